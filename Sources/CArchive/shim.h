@@ -1,0 +1,8 @@
+// libarchive 3, for compressed sources and members of archives.
+#ifndef CARCHIVE_SHIM_H
+#define CARCHIVE_SHIM_H
+
+#include <archive.h>
+#include <archive_entry.h>
+
+#endif

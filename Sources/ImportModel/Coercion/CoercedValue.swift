@@ -1,0 +1,63 @@
+/// What coercion makes of a JSON value: a number, or where its text stands.
+package enum CoercedValue {
+    case null
+    case integer(Int64)
+    case real(Double)
+    /// Text that is a part of the token's own bytes, unchanged.
+    case verbatim(ByteView)
+    /// Text that had to be written anew, at this range of the scratch bytes handed in.
+    case scratch(Range<Int>)
+}
+
+/// What coercion changed or lost on the way, counted in the ledger per attribute (DESIGN §7).
+public enum LedgerKind: String, Sendable, Hashable, Codable, CaseIterable {
+    /// The value's JSON kind was not the attribute's: `"12"` for an integer, `1` for a boolean.
+    case kindChanged
+    /// White space around a number, boolean or date in a string was taken off.
+    case trimmed
+    /// A number has digits that its type does not hold.
+    case digitsLost
+    /// A date's offset from UTC was taken into the instant and is no longer known.
+    case timeZoneLost
+    /// A date had more than milliseconds.
+    case subMillisecondLost
+    /// A key stood more than once in an object; the last value was taken.
+    case duplicateKey
+    /// A lone surrogate escape became U+FFFD.
+    case loneSurrogate
+    /// A key that no attribute reads.
+    case unknownKey
+    /// A value that stands outside the record paths.
+    case outside
+
+    /// Whether something of the source's value is gone, rather than spelled in another way.
+    public var isLoss: Bool {
+        switch self {
+        case .kindChanged, .trimmed, .outside, .unknownKey: false
+        case .digitsLost, .timeZoneLost, .subMillisecondLost, .duplicateKey, .loneSurrogate: true
+        }
+    }
+}
+
+/// The ledger kinds that one coercion touched.
+package struct CoercionNotes: OptionSet, Sendable {
+    package let rawValue: UInt16
+    package init(rawValue: UInt16) { self.rawValue = rawValue }
+
+    package static let kindChanged = CoercionNotes(rawValue: 1 << 0)
+    package static let trimmed = CoercionNotes(rawValue: 1 << 1)
+    package static let digitsLost = CoercionNotes(rawValue: 1 << 2)
+    package static let timeZoneLost = CoercionNotes(rawValue: 1 << 3)
+    package static let subMillisecondLost = CoercionNotes(rawValue: 1 << 4)
+    package static let loneSurrogate = CoercionNotes(rawValue: 1 << 5)
+
+    /// The same notes as ledger kinds, in the order of their bits.
+    package var ledgerKinds: [LedgerKind] {
+        let kinds: [(CoercionNotes, LedgerKind)] = [
+            (.kindChanged, .kindChanged), (.trimmed, .trimmed), (.digitsLost, .digitsLost),
+            (.timeZoneLost, .timeZoneLost), (.subMillisecondLost, .subMillisecondLost),
+            (.loneSurrogate, .loneSurrogate),
+        ]
+        return kinds.filter { contains($0.0) }.map(\.1)
+    }
+}

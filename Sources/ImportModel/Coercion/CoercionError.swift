@@ -1,0 +1,64 @@
+/// Why a value does not fit its attribute. The value itself is not in it: texts never print whole values unasked.
+public struct CoercionError: Error, Sendable, Hashable, Codable {
+    /// What went wrong, as a word that scripts can rely on.
+    public enum Code: String, Sendable, Hashable, Codable, CaseIterable {
+        /// A kind of JSON value that the type does not take.
+        case wrongKind
+        /// The right kind, but not the form that the type asks for: `"12abc"` for an integer.
+        case wrongForm
+        /// A number outside of the type's range.
+        case outOfRange
+        /// A number with a fraction for an integer.
+        case notIntegral
+        /// An explicit null for an attribute that is not optional.
+        case unexpectedNull
+        /// No value, no default, and the attribute is not optional.
+        case missingValue
+        /// A record that is no object where the entity asks for one.
+        case notAnObject
+        /// Bytes that are not JSON.
+        case malformed
+        /// Bytes that are not UTF-8 (RFC 3629).
+        case invalidUTF8
+        /// A record larger than `--max-record-bytes`.
+        case recordTooLarge
+        /// A record nested more deeply than `--max-depth`.
+        case recordTooDeep
+    }
+
+    public let code: Code
+    /// What the attribute asks for, in words: `integer16`.
+    public let expected: String
+    /// What stood there, in words: `string`.
+    public let found: String
+
+    public init(code: Code, expected: String, found: String) {
+        self.code = code
+        self.expected = expected
+        self.found = found
+    }
+}
+
+/// One error of a record: what, at which key path, where in the source.
+public struct RecordError: Error, Sendable, Hashable, Codable {
+    /// The entity's name.
+    public let entity: String
+    /// Where the value stands in its record (`address.city`); empty for the record itself.
+    public let keyPath: String
+    public let code: CoercionError.Code
+    public let expected: String
+    public let found: String
+    /// The value's first byte in the source, from 0, in decompressed bytes.
+    public let byteOffset: Int64
+
+    public init(
+        entity: String, keyPath: String, code: CoercionError.Code, expected: String, found: String, byteOffset: Int64
+    ) {
+        self.entity = entity
+        self.keyPath = keyPath
+        self.code = code
+        self.expected = expected
+        self.found = found
+        self.byteOffset = byteOffset
+    }
+}

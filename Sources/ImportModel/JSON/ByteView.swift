@@ -1,0 +1,40 @@
+/// A borrowed run of bytes: a pointer and a count, for the time of one call.
+///
+/// It is what `Span` will be once the oldest supported toolchain has it. Whoever makes one keeps the bytes alive
+/// and unchanged until the call that takes it returns; nothing that outlives the call may keep it.
+package struct ByteView {
+    package let base: UnsafePointer<UInt8>
+    package let count: Int
+
+    /// Borrows `count` bytes from `base`.
+    @inline(__always)
+    package init(base: UnsafePointer<UInt8>, count: Int) {
+        self.base = base
+        self.count = count
+    }
+
+    /// Borrows a buffer; an empty buffer without an address is an empty view.
+    @inline(__always)
+    package init(_ buffer: UnsafeBufferPointer<UInt8>) {
+        base = buffer.baseAddress ?? UnsafePointer(bitPattern: 1)!
+        count = buffer.count
+    }
+
+    /// The byte at `index`, from 0, below `count`.
+    @inline(__always)
+    package subscript(index: Int) -> UInt8 {
+        base[index]
+    }
+
+    /// The bytes in `range`, borrowed from the same place.
+    @inline(__always)
+    package subscript(range: Range<Int>) -> ByteView {
+        ByteView(base: base + range.lowerBound, count: range.count)
+    }
+
+    /// The same bytes as a buffer, for the standard library's algorithms.
+    @inline(__always)
+    package var buffer: UnsafeBufferPointer<UInt8> {
+        UnsafeBufferPointer(start: base, count: count)
+    }
+}

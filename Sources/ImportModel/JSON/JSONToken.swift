@@ -1,0 +1,25 @@
+/// The kinds of JSON values (RFC 8259 §3), with `true` and `false` as one kind.
+public enum JSONKind: UInt8, Sendable, Hashable, Codable, CaseIterable {
+    case null
+    case boolean
+    case number
+    case string
+    case object
+    case array
+}
+
+/// One JSON value as it stands in its record: borrowed bytes, nothing decoded yet.
+package struct JSONToken {
+    package let kind: JSONKind
+    /// The token's bytes. A string's stand between its quotes, escapes and all; a number's are its digits as
+    /// written; an object's or array's go from its opening to its closing bracket; a boolean's are `true` or `false`.
+    package let bytes: ByteView
+    /// Whether a string has a backslash, so that its bytes are not yet its value.
+    package let hasEscapes: Bool
+
+    package init(kind: JSONKind, bytes: ByteView, hasEscapes: Bool = false) {
+        self.kind = kind
+        self.bytes = bytes
+        self.hasEscapes = hasEscapes
+    }
+}

@@ -1,0 +1,22 @@
+/// A JSON value in memory: members in their order, numbers as written.
+public enum JSONValue: Sendable, Hashable {
+    case null
+    case boolean(Bool)
+    /// The digits as written.
+    case number(String)
+    case string(String)
+    case array([JSONValue])
+    /// The members in their order, duplicates included.
+    case object([Member])
+
+    /// One member of an object.
+    public struct Member: Sendable, Hashable {
+        public let key: String
+        public let value: JSONValue
+
+        public init(key: String, value: JSONValue) {
+            self.key = key
+            self.value = value
+        }
+    }
+}

@@ -1,0 +1,24 @@
+/// One input of a job, as it was when the job met it.
+public struct SourceDescription: Sendable, Hashable, Codable {
+    /// The path as given, `-` for standard input, or `archive.zip:member.json` for a member of an archive.
+    public let name: String
+    /// The file's absolute path; nil for standard input.
+    public let path: String?
+    /// The member's path inside an archive of several.
+    public let member: String?
+    /// The file's own size in bytes (compressed, if it is); nil for standard input.
+    public let size: Int64?
+    /// The file's modification time, in nanoseconds since 1970; nil for standard input.
+    public let modified: Int64?
+
+    public init(name: String, path: String?, member: String?, size: Int64?, modified: Int64?) {
+        self.name = name
+        self.path = path
+        self.member = member
+        self.size = size
+        self.modified = modified
+    }
+
+    /// Whether the source can be read a second time.
+    public var isRepeatable: Bool { path != nil }
+}

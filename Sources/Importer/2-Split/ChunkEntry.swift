@@ -1,0 +1,105 @@
+/// One sealed chunk, as its line of the manifest has it (DESIGN §6).
+///
+/// Line *i* of the chunk file (from 0) is the record with the ordinal `firstOrdinal + i`. A record that the splitter
+/// passed over has an empty line and an entry in `rejects`.
+public struct ChunkEntry: Sendable, Hashable, Codable {
+    /// Counts chunks of a directory, from 1.
+    public let number: Int
+    /// The source's place in the job, from 0.
+    public let source: Int
+    /// Where in the source this chunk begins: the end of the chunk before it, or 0. Counts decompressed bytes.
+    public let firstByte: Int64
+    /// Just past this chunk's last byte in the source: the next chunk's `firstByte`, the end of the source, or the end
+    /// of the last sound record before a fault.
+    public let endByte: Int64
+    /// XXH3-64 of the source's bytes from `firstByte` to `endByte`, in hexadecimal.
+    public let sourceHash: String
+    /// The first record's number in the job, from 1.
+    public let firstOrdinal: Int64
+    /// How many records it holds, passed-over ones included. 0 only in a source's last chunk; then it has no file.
+    public let records: Int
+    /// Runs of record paths: how many records, and the index of their record path in the header.
+    public let paths: [Run]
+    /// Runs of gaps: how many records, and how many source bytes stand before each of them that are not in its line:
+    /// since the record before, or since `firstByte`.
+    public let gaps: [Run]
+    /// The chunk file's size in bytes.
+    public let bytes: Int64
+    /// XXH3-64 of the chunk file, in hexadecimal.
+    public let checksum: String
+    /// Records that were passed over while streaming.
+    public let rejects: [PassedOver]
+    /// Values that stand outside the record paths, counted by where they stand.
+    public let outside: [String: Int64]
+    /// What a fresh parser needs to go on from `endByte`.
+    public let end: SplitPosition
+    /// Whether the source ended, whole, at `endByte`.
+    public let isLast: Bool
+
+    /// A run of equal values: `[count, value]` in JSON.
+    public struct Run: Sendable, Hashable, Codable {
+        public var count: Int
+        public var value: Int64
+
+        public init(count: Int, value: Int64) {
+            self.count = count
+            self.value = value
+        }
+
+        public init(from decoder: any Decoder) throws {
+            var container = try decoder.unkeyedContainer()
+            count = try container.decode(Int.self)
+            value = try container.decode(Int64.self)
+        }
+
+        public func encode(to encoder: any Encoder) throws {
+            var container = encoder.unkeyedContainer()
+            try container.encode(count)
+            try container.encode(value)
+        }
+    }
+
+    /// A record that the splitter did not take (`recordTooLarge`, `recordTooDeep`).
+    public struct PassedOver: Sendable, Hashable, Codable {
+        /// The record's line in the chunk, from 0.
+        public let line: Int
+        /// Its first byte in the source.
+        public let firstByte: Int64
+        /// Its length in the source.
+        public let length: Int64
+        /// `recordTooLarge` or `recordTooDeep`.
+        public let code: String
+        /// Its first bytes, at most 4,096, in Base64.
+        public let head: String
+
+        public init(line: Int, firstByte: Int64, length: Int64, code: String, head: String) {
+            self.line = line
+            self.firstByte = firstByte
+            self.length = length
+            self.code = code
+            self.head = head
+        }
+    }
+
+    public init(
+        number: Int, source: Int, firstByte: Int64, endByte: Int64, sourceHash: String, firstOrdinal: Int64,
+        records: Int, paths: [Run], gaps: [Run], bytes: Int64, checksum: String, rejects: [PassedOver],
+        outside: [String: Int64], end: SplitPosition, isLast: Bool
+    ) {
+        self.number = number
+        self.source = source
+        self.firstByte = firstByte
+        self.endByte = endByte
+        self.sourceHash = sourceHash
+        self.firstOrdinal = firstOrdinal
+        self.records = records
+        self.paths = paths
+        self.gaps = gaps
+        self.bytes = bytes
+        self.checksum = checksum
+        self.rejects = rejects
+        self.outside = outside
+        self.end = end
+        self.isLast = isLast
+    }
+}

@@ -1,0 +1,23 @@
+import ImportModel
+
+/// How a source's records are laid out.
+public struct SourceShape: Sendable, Hashable, Codable {
+    /// How the source's bytes are cut.
+    public enum Layout: String, Sendable, Hashable, Codable {
+        /// One record per line; a broken line is a reject and the next line goes on.
+        case lines
+        /// JSON documents one after the other, parsed as a stream; a syntax error ends the source.
+        case stream
+        /// Exactly one JSON document; anything but white space after it is an error.
+        case document
+    }
+
+    public let layout: Layout
+    /// The record paths, as text (`$.users[*]`).
+    public let paths: [String]
+
+    public init(layout: Layout, paths: [String]) {
+        self.layout = layout
+        self.paths = paths
+    }
+}

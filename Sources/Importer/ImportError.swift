@@ -1,0 +1,33 @@
+/// An error that ends a command: what happened, where, and what to do, with the exit code that belongs to it.
+public struct ImportError: Error, Sendable, CustomStringConvertible {
+    /// Exit codes after BSD's `sysexits.h`, and the shell's 128 + signal for interruptions.
+    public enum Code: Int32, Sendable {
+        case usage = 64
+        case badInput = 65
+        case noInput = 66
+        case software = 70
+        case cannotCreate = 73
+        case io = 74
+        case inUse = 75
+        case hangup = 129
+        case interrupted = 130
+        case terminated = 143
+    }
+
+    public let code: Code
+    /// What happened, and where.
+    public let message: String
+    /// What to do about it; nil where there is nothing to advise.
+    public let advice: String?
+
+    public init(_ code: Code, _ message: String, advice: String? = nil) {
+        self.code = code
+        self.message = message
+        self.advice = advice
+    }
+
+    public var description: String {
+        guard let advice else { return message }
+        return "\(message)\n\(advice)"
+    }
+}

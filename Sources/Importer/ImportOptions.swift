@@ -1,0 +1,68 @@
+import ImportModel
+
+/// What the result of an import depends on: kept with the job, and refused when a resume gives others (DESIGN §5).
+public struct JobOptions: Sendable, Hashable {
+    /// The model; nil to infer one from all records.
+    public var model: ModelDescription?
+    /// The entity of the records of a source with one record path; nil to take its file name.
+    public var entity: String?
+    /// Where records stand; empty to find out.
+    public var records: [RecordPath]
+    /// Larger records are rejects. In bytes, from 1 to 1,000,000,000, which is SQLite's limit for a value
+    /// (`SQLITE_MAX_LENGTH`).
+    public var maxRecordBytes: Int
+    /// Records nested more deeply are rejects. In containers, from 1 to 100,000.
+    public var maxDepth: Int
+
+    public init(
+        model: ModelDescription? = nil, entity: String? = nil, records: [RecordPath] = [],
+        maxRecordBytes: Int = 64 << 20, maxDepth: Int = 1024
+    ) {
+        self.model = model
+        self.entity = entity
+        self.records = records
+        self.maxRecordBytes = maxRecordBytes
+        self.maxDepth = maxDepth
+    }
+}
+
+/// What may differ at every resume, because the result does not depend on it (DESIGN §5).
+public struct RunOptions: Sendable, Hashable {
+    /// Workers, each with a store connection of its own, from 1.
+    public var workers: Int
+    /// The size in bytes at which a chunk is closed, from 1.
+    public var chunkSize: Int
+    /// Records per commit, from 1; a commit never spans two chunks.
+    public var commitEvery: Int
+    /// The chunk directory; nil for the store's path with `.chunks` behind it.
+    public var chunkDirectory: String?
+    /// Whether the chunk directory stays when the import is finished.
+    public var keepsChunks: Bool
+    /// Whether sources that this store has already finished are imported once more.
+    public var again: Bool
+    /// Whether an interrupted job is begun anew.
+    public var restart: Bool
+    /// SQLite's `synchronous` while importing.
+    public var durability: Durability
+
+    /// SQLite's `PRAGMA synchronous`.
+    public enum Durability: String, Sendable, Hashable, CaseIterable {
+        case full
+        case normal
+        case off
+    }
+
+    public init(
+        workers: Int = 2, chunkSize: Int = 8 << 20, commitEvery: Int = 10_000, chunkDirectory: String? = nil,
+        keepsChunks: Bool = false, again: Bool = false, restart: Bool = false, durability: Durability = .normal
+    ) {
+        self.workers = workers
+        self.chunkSize = chunkSize
+        self.commitEvery = commitEvery
+        self.chunkDirectory = chunkDirectory
+        self.keepsChunks = keepsChunks
+        self.again = again
+        self.restart = restart
+        self.durability = durability
+    }
+}

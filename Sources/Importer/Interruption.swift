@@ -1,0 +1,70 @@
+import Synchronization
+
+/// A request to stop an import at the next safe place. Any thread may make it; the first one counts.
+public final class Interruption: Sendable {
+    /// Who asked, and so which exit code belongs to it.
+    public enum Reason: Sendable, Hashable {
+        case interrupt
+        case terminate
+        case hangup
+    }
+
+    private struct State {
+        var reason: Reason?
+        var wakers: [@Sendable () -> Void] = []
+    }
+
+    private let state = Mutex(State())
+
+    public init() {}
+
+    /// Asks to stop.
+    public func request(_ reason: Reason) {
+        let wakers = state.withLock { state -> [@Sendable () -> Void] in
+            guard state.reason == nil else { return [] }
+            state.reason = reason
+            defer { state.wakers = [] }
+            return state.wakers
+        }
+        for wake in wakers { wake() }
+    }
+
+    /// Why to stop, or nil while nobody asked.
+    public var reason: Reason? { state.withLock { $0.reason } }
+
+    /// Whether to stop.
+    public var isRequested: Bool { reason != nil }
+
+    /// Calls `wake` once when a stop is asked for, at once if it already was. For whoever sleeps.
+    func onRequest(_ wake: @escaping @Sendable () -> Void) {
+        let isLate = state.withLock { state in
+            if state.reason == nil { state.wakers.append(wake) }
+            return state.reason != nil
+        }
+        if isLate { wake() }
+    }
+
+    /// - Throws: `ImportError` with the code of the interruption, if there was one.
+    func check() throws {
+        guard let reason else { return }
+        throw ImportError(reason.code, reason.message)
+    }
+}
+
+extension Interruption.Reason {
+    var code: ImportError.Code {
+        switch self {
+        case .interrupt: .interrupted
+        case .terminate: .terminated
+        case .hangup: .hangup
+        }
+    }
+
+    var message: String {
+        switch self {
+        case .interrupt: "interrupted"
+        case .terminate: "terminated"
+        case .hangup: "hung up"
+        }
+    }
+}

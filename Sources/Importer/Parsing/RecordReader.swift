@@ -1,0 +1,48 @@
+import ImportModel
+
+/// Parses one line of a chunk at a time into a tape. Made and used by one worker.
+///
+/// A line must be one JSON value and nothing else; the parser is fed line by line, so a broken line spoils no other.
+final class RecordReader {
+    /// What a line turned out to be.
+    enum Outcome: Equatable {
+        /// One JSON value, now on the tape.
+        case record
+        /// Not JSON, or more than one value; where, counted from the beginning of the line.
+        case malformed(at: Int)
+        /// Nested more deeply than allowed.
+        case tooDeep
+    }
+
+    private let parser: YajlParser<RecordTape>
+
+    /// - Parameter maxDepth: how many containers may stand inside each other, from 1.
+    init(maxDepth: Int) {
+        parser = YajlParser(handler: RecordTape(maxDepth: maxDepth))
+    }
+
+    /// The tape of the last line read.
+    @inline(__always)
+    var tape: RecordTape {
+        _read { yield parser.handler }
+    }
+
+    /// Parses a line.
+    ///
+    /// - Parameter line: the line with the LF that ends it, which also ends a number at the top level.
+    func read(line: ByteView) -> Outcome {
+        parser.handler.begin(line)
+        switch parser.parse(line) {
+        case .consumed:
+            if parser.handler.values == 1, parser.handler.depth == 0 { return .record }
+            parser.restart()
+            return .malformed(at: parser.handler.values == 0 ? 0 : line.count - 1)
+        case .stopped:
+            parser.restart()
+            return .tooDeep
+        case .failed(let offset):
+            parser.restart()
+            return .malformed(at: min(offset, line.count))
+        }
+    }
+}

@@ -1,0 +1,151 @@
+import ImportModel
+
+/// A record's tokens in a row, so that it can be walked as often as needed without being parsed again.
+///
+/// An object's token is followed by its members, a key's token and the value's tokens each; an array's by its elements.
+/// `next` leads past a value. Offsets count from the beginning of the bytes that were parsed, so the tape holds no bytes
+/// and no pointers between calls.
+struct RecordTape {
+    /// One token: 16 bytes.
+    struct Token {
+        /// The value's kind; a key is a string.
+        let kind: JSONKind
+        /// Whether a string or key has a backslash.
+        let hasEscapes: Bool
+        /// The token's first byte; for strings and keys the first one inside of the quotes.
+        let start: UInt32
+        /// Its length; for strings and keys without the quotes, for containers with their brackets.
+        /// 0 while a container is open.
+        var length: UInt32
+        /// The index of the first token past this value. 0 while a container is open.
+        var next: UInt32
+    }
+
+    /// The tokens of what was parsed since `begin`.
+    private(set) var tokens: [Token] = []
+    /// How many values stood at the top level.
+    private(set) var values = 0
+    /// Whether parsing stopped because containers were nested more deeply than `maxDepth`.
+    private(set) var isTooDeep = false
+
+    private let maxDepth: Int
+    private var open: [UInt32] = []
+    /// Where the block being parsed begins and ends; only valid while it is being parsed.
+    private var block = UnsafeRawPointer(bitPattern: 1)!
+    private var blockCount = 0
+
+    /// - Parameter maxDepth: how many containers may stand inside each other, from 1.
+    init(maxDepth: Int) {
+        self.maxDepth = maxDepth
+        tokens.reserveCapacity(1024)
+        open.reserveCapacity(64)
+    }
+
+    /// How many containers are open.
+    var depth: Int { open.count }
+
+    /// Forgets all tokens and takes `block` as the bytes that come next, all at once.
+    mutating func begin(_ block: ByteView) {
+        tokens.removeAll(keepingCapacity: true)
+        open.removeAll(keepingCapacity: true)
+        values = 0
+        isTooDeep = false
+        self.block = UnsafeRawPointer(block.base)
+        blockCount = block.count
+    }
+
+    /// The token at `index` as coercion takes it, its bytes borrowed from `record`, the bytes that were parsed.
+    @inline(__always)
+    func token(_ index: Int, in record: ByteView) -> JSONToken {
+        let token = tokens[index]
+        let start = Int(token.start)
+        return JSONToken(
+            kind: token.kind, bytes: record[start..<start + Int(token.length)], hasEscapes: token.hasEscapes)
+    }
+}
+
+extension RecordTape: YajlHandler {
+    @inline(__always)
+    private mutating func append(_ kind: JSONKind, start: Int, length: Int, hasEscapes: Bool = false) -> Bool {
+        if open.isEmpty { values += 1 }
+        tokens.append(
+            Token(
+                kind: kind, hasEscapes: hasEscapes, start: UInt32(truncatingIfNeeded: start),
+                length: UInt32(truncatingIfNeeded: length), next: UInt32(truncatingIfNeeded: tokens.count + 1)))
+        return true
+    }
+
+    @inline(__always)
+    private mutating func appendString(_ bytes: ByteView, at position: YajlPosition) -> Bool {
+        let offset = UnsafeRawPointer(bytes.base) - block
+        if offset >= 0 && offset <= blockCount {
+            return append(.string, start: offset, length: bytes.count)
+        }
+        // yajl unescaped it into a buffer of its own: look for the opening quote in front of the closing one. Inside of
+        // the string each quote has an odd number of backslashes before it; the opening one has none.
+        let end = position.end - 1
+        var start = end
+        scan: while start > 0 {
+            start -= 1
+            guard byte(start) == UInt8(ascii: "\"") else { continue }
+            var backslashes = 0
+            while start - backslashes > 0, byte(start - backslashes - 1) == UInt8(ascii: "\\") { backslashes += 1 }
+            if backslashes.isMultiple(of: 2) { break scan }
+        }
+        return append(.string, start: start + 1, length: end - start - 1, hasEscapes: true)
+    }
+
+    @inline(__always)
+    private func byte(_ offset: Int) -> UInt8 { block.load(fromByteOffset: offset, as: UInt8.self) }
+
+    @inline(__always)
+    private mutating func openContainer(_ kind: JSONKind, at position: YajlPosition) -> Bool {
+        guard open.count < maxDepth else {
+            isTooDeep = true
+            return false
+        }
+        let index = UInt32(truncatingIfNeeded: tokens.count)
+        _ = append(kind, start: position.end - 1, length: 0)
+        tokens[Int(index)].next = 0
+        open.append(index)
+        return true
+    }
+
+    @inline(__always)
+    private mutating func closeContainer(at position: YajlPosition) -> Bool {
+        guard let index = open.popLast() else { return false }
+        let end = UInt32(truncatingIfNeeded: position.end)
+        tokens[Int(index)].length = end - tokens[Int(index)].start
+        tokens[Int(index)].next = UInt32(truncatingIfNeeded: tokens.count)
+        return true
+    }
+
+    mutating func null(at position: YajlPosition) -> Bool {
+        append(.null, start: position.end - 4, length: 4)
+    }
+
+    mutating func boolean(_ value: Bool, at position: YajlPosition) -> Bool {
+        let length = value ? 4 : 5
+        return append(.boolean, start: position.end - length, length: length)
+    }
+
+    mutating func number(_ digits: ByteView, at position: YajlPosition) -> Bool {
+        append(.number, start: UnsafeRawPointer(digits.base) - block, length: digits.count)
+    }
+
+    mutating func string(_ bytes: ByteView, at position: YajlPosition) -> Bool {
+        appendString(bytes, at: position)
+    }
+
+    mutating func startObject(at position: YajlPosition) -> Bool { openContainer(.object, at: position) }
+
+    mutating func key(_ bytes: ByteView, at position: YajlPosition) -> Bool {
+        appendString(bytes, at: position)
+    }
+
+    mutating func endObject(at position: YajlPosition) -> Bool { closeContainer(at: position) }
+
+    mutating func startArray(at position: YajlPosition) -> Bool { openContainer(.array, at: position) }
+
+    mutating func endArray(at position: YajlPosition) -> Bool { closeContainer(at: position) }
+}

@@ -1,0 +1,237 @@
+import CYajl
+import ImportModel
+
+/// What a consumer of yajl's events is. Each event returns whether to go on.
+///
+/// Bytes handed over live as long as the call. Strings and keys come as yajl has them: a part of the block that is being
+/// parsed, or, where they have escapes or span blocks, a buffer of yajl's own. yajl's unescaping is wrong for lone
+/// surrogates, so handlers take the length and place of such strings, not their content.
+protocol YajlHandler {
+    /// yajl's table of C functions for this very type. A C function pointer cannot capture a generic parameter, so each
+    /// handler's table stands below, written out; this is what keeps an event at the cost of a direct call.
+    static var callbacks: YajlCallbacks { get }
+
+    mutating func null(at position: YajlPosition) -> Bool
+    mutating func boolean(_ value: Bool, at position: YajlPosition) -> Bool
+    mutating func number(_ digits: ByteView, at position: YajlPosition) -> Bool
+    mutating func string(_ bytes: ByteView, at position: YajlPosition) -> Bool
+    mutating func startObject(at position: YajlPosition) -> Bool
+    mutating func key(_ bytes: ByteView, at position: YajlPosition) -> Bool
+    mutating func endObject(at position: YajlPosition) -> Bool
+    mutating func startArray(at position: YajlPosition) -> Bool
+    mutating func endArray(at position: YajlPosition) -> Bool
+}
+
+/// Where the parser is, asked only when it is needed.
+struct YajlPosition {
+    fileprivate let handle: yajl_handle
+
+    /// Just past the current token, counted from the beginning of the block being parsed
+    /// (`yajl_get_bytes_consumed`).
+    @inline(__always)
+    var end: Int { Int(yajl_get_bytes_consumed(handle)) }
+}
+
+/// A table of yajl callbacks, opaque outside of this file.
+struct YajlCallbacks {
+    fileprivate let table: yajl_callbacks
+}
+
+/// A streaming yajl parser with a handler of a known type. Made, used and dropped by one thread.
+final class YajlParser<Handler: YajlHandler> {
+    /// How a block was taken.
+    enum Status: Equatable {
+        /// All of it.
+        case consumed
+        /// A handler's event said to stop.
+        case stopped
+        /// It is not JSON; where, counted from the beginning of the block (`yajl_get_bytes_consumed`).
+        case failed(at: Int)
+    }
+
+    private let context: UnsafeMutablePointer<YajlContext<Handler>>
+    private let table: UnsafeMutablePointer<yajl_callbacks>
+
+    init(handler: Handler) {
+        table = .allocate(capacity: 1)
+        table.initialize(to: Handler.callbacks.table)
+        context = .allocate(capacity: 1)
+        context.initialize(to: YajlContext(handler: handler, handle: YajlContext<Handler>.makeHandle(table, context)))
+    }
+
+    deinit {
+        yajl_free(context.pointee.handle)
+        context.deinitialize(count: 1)
+        context.deallocate()
+        table.deallocate()
+    }
+
+    /// The handler, changed in place.
+    @inline(__always)
+    var handler: Handler {
+        get { context.pointee.handler }
+        _modify { yield &context.pointee.handler }
+    }
+
+    /// Parses one more block.
+    @inline(__always)
+    func parse(_ block: ByteView) -> Status {
+        status(yajl_parse(context.pointee.handle, block.base, block.count))
+    }
+
+    /// Says that no more blocks come: `.failed` if a value is still open (`yajl_complete_parse`).
+    func finish() -> Status {
+        status(yajl_complete_parse(context.pointee.handle))
+    }
+
+    /// Forgets what was parsed so far; the handler stays as it is.
+    func restart() {
+        yajl_free(context.pointee.handle)
+        context.pointee.handle = YajlContext<Handler>.makeHandle(table, context)
+    }
+
+    /// What yajl says is wrong, in its words, without the text around it (`yajl_get_error`).
+    func failureMessage() -> String {
+        guard let text = yajl_get_error(context.pointee.handle, 0, nil, 0) else { return "not JSON" }
+        defer { yajl_free_error(context.pointee.handle, text) }
+        return String(cString: text).trimmingSuffix { $0.isWhitespace }
+    }
+
+    @inline(__always)
+    private func status(_ status: yajl_status) -> Status {
+        if status == yajl_status_ok { return .consumed }
+        if status == yajl_status_client_canceled { return .stopped }
+        return .failed(at: Int(yajl_get_bytes_consumed(context.pointee.handle)))
+    }
+}
+
+extension String {
+    fileprivate func trimmingSuffix(while predicate: (Character) -> Bool) -> String {
+        var end = endIndex
+        while end > startIndex, predicate(self[index(before: end)]) { end = index(before: end) }
+        return String(self[..<end])
+    }
+}
+
+/// What the C callbacks are handed.
+private struct YajlContext<Handler: YajlHandler> {
+    var handler: Handler
+    var handle: yajl_handle
+
+    /// A parser that takes any number of values and leaves the check of UTF-8 to us, as yajl's lets wrong forms through.
+    static func makeHandle(
+        _ table: UnsafeMutablePointer<yajl_callbacks>, _ context: UnsafeMutablePointer<YajlContext<Handler>>
+    ) -> yajl_handle {
+        guard let handle = yajl_alloc(table, nil, context) else {
+            // yajl_alloc fails only when malloc does.
+            fatalError("out of memory")
+        }
+        _ = cyajl_allow_multiple_values(handle, 1)
+        _ = cyajl_dont_validate_strings(handle, 1)
+        return handle
+    }
+
+    @inline(__always)
+    var position: YajlPosition { YajlPosition(handle: handle) }
+}
+
+@inline(__always)
+private func view(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> ByteView {
+    ByteView(UnsafeBufferPointer(start: bytes, count: count))
+}
+
+extension RecordTape {
+    static var callbacks: YajlCallbacks {
+        YajlCallbacks(
+            table: yajl_callbacks(
+                yajl_null: { raw in
+                    let context = raw!.assumingMemoryBound(to: YajlContext<RecordTape>.self)
+                    return context.pointee.handler.null(at: context.pointee.position) ? 1 : 0
+                },
+                yajl_boolean: { raw, value in
+                    let context = raw!.assumingMemoryBound(to: YajlContext<RecordTape>.self)
+                    return context.pointee.handler.boolean(value != 0, at: context.pointee.position) ? 1 : 0
+                },
+                yajl_integer: nil,
+                yajl_double: nil,
+                yajl_number: { raw, digits, count in
+                    let context = raw!.assumingMemoryBound(to: YajlContext<RecordTape>.self)
+                    let bytes = UnsafeRawPointer(digits!).assumingMemoryBound(to: UInt8.self)
+                    return context.pointee.handler.number(view(bytes, count), at: context.pointee.position) ? 1 : 0
+                },
+                yajl_string: { raw, bytes, count in
+                    let context = raw!.assumingMemoryBound(to: YajlContext<RecordTape>.self)
+                    return context.pointee.handler.string(view(bytes, count), at: context.pointee.position) ? 1 : 0
+                },
+                yajl_start_map: { raw in
+                    let context = raw!.assumingMemoryBound(to: YajlContext<RecordTape>.self)
+                    return context.pointee.handler.startObject(at: context.pointee.position) ? 1 : 0
+                },
+                yajl_map_key: { raw, bytes, count in
+                    let context = raw!.assumingMemoryBound(to: YajlContext<RecordTape>.self)
+                    return context.pointee.handler.key(view(bytes, count), at: context.pointee.position) ? 1 : 0
+                },
+                yajl_end_map: { raw in
+                    let context = raw!.assumingMemoryBound(to: YajlContext<RecordTape>.self)
+                    return context.pointee.handler.endObject(at: context.pointee.position) ? 1 : 0
+                },
+                yajl_start_array: { raw in
+                    let context = raw!.assumingMemoryBound(to: YajlContext<RecordTape>.self)
+                    return context.pointee.handler.startArray(at: context.pointee.position) ? 1 : 0
+                },
+                yajl_end_array: { raw in
+                    let context = raw!.assumingMemoryBound(to: YajlContext<RecordTape>.self)
+                    return context.pointee.handler.endArray(at: context.pointee.position) ? 1 : 0
+                }
+            )
+        )
+    }
+}
+
+extension RecordScanner {
+    static var callbacks: YajlCallbacks {
+        YajlCallbacks(
+            table: yajl_callbacks(
+                yajl_null: { raw in
+                    let context = raw!.assumingMemoryBound(to: YajlContext<RecordScanner>.self)
+                    return context.pointee.handler.null(at: context.pointee.position) ? 1 : 0
+                },
+                yajl_boolean: { raw, value in
+                    let context = raw!.assumingMemoryBound(to: YajlContext<RecordScanner>.self)
+                    return context.pointee.handler.boolean(value != 0, at: context.pointee.position) ? 1 : 0
+                },
+                yajl_integer: nil,
+                yajl_double: nil,
+                yajl_number: { raw, digits, count in
+                    let context = raw!.assumingMemoryBound(to: YajlContext<RecordScanner>.self)
+                    let bytes = UnsafeRawPointer(digits!).assumingMemoryBound(to: UInt8.self)
+                    return context.pointee.handler.number(view(bytes, count), at: context.pointee.position) ? 1 : 0
+                },
+                yajl_string: { raw, bytes, count in
+                    let context = raw!.assumingMemoryBound(to: YajlContext<RecordScanner>.self)
+                    return context.pointee.handler.string(view(bytes, count), at: context.pointee.position) ? 1 : 0
+                },
+                yajl_start_map: { raw in
+                    let context = raw!.assumingMemoryBound(to: YajlContext<RecordScanner>.self)
+                    return context.pointee.handler.startObject(at: context.pointee.position) ? 1 : 0
+                },
+                yajl_map_key: { raw, bytes, count in
+                    let context = raw!.assumingMemoryBound(to: YajlContext<RecordScanner>.self)
+                    return context.pointee.handler.key(view(bytes, count), at: context.pointee.position) ? 1 : 0
+                },
+                yajl_end_map: { raw in
+                    let context = raw!.assumingMemoryBound(to: YajlContext<RecordScanner>.self)
+                    return context.pointee.handler.endObject(at: context.pointee.position) ? 1 : 0
+                },
+                yajl_start_array: { raw in
+                    let context = raw!.assumingMemoryBound(to: YajlContext<RecordScanner>.self)
+                    return context.pointee.handler.startArray(at: context.pointee.position) ? 1 : 0
+                },
+                yajl_end_array: { raw in
+                    let context = raw!.assumingMemoryBound(to: YajlContext<RecordScanner>.self)
+                    return context.pointee.handler.endArray(at: context.pointee.position) ? 1 : 0
+                }
+            )
+        )
+    }
+}

@@ -1,0 +1,204 @@
+import Foundation
+import ImportModel
+
+/// An entity made ready for decoding: its attributes' paths as one tree of keys, so that a record is walked once.
+///
+/// Each distinct path is a slot; an attribute reads the first of its slots that the record fills.
+final class EntityPlan {
+    /// A key on the way to a slot. Nodes are in depth-first order, so that a node's descendants are a range.
+    struct Node {
+        /// The node's slot; -1 where it only leads further.
+        var slot: Int32 = -1
+        /// Just past its last descendant.
+        var subtreeEnd: Int32 = 0
+        /// Its children's indices, in the order of the model.
+        var children: [Int32] = []
+        /// Its place among its parent's children.
+        var place: Int32 = 0
+        /// Where its key's bytes stand.
+        var keyOffset: Int32 = 0
+        var keyLength: Int32 = 0
+        /// Open addressing by the key's hash, for objects with many keys: child index + 1, 0 for none.
+        var table: [Int32] = []
+        /// The path in words, for errors and the ledger.
+        var path = ""
+    }
+
+    let entity: EntityDescription
+    /// The entity's place in the job.
+    let index: Int32
+    private(set) var nodes: [Node] = [Node()]
+    private(set) var slotCount = 0
+    /// The slots of each attribute, in the order in which they are tried.
+    private(set) var slots: [[Int]] = []
+    /// The path of each slot, in words.
+    private(set) var slotPaths: [String] = []
+    /// The slot of the record itself (`$`), of its key (`$key`); -1 where no attribute reads them.
+    private(set) var recordSlot = -1
+    private(set) var recordKeySlot = -1
+    /// Per attribute what an inserted object gets when its record does not mention it. Texts stand in `defaultBytes`.
+    private(set) var defaults: [Cell] = []
+    private(set) var defaultBytes: [UInt8] = []
+    /// Attributes that an inserted object must have: not optional, and without a default.
+    private(set) var required: [Bool] = []
+    /// Which attributes are part of the identifier.
+    let identifier: [Int]
+    private var keyBytes: [UInt8] = []
+
+    /// - Throws: `ImportError` when a default does not fit its attribute, which a checked model never has.
+    init(entity: EntityDescription, index: Int) throws {
+        self.entity = entity
+        self.index = Int32(index)
+        identifier = entity.identifier.compactMap { name in entity.attributes.firstIndex { $0.name == name } }
+        var tree = KeyTree()
+        var slotOf: [AttributePath: Int] = [:]
+        for attribute in entity.attributes {
+            var own: [Int] = []
+            for path in attribute.from {
+                let slot = slotOf[path] ?? slotCount
+                if slotOf[path] == nil {
+                    slotOf[path] = slot
+                    slotPaths.append(path.description)
+                    slotCount += 1
+                    if path.isRecordKey {
+                        recordKeySlot = slot
+                    } else if path.keys.isEmpty {
+                        recordSlot = slot
+                    } else {
+                        tree.insert(path.keys[...], slot: slot)
+                    }
+                }
+                own.append(slot)
+            }
+            slots.append(own)
+            try addDefault(of: attribute)
+        }
+        flatten(tree, into: 0, path: [])
+        buildTables()
+    }
+
+    private func addDefault(of attribute: AttributeDescription) throws {
+        required.append(!attribute.isOptional && attribute.defaultValue == nil)
+        guard let value = attribute.defaultValue else {
+            defaults.append(.null)
+            return
+        }
+        do {
+            switch try coerce(value, to: attribute) {
+            case .null: defaults.append(.null)
+            case .integer(let number): defaults.append(.integer(number))
+            case .real(let number): defaults.append(.real(number))
+            case .text(let text):
+                let utf8 = Array(text.utf8)
+                defaults.append(.text(.batchText, offset: defaultBytes.count, length: utf8.count))
+                defaultBytes += utf8
+            }
+        } catch {
+            throw ImportError(
+                .badInput, "\(entity.name).\(attribute.name): the default is no \(error.expected)",
+                advice: "Give a default that fits the attribute's type.")
+        }
+    }
+
+    // MARK: The tree of keys
+
+    private struct KeyTree {
+        var slot = -1
+        var keys: [String] = []
+        var children: [String: KeyTree] = [:]
+
+        mutating func insert(_ path: ArraySlice<String>, slot: Int) {
+            guard let key = path.first else {
+                self.slot = slot
+                return
+            }
+            if children[key] == nil { keys.append(key) }
+            children[key, default: KeyTree()].insert(path.dropFirst(), slot: slot)
+        }
+    }
+
+    private func flatten(_ tree: KeyTree, into node: Int, path: [String]) {
+        nodes[node].slot = Int32(tree.slot)
+        nodes[node].path = AttributePath(keys: path).description
+        for (place, key) in tree.keys.enumerated() {
+            guard let child = tree.children[key] else { continue }
+            let index = nodes.count
+            var new = Node()
+            new.place = Int32(place)
+            new.keyOffset = Int32(keyBytes.count)
+            new.keyLength = Int32(key.utf8.count)
+            keyBytes += Array(key.utf8)
+            nodes.append(new)
+            nodes[node].children.append(Int32(index))
+            flatten(child, into: index, path: path + [key])
+        }
+        nodes[node].subtreeEnd = Int32(nodes.count)
+    }
+
+    private func buildTables() {
+        for node in nodes.indices where !nodes[node].children.isEmpty {
+            var size = 4
+            while size < nodes[node].children.count * 2 { size *= 2 }
+            var table = [Int32](repeating: 0, count: size)
+            for child in nodes[node].children {
+                let key = nodes[Int(child)]
+                var place = keyBytes.withUnsafeBufferPointer { bytes in
+                    let range = Int(key.keyOffset)..<Int(key.keyOffset + key.keyLength)
+                    return Self.hash(ByteView(UnsafeBufferPointer(rebasing: bytes[range]))) & (size - 1)
+                }
+                while table[place] != 0 { place = (place + 1) & (size - 1) }
+                table[place] = child + 1
+            }
+            nodes[node].table = table
+        }
+    }
+
+    private static func hash(_ key: ByteView) -> Int {
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        for index in 0..<key.count {
+            hash = (hash ^ UInt64(key[index])) &* 0x0000_0100_0000_01b3
+        }
+        return Int(truncatingIfNeeded: hash ^ (hash >> 29))
+    }
+
+    @inline(__always)
+    private func matches(_ node: Int32, _ key: ByteView) -> Bool {
+        let length = Int(nodes[Int(node)].keyLength)
+        guard length == key.count else { return false }
+        let offset = Int(nodes[Int(node)].keyOffset)
+        return keyBytes.withUnsafeBufferPointer { bytes in
+            length == 0 || memcmp(bytes.baseAddress! + offset, key.base, length) == 0
+        }
+    }
+
+    /// The child of `node` with this key, or -1.
+    ///
+    /// - Parameter guess: the place among the children where it is looked for first; moved past the child found, as
+    ///   records of a kind have their keys in the same order.
+    @inline(__always)
+    func child(of node: Int32, key: ByteView, guess: inout Int) -> Int32 {
+        let count = nodes[Int(node)].children.count
+        if guess < count {
+            let candidate = nodes[Int(node)].children[guess]
+            if matches(candidate, key) {
+                guess += 1
+                return candidate
+            }
+        }
+        let found = lookUp(node, key)
+        if found >= 0 { guess = Int(nodes[Int(found)].place) + 1 }
+        return found
+    }
+
+    private func lookUp(_ node: Int32, _ key: ByteView) -> Int32 {
+        let size = nodes[Int(node)].table.count
+        guard size > 0 else { return -1 }
+        var place = Self.hash(key) & (size - 1)
+        while true {
+            let entry = nodes[Int(node)].table[place]
+            if entry == 0 { return -1 }
+            if matches(entry - 1, key) { return entry - 1 }
+            place = (place + 1) & (size - 1)
+        }
+    }
+}

@@ -1,0 +1,276 @@
+import ImportModel
+
+/// Turns the records of one entity into rows. The entity drives: each attribute looks its value up in the record, and
+/// what the record does not mention is left alone. Made and used by one worker.
+final class RecordDecoder {
+    /// One record as it is handed to `decode`.
+    struct Input {
+        /// The bytes that the tape was made from: the record's line of its chunk.
+        let line: ByteView
+        /// Where the line begins in the chunk's bytes.
+        let lineOffset: Int
+        /// The source position of the line's first byte.
+        let byteOffset: Int64
+        /// The record's number in the job.
+        let ordinal: Int64
+        /// The token of the record's value; of a keyed record's key, or -1.
+        let root: Int
+        let recordKey: Int
+    }
+
+    let plan: EntityPlan
+    private let attributes: [AttributeDescription]
+    /// The token that fills each slot, as far as `filled` has the current generation.
+    private var slotToken: [Int32]
+    private var filled: [UInt32]
+    /// The generation in which each node's key was last seen.
+    private var seen: [UInt32]
+    private var generation: UInt32 = 0
+    private var keyScratch: [UInt8] = []
+    private var errors: [RecordError] = []
+    private var unmet: [RecordError] = []
+    private let presenceWords: Int
+
+    init(plan: EntityPlan) {
+        self.plan = plan
+        attributes = plan.entity.attributes
+        slotToken = Array(repeating: -1, count: plan.slotCount)
+        filled = Array(repeating: 0, count: plan.slotCount)
+        seen = Array(repeating: 0, count: plan.nodes.count)
+        presenceWords = (plan.entity.attributes.count + 63) / 64
+    }
+
+    /// Appends the record's row to `batch`, or a reject with all of its errors.
+    func decode(_ input: Input, tape: borrowing RecordTape, into batch: inout RowBatch) {
+        generation &+= 1
+        if generation == 0 {
+            // After four billion records the marks of the first ones would count again.
+            filled = Array(repeating: 0, count: filled.count)
+            seen = Array(repeating: 0, count: seen.count)
+            generation = 1
+        }
+        errors.removeAll(keepingCapacity: true)
+        unmet.removeAll(keepingCapacity: true)
+        let root = tape.tokens[input.root]
+        if plan.recordSlot >= 0 { fill(plan.recordSlot, input.root) }
+        if plan.recordKeySlot >= 0, input.recordKey >= 0 { fill(plan.recordKeySlot, input.recordKey) }
+        if root.kind == .object {
+            walk(input.root, node: 0, isCovered: plan.recordSlot >= 0, input: input, tape: tape, batch: &batch)
+        } else if plan.recordSlot < 0 {
+            errors.append(error(.notAnObject, at: "", expected: "object", found: root.kind.words, input.root, input, tape))
+        }
+        appendRow(input, tape: tape, to: &batch)
+    }
+
+    @inline(__always)
+    private func fill(_ slot: Int, _ token: Int) {
+        slotToken[slot] = Int32(truncatingIfNeeded: token)
+        filled[slot] = generation
+    }
+
+    // MARK: Keys
+
+    private func walk(
+        _ object: Int, node: Int32, isCovered: Bool, input: Input, tape: borrowing RecordTape, batch: inout RowBatch
+    ) {
+        var index = object + 1
+        let end = Int(tape.tokens[object].next)
+        var guess = 0
+        while index < end {
+            let key = tape.tokens[index]
+            let value = index + 1
+            let child: Int32
+            if key.hasEscapes {
+                keyScratch.removeAll(keepingCapacity: true)
+                _ = Unescaping.append(tape.token(index, in: input.line).bytes, to: &keyScratch)
+                child = keyScratch.withUnsafeBufferPointer { plan.child(of: node, key: ByteView($0), guess: &guess) }
+            } else {
+                let start = Int(key.start)
+                child = plan.child(of: node, key: input.line[start..<start + Int(key.length)], guess: &guess)
+            }
+            if child >= 0 {
+                take(value, as: Int(child), isCovered: isCovered, input: input, tape: tape, batch: &batch)
+            } else if !isCovered {
+                countUnknown(index, in: node, input: input, tape: tape, batch: &batch)
+            }
+            index = Int(tape.tokens[value].next)
+        }
+    }
+
+    @inline(__always)
+    private func take(
+        _ value: Int, as child: Int, isCovered: Bool, input: Input, tape: borrowing RecordTape, batch: inout RowBatch
+    ) {
+        if seen[child] == generation {
+            // A key that stands twice: the last value counts, and nothing of the first one's subtree stays.
+            batch.ledger.add(.duplicateKey, entity: plan.index, attribute: plan.nodes[child].path)
+            for node in child..<Int(plan.nodes[child].subtreeEnd) {
+                seen[node] = 0
+                let slot = Int(plan.nodes[node].slot)
+                if slot >= 0 { filled[slot] = 0 }
+            }
+        }
+        seen[child] = generation
+        let slot = Int(plan.nodes[child].slot)
+        if slot >= 0 { fill(slot, value) }
+        guard !plan.nodes[child].children.isEmpty else { return }
+        let kind = tape.tokens[value].kind
+        if kind == .object {
+            walk(
+                value, node: Int32(child), isCovered: isCovered || slot >= 0, input: input, tape: tape, batch: &batch)
+        } else if kind != .null, slot < 0, !isCovered {
+            batch.ledger.add(.unknownKey, entity: plan.index, attribute: plan.nodes[child].path)
+        }
+    }
+
+    private func countUnknown(
+        _ key: Int, in node: Int32, input: Input, tape: borrowing RecordTape, batch: inout RowBatch
+    ) {
+        var text: [UInt8] = []
+        let token = tape.token(key, in: input.line)
+        if token.hasEscapes {
+            _ = Unescaping.append(token.bytes, to: &text)
+        } else {
+            text += token.bytes.buffer
+        }
+        let name = String(decoding: text.prefix(200), as: UTF8.self)
+        let own = AttributePath(keys: [name]).description
+        let path = node == 0 ? own : plan.nodes[Int(node)].path + (own.hasPrefix("[") ? own : "." + own)
+        batch.ledger.add(.unknownKey, entity: plan.index, attribute: path)
+    }
+
+    // MARK: Attributes
+
+    @inline(__always)
+    private func token(of attribute: Int) -> (token: Int, slot: Int) {
+        for slot in plan.slots[attribute] where filled[slot] == generation {
+            return (Int(slotToken[slot]), slot)
+        }
+        return (-1, -1)
+    }
+
+    private func appendRow(_ input: Input, tape: borrowing RecordTape, to batch: inout RowBatch) {
+        let firstCell = batch.cells.count
+        let firstWord = batch.presence.count
+        let firstByte = batch.bytes.count
+        for _ in 0..<presenceWords { batch.presence.append(0) }
+        for attribute in 0..<attributes.count {
+            let (token, slot) = token(of: attribute)
+            if token < 0 {
+                if plan.required[attribute] { missing(attribute, input, tape) }
+                continue
+            }
+            batch.presence[firstWord + attribute >> 6] |= 1 << UInt64(attribute & 63)
+            batch.cells.append(cell(attribute, token: token, slot: slot, input: input, tape: tape, batch: &batch))
+        }
+        guard errors.isEmpty else {
+            batch.cells.removeLast(batch.cells.count - firstCell)
+            batch.presence.removeLast(batch.presence.count - firstWord)
+            batch.bytes.removeLast(batch.bytes.count - firstByte)
+            batch.rejects.append(reject(input, tape, errors: errors + unmet))
+            return
+        }
+        if !unmet.isEmpty { batch.unmet.append(reject(input, tape, errors: unmet)) }
+        batch.rows.append(
+            RowBatch.Row(
+                entity: plan.index, parent: -1, ordinal: input.ordinal, firstCell: firstCell,
+                firstPresenceWord: firstWord, unmet: unmet.isEmpty ? -1 : Int32(batch.unmet.count - 1)))
+    }
+
+    private func missing(_ attribute: Int, _ input: Input, _ tape: borrowing RecordTape) {
+        let error = error(
+            .missingValue, at: plan.slotPaths[plan.slots[attribute].first ?? 0],
+            expected: attributes[attribute].type.rawValue, found: "nothing", input.root, input, tape)
+        // Merged into a stored object, a record may leave out what is not part of the identifier.
+        if plan.identifier.isEmpty || plan.identifier.contains(attribute) {
+            errors.append(error)
+        } else {
+            unmet.append(error)
+        }
+    }
+
+    @inline(__always)
+    private func cell(
+        _ attribute: Int, token index: Int, slot: Int, input: Input, tape: borrowing RecordTape, batch: inout RowBatch
+    ) -> Cell {
+        let token = tape.token(index, in: input.line)
+        let type = attributes[attribute].type
+        if token.kind == .null {
+            if !attributes[attribute].isOptional {
+                errors.append(
+                    error(
+                        .unexpectedNull, at: plan.slotPaths[slot], expected: type.rawValue, found: "null", index, input,
+                        tape))
+            }
+            return .null
+        }
+        var notes: CoercionNotes = []
+        do {
+            let value = try type.coerce(token, scratch: &batch.bytes, notes: &notes)
+            if !notes.isEmpty { count(notes, attribute, &batch) }
+            switch value {
+            case .null: return .null
+            case .integer(let number): return .integer(number)
+            case .real(let number): return .real(number)
+            case .verbatim(let text):
+                return .text(
+                    .chunkText, offset: input.lineOffset + (text.base - input.line.base), length: text.count)
+            case .scratch(let range): return .text(.batchText, offset: range.lowerBound, length: range.count)
+            }
+        } catch {
+            errors.append(
+                self.error(
+                    error.code, at: plan.slotPaths[slot], expected: error.expected, found: error.found, index, input,
+                    tape))
+            return .null
+        }
+    }
+
+    private func count(_ notes: CoercionNotes, _ attribute: Int, _ batch: inout RowBatch) {
+        for kind in notes.ledgerKinds {
+            batch.ledger.add(kind, entity: plan.index, attribute: attributes[attribute].name)
+        }
+    }
+
+    // MARK: Rejects
+
+    private func error(
+        _ code: CoercionError.Code, at path: String, expected: String, found: String, _ token: Int, _ input: Input,
+        _ tape: borrowing RecordTape
+    ) -> RecordError {
+        RecordError(
+            entity: plan.entity.name, keyPath: path, code: code, expected: expected, found: found,
+            byteOffset: position(of: token, input, tape))
+    }
+
+    /// The source position of a value's first byte, a string's quote included.
+    private func position(of index: Int, _ input: Input, _ tape: borrowing RecordTape) -> Int64 {
+        let token = tape.tokens[index]
+        return input.byteOffset + Int64(token.start) - (token.kind == .string ? 1 : 0)
+    }
+
+    private func reject(
+        _ input: Input, _ tape: borrowing RecordTape, errors: [RecordError]
+    ) -> RowBatch.Reject {
+        let root = tape.tokens[input.root]
+        let quotes = root.kind == .string ? 1 : 0
+        let bytes = input.line[Int(root.start) - quotes..<Int(root.start) + Int(root.length) + quotes]
+        return RowBatch.Reject(
+            entity: plan.index, ordinal: input.ordinal, byteOffset: position(of: input.root, input, tape),
+            length: Int64(bytes.count), errors: errors, bytes: Array(bytes.buffer))
+    }
+}
+
+extension JSONKind {
+    /// The kind in words, as errors have it.
+    var words: String {
+        switch self {
+        case .null: "null"
+        case .boolean: "boolean"
+        case .number: "number"
+        case .string: "string"
+        case .object: "object"
+        case .array: "array"
+        }
+    }
+}

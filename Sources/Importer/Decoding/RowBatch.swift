@@ -1,0 +1,172 @@
+import ImportModel
+
+/// One value of a row: a tag, and a number or a slice of bytes. It knows nothing of SQLite; the store binds it.
+struct Cell {
+    enum Tag: UInt8 {
+        case null
+        case integer
+        case real
+        /// Text in the bytes of the chunk that the batch was decoded from.
+        case chunkText
+        /// Text in the batch's own bytes.
+        case batchText
+    }
+
+    let tag: Tag
+    /// The length of a text in bytes; 0 otherwise.
+    let length: UInt32
+    /// An integer's or double's bits, or a text's offset.
+    let payload: UInt64
+
+    static let null = Cell(tag: .null, length: 0, payload: 0)
+
+    static func integer(_ value: Int64) -> Cell {
+        Cell(tag: .integer, length: 0, payload: UInt64(bitPattern: value))
+    }
+
+    static func real(_ value: Double) -> Cell {
+        Cell(tag: .real, length: 0, payload: value.bitPattern)
+    }
+
+    static func text(_ tag: Tag, offset: Int, length: Int) -> Cell {
+        Cell(tag: tag, length: UInt32(truncatingIfNeeded: length), payload: UInt64(truncatingIfNeeded: offset))
+    }
+
+    @inline(__always)
+    var integerValue: Int64 { Int64(bitPattern: payload) }
+
+    @inline(__always)
+    var realValue: Double { Double(bitPattern: payload) }
+
+    @inline(__always)
+    var textOffset: Int { Int(payload) }
+
+    @inline(__always)
+    var textLength: Int { Int(length) }
+}
+
+/// What lies between decoding and the store: rows in source order, and what became of the records that are no rows.
+///
+/// A batch is decoded and committed by the same worker, beside the chunk bytes that its texts are slices of.
+struct RowBatch {
+    /// One object to be.
+    struct Row {
+        /// The entity's place in the job.
+        let entity: Int32
+        /// The row's index in the batch of the object that this one is nested in; -1 for a record's own.
+        let parent: Int32
+        /// The record's number in the job, from 1.
+        let ordinal: Int64
+        /// Where the row's cells begin: one per attribute that the record mentions, in the entity's order. So a batch's
+        /// size follows that of its records, however wide the entity is.
+        let firstCell: Int
+        /// Where the row's presence mask begins: a bit per attribute, 64 to a word, set where the record mentions it.
+        /// Missing is not null.
+        let firstPresenceWord: Int
+        /// The index in `unmet` of what the record lacks if it turns out to be an insert; -1 for nothing.
+        let unmet: Int32
+    }
+
+    /// A record that was not taken.
+    struct Reject {
+        let entity: Int32
+        let ordinal: Int64
+        /// The record's first byte in the source, and its length there.
+        let byteOffset: Int64
+        let length: Int64
+        /// All of its errors.
+        let errors: [RecordError]
+        /// Its original bytes, or the first of them.
+        let bytes: [UInt8]
+    }
+
+    var rows: [Row] = []
+    var cells: [Cell] = []
+    var presence: [UInt64] = []
+    /// The texts that had to be written anew.
+    var bytes: [UInt8] = []
+    var rejects: [Reject] = []
+    /// What rows would be rejected for, were they inserted; merged into a stored object they are sound.
+    var unmet: [Reject] = []
+    /// What was changed or lost on the way.
+    var ledger = LedgerCounts()
+    /// Records read, per entity of the job.
+    var recordsRead: [Int64] = []
+    /// Where the batch ends.
+    var end = BatchEnd()
+
+    /// How much memory it takes, roughly.
+    var footprint: Int {
+        rows.count * MemoryLayout<Row>.stride + cells.count * MemoryLayout<Cell>.stride + presence.count * 8
+            + bytes.count
+    }
+
+    /// Whether bit `attribute` of the row's presence mask is set.
+    @inline(__always)
+    func isPresent(_ attribute: Int, in row: Row) -> Bool {
+        presence[row.firstPresenceWord + attribute >> 6] & (1 << UInt64(attribute & 63)) != 0
+    }
+
+    /// Empties it, keeping its memory for the next one.
+    mutating func reset(entities: Int) {
+        rows.removeAll(keepingCapacity: true)
+        cells.removeAll(keepingCapacity: true)
+        presence.removeAll(keepingCapacity: true)
+        bytes.removeAll(keepingCapacity: true)
+        rejects.removeAll(keepingCapacity: true)
+        unmet.removeAll(keepingCapacity: true)
+        ledger.removeAll()
+        recordsRead = Array(repeating: 0, count: entities)
+        end = BatchEnd()
+    }
+}
+
+/// Where a batch ends, in the source's coordinates and in its chunk's.
+struct BatchEnd {
+    /// Just past the batch's last record in the source.
+    var byteOffset: Int64 = 0
+    /// The last record's number in the job.
+    var ordinal: Int64 = 0
+    /// The last record's record path, as an index of its source's paths.
+    var path = 0
+    /// Records of the chunk up to here, and the bytes of the chunk file that hold them.
+    var chunkRecords = 0
+    var chunkBytes = 0
+    /// XXH3-64 of these bytes of the chunk file, in hexadecimal.
+    var chunkHash = ""
+    /// Whether it ends its chunk.
+    var isChunkEnd = false
+}
+
+/// Counts by entity, attribute and kind, in the order in which they first came.
+struct LedgerCounts {
+    /// What is counted.
+    struct Key: Hashable {
+        let entity: Int32
+        let attribute: String
+        let kind: LedgerKind
+    }
+
+    private(set) var keys: [Key] = []
+    private(set) var counts: [Int64] = []
+    private var places: [Key: Int] = [:]
+
+    /// Adds to a count.
+    mutating func add(_ kind: LedgerKind, entity: Int32, attribute: String, count: Int64 = 1) {
+        let key = Key(entity: entity, attribute: attribute, kind: kind)
+        if let place = places[key] {
+            counts[place] += count
+        } else {
+            places[key] = keys.count
+            keys.append(key)
+            counts.append(count)
+        }
+    }
+
+    mutating func removeAll() {
+        guard !keys.isEmpty else { return }
+        keys.removeAll(keepingCapacity: true)
+        counts.removeAll(keepingCapacity: true)
+        places.removeAll(keepingCapacity: true)
+    }
+}

@@ -1,0 +1,86 @@
+/// What one commit changed, or several in a row, sent after readers can see it.
+public struct MergeNotification: Sendable, Hashable {
+    public let job: Int64
+    /// The number of the last commit that it covers, in the job, from 1.
+    public let commit: Int64
+    /// What was changed, by entity.
+    public let changes: [EntityChanges]
+    /// Where the job stands after it.
+    public let marker: Marker
+    /// Whether the job is finished with it.
+    public let isFinished: Bool
+
+    /// The two as one, for an observer that was busy meanwhile.
+    ///
+    /// - Parameter next: the notification that follows this one.
+    public func merged(with next: MergeNotification) -> MergeNotification {
+        var merged = changes
+        for change in next.changes {
+            if let place = merged.firstIndex(where: { $0.entity == change.entity }) {
+                merged[place].add(change)
+            } else {
+                merged.append(change)
+            }
+        }
+        return MergeNotification(
+            job: next.job, commit: next.commit, changes: merged, marker: next.marker, isFinished: next.isFinished)
+    }
+}
+
+/// What happened to the objects of one entity.
+public struct EntityChanges: Sendable, Hashable {
+    public let entity: String
+    /// The entity's table.
+    public let table: String
+    /// The row ids of new objects, as ranges in ascending order where they came in that order.
+    public private(set) var insertedRanges: [ClosedRange<Int64>] = []
+    /// The row ids of changed objects, likewise.
+    public private(set) var updatedRanges: [ClosedRange<Int64>] = []
+    public private(set) var inserted: Int64 = 0
+    public private(set) var updated: Int64 = 0
+    /// Records whose object had all their values already.
+    public internal(set) var unchanged: Int64 = 0
+    /// Records that were not taken.
+    public internal(set) var rejected: Int64 = 0
+
+    init(entity: String, table: String) {
+        self.entity = entity
+        self.table = table
+    }
+
+    /// Whether it says nothing.
+    public var isEmpty: Bool { inserted == 0 && updated == 0 && unchanged == 0 && rejected == 0 }
+
+    mutating func insert(_ rowID: Int64) {
+        inserted += 1
+        Self.extend(&insertedRanges, with: rowID)
+    }
+
+    mutating func update(_ rowID: Int64) {
+        updated += 1
+        Self.extend(&updatedRanges, with: rowID)
+    }
+
+    mutating func add(_ next: EntityChanges) {
+        for range in next.insertedRanges { Self.append(range, to: &insertedRanges) }
+        for range in next.updatedRanges { Self.append(range, to: &updatedRanges) }
+        inserted += next.inserted
+        updated += next.updated
+        unchanged += next.unchanged
+        rejected += next.rejected
+    }
+
+    @inline(__always)
+    private static func extend(_ ranges: inout [ClosedRange<Int64>], with rowID: Int64) {
+        append(rowID...rowID, to: &ranges)
+    }
+
+    @inline(__always)
+    private static func append(_ range: ClosedRange<Int64>, to ranges: inout [ClosedRange<Int64>]) {
+        if let last = ranges.last, range.lowerBound > last.lowerBound, range.lowerBound - 1 <= last.upperBound {
+            ranges[ranges.count - 1] = last.lowerBound...max(last.upperBound, range.upperBound)
+        } else {
+            ranges.append(range)
+        }
+    }
+}

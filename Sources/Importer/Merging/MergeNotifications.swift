@@ -1,0 +1,89 @@
+import Synchronization
+
+/// Merge notifications as they come, for `for await`.
+public struct MergeNotifications: AsyncSequence, Sendable {
+    /// Holds at most one notification for its reader.
+    final class Mailbox: Sendable {
+        private struct State {
+            var pending: MergeNotification?
+            var waiter: CheckedContinuation<MergeNotification?, Never>?
+            var isClosed = false
+            var isAbandoned = false
+        }
+
+        private let state = Mutex(State())
+
+        /// Whether nobody reads any more.
+        var isAbandoned: Bool { state.withLock { $0.isAbandoned } }
+
+        func put(_ notification: MergeNotification) {
+            let waiter = state.withLock { state -> CheckedContinuation<MergeNotification?, Never>? in
+                guard let waiter = state.waiter else {
+                    state.pending = state.pending?.merged(with: notification) ?? notification
+                    return nil
+                }
+                state.waiter = nil
+                return waiter
+            }
+            waiter?.resume(returning: notification)
+        }
+
+        /// No more come; what is pending can still be read.
+        func close() {
+            let waiter = state.withLock { state in
+                state.isClosed = true
+                defer { state.waiter = nil }
+                return state.waiter
+            }
+            waiter?.resume(returning: nil)
+        }
+
+        func abandon() {
+            state.withLock { $0.isAbandoned = true }
+            close()
+        }
+
+        func next() async -> MergeNotification? {
+            await withTaskCancellationHandler {
+                await withCheckedContinuation { continuation in
+                    let ready = state.withLock { state -> MergeNotification?? in
+                        if let pending = state.pending {
+                            state.pending = nil
+                            return .some(pending)
+                        }
+                        if state.isClosed { return .some(nil) }
+                        state.waiter = continuation
+                        return nil
+                    }
+                    if let ready { continuation.resume(returning: ready) }
+                }
+            } onCancel: {
+                abandon()
+            }
+        }
+    }
+
+    let mailbox: Mailbox
+
+    public func makeAsyncIterator() -> Iterator {
+        Iterator(mailbox: mailbox)
+    }
+
+    /// Reads the sequence; when it goes, nothing is kept for it any more.
+    public final class Iterator: AsyncIteratorProtocol {
+        private let mailbox: Mailbox
+
+        init(mailbox: Mailbox) {
+            self.mailbox = mailbox
+        }
+
+        deinit {
+            mailbox.abandon()
+        }
+
+        /// The next notification; nil when the import is over.
+        public func next() async -> MergeNotification? {
+            await mailbox.next()
+        }
+    }
+}

@@ -1,0 +1,161 @@
+import Foundation
+import ImportModel
+
+/// Works out what a new job is to do: its sources, where their records stand, and which entity they are.
+///
+/// It reads the beginning of each source and writes nothing.
+struct JobPlanner {
+    let options: JobOptions
+    let opener: SourceOpener
+    let interruption: Interruption
+    /// Told what was found by itself, in words.
+    let announce: (String) -> Void
+
+    /// What was planned, with the stream of standard input as far as it was read.
+    struct Plan {
+        let sources: [StoredJob.Source]
+        /// Sources that cannot be opened a second time, already open, by their place in the job.
+        let open: [Int: SourceStream]
+    }
+
+    /// - Parameter arguments: paths, or `-`.
+    /// - Throws: `ImportError` when a source cannot be read, or its records cannot be found or named.
+    func plan(_ arguments: [String]) throws -> Plan {
+        let descriptions = try describe(arguments)
+        var sources: [StoredJob.Source] = []
+        var open: [Int: SourceStream] = [:]
+        for (position, description) in descriptions.enumerated() {
+            let stream = try opener.open(description, interruption: interruption)
+            let shape = try shape(of: stream, description)
+            let entities = try entities(of: shape, description, isAlone: descriptions.count == 1)
+            sources.append(StoredJob.Source(description: description, shape: shape, entities: entities))
+            if !description.isRepeatable { open[position] = stream }
+        }
+        return Plan(sources: sources, open: open)
+    }
+
+    /// The sources that the arguments stand for.
+    ///
+    /// - Throws: `ImportError` when one is not there, or standard input is named twice.
+    func describe(_ arguments: [String]) throws -> [SourceDescription] {
+        let descriptions = try arguments.flatMap { try opener.describe($0, interruption: interruption) }
+        guard descriptions.filter({ !$0.isRepeatable }).count <= 1 else {
+            throw ImportError(
+                .usage, "more than one source can only be read once", advice: "Give - (or a pipe) once at most.")
+        }
+        return descriptions
+    }
+
+    // MARK: Where records stand
+
+    /// The record paths that were asked for, by the command line or else by the model.
+    private var askedPaths: [RecordPath] {
+        if !options.records.isEmpty { return options.records }
+        return options.model?.entities.compactMap(\.records) ?? []
+    }
+
+    private func shape(of stream: SourceStream, _ source: SourceDescription) throws -> SourceShape {
+        let sample = try stream.peek()
+        let found = ShapeDetector.detect(sample.bytes, isWhole: sample.isWhole)
+        if case .empty = found {
+            throw ImportError(
+                .badInput, "\(source.displayName): there is no JSON value in it",
+                advice: "An import without records needs an empty array: [].")
+        }
+        let asked = askedPaths
+        guard asked.isEmpty else { return Self.shape(asked: asked, found: found, isExplicit: !options.records.isEmpty) }
+        switch found {
+        case .found(let layout, let paths, let reason):
+            let texts = paths.map(\.description)
+            announce("\(source.displayName): records at \(texts.joined(separator: ", ")) (\(reason))")
+            return SourceShape(layout: layout, paths: texts)
+        case .ambiguous(let candidates):
+            let list = candidates.map { "  --records '\($0.path)'   \($0.summary)" }
+            throw ImportError(
+                .usage, "\(source.displayName): records could stand in several places",
+                advice: "Say which with one or more of:\n" + list.joined(separator: "\n"))
+        case .empty:
+            throw ImportError(.badInput, "\(source.displayName): there is no JSON value in it")
+        }
+    }
+
+    /// The shape for paths that were given.
+    ///
+    /// A path into a document asks for one document, unless detection had found the same path in a stream of documents
+    /// and the path is the model's.
+    private static func shape(asked: [RecordPath], found: ShapeDetector.Result, isExplicit: Bool) -> SourceShape {
+        let texts = asked.map(\.description)
+        if asked == [.root] {
+            if case .found(.lines, _, _) = found { return SourceShape(layout: .lines, paths: texts) }
+            return SourceShape(layout: .stream, paths: texts)
+        }
+        if !isExplicit, case .found(.stream, let paths, _) = found, paths == asked {
+            return SourceShape(layout: .stream, paths: texts)
+        }
+        return SourceShape(layout: .document, paths: texts)
+    }
+
+    // MARK: Which entity they are
+
+    private func entities(of shape: SourceShape, _ source: SourceDescription, isAlone: Bool) throws -> [String] {
+        if let model = options.model { return try shape.paths.map { try entity(at: $0, in: model) } }
+        if let entity = options.entity {
+            guard shape.paths.count == 1 else {
+                throw ImportError(
+                    .usage, "--entity names the records of one record path, and there are \(shape.paths.count)",
+                    advice: "Leave it out: each record path's last key names its entity.")
+            }
+            return [entity]
+        }
+        if shape.paths.count > 1 { return try Self.names(of: shape.paths) }
+        guard isAlone, let path = source.path else {
+            throw ImportError(
+                .usage, "the entity of these records has no name", advice: "Give one with --entity NAME.")
+        }
+        return [Self.name(of: source.member ?? path)]
+    }
+
+    private func entity(at path: String, in model: ModelDescription) throws -> String {
+        if let name = options.entity {
+            guard model.entities.contains(where: { $0.name == name }) else {
+                throw ImportError(
+                    .usage, "the model has no entity \(name)",
+                    advice: "It has: \(model.entities.map(\.name).joined(separator: ", ")).")
+            }
+            return name
+        }
+        if let entity = model.entities.first(where: { $0.records?.description == path }) { return entity.name }
+        if model.entities.count == 1 { return model.entities[0].name }
+        throw ImportError(
+            .usage, "the model does not say which entity the records at \(path) are",
+            advice: "Give the entity's \"records\" in the model, or --entity NAME.")
+    }
+
+    /// The last keys of several record paths.
+    private static func names(of paths: [String]) throws -> [String] {
+        let names = paths.map { text -> String in
+            let keys = (try? RecordPath(text))?.steps.compactMap { step in
+                if case .key(let key) = step { return key }
+                return nil
+            }
+            return keys?.last ?? ""
+        }
+        guard !names.contains(""), Set(names.map(\.asciiLowercased)).count == names.count else {
+            throw ImportError(
+                .usage, "the record paths do not name their entities", advice: "Give a model with --model.")
+        }
+        return names
+    }
+
+    /// A file's name without its folders and without the extensions of JSON and of compression.
+    static func name(of path: String) -> String {
+        var name = path.split(separator: "/").last.map(String.init) ?? path
+        let extensions = ["gz", "zst", "xz", "bz2", "zip", "tar", "tgz", "json", "ndjson", "jsonl", "geojson", "bom", "min"]
+        while let dot = name.lastIndex(of: "."), dot > name.startIndex,
+            extensions.contains(name[name.index(after: dot)...].lowercased())
+        {
+            name = String(name[..<dot])
+        }
+        return name.replacing("\0", with: "_")
+    }
+}

@@ -1,0 +1,64 @@
+import Foundation
+import GRDB
+
+/// Decides whether the sources of an interrupted job are still what was imported: the bytes before the marker must be
+/// the same, what follows may have been completed or mended.
+struct SourceCheck {
+    /// A stretch of a source whose hash is known.
+    struct Range: Sendable, Hashable {
+        let firstByte: Int64
+        let endByte: Int64
+        let hash: String
+    }
+
+    let opener: SourceOpener
+    let interruption: Interruption
+
+    /// The committed chunks of a source, in order.
+    static func committedRanges(_ database: Database, job: Int64, source: Int) throws -> [Range] {
+        try Row.fetchAll(
+            database,
+            sql: """
+                SELECT DISTINCT first_byte, end_byte, source_hash FROM _import_chunk
+                WHERE job = ? AND source = ? AND is_complete ORDER BY first_byte
+                """,
+            arguments: [job, source]
+        ).map { Range(firstByte: $0["first_byte"], endByte: $0["end_byte"], hash: $0["source_hash"]) }
+    }
+
+    /// Whether size and time say that nothing has changed.
+    static func isUntouched(_ now: SourceDescription, since before: SourceDescription) -> Bool {
+        now.size == before.size && now.modified == before.modified
+    }
+
+    /// Reads a source from where `stream` is and compares it with what is known of it.
+    ///
+    /// - Parameters:
+    ///   - ranges: in order, without gaps.
+    ///   - end: where to stop, which is where `stream` is left; at or after the last range's end.
+    /// - Throws: `ImportError` with `.badInput` when a range has changed or the source is too short.
+    func verify(_ stream: SourceStream, _ name: String, _ ranges: [Range], upTo end: Int64) throws {
+        for range in ranges where range.endByte <= end {
+            guard try hash(stream, upTo: range.endByte) == range.hash else {
+                throw ImportError(
+                    .badInput,
+                    "\(name): bytes \(max(0, range.firstByte)) to \(range.endByte) are not the ones that were imported",
+                    advice: "Give the source that the import was begun with, or begin anew with --restart.")
+            }
+        }
+        _ = try hash(stream, upTo: end)
+    }
+
+    private func hash(_ stream: SourceStream, upTo end: Int64) throws -> String? {
+        var hasher = XXH3Hasher()
+        var block = [UInt8](repeating: 0, count: 256 << 10)
+        while stream.offset < end {
+            let wanted = min(Int64(256 << 10), end - stream.offset)
+            if block.count != Int(wanted) { block = [UInt8](repeating: 0, count: Int(wanted)) }
+            let count = try stream.read(into: &block)
+            guard count > 0 else { return nil }
+            block.withUnsafeBytes { hasher.update(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+        }
+        return hasher.hexDigest
+    }
+}

@@ -1,0 +1,86 @@
+import GRDB
+import ImportModel
+
+/// How far a job is, as far as committing needs to know. Belongs to whoever's turn it is to commit.
+struct JobProgress: Sendable {
+    /// At most so many names are counted one by one, per entity and kind; the rest are counted together.
+    static let namedLedgerEntries = 1_000
+    /// What the rest of the names are counted under.
+    static let otherNames = "…"
+
+    private struct Names: Hashable {
+        let entity: String
+        let kind: LedgerKind
+    }
+
+    var marker: Marker
+    var rejects: Int64
+    /// Time that the job had taken before this run.
+    private let secondsBefore: Double
+    private let started = ContinuousClock.now
+    private var names: [Names: Set<String>] = [:]
+
+    /// Where the job stands in the store.
+    init(_ database: Database, job: Int64) throws {
+        marker = try Marker(database, job: job) ?? Marker()
+        secondsBefore = marker.seconds
+        rejects =
+            try Int64.fetchOne(
+                database, sql: "SELECT sum(rejected) FROM _import_entity WHERE job = ?", arguments: [job]) ?? 0
+        let rows = try Row.fetchCursor(
+            database, sql: "SELECT entity, attribute, kind FROM _import_ledger WHERE job = ?", arguments: [job])
+        while let row = try rows.next() {
+            guard let kind = LedgerKind(rawValue: row["kind"]) else { continue }
+            names[Names(entity: row["entity"], kind: kind), default: []].insert(row["attribute"])
+        }
+    }
+
+    /// Moves the marker to the end of a batch.
+    mutating func advance(to end: BatchEnd, of chunk: ChunkEntry, path: String) {
+        let before = marker.source == chunk.source ? marker.byteOffset : 0
+        marker.bytes += max(0, end.byteOffset - before)
+        marker.source = chunk.source
+        marker.byteOffset = end.byteOffset
+        marker.recordOrdinal = end.ordinal
+        if end.chunkRecords > 0 { marker.recordPath = path }
+        marker.commits += 1
+        marker.seconds = secondsBefore + (ContinuousClock.now - started).inSeconds
+        if end.isChunkEnd {
+            marker.chunksDone += 1
+            marker.chunkRecords = 0
+            marker.chunkHash = ""
+            if chunk.isLast {
+                marker.source = chunk.source + 1
+                marker.byteOffset = 0
+                marker.chunkStart = .start
+            } else {
+                marker.chunkStart = chunk.end
+            }
+        } else {
+            marker.chunkStart.byteOffset = chunk.firstByte
+            marker.chunkRecords = end.chunkRecords
+            marker.chunkHash = end.chunkHash
+        }
+    }
+
+    /// The name that a ledger entry is counted under. Names come in source order, so which ones are counted one by one
+    /// does not depend on who decoded them.
+    mutating func ledgerName(_ name: String, kind: LedgerKind, entity: String) -> String {
+        guard kind == .unknownKey || kind == .outside else { return name }
+        let key = Names(entity: entity, kind: kind)
+        var known = names[key] ?? []
+        if known.contains(name) { return name }
+        guard known.count < Self.namedLedgerEntries else { return Self.otherNames }
+        known.insert(name)
+        names[key] = known
+        return name
+    }
+}
+
+extension Duration {
+    /// The duration in seconds.
+    var inSeconds: Double {
+        let (seconds, attoseconds) = components
+        return Double(seconds) + Double(attoseconds) * 1e-18
+    }
+}

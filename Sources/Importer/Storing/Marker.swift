@@ -1,0 +1,62 @@
+import GRDB
+
+/// How far an import has come, in its sources' coordinates. It is kept in the store, and changes only together with the
+/// rows that it covers.
+public struct Marker: Sendable, Hashable, Codable {
+    /// The source's place in the job, from 0.
+    public var source = 0
+    /// Just past the last committed record in the source, from 0, in decompressed bytes.
+    public var byteOffset: Int64 = 0
+    /// The last committed record's number in the job; 0 for none.
+    public var recordOrdinal: Int64 = 0
+    /// The last committed record's record path.
+    public var recordPath = ""
+    /// Where the chunk that is being committed begins in the source.
+    var chunkStart = SplitPosition.start
+    /// What of that chunk is committed.
+    var chunkRecords = 0
+    var chunkHash = ""
+    /// Bytes of all sources up to the marker.
+    public var bytes: Int64 = 0
+    /// Chunks and commits of the job so far.
+    public var chunksDone = 0
+    public var commits: Int64 = 0
+    /// Time spent on the job so far, in seconds.
+    public var seconds = 0.0
+
+    /// The part of the chunk at `chunkStart` that is committed.
+    var committed: CommittedPrefix { CommittedPrefix(records: chunkRecords, hash: chunkHash) }
+}
+
+extension Marker {
+    init?(_ database: Database, job: Int64) throws {
+        guard
+            let row = try Row.fetchOne(database, sql: "SELECT * FROM _import_marker WHERE job = ?", arguments: [job])
+        else { return nil }
+        source = row["source"]
+        byteOffset = row["byte_offset"]
+        recordOrdinal = row["record_ordinal"]
+        recordPath = row["record_path"]
+        chunkStart = try StoredJSON.decode(SplitPosition.self, row["chunk_start"])
+        chunkRecords = row["chunk_records"]
+        chunkHash = row["chunk_hash"]
+        bytes = row["bytes"]
+        chunksDone = row["chunks_done"]
+        commits = row["commits"]
+        seconds = row["seconds"]
+    }
+
+    func save(_ database: Database, job: Int64) throws {
+        let statement = try database.cachedStatement(
+            sql: """
+                INSERT OR REPLACE INTO _import_marker (
+                    job, source, byte_offset, record_ordinal, record_path, chunk_start, chunk_records, chunk_hash,
+                    bytes, chunks_done, commits, seconds
+                ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """)
+        try statement.execute(arguments: [
+            job, source, byteOffset, recordOrdinal, recordPath, try StoredJSON.encode(chunkStart), chunkRecords,
+            chunkHash, bytes, chunksDone, commits, seconds,
+        ])
+    }
+}

@@ -1,0 +1,240 @@
+import GRDB
+import GRDBSQLite
+import ImportModel
+
+/// Writes the rows of one entity with statements of its own, bound and stepped through SQLite's C functions
+/// (`sqlite3_bind_*`, `sqlite3_step`). Belongs to one connection; used inside of its transactions only.
+final class RowWriter {
+    /// What became of a row.
+    enum Effect {
+        case inserted(rowID: Int64)
+        case updated(rowID: Int64)
+        case unchanged
+    }
+
+    private let connection: OpaquePointer
+    private let entity: EntityDescription
+    private let plan: EntityPlan
+    private let identifier: [Int]
+    /// The current row's cell of each attribute; -1 where the record does not mention it.
+    private var places: [Int]
+    private var insert: OpaquePointer?
+    private var select: OpaquePointer?
+    /// Updates by the attributes that they set.
+    private var updates: [[Int]: OpaquePointer] = [:]
+
+    /// Prepares the statements on `database`'s connection.
+    init(_ database: Database, plan: EntityPlan) throws {
+        guard let connection = database.sqliteConnection else {
+            throw ImportError(.software, "the store's connection is closed")
+        }
+        self.connection = connection
+        entity = plan.entity
+        self.plan = plan
+        identifier = plan.identifier
+        places = Array(repeating: -1, count: entity.attributes.count)
+        let columns = entity.attributes.map { $0.column.quotedIdentifier }
+        let places = (1...max(1, columns.count)).map { "?\($0)" }
+        insert = try prepare(
+            "INSERT INTO \(entity.table.quotedIdentifier) (\(columns.joined(separator: ", "))) "
+                + "VALUES (\(places.joined(separator: ", ")))")
+        if !identifier.isEmpty {
+            let keys = identifier.enumerated().map { "\(columns[$1]) = ?\($0 + 1)" }
+            select = try prepare(
+                "SELECT rowid, \(columns.joined(separator: ", ")) FROM \(entity.table.quotedIdentifier) "
+                    + "WHERE \(keys.joined(separator: " AND "))")
+        }
+    }
+
+    deinit {
+        sqlite3_finalize(insert)
+        sqlite3_finalize(select)
+        for statement in updates.values { sqlite3_finalize(statement) }
+    }
+
+    private func prepare(_ sql: String) throws -> OpaquePointer? {
+        var statement: OpaquePointer?
+        let code = sqlite3_prepare_v3(
+            connection, sql, -1, UInt32(bitPattern: SQLITE_PREPARE_PERSISTENT), &statement, nil)
+        guard code == SQLITE_OK else { throw error(code) }
+        return statement
+    }
+
+    private func error(_ code: Int32) -> DatabaseError {
+        DatabaseError(resultCode: ResultCode(rawValue: code), message: String(cString: sqlite3_errmsg(connection)))
+    }
+
+    /// Writes the rows of a batch that are this entity's.
+    ///
+    /// - Parameters:
+    ///   - chunkBytes: the bytes of the chunk that the batch was decoded from.
+    ///   - entityIndex: the entity's place in the job.
+    ///   - body: told what became of each row; a row that cannot be inserted as the record lacks something is told as
+    ///     nil, and not written.
+    /// - Throws: `DatabaseError` when SQLite fails.
+    func write(
+        _ batch: borrowing RowBatch, chunkBytes: [UInt8], entityIndex: Int32,
+        _ body: (RowBatch.Row, Effect?) throws -> Void
+    ) throws {
+        try chunkBytes.withUnsafeBufferPointer { chunk in
+            try batch.bytes.withUnsafeBufferPointer { own in
+                try batch.cells.withUnsafeBufferPointer { cells in
+                    for row in batch.rows where row.entity == entityIndex {
+                        let values = Values(cells: cells, chunk: chunk, own: own)
+                        place(row, in: batch)
+                        if !identifier.isEmpty, let rowID = try find(values) {
+                            try body(row, try merge(values, into: rowID))
+                            continue
+                        }
+                        guard row.unmet < 0 else {
+                            try body(row, nil)
+                            continue
+                        }
+                        try insertRow(values)
+                        try body(row, .inserted(rowID: sqlite3_last_insert_rowid(connection)))
+                    }
+                }
+            }
+        }
+    }
+
+    /// Finds the row's cells by the bits of its presence mask.
+    private func place(_ row: RowBatch.Row, in batch: borrowing RowBatch) {
+        var next = row.firstCell
+        for attribute in 0..<places.count {
+            if batch.isPresent(attribute, in: row) {
+                places[attribute] = next
+                next += 1
+            } else {
+                places[attribute] = -1
+            }
+        }
+    }
+
+    /// A batch's cells with the bytes that they are slices of.
+    private struct Values {
+        let cells: UnsafeBufferPointer<Cell>
+        let chunk: UnsafeBufferPointer<UInt8>
+        let own: UnsafeBufferPointer<UInt8>
+
+        @inline(__always)
+        func text(_ cell: Cell) -> UnsafeRawBufferPointer {
+            let bytes = cell.tag == .chunkText ? chunk : own
+            return UnsafeRawBufferPointer(
+                UnsafeBufferPointer(rebasing: bytes[cell.textOffset..<cell.textOffset + cell.textLength]))
+        }
+    }
+
+    // MARK: Binding
+
+    /// Binds a cell; a text stays where it is (`SQLITE_STATIC`), so the statement is reset before the bytes go.
+    @inline(__always)
+    private func bind(_ cell: Cell, _ values: Values, to statement: OpaquePointer?, at place: Int32) throws {
+        let code: Int32
+        switch cell.tag {
+        case .null: code = sqlite3_bind_null(statement, place)
+        case .integer: code = sqlite3_bind_int64(statement, place, cell.integerValue)
+        case .real: code = sqlite3_bind_double(statement, place, cell.realValue)
+        case .chunkText, .batchText:
+            let bytes = values.text(cell)
+            // An empty text needs an address too: a null pointer would bind NULL.
+            let address = bytes.baseAddress ?? UnsafeRawPointer(bitPattern: 1)
+            code = sqlite3_bind_text(
+                statement, place, address?.assumingMemoryBound(to: CChar.self), Int32(bytes.count), nil)
+        }
+        if code != SQLITE_OK { throw error(code) }
+    }
+
+    private func insertRow(_ values: Values) throws {
+        try plan.defaultBytes.withUnsafeBufferPointer { defaults in
+            for attribute in 0..<places.count {
+                let place = Int32(attribute + 1)
+                if places[attribute] >= 0 {
+                    try bind(values.cells[places[attribute]], values, to: insert, at: place)
+                } else {
+                    let values = Values(cells: values.cells, chunk: values.chunk, own: defaults)
+                    try bind(plan.defaults[attribute], values, to: insert, at: place)
+                }
+            }
+            let code = sqlite3_step(insert)
+            sqlite3_reset(insert)
+            if code != SQLITE_DONE { throw error(code) }
+        }
+    }
+
+    // MARK: Merging
+
+    /// The row with the same identifier, on which `select` stays until `merge` is done with it.
+    private func find(_ values: Values) throws -> Int64? {
+        for (place, attribute) in identifier.enumerated() {
+            try bind(values.cells[places[attribute]], values, to: select, at: Int32(place + 1))
+        }
+        switch sqlite3_step(select) {
+        case SQLITE_ROW: return sqlite3_column_int64(select, 0)
+        case SQLITE_DONE:
+            sqlite3_reset(select)
+            return nil
+        case let code:
+            sqlite3_reset(select)
+            throw error(code)
+        }
+    }
+
+    /// Sets what the record mentions and the stored object has otherwise.
+    private func merge(_ values: Values, into rowID: Int64) throws -> Effect {
+        var changed: [Int] = []
+        for attribute in 0..<places.count where places[attribute] >= 0 {
+            if !isStored(values.cells[places[attribute]], values, at: Int32(attribute + 1)) { changed.append(attribute) }
+        }
+        sqlite3_reset(select)
+        guard !changed.isEmpty else { return .unchanged }
+        let statement = try update(setting: changed)
+        for (place, attribute) in changed.enumerated() {
+            try bind(values.cells[places[attribute]], values, to: statement, at: Int32(place + 1))
+        }
+        sqlite3_bind_int64(statement, Int32(changed.count + 1), rowID)
+        let code = sqlite3_step(statement)
+        sqlite3_reset(statement)
+        if code != SQLITE_DONE { throw error(code) }
+        return .updated(rowID: rowID)
+    }
+
+    private func isStored(_ cell: Cell, _ values: Values, at column: Int32) -> Bool {
+        let type = sqlite3_column_type(select, column)
+        switch cell.tag {
+        case .null: return type == SQLITE_NULL
+        case .integer: return type == SQLITE_INTEGER && sqlite3_column_int64(select, column) == cell.integerValue
+        case .real:
+            return type == SQLITE_FLOAT
+                && sqlite3_column_double(select, column) == cell.realValue
+        case .chunkText, .batchText:
+            guard type == SQLITE_TEXT else { return false }
+            let text = values.text(cell)
+            let stored = UnsafeRawBufferPointer(
+                start: sqlite3_column_text(select, column), count: Int(sqlite3_column_bytes(select, column)))
+            return stored.elementsEqual(text)
+        }
+    }
+
+    private func update(setting attributes: [Int]) throws -> OpaquePointer? {
+        if let statement = updates[attributes] { return statement }
+        if updates.count >= 64 {
+            // Records that each change other attributes must not pile statements up.
+            for statement in updates.values { sqlite3_finalize(statement) }
+            updates.removeAll()
+        }
+        let sets = attributes.enumerated().map { "\(entity.attributes[$1].column.quotedIdentifier) = ?\($0 + 1)" }
+        let statement = try prepare(
+            "UPDATE \(entity.table.quotedIdentifier) SET \(sets.joined(separator: ", ")) "
+                + "WHERE rowid = ?\(attributes.count + 1)")
+        updates[attributes] = statement
+        return statement
+    }
+}
+
+extension String {
+    /// The name as an SQL identifier (<https://www.sqlite.org/lang_keywords.html>): in quotes, inner quotes doubled.
+    var quotedIdentifier: String {
+        "\"" + replacing("\"", with: "\"\"") + "\""
+    }
+}

@@ -1,0 +1,86 @@
+import Foundation
+import GRDB
+
+/// Opens connections to a store.
+enum StoreConnection {
+    /// A connection that writes.
+    ///
+    /// - Throws: `ImportError` with `.cannotCreate` when the file cannot be made or is not writable, `.badInput` when it
+    ///   is no SQLite database.
+    static func writer(_ store: String, durability: RunOptions.Durability) throws -> DatabaseQueue {
+        var configuration = Configuration()
+        configuration.journalMode = .wal
+        configuration.foreignKeysEnabled = false
+        configuration.busyMode = .timeout(60)
+        configuration.prepareDatabase { database in
+            try database.execute(
+                sql: """
+                    PRAGMA synchronous = \(durability.rawValue.uppercased());
+                    PRAGMA cache_size = -8000;
+                    PRAGMA wal_autocheckpoint = 4000;
+                    """)
+        }
+        return try opening(store) { try DatabaseQueue(path: store, configuration: configuration) }
+    }
+
+    /// A connection that only reads.
+    ///
+    /// - Throws: `ImportError` with `.noInput` when there is no file, `.badInput` when it is no SQLite database.
+    static func reader(_ store: String) throws -> DatabaseQueue {
+        guard FileManager.default.fileExists(atPath: store) else {
+            throw ImportError(.noInput, "\(store): there is no such store", advice: "Check the path.")
+        }
+        var configuration = Configuration()
+        configuration.readonly = true
+        configuration.busyMode = .timeout(10)
+        return try opening(store) { try DatabaseQueue(path: store, configuration: configuration) }
+    }
+
+    private static func opening(_ store: String, _ open: () throws -> DatabaseQueue) throws -> DatabaseQueue {
+        var isDirectory: ObjCBool = false
+        if FileManager.default.fileExists(atPath: store, isDirectory: &isDirectory), isDirectory.boolValue {
+            throw ImportError(.cannotCreate, "\(store): is a directory", advice: "Give the path of a file.")
+        }
+        do {
+            let queue = try open()
+            // The first read is what tells whether it is a database at all.
+            try queue.inDatabase { _ = try Int.fetchOne($0, sql: "SELECT count(*) FROM sqlite_master") }
+            return queue
+        } catch let error as DatabaseError {
+            throw ImportError(store: store, error)
+        }
+    }
+}
+
+extension ImportError {
+    /// What an SQLite error means to a person.
+    init(store: String, _ error: DatabaseError) {
+        let text = error.message ?? error.resultCode.description
+        switch error.resultCode.primaryResultCode {
+        case .SQLITE_NOTADB:
+            self.init(
+                .cannotCreate, "\(store): is not an SQLite database",
+                advice: "Give the path of a store, or of a file that does not exist yet.")
+        case .SQLITE_READONLY:
+            self.init(
+                .cannotCreate, "\(store): is read-only",
+                advice: "Make the file and its folder writable.")
+        case .SQLITE_CANTOPEN, .SQLITE_PERM, .SQLITE_AUTH:
+            self.init(
+                .cannotCreate, "\(store): cannot be opened (\(text))",
+                advice: "The store's folder must be there and writable.")
+        case .SQLITE_FULL:
+            self.init(
+                .io, "\(store): the disk is full",
+                advice: "Everything committed so far is safe. Free some space, then resume.")
+        case .SQLITE_BUSY, .SQLITE_LOCKED:
+            self.init(
+                .inUse, "\(store): another program holds a lock on it",
+                advice: "Close the program that is writing to it, then resume.")
+        case .SQLITE_CORRUPT:
+            self.init(.io, "\(store): the database is damaged (\(text))", advice: "Restore it from a backup.")
+        default:
+            self.init(.io, "\(store): \(text)", advice: "Everything committed so far is safe; resume when it is mended.")
+        }
+    }
+}

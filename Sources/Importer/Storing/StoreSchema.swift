@@ -1,0 +1,246 @@
+import Foundation
+import GRDB
+import ImportModel
+
+/// The store's tables: the bookkeeping's, and the entities'.
+enum StoreSchema {
+    /// The format that this program writes; older ones are brought up, newer ones refused.
+    static let formatVersion = 1
+
+    /// Makes the bookkeeping tables, or brings those of an older format up, in one transaction.
+    ///
+    /// - Throws: `ImportError` when the store is of a newer format.
+    static func prepareBookkeeping(_ database: Database, store: String) throws {
+        try checkFormat(database, store: store)
+        try database.execute(sql: bookkeeping)
+        try database.execute(
+            sql: "INSERT OR IGNORE INTO _import_meta (key, value) VALUES ('format', ?)", arguments: [formatVersion])
+    }
+
+    /// - Throws: `ImportError` when the store is of a newer format.
+    static func checkFormat(_ database: Database, store: String) throws {
+        guard try database.tableExists("_import_meta") else { return }
+        let version = try Int.fetchOne(database, sql: "SELECT value FROM _import_meta WHERE key = 'format'") ?? 0
+        guard version <= formatVersion else {
+            throw ImportError(
+                .cannotCreate, "\(store): has the format \(version), and this program knows formats up to \(formatVersion)",
+                advice: "Use a newer version of the program.")
+        }
+    }
+
+    /// The bookkeeping tables (DESIGN §8).
+    private static let bookkeeping = """
+        CREATE TABLE IF NOT EXISTS _import_meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS _import_model (id INTEGER PRIMARY KEY, model TEXT NOT NULL);
+        CREATE TABLE IF NOT EXISTS _import_job (
+            id INTEGER PRIMARY KEY,
+            token TEXT NOT NULL,
+            state TEXT NOT NULL,
+            message TEXT,
+            options TEXT NOT NULL,
+            model INTEGER REFERENCES _import_model (id),
+            chunk_directory TEXT NOT NULL,
+            started TEXT NOT NULL,
+            finished TEXT
+        );
+        CREATE TABLE IF NOT EXISTS _import_source (
+            job INTEGER NOT NULL,
+            position INTEGER NOT NULL,
+            description TEXT NOT NULL,
+            shape TEXT NOT NULL,
+            entities TEXT NOT NULL,
+            PRIMARY KEY (job, position)
+        ) WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS _import_entity (
+            job INTEGER NOT NULL,
+            position INTEGER NOT NULL,
+            entity TEXT NOT NULL,
+            table_name TEXT NOT NULL,
+            rows_before INTEGER NOT NULL,
+            last_rowid_before INTEGER NOT NULL,
+            records_read INTEGER NOT NULL DEFAULT 0,
+            inserted INTEGER NOT NULL DEFAULT 0,
+            updated INTEGER NOT NULL DEFAULT 0,
+            unchanged INTEGER NOT NULL DEFAULT 0,
+            ignored INTEGER NOT NULL DEFAULT 0,
+            rejected INTEGER NOT NULL DEFAULT 0,
+            PRIMARY KEY (job, position)
+        ) WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS _import_chunk (
+            job INTEGER NOT NULL,
+            source INTEGER NOT NULL,
+            first_byte INTEGER NOT NULL,
+            entity INTEGER NOT NULL,
+            end_byte INTEGER NOT NULL,
+            source_hash TEXT NOT NULL,
+            first_ordinal INTEGER NOT NULL,
+            records INTEGER NOT NULL,
+            inserted INTEGER NOT NULL,
+            first_rowid INTEGER,
+            last_rowid INTEGER,
+            is_complete INTEGER NOT NULL,
+            PRIMARY KEY (job, source, first_byte, entity)
+        ) WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS _import_marker (
+            job INTEGER PRIMARY KEY,
+            source INTEGER NOT NULL,
+            byte_offset INTEGER NOT NULL,
+            record_ordinal INTEGER NOT NULL,
+            record_path TEXT NOT NULL,
+            chunk_start TEXT NOT NULL,
+            chunk_records INTEGER NOT NULL,
+            chunk_hash TEXT NOT NULL,
+            bytes INTEGER NOT NULL,
+            chunks_done INTEGER NOT NULL,
+            commits INTEGER NOT NULL,
+            seconds REAL NOT NULL
+        );
+        CREATE TABLE IF NOT EXISTS _import_reject (
+            id INTEGER PRIMARY KEY,
+            job INTEGER NOT NULL,
+            ordinal INTEGER NOT NULL,
+            entity TEXT NOT NULL,
+            source INTEGER NOT NULL,
+            byte_offset INTEGER NOT NULL,
+            length INTEGER NOT NULL,
+            errors TEXT NOT NULL,
+            record BLOB NOT NULL,
+            state TEXT NOT NULL DEFAULT 'open'
+        );
+        CREATE TABLE IF NOT EXISTS _import_ledger (
+            job INTEGER NOT NULL,
+            entity TEXT NOT NULL,
+            attribute TEXT NOT NULL,
+            kind TEXT NOT NULL,
+            count INTEGER NOT NULL,
+            PRIMARY KEY (job, entity, attribute, kind)
+        ) WITHOUT ROWID;
+        """
+
+    // MARK: Entities
+
+    /// Makes the tables of `model`'s entities, or adds the columns that they lack.
+    ///
+    /// - Throws: `ImportError` when a table that is there does not agree.
+    static func prepareTables(_ model: ModelDescription, _ database: Database, store: String) throws {
+        for entity in model.entities {
+            try checkNames(entity, store: store)
+            if try database.tableExists(entity.table) {
+                try extend(entity, database, store: store)
+            } else {
+                try database.execute(sql: creation(of: entity))
+            }
+            guard !entity.identifier.isEmpty, rowIDAttribute(of: entity) == nil else { continue }
+            let columns = identifierColumns(of: entity)
+            let name = "\(entity.table)_identifier".quotedIdentifier
+            try database.execute(
+                sql: "CREATE UNIQUE INDEX IF NOT EXISTS \(name) ON \(entity.table.quotedIdentifier) "
+                    + "(\(columns.map(\.quotedIdentifier).joined(separator: ", ")))")
+        }
+    }
+
+    private static func checkNames(_ entity: EntityDescription, store: String) throws {
+        for name in [entity.table] + entity.attributes.map(\.column) where name.utf8.contains(0) {
+            throw ImportError(.badInput, "\(entity.name): a name has a NUL character", advice: "Rename it in the model.")
+        }
+        let lowered = entity.table.lowercased()
+        if lowered.hasPrefix("_import_") || lowered.hasPrefix("sqlite_") {
+            throw ImportError(
+                .badInput, "\(entity.name): the table name \(entity.table) is reserved",
+                advice: "Give the entity another table name, or another name with --entity.")
+        }
+        for column in entity.attributes.map(\.column) where ["rowid", "oid", "_rowid_"].contains(column.lowercased()) {
+            throw ImportError(
+                .badInput, "\(entity.name).\(column): SQLite has its own meaning for this column name",
+                advice: "Give the attribute another column name.")
+        }
+    }
+
+    /// The attribute that is the table's `INTEGER PRIMARY KEY`, if the identifier is a single integer.
+    static func rowIDAttribute(of entity: EntityDescription) -> Int? {
+        guard entity.identifier.count == 1 else { return nil }
+        return entity.attributes.firstIndex {
+            $0.name == entity.identifier[0] && [.integer16, .integer32, .integer64].contains($0.type)
+        }
+    }
+
+    private static func identifierColumns(of entity: EntityDescription) -> [String] {
+        entity.identifier.compactMap { name in entity.attributes.first { $0.name == name }?.column }
+    }
+
+    private static func creation(of entity: EntityDescription) -> String {
+        let rowID = rowIDAttribute(of: entity)
+        let columns = entity.attributes.enumerated().map { index, attribute in
+            "\(attribute.column.quotedIdentifier) \(attribute.type.declaredType)"
+                + (index == rowID ? " PRIMARY KEY" : "")
+        }
+        return "CREATE TABLE \(entity.table.quotedIdentifier) (\(columns.joined(separator: ", ")))"
+    }
+
+    private static func extend(_ entity: EntityDescription, _ database: Database, store: String) throws {
+        let present = try Row.fetchAll(
+            database, sql: "SELECT name, type, pk FROM pragma_table_info(?)", arguments: [entity.table])
+        var types: [String: String] = [:]
+        for row in present {
+            types[(row["name"] as String).asciiLowercased] = (row["type"] as String).uppercased()
+        }
+        let known = try knownTypes(of: entity.table, database)
+        let rowID = rowIDAttribute(of: entity)
+        for (index, attribute) in entity.attributes.enumerated() {
+            let column = attribute.column.asciiLowercased
+            guard let type = types[column] else {
+                guard index != rowID else {
+                    throw disagreement(entity, attribute, store, "is an identifier that the table does not have")
+                }
+                try database.execute(
+                    sql: "ALTER TABLE \(entity.table.quotedIdentifier) ADD COLUMN "
+                        + "\(attribute.column.quotedIdentifier) \(attribute.type.declaredType)")
+                continue
+            }
+            guard type == attribute.type.declaredType, known[column] ?? attribute.type == attribute.type else {
+                throw disagreement(
+                    entity, attribute, store,
+                    "is \(attribute.type.rawValue) now and \(known[column]?.rawValue ?? type) in the store")
+            }
+        }
+    }
+
+    private static func disagreement(
+        _ entity: EntityDescription, _ attribute: AttributeDescription, _ store: String, _ text: String
+    ) -> ImportError {
+        ImportError(
+            .badInput, "\(store): \(entity.name).\(attribute.name) \(text)",
+            advice: "Give a model (--model) whose types agree, or import into another store. Nothing was written.")
+    }
+
+    /// The types that earlier models gave the columns of a table, the latest first to count.
+    private static func knownTypes(of table: String, _ database: Database) throws -> [String: AttributeType] {
+        var types: [String: AttributeType] = [:]
+        for text in try String.fetchAll(database, sql: "SELECT model FROM _import_model ORDER BY id") {
+            guard let model = try? ModelDescription(parsing: Array(text.utf8)) else { continue }
+            for entity in model.entities where entity.table.asciiLowercased == table.asciiLowercased {
+                for attribute in entity.attributes { types[attribute.column.asciiLowercased] = attribute.type }
+            }
+        }
+        return types
+    }
+}
+
+extension AttributeType {
+    /// The column's declared type, whose affinity leaves the stored values as they are
+    /// (<https://www.sqlite.org/datatype3.html>).
+    var declaredType: String {
+        switch self {
+        case .integer16, .integer32, .integer64, .boolean: "INTEGER"
+        case .double: "REAL"
+        case .string, .decimal, .date, .uuid, .json: "TEXT"
+        }
+    }
+}
+
+extension String {
+    /// As SQLite compares names: ASCII letters without case, all else as it is.
+    var asciiLowercased: String {
+        String(decoding: utf8.map { (65...90).contains($0) ? $0 + 32 : $0 }, as: UTF8.self)
+    }
+}

@@ -1,0 +1,189 @@
+import Foundation
+import GRDB
+import ImportModel
+
+/// One worker's connection to the store. Commits batches, each in one transaction with everything that counts it.
+final class StoreWriter {
+    private let store: String
+    private let job: StoredJob
+    private let plans: [EntityPlan]
+    private let queue: DatabaseQueue
+    private let durability: RunOptions.Durability
+    private var writers: [RowWriter] = []
+
+    /// - Parameter plans: the job's entities, in their order.
+    init(store: String, job: StoredJob, plans: [EntityPlan], durability: RunOptions.Durability) throws {
+        self.store = store
+        self.job = job
+        self.plans = plans
+        self.durability = durability
+        queue = try StoreConnection.writer(store, durability: durability)
+        writers = try queue.inDatabase { database in
+            try plans.map { try RowWriter(database, plan: $0) }
+        }
+    }
+
+    /// What the statements need must be gone before the connection is.
+    func close() throws {
+        writers = []
+        try queue.close()
+    }
+
+    /// Commits a batch: rows, rejects, ledger, counts and the marker, all or nothing.
+    ///
+    /// - Parameters:
+    ///   - progress: how far the job is; brought up to the batch's end when it is committed.
+    ///   - isSynced: whether the commit must be on the disk before this returns.
+    /// - Throws: `ImportError` when the store cannot be written; nothing of the batch is then in it.
+    func commit(
+        _ batch: borrowing RowBatch, of chunk: SealedChunk, chunkBytes: [UInt8], progress: inout JobProgress,
+        isSynced: Bool
+    ) throws -> MergeNotification {
+        var next = progress
+        var changes = plans.map { EntityChanges(entity: $0.entity.name, table: $0.entity.table) }
+        do {
+            try queue.inDatabase { database in
+                if isSynced, durability != .full { try database.execute(sql: "PRAGMA synchronous = FULL") }
+                try database.inTransaction(.immediate) {
+                    let late = try writeRows(batch, chunkBytes: chunkBytes, &changes)
+                    try writeRejects(batch, late: late, chunk, &changes, database)
+                    try writeLedger(batch, &next, database)
+                    try writeCounts(batch, changes, database)
+                    try writeChunk(batch, chunk, changes, database)
+                    next.advance(to: batch.end, of: chunk.entry, path: path(batch.end.path, of: chunk))
+                    try next.marker.save(database, job: job.id)
+                    return .commit
+                }
+                if isSynced, durability != .full {
+                    try database.execute(sql: "PRAGMA synchronous = \(durability.rawValue.uppercased())")
+                }
+            }
+        } catch let error as DatabaseError {
+            throw ImportError(store: store, error)
+        }
+        next.rejects += changes.reduce(0) { $0 + $1.rejected }
+        progress = next
+        return MergeNotification(
+            job: job.id, commit: next.marker.commits, changes: changes.filter { !$0.isEmpty }, marker: next.marker,
+            isFinished: false)
+    }
+
+    private func path(_ index: Int, of chunk: SealedChunk) -> String {
+        let paths = job.sources[chunk.entry.source].shape.paths
+        return paths.indices.contains(index) ? paths[index] : ""
+    }
+
+    // MARK: Rows
+
+    private func writeRows(
+        _ batch: borrowing RowBatch, chunkBytes: [UInt8], _ changes: inout [EntityChanges]
+    ) throws -> [Int] {
+        var late: [Int] = []
+        for (index, writer) in writers.enumerated() where batch.recordsRead[index] > 0 {
+            try writer.write(batch, chunkBytes: chunkBytes, entityIndex: Int32(index)) { row, effect in
+                switch effect {
+                case .inserted(let rowID): changes[index].insert(rowID)
+                case .updated(let rowID): changes[index].update(rowID)
+                case .unchanged: changes[index].unchanged += 1
+                case nil: late.append(Int(row.unmet))
+                }
+            }
+        }
+        return late
+    }
+
+    /// Rejects in source order: those that decoding found, and the inserts that lack something.
+    private func writeRejects(
+        _ batch: borrowing RowBatch, late: [Int], _ chunk: SealedChunk, _ changes: inout [EntityChanges],
+        _ database: Database
+    ) throws {
+        var rejects = batch.rejects
+        for index in late { rejects.append(batch.unmet[index]) }
+        guard !rejects.isEmpty else { return }
+        if !late.isEmpty { rejects.sort { $0.ordinal < $1.ordinal } }
+        let statement = try database.cachedStatement(
+            sql: """
+                INSERT INTO _import_reject (job, ordinal, entity, source, byte_offset, length, errors, record)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                """)
+        for reject in rejects {
+            let entity = Int(reject.entity)
+            changes[entity].rejected += 1
+            try statement.execute(arguments: [
+                job.id, reject.ordinal, plans[entity].entity.name, chunk.entry.source, reject.byteOffset,
+                reject.length, try StoredJSON.encode(reject.errors), Data(reject.bytes),
+            ])
+        }
+    }
+
+    // MARK: Bookkeeping
+
+    private func writeLedger(
+        _ batch: borrowing RowBatch, _ progress: inout JobProgress, _ database: Database
+    ) throws {
+        guard !batch.ledger.keys.isEmpty else { return }
+        let statement = try database.cachedStatement(
+            sql: """
+                INSERT INTO _import_ledger (job, entity, attribute, kind, count) VALUES (?, ?, ?, ?, ?)
+                ON CONFLICT DO UPDATE SET count = count + excluded.count
+                """)
+        for (key, count) in zip(batch.ledger.keys, batch.ledger.counts) {
+            let entity = key.entity < 0 ? "" : plans[Int(key.entity)].entity.name
+            let name = progress.ledgerName(key.attribute, kind: key.kind, entity: entity)
+            try statement.execute(arguments: [job.id, entity, name, key.kind.rawValue, count])
+        }
+    }
+
+    private func writeCounts(
+        _ batch: borrowing RowBatch, _ changes: [EntityChanges], _ database: Database
+    ) throws {
+        let statement = try database.cachedStatement(
+            sql: """
+                UPDATE _import_entity SET records_read = records_read + ?, inserted = inserted + ?,
+                    updated = updated + ?, unchanged = unchanged + ?, ignored = ignored + ?, rejected = rejected + ?
+                WHERE job = ? AND position = ?
+                """)
+        for (index, change) in changes.enumerated() where batch.recordsRead[index] > 0 {
+            try statement.execute(arguments: [
+                batch.recordsRead[index], change.inserted, change.updated, change.unchanged, 0, change.rejected,
+                job.id, index,
+            ])
+        }
+    }
+
+    private func writeChunk(
+        _ batch: borrowing RowBatch, _ chunk: SealedChunk, _ changes: [EntityChanges], _ database: Database
+    ) throws {
+        let statement = try database.cachedStatement(
+            sql: """
+                INSERT INTO _import_chunk (
+                    job, source, first_byte, entity, end_byte, source_hash, first_ordinal, records, inserted,
+                    first_rowid, last_rowid, is_complete
+                ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                ON CONFLICT DO UPDATE SET end_byte = excluded.end_byte, source_hash = excluded.source_hash,
+                    records = records + excluded.records, inserted = inserted + excluded.inserted,
+                    first_rowid = coalesce(first_rowid, excluded.first_rowid),
+                    last_rowid = coalesce(excluded.last_rowid, last_rowid), is_complete = excluded.is_complete
+                """)
+        let entry = chunk.entry
+        let isEnd = batch.end.isChunkEnd
+        // A chunk without records is kept too: its range of the source is part of what the marker has passed.
+        let entities = entry.records == 0 ? [-1] : changes.indices.filter { batch.recordsRead[$0] > 0 }
+        for index in entities {
+            let change = index < 0 ? nil : changes[index]
+            try statement.execute(arguments: [
+                job.id, entry.source, entry.firstByte, index, entry.endByte, entry.sourceHash, entry.firstOrdinal,
+                index < 0 ? 0 : batch.recordsRead[index], change?.inserted ?? 0, change?.insertedRanges.first?.lowerBound,
+                change?.insertedRanges.last?.upperBound, isEnd,
+            ])
+        }
+        if isEnd {
+            try database.cachedStatement(
+                sql: """
+                    UPDATE _import_chunk SET is_complete = 1, end_byte = ?, source_hash = ?
+                    WHERE job = ? AND source = ? AND first_byte = ?
+                    """
+            ).execute(arguments: [entry.endByte, entry.sourceHash, job.id, entry.source, entry.firstByte])
+        }
+    }
+}

@@ -1,0 +1,164 @@
+import Foundation
+import GRDB
+import ImportModel
+
+/// A job as the store keeps it.
+struct StoredJob: Sendable {
+    /// The options that its result depends on, as texts that can be compared.
+    struct Options: Sendable, Hashable, Codable {
+        var model: String?
+        var entity: String?
+        var records: [String]
+        var maxRecordBytes: Int
+        var maxDepth: Int
+
+        init(_ options: JobOptions) {
+            model = options.model?.encoded()
+            entity = options.entity
+            records = options.records.map(\.description)
+            maxRecordBytes = options.maxRecordBytes
+            maxDepth = options.maxDepth
+        }
+
+        /// The names of the options that differ from `other`'s.
+        func differences(from other: Options) -> [String] {
+            var names: [String] = []
+            if model != other.model { names.append("--model") }
+            if entity != other.entity { names.append("--entity") }
+            if records != other.records { names.append("--records") }
+            if maxRecordBytes != other.maxRecordBytes { names.append("--max-record-bytes") }
+            if maxDepth != other.maxDepth { names.append("--max-depth") }
+            return names
+        }
+    }
+
+    /// One of its sources.
+    struct Source: Sendable {
+        var description: SourceDescription
+        let shape: SourceShape
+        /// Per record path the name of its entity.
+        let entities: [String]
+    }
+
+    var id: Int64 = 0
+    /// Tells this job's chunk directory from any other.
+    var token = UUID().uuidString.lowercased()
+    var state = ImportReport.State.running
+    var message: String?
+    let options: Options
+    var sources: [Source]
+    /// The model that it imports with; nil until it is inferred.
+    var model: ModelDescription?
+    var chunkDirectory: String
+
+    // MARK: Reading
+
+    /// The store's last job.
+    static func last(_ database: Database) throws -> StoredJob? {
+        guard try database.tableExists("_import_job"),
+            let row = try Row.fetchOne(database, sql: "SELECT * FROM _import_job ORDER BY id DESC LIMIT 1")
+        else { return nil }
+        return try StoredJob(row, database)
+    }
+
+    private init(_ row: Row, _ database: Database) throws {
+        id = row["id"]
+        token = row["token"]
+        state = ImportReport.State(rawValue: row["state"]) ?? .failed
+        message = row["message"]
+        options = try StoredJSON.decode(Options.self, row["options"])
+        chunkDirectory = row["chunk_directory"]
+        sources = try Row.fetchAll(
+            database, sql: "SELECT * FROM _import_source WHERE job = ? ORDER BY position", arguments: [id]
+        ).map { row in
+            Source(
+                description: try StoredJSON.decode(SourceDescription.self, row["description"]),
+                shape: try StoredJSON.decode(SourceShape.self, row["shape"]),
+                entities: try StoredJSON.decode([String].self, row["entities"]))
+        }
+        if let number = row["model"] as Int64?,
+            let text = try String.fetchOne(
+                database, sql: "SELECT model FROM _import_model WHERE id = ?", arguments: [number])
+        {
+            model = try ModelDescription(parsing: Array(text.utf8))
+        }
+    }
+
+    // MARK: Writing
+
+    init(options: Options, sources: [Source], model: ModelDescription?, chunkDirectory: String) {
+        self.options = options
+        self.sources = sources
+        self.model = model
+        self.chunkDirectory = chunkDirectory
+    }
+
+    /// Adds the job to the store, without a model yet.
+    mutating func insert(_ database: Database) throws {
+        try database.execute(
+            sql: """
+                INSERT INTO _import_job (token, state, options, chunk_directory, started)
+                VALUES (?, ?, ?, ?, strftime('%Y-%m-%dT%H:%M:%fZ'))
+                """,
+            arguments: [token, state.rawValue, try StoredJSON.encode(options), chunkDirectory])
+        id = database.lastInsertedRowID
+        for (position, source) in sources.enumerated() {
+            try database.execute(
+                sql: "INSERT INTO _import_source (job, position, description, shape, entities) VALUES (?, ?, ?, ?, ?)",
+                arguments: [
+                    id, position, try StoredJSON.encode(source.description), try StoredJSON.encode(source.shape),
+                    try StoredJSON.encode(source.entities),
+                ])
+        }
+        try Marker().save(database, job: id)
+    }
+
+    /// Gives the job its model, and the store the model's tables.
+    mutating func adopt(_ model: ModelDescription, _ database: Database, store: String) throws {
+        try StoreSchema.prepareTables(model, database, store: store)
+        let text = model.encoded()
+        var number = try Int64.fetchOne(
+            database, sql: "SELECT id FROM _import_model WHERE model = ? ORDER BY id DESC", arguments: [text])
+        if number == nil {
+            try database.execute(sql: "INSERT INTO _import_model (model) VALUES (?)", arguments: [text])
+            number = database.lastInsertedRowID
+        }
+        try database.execute(sql: "UPDATE _import_job SET model = ? WHERE id = ?", arguments: [number, id])
+        for (position, entity) in model.entities.enumerated() {
+            let table = entity.table.quotedIdentifier
+            try database.execute(
+                sql: """
+                    INSERT INTO _import_entity (job, position, entity, table_name, rows_before, last_rowid_before)
+                    SELECT ?, ?, ?, ?, (SELECT count(*) FROM \(table)), (SELECT coalesce(max(rowid), 0) FROM \(table))
+                    """,
+                arguments: [id, position, entity.name, entity.table])
+        }
+        self.model = model
+    }
+
+    /// Notes where the job stands.
+    mutating func setState(_ state: ImportReport.State, message: String? = nil, _ database: Database) throws {
+        self.state = state
+        self.message = message
+        try database.execute(
+            sql: """
+                UPDATE _import_job SET state = ?, message = ?,
+                    finished = CASE ? WHEN 'finished' THEN strftime('%Y-%m-%dT%H:%M:%fZ') END
+                WHERE id = ?
+                """,
+            arguments: [state.rawValue, message, state.rawValue, id])
+    }
+
+    /// Takes over what is known of the sources now, after they were found to be the same.
+    mutating func refresh(_ descriptions: [SourceDescription], chunkDirectory: String, _ database: Database) throws {
+        self.chunkDirectory = chunkDirectory
+        try database.execute(
+            sql: "UPDATE _import_job SET chunk_directory = ? WHERE id = ?", arguments: [chunkDirectory, id])
+        for (position, description) in descriptions.enumerated() where position < sources.count {
+            sources[position].description = description
+            try database.execute(
+                sql: "UPDATE _import_source SET description = ? WHERE job = ? AND position = ?",
+                arguments: [try StoredJSON.encode(description), id, position])
+        }
+    }
+}

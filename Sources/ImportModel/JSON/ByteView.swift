@@ -7,6 +7,7 @@ package struct ByteView {
     package let count: Int
 
     /// Borrows `count` bytes from `base`.
+    @inlinable
     @inline(__always)
     package init(base: UnsafePointer<UInt8>, count: Int) {
         self.base = base
@@ -14,6 +15,7 @@ package struct ByteView {
     }
 
     /// Borrows a buffer; an empty buffer without an address is an empty view.
+    @inlinable
     @inline(__always)
     package init(_ buffer: UnsafeBufferPointer<UInt8>) {
         base = buffer.baseAddress ?? UnsafePointer(bitPattern: 1)!
@@ -21,18 +23,21 @@ package struct ByteView {
     }
 
     /// The byte at `index`, from 0, below `count`.
+    @inlinable
     @inline(__always)
     package subscript(index: Int) -> UInt8 {
         base[index]
     }
 
     /// The bytes in `range`, borrowed from the same place.
+    @inlinable
     @inline(__always)
     package subscript(range: Range<Int>) -> ByteView {
         ByteView(base: base + range.lowerBound, count: range.count)
     }
 
     /// The same bytes as a buffer, for the standard library's algorithms.
+    @inlinable
     @inline(__always)
     package var buffer: UnsafeBufferPointer<UInt8> {
         UnsafeBufferPointer(start: base, count: count)

@@ -17,6 +17,8 @@ package struct JSONToken {
     /// Whether a string has a backslash, so that its bytes are not yet its value.
     package let hasEscapes: Bool
 
+    @inlinable
+    @inline(__always)
     package init(kind: JSONKind, bytes: ByteView, hasEscapes: Bool = false) {
         self.kind = kind
         self.bytes = bytes

@@ -1,0 +1,242 @@
+extension AttributeType {
+    /// Turns a value into this type, after DESIGN's table, and says what that changed.
+    ///
+    /// - Parameters:
+    ///   - token: a value of a valid JSON text in valid UTF-8. For `json`, a string's quotes must stand around its
+    ///     bytes, one before and one after, as they do in a record: they are part of the result.
+    ///   - scratch: gets the text of values that are not kept as written; only appended to.
+    ///   - notes: gets what was changed or lost; only added to.
+    /// - Returns: `.null` for null (whether that is allowed is the attribute's to say), `.verbatim` where the token's own
+    ///   bytes are the value.
+    /// - Throws: `CoercionError` when the value does not fit. `scratch` may then be longer than before.
+    package func coerce(
+        _ token: JSONToken, scratch: inout [UInt8], notes: inout CoercionNotes
+    ) throws(CoercionError) -> CoercedValue {
+        switch (self, token.kind) {
+        case (_, .null):
+            return .null
+        case (.json, _):
+            return minified(token, scratch: &scratch)
+        case (.string, .string):
+            guard token.hasEscapes else { return .verbatim(token.bytes) }
+            let start = scratch.count
+            if Unescaping.append(token.bytes, to: &scratch) { notes.insert(.loneSurrogate) }
+            return .scratch(start..<scratch.count)
+        case (.string, .number), (.string, .boolean):
+            notes.insert(.kindChanged)
+            return .verbatim(token.bytes)
+        case (_, .string):
+            guard token.hasEscapes else { return try coerceText(token.bytes, scratch: &scratch, notes: &notes) }
+            return try coerceEscaped(token.bytes, scratch: &scratch, notes: &notes)
+        case (_, .number):
+            return try coerceNumber(token.bytes, from: .number, scratch: &scratch, notes: &notes)
+        case (.boolean, .boolean):
+            return .integer(token.isTrue ? 1 : 0)
+        case (.integer16, .boolean), (.integer32, .boolean), (.integer64, .boolean):
+            notes.insert(.kindChanged)
+            return .integer(token.isTrue ? 1 : 0)
+        case (_, .boolean), (_, .object), (_, .array):
+            throw error(.wrongKind, found: token.kind)
+        }
+    }
+
+    /// The JSON text without insignificant white space, a string's with its quotes.
+    private func minified(_ token: JSONToken, scratch: inout [UInt8]) -> CoercedValue {
+        switch token.kind {
+        case .string:
+            return .verbatim(ByteView(base: token.bytes.base - 1, count: token.bytes.count + 2))
+        case .object, .array:
+            guard let space = JSONMinify.firstWhiteSpace(in: token.bytes) else { return .verbatim(token.bytes) }
+            let start = scratch.count
+            scratch.append(contentsOf: token.bytes[0..<space].buffer)
+            JSONMinify.append(token.bytes[space..<token.bytes.count], to: &scratch)
+            return .scratch(start..<scratch.count)
+        case .null, .boolean, .number:
+            return .verbatim(token.bytes)
+        }
+    }
+
+    /// A string with escapes, for the types that read its text. Rare, so its text may cost an allocation.
+    private func coerceEscaped(
+        _ token: ByteView, scratch: inout [UInt8], notes: inout CoercionNotes
+    ) throws(CoercionError) -> CoercedValue {
+        var text: [UInt8] = []
+        if Unescaping.append(token, to: &text) { notes.insert(.loneSurrogate) }
+        return try text.withUnsafeBufferPointer { buffer throws(CoercionError) in
+            let value = try coerceText(ByteView(buffer), scratch: &scratch, notes: &notes)
+            guard case .verbatim(let bytes) = value else { return value }
+            let start = scratch.count
+            scratch.append(contentsOf: bytes.buffer)
+            return .scratch(start..<scratch.count)
+        }
+    }
+
+    /// A string's text, for all types but `string` and `json`.
+    private func coerceText(
+        _ text: ByteView, scratch: inout [UInt8], notes: inout CoercionNotes
+    ) throws(CoercionError) -> CoercedValue {
+        if self == .uuid {
+            guard let uuid = UUIDText(text) else { throw error(.wrongForm, found: .string) }
+            if uuid.isCanonical { return .verbatim(text) }
+            let start = scratch.count
+            uuid.append(to: &scratch)
+            return .scratch(start..<scratch.count)
+        }
+        let trimmed = text.trimmed
+        if trimmed.count != text.count { notes.insert(.trimmed) }
+        switch self {
+        case .date:
+            guard let date = DateText(iso8601: trimmed) else { throw error(.wrongForm, found: .string) }
+            notes.formUnion(date.notes)
+            if date.isCanonical { return .verbatim(trimmed) }
+            let start = scratch.count
+            date.append(to: &scratch)
+            return .scratch(start..<scratch.count)
+        case .boolean:
+            guard let isTrue = trimmed.truth else { throw error(.wrongForm, found: .string) }
+            notes.insert(.kindChanged)
+            return .integer(isTrue ? 1 : 0)
+        case .integer16, .integer32, .integer64:
+            notes.insert(.kindChanged)
+            guard trimmed.isInteger else { throw error(.wrongForm, found: .string) }
+            guard let value = trimmed.integerValue, integerRange.contains(value) else {
+                throw error(.outOfRange, found: .string)
+            }
+            return .integer(value)
+        case .double, .decimal, .string, .uuid, .json:
+            notes.insert(.kindChanged)
+            return try coerceNumber(trimmed, from: .string, scratch: &scratch, notes: &notes)
+        }
+    }
+
+    /// A number's text, from a number or from a string.
+    private func coerceNumber(
+        _ text: ByteView, from kind: JSONKind, scratch: inout [UInt8], notes: inout CoercionNotes
+    ) throws(CoercionError) -> CoercedValue {
+        switch self {
+        case .integer16, .integer32, .integer64:
+            if text.count <= 18, text.isInteger, let value = text.integerValue {
+                guard integerRange.contains(value) else { throw error(.outOfRange, found: kind) }
+                return .integer(value)
+            }
+            guard let form = NumberForm(text) else { throw error(.wrongForm, found: kind) }
+            guard form.isInteger else {
+                throw CoercionError(code: .notIntegral, expected: rawValue, found: "number with a fraction")
+            }
+            guard let value = form.int64, integerRange.contains(value) else { throw error(.outOfRange, found: kind) }
+            return .integer(value)
+        case .double:
+            guard let form = NumberForm(text) else { throw error(.wrongForm, found: kind) }
+            let value = form.double
+            guard value.isFinite else { throw error(.outOfRange, found: kind) }
+            if !form.survives(as: value) { notes.insert(.digitsLost) }
+            return .real(value)
+        case .decimal:
+            guard let form = NumberForm(text) else { throw error(.wrongForm, found: kind) }
+            guard form.fitsDecimal else { throw error(.outOfRange, found: kind) }
+            return form.canonicalDecimal(scratch: &scratch)
+        case .boolean:
+            guard let value = NumberForm(text)?.int64, value == 0 || value == 1 else {
+                throw error(.wrongForm, found: kind)
+            }
+            notes.insert(.kindChanged)
+            return .integer(value)
+        case .string, .date, .uuid, .json:
+            throw error(.wrongKind, found: kind)
+        }
+    }
+
+    /// The values that an integer type holds.
+    private var integerRange: ClosedRange<Int64> {
+        switch self {
+        case .integer16: Int64(Int16.min)...Int64(Int16.max)
+        case .integer32: Int64(Int32.min)...Int64(Int32.max)
+        default: Int64.min...Int64.max
+        }
+    }
+
+    private func error(_ code: CoercionError.Code, found kind: JSONKind) -> CoercionError {
+        CoercionError(code: code, expected: rawValue, found: kind.name)
+    }
+}
+
+extension JSONKind {
+    /// The kind in words, as errors have it.
+    var name: String {
+        switch self {
+        case .null: "null"
+        case .boolean: "boolean"
+        case .number: "number"
+        case .string: "string"
+        case .object: "object"
+        case .array: "array"
+        }
+    }
+}
+
+extension JSONToken {
+    /// Whether a boolean is `true`.
+    @inline(__always)
+    fileprivate var isTrue: Bool { bytes.count == 4 }
+}
+
+extension ByteView {
+    /// The text without ASCII white space around it.
+    fileprivate var trimmed: ByteView {
+        var (start, end) = (0, count)
+        while start < end, Self.isWhiteSpace(self[start]) { start &+= 1 }
+        while end > start, Self.isWhiteSpace(self[end &- 1]) { end &-= 1 }
+        return self[start..<end]
+    }
+
+    private static func isWhiteSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte >= 0x09 && byte <= 0x0D }
+
+    /// Whether the text is an integer: digits, perhaps with a minus before them. Leading zeros are allowed.
+    fileprivate var isInteger: Bool {
+        let start = count > 0 && self[0] == UInt8(ascii: "-") ? 1 : 0
+        guard start < count else { return false }
+        for index in start..<count {
+            guard self[index] &- UInt8(ascii: "0") < 10 else { return false }
+        }
+        return true
+    }
+
+    /// The value of a text that is an integer, or nil if it takes more than 64 bits.
+    fileprivate var integerValue: Int64? {
+        let isNegative = self[0] == UInt8(ascii: "-")
+        var value: Int64 = 0
+        for index in (isNegative ? 1 : 0)..<count {
+            let digit = Int64(self[index] &- UInt8(ascii: "0"))
+            let (product, overflow) = value.multipliedReportingOverflow(by: 10)
+            // Counts downwards, as the lowest value has no positive counterpart.
+            let (sum, underflow) = product.subtractingReportingOverflow(digit)
+            guard !overflow, !underflow else { return nil }
+            value = sum
+        }
+        if isNegative { return value }
+        return value == Int64.min ? nil : -value
+    }
+
+    /// What the text says as a boolean, in any case; nil if it says nothing.
+    fileprivate var truth: Bool? {
+        if equalsFolded("true") || equalsFolded("1") || equalsFolded("t") || equalsFolded("yes") || equalsFolded("y") {
+            return true
+        }
+        if equalsFolded("false") || equalsFolded("0") || equalsFolded("f") || equalsFolded("no") || equalsFolded("n") {
+            return false
+        }
+        return nil
+    }
+
+    /// Whether the text is `word`, which is in lower case, in any case.
+    @inline(__always)
+    private func equalsFolded(_ word: StaticString) -> Bool {
+        guard count == word.utf8CodeUnitCount else { return false }
+        for index in 0..<count {
+            let byte = self[index]
+            let folded = byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z") ? byte | 0x20 : byte
+            guard folded == word.utf8Start[index] else { return false }
+        }
+        return true
+    }
+}

@@ -2,8 +2,11 @@
 ///
 /// Made, used and closed by one thread. Whatever decompresses does it on a thread of its own.
 protocol ByteStream: AnyObject {
-    /// Fills `block` from its beginning with the next bytes, and says how many: 0 only at the end.
+    /// Fills `block` from its beginning with the next bytes.
     ///
-    /// - Throws: `SourceError` when the source cannot be read, is damaged, or the import was interrupted.
+    /// - Parameter block: at least one byte long; its length is the most that is read.
+    /// - Returns: how many bytes: 0 only at the end.
+    /// - Throws: `ImportError`: `.badInput` when the source is damaged (the bytes before the damage have been delivered),
+    ///   `.io` when it cannot be read, or the code of the interruption.
     func read(into block: inout [UInt8]) throws -> Int
 }

@@ -11,6 +11,7 @@ public struct SourceDescription: Sendable, Hashable, Codable {
     /// The file's modification time, in nanoseconds since 1970; nil for standard input.
     public let modified: Int64?
 
+    /// Describes a source; nothing is looked at.
     public init(name: String, path: String?, member: String?, size: Int64?, modified: Int64?) {
         self.name = name
         self.path = path

@@ -1,0 +1,75 @@
+import Foundation
+
+/// An open file descriptor, closed when nobody holds it any more.
+final class Descriptor: Sendable {
+    let number: Int32
+    private let isBorrowed: Bool
+
+    /// Takes a descriptor over, to close it.
+    init(owning number: Int32) {
+        self.number = number
+        isBorrowed = false
+    }
+
+    /// Uses a descriptor that somebody else closes: standard input.
+    init(borrowing number: Int32) {
+        self.number = number
+        isBorrowed = true
+    }
+
+    deinit {
+        if !isBorrowed { close(number) }
+    }
+
+    /// Opens a file to be read (`open(2)`).
+    ///
+    /// - Parameters:
+    ///   - path: the file.
+    ///   - waits: whether reads block. A FIFO is opened without, or this would wait for a writer and not be interruptible.
+    /// - Returns: the open file.
+    /// - Throws: `ImportError` with `.noInput`.
+    static func open(_ path: String, waits: Bool) throws -> Descriptor {
+        let flags = O_RDONLY | O_CLOEXEC | (waits ? 0 : O_NONBLOCK)
+        while true {
+            let number = Foundation.open(path, flags)
+            if number >= 0 { return Descriptor(owning: number) }
+            let code = errno
+            if code != EINTR { throw ImportError.cannotOpen(path, errno: code) }
+        }
+    }
+}
+
+extension ImportError {
+    /// The error for a file that cannot be opened or looked at.
+    static func cannotOpen(_ path: String, errno code: Int32) -> ImportError {
+        switch code {
+        case ENOENT, ENOTDIR:
+            ImportError(.noInput, "\(path): no such file", advice: "Check the path; `-` stands for standard input.")
+        case EACCES, EPERM:
+            ImportError(
+                .noInput,
+                "\(path): not allowed to read this file",
+                advice: "Give yourself permission to read it, or import a copy."
+            )
+        default:
+            ImportError(.noInput, "\(path): cannot be opened: \(String(cString: strerror(code)))")
+        }
+    }
+
+    /// The error for a source that cannot be read any further.
+    static func cannotRead(_ name: String, errno code: Int32) -> ImportError {
+        let reason = String(cString: strerror(code))
+        switch code {
+        case EISDIR:
+            return ImportError(.noInput, "\(name): is a directory", advice: "Name the files in it.")
+        case EBADF:
+            return ImportError(.noInput, "\(name): is not open", advice: "Pipe the data in, or give a file's path.")
+        default:
+            return ImportError(
+                .io,
+                "\(name): cannot be read: \(reason)",
+                advice: "What was imported before is safe; import again when it can be read."
+            )
+        }
+    }
+}

@@ -1,0 +1,184 @@
+import Foundation
+
+/// Finds out what a command's `SOURCE` arguments stand for, and opens the sources.
+struct SourceOpener: Sendable {
+    /// What `-` reads.
+    let standardInput: Int32
+
+    /// - Parameter standardInput: the descriptor that `-` stands for; it is never closed.
+    init(standardInput: Int32 = 0) {
+        self.standardInput = standardInput
+    }
+
+    /// The sources that an argument stands for: one, or one per regular file of an archive of several, in its order.
+    ///
+    /// Regular files are looked into; pipes and devices are left alone until they are opened, and count as sources that
+    /// cannot be read twice (`path` is nil).
+    ///
+    /// - Parameters:
+    ///   - argument: a path, or `-` for standard input.
+    ///   - interruption: what ends the reading of a long archive.
+    /// - Returns: at least one source.
+    /// - Throws: `ImportError`: `.noInput` when there is no such file, it is a directory, or may not be read; `.badInput`
+    ///   when it is a damaged or empty archive.
+    func describe(_ argument: String, interruption: Interruption) throws -> [SourceDescription] {
+        if argument == "-" { return [.pipe(named: argument)] }
+        var status = stat()
+        guard stat(argument, &status) == 0 else { throw ImportError.cannotOpen(argument, errno: errno) }
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: break
+        case S_IFDIR:
+            throw ImportError(
+                .noInput,
+                "\(argument): is a directory",
+                advice: "Name the files in it, or give a chunk directory made by `importer split`."
+            )
+        default: return [.pipe(named: argument)]
+        }
+        let descriptor = try Descriptor.open(argument, waits: true)
+        let file = DescriptorStream(file: descriptor, name: argument, interruption: interruption)
+        let head = try PeekedStream(file).peek(CompressedFormat.headLength)
+        guard CompressedFormat(head: head) != nil else { return [.file(argument, status, member: nil)] }
+        _ = file.seek(0, SEEK_SET)
+        guard let members = try ArchiveStream.members(of: descriptor, name: argument, interruption: interruption) else {
+            return [.file(argument, status, member: nil)]
+        }
+        return try sources(in: argument, status, members: members)
+    }
+
+    private func sources(in archive: String, _ status: stat, members: [String]) throws -> [SourceDescription] {
+        guard !members.isEmpty else {
+            throw ImportError(.badInput, "\(archive): the archive holds no file")
+        }
+        if members.count == 1 { return [.file(archive, status, member: nil)] }
+        var names: Set<String> = []
+        for member in members where !names.insert(member).inserted {
+            throw ImportError(
+                .badInput,
+                "\(archive): the archive holds \(member) more than once",
+                advice: "Take its files out and import the ones that are meant."
+            )
+        }
+        return members.map { .file(archive, status, member: $0) }
+    }
+
+    /// Opens a source at a place in its decompressed bytes.
+    ///
+    /// A plain file is opened right there; of any other source the bytes before are read and passed over. At 0, a byte
+    /// order mark is taken off, and the stream's `offset` says so.
+    ///
+    /// - Parameters:
+    ///   - source: as `describe` gave it, now or in an earlier run.
+    ///   - offset: where to begin, in decompressed bytes.
+    ///   - interruption: what ends a read that waits.
+    /// - Returns: the stream, at `offset`, or past a byte order mark.
+    /// - Throws: `ImportError`: `.noInput` when it cannot be opened; `.badInput` when it is not UTF-8, or shorter than
+    ///   `offset`.
+    func open(
+        _ source: SourceDescription,
+        at offset: Int64 = 0,
+        interruption: Interruption
+    ) throws -> SourceStream {
+        if let path = source.path {
+            return try openFile(path, source, at: offset, interruption: interruption)
+        }
+        let descriptor =
+            source.name == "-"
+            ? Descriptor(borrowing: standardInput) : try Descriptor.open(source.name, waits: false)
+        return try openPipe(descriptor, name: source.displayName, at: offset, interruption: interruption)
+    }
+
+    private func openFile(
+        _ path: String,
+        _ source: SourceDescription,
+        at offset: Int64,
+        interruption: Interruption
+    ) throws -> SourceStream {
+        let descriptor = try Descriptor.open(path, waits: true)
+        let file = DescriptorStream(file: descriptor, name: source.name, interruption: interruption)
+        let head = try PeekedStream(file).peek(CompressedFormat.headLength)
+        guard CompressedFormat(head: head) == nil else {
+            _ = file.seek(0, SEEK_SET)
+            let origin = ArchiveStream.Origin(
+                descriptor: descriptor,
+                head: [],
+                wake: nil,
+                name: source.name,
+                member: source.member
+            )
+            let stream = ArchiveStream(origin, interruption: interruption)
+            return try SourceStream(
+                stream,
+                from: 0,
+                at: offset,
+                totalBytes: nil,
+                name: source.name,
+                interruption: interruption
+            )
+        }
+        guard let size = file.seek(0, SEEK_END) else { throw ImportError.cannotRead(source.name, errno: errno) }
+        let start = min(offset, size)
+        _ = file.seek(start, SEEK_SET)
+        return try SourceStream(
+            file,
+            from: start,
+            at: offset,
+            totalBytes: size,
+            name: source.name,
+            interruption: interruption
+        )
+    }
+
+    private func openPipe(
+        _ descriptor: Descriptor,
+        name: String,
+        at offset: Int64,
+        interruption: Interruption
+    ) throws -> SourceStream {
+        let wake = try WakePipe()
+        interruption.onRequest { wake.wake() }
+        let pipe = PeekedStream(
+            DescriptorStream(pipe: descriptor, name: name, wake: wake, interruption: interruption)
+        )
+        let head = Array(try pipe.peek(CompressedFormat.headLength))
+        guard CompressedFormat(head: head) != nil else {
+            return try SourceStream(
+                pipe,
+                from: 0,
+                at: offset,
+                totalBytes: nil,
+                name: name,
+                interruption: interruption
+            )
+        }
+        let origin = ArchiveStream.Origin(descriptor: descriptor, head: head, wake: wake, name: name, member: nil)
+        let stream = ArchiveStream(origin, interruption: interruption)
+        return try SourceStream(stream, from: 0, at: offset, totalBytes: nil, name: name, interruption: interruption)
+    }
+}
+
+extension SourceDescription {
+    /// The name for messages.
+    var displayName: String { name == "-" ? "standard input" : name }
+
+    fileprivate static func pipe(named name: String) -> SourceDescription {
+        SourceDescription(name: name, path: nil, member: nil, size: nil, modified: nil)
+    }
+
+    fileprivate static func file(_ path: String, _ status: stat, member: String?) -> SourceDescription {
+        SourceDescription(
+            name: member.map { "\(path):\($0)" } ?? path,
+            path: absolutePath(path),
+            member: member,
+            size: Int64(status.st_size),
+            modified: Int64(status.st_mtim.tv_sec) &* 1_000_000_000 &+ Int64(status.st_mtim.tv_nsec)
+        )
+    }
+
+    /// The path without symbolic links (`realpath(3)`), so that it means the same file from wherever it is named.
+    private static func absolutePath(_ path: String) -> String {
+        guard let resolved = realpath(path, nil) else { return path }
+        defer { free(resolved) }
+        return String(cString: resolved)
+    }
+}

@@ -1,0 +1,42 @@
+import Foundation
+
+/// A pipe to end a `poll(2)` that waits for something else.
+final class WakePipe: Sendable {
+    private let readEnd: Descriptor
+    private let writeEnd: Descriptor
+
+    /// - Throws: `ImportError` with `.io` when no more descriptors can be had.
+    init() throws {
+        var ends: [Int32] = [0, 0]
+        guard pipe(&ends) == 0 else {
+            throw ImportError(.io, "cannot make a pipe: \(String(cString: strerror(errno)))")
+        }
+        readEnd = Descriptor(owning: ends[0])
+        writeEnd = Descriptor(owning: ends[1])
+        for end in ends {
+            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+            _ = fcntl(end, F_SETFL, O_NONBLOCK)
+        }
+    }
+
+    /// Ends the present wait and all later ones.
+    func wake() {
+        var byte: UInt8 = 1
+        _ = write(writeEnd.number, &byte, 1)
+    }
+
+    /// Waits until `descriptor` has something to read or has ended.
+    ///
+    /// - Returns: whether it has; false if it was woken instead.
+    func waitForInput(on descriptor: Descriptor) -> Bool {
+        var polled = [
+            pollfd(fd: descriptor.number, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: readEnd.number, events: Int16(POLLIN), revents: 0),
+        ]
+        while true {
+            let ready = poll(&polled, nfds_t(polled.count), -1)
+            if ready < 0 && errno == EINTR { continue }
+            return polled[1].revents == 0
+        }
+    }
+}

@@ -1,35 +1,53 @@
+import Foundation
+import GRDB
 import ImportModel
 
 /// The whole journey: sources, chunks, workers, store.
+///
+/// It can be made and run on any thread; `progress` may be read and `interruption` used from any other meanwhile.
 public final class ImportPipeline: Sendable {
     /// Shared with whoever watches.
     public let progress = ImportProgress()
     /// Shared with whoever may stop it.
     public let interruption = Interruption()
+    /// Announces every commit.
+    public let merges: MergeCenter
+
+    private enum Request {
+        case sources([String], JobOptions)
+        case resume
+    }
 
     private let store: String
+    private let request: Request
     private let runOptions: RunOptions
+    private let opener: SourceOpener
 
     /// Prepares an import of `sources` into `store`; nothing is touched before `run`.
     ///
-    /// - Parameter sources: paths, `-` for standard input, or one chunk directory.
-    public init(sources: [String], into store: String, job: JobOptions, run: RunOptions) {
+    /// - Parameters:
+    ///   - sources: paths, `-` for standard input, or one chunk directory.
+    ///   - store: the SQLite file's path; made if it is not there.
+    ///   - job: what the result depends on.
+    ///   - run: what it does not depend on.
+    ///   - merges: where commits are announced.
+    public init(
+        sources: [String], into store: String, job: JobOptions, run: RunOptions, merges: MergeCenter = MergeCenter()
+    ) {
         self.store = store
+        self.merges = merges
+        request = .sources(sources, job)
         runOptions = run
+        opener = SourceOpener()
     }
 
     /// Prepares to carry on with the interrupted import of `store`.
-    public init(resuming store: String, run: RunOptions) {
+    public init(resuming store: String, run: RunOptions, merges: MergeCenter = MergeCenter()) {
         self.store = store
+        self.merges = merges
+        request = .resume
         runOptions = run
-    }
-
-    /// Runs the import on this thread and its workers until it is finished, interrupted or failed.
-    ///
-    /// - Returns: the report of the finished job; `alreadyFinished` if there was nothing to do.
-    /// - Throws: `ImportError`. What was committed before stays, and the job can be resumed.
-    public func run() throws -> Outcome {
-        throw ImportError(.software, "not yet")
+        opener = SourceOpener()
     }
 
     /// What came of a run.
@@ -38,40 +56,93 @@ public final class ImportPipeline: Sendable {
         /// Whether the store had all of it already and nothing was changed.
         public let wasAlreadyFinished: Bool
     }
-}
 
-/// Looks into a store without importing.
-public struct StoreInspection: Sendable {
-    public let store: String
-    public init(store: String) { self.store = store }
-
-    /// The report of the last job. Throws `ImportError` with `.noInput` when the file is not there or is no store.
-    public func status() throws -> ImportReport { throw ImportError(.software, "not yet") }
-
-    /// Calls `body` with each reject of all jobs, in order.
-    public func forEachReject(_ body: (Reject) throws -> Void) throws { throw ImportError(.software, "not yet") }
-
-    /// Proves that every record is accounted for: one line per check.
-    public func verify() throws -> [Check] { throw ImportError(.software, "not yet") }
-
-    /// One thing that `verify` looked at.
-    public struct Check: Sendable, Hashable, Codable {
-        public let name: String
-        public let holds: Bool
-        public let detail: String
+    /// Runs the import on this thread and its workers until it is finished, interrupted or failed.
+    ///
+    /// - Returns: the report of the finished job.
+    /// - Throws: `ImportError`. What was committed before stays, and the job can be resumed.
+    public func run() throws -> Outcome {
+        defer { merges.close() }
+        do {
+            return try runLocked()
+        } catch let error as DatabaseError {
+            throw ImportError(store: store, error)
+        } catch let error as ImportError {
+            throw error
+        } catch {
+            throw ImportError(.software, "\(store): \(error)")
+        }
     }
 
-    /// One record that was not taken.
-    public struct Reject: Sendable, Hashable, Codable {
-        public let number: Int64
-        public let job: Int64
-        public let ordinal: Int64
-        public let entity: String
-        public let source: String
-        public let byteOffset: Int64
-        public let length: Int64
-        public let errors: [RecordError]
-        /// The original bytes, or the first of them where the record was passed over.
-        public let record: [UInt8]
+    private func runLocked() throws -> Outcome {
+        try checkStorePath()
+        let lock = try StoreLock(store: store)
+        defer { withExtendedLifetime(lock) {} }
+        let decision = try decide()
+        if case .nothing = decision {
+            progress.update { $0.phase = .finished }
+            return Outcome(report: try StoreInspection(store: store).status(), wasAlreadyFinished: true)
+        }
+        let session = try ImportSession(
+            store: store, decision: decision, run: runOptions, opener: opener, progress: progress,
+            interruption: interruption, merges: merges)
+        try session.run()
+        return Outcome(report: try StoreInspection(store: store).status(), wasAlreadyFinished: false)
+    }
+
+    private func checkStorePath() throws {
+        var isDirectory: ObjCBool = false
+        if FileManager.default.fileExists(atPath: store, isDirectory: &isDirectory) {
+            guard !isDirectory.boolValue else {
+                throw ImportError(.cannotCreate, "\(store): is a directory", advice: "Give the path of a file.")
+            }
+            guard FileManager.default.isWritableFile(atPath: store) else {
+                throw ImportError(.cannotCreate, "\(store): is read-only", advice: "Make the file writable.")
+            }
+        } else if case .resume = request {
+            throw ImportError(.noInput, "\(store): there is no such store", advice: "Check the path.")
+        }
+    }
+
+    /// What the request means for the store as it is.
+    private func decide() throws -> JobOpening.Decision {
+        let exists = FileManager.default.fileExists(atPath: store)
+        let database = exists ? try StoreConnection.writer(store, durability: runOptions.durability) : nil
+        try database?.read { try StoreSchema.checkFormat($0, store: store) }
+        var options = JobOptions()
+        if case .sources(_, let given) = request { options = given }
+        let planner = JobPlanner(options: options, opener: opener, interruption: interruption) { [progress] text in
+            progress.update { $0.messages.append(text) }
+        }
+        let opening = JobOpening(store: store, options: options, run: runOptions, planner: planner)
+        switch request {
+        case .sources(let arguments, _): return try opening.decide(importing: arguments, database)
+        case .resume:
+            guard let database else {
+                throw ImportError(.noInput, "\(store): there is no such store", advice: "Check the path.")
+            }
+            return try opening.decideToResume(database)
+        }
+    }
+
+    /// Says what `run` would do, without making or changing anything.
+    ///
+    /// - Throws: `ImportError`, as `run` would before its first record.
+    public func plan() throws -> ImportPlan {
+        try checkStorePath()
+        let (job, action): (StoredJob, ImportPlan.Action) =
+            switch try decide() {
+            case .begin(let job, _): (job, .begin)
+            case .resume(let job): (job, .resume)
+            case .nothing(let job): (job, .nothing)
+            }
+        return ImportPlan(
+            store: store, action: action,
+            sources: job.sources.map {
+                ImportPlan.Source(
+                    name: $0.description.name, bytes: $0.description.size, shape: $0.shape, entities: $0.entities)
+            },
+            infersModel: job.options.model == nil, chunkDirectory: job.chunkDirectory, workers: runOptions.workers,
+            chunkSize: runOptions.chunkSize, commitEvery: runOptions.commitEvery)
     }
 }

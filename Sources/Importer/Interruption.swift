@@ -44,10 +44,15 @@ public final class Interruption: Sendable {
         if isLate { wake() }
     }
 
+    /// What whoever was stopped throws.
+    var error: ImportError {
+        let reason = reason ?? .interrupt
+        return ImportError(reason.code, reason.message)
+    }
+
     /// - Throws: `ImportError` with the code of the interruption, if there was one.
     func check() throws {
-        guard let reason else { return }
-        throw ImportError(reason.code, reason.message)
+        if isRequested { throw error }
     }
 }
 

@@ -4,8 +4,9 @@ import ImportModel
 /// Reads a chunk file and decodes it, batch by batch. Made and used by one worker; it keeps its memory from chunk to
 /// chunk.
 final class ChunkDecoder {
-    private let plans: [[EntityPlan]]
-    private let decoders: [RecordDecoder]
+    /// Per source of the job, the decoder of each of its record paths.
+    private let decoders: [[RecordDecoder]]
+    private let entities: Int
     private let reader: RecordReader
     /// For keyed records, which stand in an object of their line's own.
     private let keyedReader: RecordReader
@@ -28,13 +29,14 @@ final class ChunkDecoder {
 
     /// - Parameters:
     ///   - plans: per source of the job, the plan of each of its record paths.
+    ///   - entities: how many entities the job has.
     ///   - maxDepth: how deeply a record may be nested.
-    init(plans: [[EntityPlan]], maxDepth: Int) {
-        self.plans = plans
+    init(plans: [[EntityPlan]], entities: Int, maxDepth: Int) {
+        self.entities = entities
         self.maxDepth = maxDepth
-        let distinct = Dictionary(plans.joined().map { ($0.index, $0) }, uniquingKeysWith: { first, _ in first })
-        let count = (distinct.keys.max() ?? -1) + 1
-        decoders = (0..<count).compactMap { distinct[$0].map(RecordDecoder.init(plan:)) }
+        var shared: [Int32: RecordDecoder] = [:]
+        for plan in plans.joined() where shared[plan.index] == nil { shared[plan.index] = RecordDecoder(plan: plan) }
+        decoders = plans.map { $0.compactMap { shared[$0.index] } }
         reader = RecordReader(maxDepth: maxDepth)
         keyedReader = RecordReader(maxDepth: maxDepth + 1)
         paths = RunCursor([])
@@ -47,7 +49,8 @@ final class ChunkDecoder {
     /// - Throws: `ImportError` when the file is not what was sealed, or its beginning not what was committed.
     func open(_ chunk: SealedChunk, skipping skipped: CommittedPrefix) throws {
         self.chunk = chunk
-        count = try chunk.read(into: &bytes)
+        try chunk.read(into: &bytes)
+        count = bytes.count
         line = 0
         offset = 0
         sourceOffset = chunk.entry.firstByte
@@ -106,7 +109,7 @@ final class ChunkDecoder {
     /// - Returns: false when the chunk has none left.
     func decode(upTo maxRecords: Int, into batch: inout RowBatch) -> Bool {
         guard let chunk, line < chunk.entry.records || (chunk.entry.records == 0 && line == 0) else { return false }
-        batch.reset(entities: decoders.count)
+        batch.reset(entities: entities)
         let first = offset
         let last = min(line + maxRecords, chunk.entry.records)
         var path = 0
@@ -116,7 +119,7 @@ final class ChunkDecoder {
                 let lineOffset = offset
                 let (length, position, linePath) = nextLine(in: all)
                 path = linePath
-                let decoder = decoders[Int(plans[chunk.entry.source][path].index)]
+                let decoder = decoders[chunk.entry.source][path]
                 batch.recordsRead[Int(decoder.plan.index)] += 1
                 if length == 0 {
                     passedOver(decoder.plan, chunk: chunk, into: &batch)

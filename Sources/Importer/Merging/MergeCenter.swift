@@ -32,8 +32,7 @@ public final class MergeCenter: Sendable {
     // Guarded by `condition`; a `Mutex` cannot be waited on.
     nonisolated(unsafe) private var state = State()
     private let condition = NSCondition()
-    // `NotificationCenter` is safe to use from any thread, and not marked so on all platforms.
-    nonisolated(unsafe) private let center: NotificationCenter
+    private let center: NotificationCenter
 
     /// - Parameter center: where notifications are posted.
     public init(center: NotificationCenter = .default) {

@@ -115,7 +115,7 @@ public final class RecordView: Sendable {
         }
         let table = request.table.quotedIdentifier
         let order = request.sort.map { "\($0.column.quotedIdentifier) \($0.ascending ? "ASC" : "DESC")" } + ["rowid"]
-        let rows = try Row.fetchAll(
+        let rows = try Row.fetchCursor(
             database,
             sql: """
                 SELECT rowid, \(columns.map(\.quotedIdentifier).joined(separator: ", ")) FROM \(table)
@@ -123,20 +123,23 @@ public final class RecordView: Sendable {
                 """,
             arguments: [request.limit, request.offset])
         let total = try Int.fetchOne(database, sql: "SELECT count(*) FROM \(table)") ?? 0
-        let records = rows.map { row in
-            Record(rowID: row[0], values: (1...columns.count).map { Value(row[$0] as DatabaseValue) })
+        var records: [Record] = []
+        while let row = try rows.next() {
+            records.append(Record(rowID: row[0], values: try (1...columns.count).map { try Value(row, at: $0) }))
         }
         return Snapshot(columns: columns, records: records, total: total)
     }
 }
 
 extension RecordView.Value {
-    fileprivate init(_ value: DatabaseValue) {
+    /// Text is read by its length: it may hold NUL, where a C string would end.
+    fileprivate init(_ row: Row, at index: Int) throws {
+        let value: DatabaseValue = row[index]
         switch value.storage {
         case .null: self = .null
         case .int64(let number): self = .integer(number)
         case .double(let number): self = .real(number)
-        case .string(let text): self = .text(text)
+        case .string: self = .text(try row.withUnsafeData(atIndex: index) { String(decoding: $0 ?? Data(), as: UTF8.self) })
         case .blob(let data): self = .blob([UInt8](data))
         }
     }

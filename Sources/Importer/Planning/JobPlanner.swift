@@ -34,6 +34,17 @@ struct JobPlanner {
         return Plan(sources: sources, open: open)
     }
 
+    /// The sources of chunks that were cut before.
+    ///
+    /// - Throws: `ImportError` when their records cannot be named.
+    func plan(_ chunks: ChunkSource) throws -> [StoredJob.Source] {
+        let header = chunks.header
+        return try zip(header.sources, header.shapes).map { source, shape in
+            let entities = try entities(of: shape, source, isAlone: header.sources.count == 1)
+            return StoredJob.Source(description: source, shape: shape, entities: entities)
+        }
+    }
+
     /// The sources that the arguments stand for.
     ///
     /// - Throws: `ImportError` when one is not there, or standard input is named twice.
@@ -63,7 +74,7 @@ struct JobPlanner {
                 advice: "An import without records needs an empty array: [].")
         }
         let asked = askedPaths
-        guard asked.isEmpty else { return Self.shape(asked: asked, found: found, isExplicit: !options.records.isEmpty) }
+        guard asked.isEmpty else { return Self.askedShape(asked, found: found, isExplicit: !options.records.isEmpty) }
         switch found {
         case .found(let layout, let paths, let reason):
             let texts = paths.map(\.description)
@@ -83,7 +94,7 @@ struct JobPlanner {
     ///
     /// A path into a document asks for one document, unless detection had found the same path in a stream of documents
     /// and the path is the model's.
-    private static func shape(asked: [RecordPath], found: ShapeDetector.Result, isExplicit: Bool) -> SourceShape {
+    private static func askedShape(_ asked: [RecordPath], found: ShapeDetector.Result, isExplicit: Bool) -> SourceShape {
         let texts = asked.map(\.description)
         if asked == [.root] {
             if case .found(.lines, _, _) = found { return SourceShape(layout: .lines, paths: texts) }

@@ -11,8 +11,11 @@ struct StoredJob: Sendable {
         var records: [String]
         var maxRecordBytes: Int
         var maxDepth: Int
+        /// Whether the chunks were cut before, by `split`, and are not this job's to remove.
+        var takesChunks: Bool
 
-        init(_ options: JobOptions) {
+        init(_ options: JobOptions, takesChunks: Bool) {
+            self.takesChunks = takesChunks
             model = options.model?.encoded()
             entity = options.entity
             records = options.records.map(\.description)
@@ -28,6 +31,7 @@ struct StoredJob: Sendable {
             if records != other.records { names.append("--records") }
             if maxRecordBytes != other.maxRecordBytes { names.append("--max-record-bytes") }
             if maxDepth != other.maxDepth { names.append("--max-depth") }
+            if takesChunks != other.takesChunks { names.append("SOURCE") }
             return names
         }
     }
@@ -59,6 +63,14 @@ struct StoredJob: Sendable {
             let row = try Row.fetchOne(database, sql: "SELECT * FROM _import_job ORDER BY id DESC LIMIT 1")
         else { return nil }
         return try StoredJob(row, database)
+    }
+
+    /// All of the store's jobs, in order.
+    static func all(_ database: Database) throws -> [StoredJob] {
+        guard try database.tableExists("_import_job") else { return [] }
+        return try Row.fetchAll(database, sql: "SELECT * FROM _import_job ORDER BY id").map {
+            try StoredJob($0, database)
+        }
     }
 
     private init(_ row: Row, _ database: Database) throws {
@@ -134,6 +146,37 @@ struct StoredJob: Sendable {
                 arguments: [id, position, entity.name, entity.table])
         }
         self.model = model
+    }
+
+    /// Takes the job out of the store again: the rows that it inserted go, merges that it made stay.
+    ///
+    /// - Throws: `ImportError` when the rows that it inserted cannot be told from others.
+    func remove(_ database: Database) throws {
+        let tables = try Row.fetchAll(database, sql: "SELECT * FROM _import_entity WHERE job = ?", arguments: [id])
+        for row in tables {
+            let table: String = row["table_name"]
+            let inserted: Int64 = row["inserted"]
+            guard inserted > 0 else { continue }
+            if row["rows_before"] as Int64 == 0 {
+                try database.execute(sql: "DELETE FROM \(table.quotedIdentifier)")
+                continue
+            }
+            guard let entity = model?.entities.first(where: { $0.table == table }),
+                StoreSchema.rowIDAttribute(of: entity) == nil
+            else {
+                throw ImportError(
+                    .usage, "\(table): rows of this import cannot be told from those before it",
+                    advice: "Finish the import with `importer resume`.")
+            }
+            // Without an integer primary key new rows follow the ones before (https://www.sqlite.org/autoinc.html).
+            try database.execute(
+                sql: "DELETE FROM \(table.quotedIdentifier) WHERE rowid > ?",
+                arguments: [row["last_rowid_before"] as Int64])
+        }
+        for table in ["entity", "source", "chunk", "marker", "reject", "ledger"] {
+            try database.execute(sql: "DELETE FROM _import_\(table) WHERE job = ?", arguments: [id])
+        }
+        try database.execute(sql: "DELETE FROM _import_job WHERE id = ?", arguments: [id])
     }
 
     /// Notes where the job stands.

@@ -1,0 +1,135 @@
+import ImportModel
+import Synchronization
+
+/// The workers of an import: each takes chunks in order, decodes them side by side with the others, and commits them
+/// when their turn comes.
+final class ImportStage: Sendable {
+    private let store: String
+    private let job: StoredJob
+    private let model: ModelDescription
+    private let run: RunOptions
+    private let queue: ChunkQueue
+    private let turn = CommitTurn()
+    private let progress: ImportProgress
+    private let interruption: Interruption
+    private let merges: MergeCenter
+    private let keepsChunks: Bool
+    /// Only whoever's turn it is to commit changes it.
+    private let state: Mutex<JobProgress>
+
+    init(
+        store: String, job: StoredJob, model: ModelDescription, run: RunOptions, queue: ChunkQueue,
+        state: JobProgress, keepsChunks: Bool, progress: ImportProgress, interruption: Interruption,
+        merges: MergeCenter
+    ) {
+        self.store = store
+        self.job = job
+        self.model = model
+        self.run = run
+        self.queue = queue
+        self.keepsChunks = keepsChunks
+        self.progress = progress
+        self.interruption = interruption
+        self.merges = merges
+        self.state = Mutex(state)
+    }
+
+    /// Stops all workers at their next safe place.
+    func fail(_ error: any Error) {
+        queue.fail(error)
+        turn.fail(error)
+    }
+
+    /// One worker's life: until there are no more chunks.
+    ///
+    /// - Throws: `ImportError`; what was committed before stays.
+    func work() throws {
+        let plans = try model.entities.enumerated().map { try EntityPlan(entity: $1, index: $0) }
+        let bySource = job.sources.map { source in
+            source.entities.compactMap { name in plans.first { $0.entity.name == name } }
+        }
+        let writer = try StoreWriter(store: store, job: job, plans: plans, durability: run.durability)
+        let decoder = ChunkDecoder(plans: bySource, entities: plans.count, maxDepth: job.options.maxDepth)
+        var batches = BatchStock()
+        do {
+            while let item = try queue.take() {
+                try importChunk(item, decoder, writer, &batches)
+            }
+        } catch {
+            try? writer.close()
+            throw error
+        }
+        try writer.close()
+    }
+
+    private func importChunk(
+        _ item: ChunkQueue.Item, _ decoder: ChunkDecoder, _ writer: StoreWriter, _ stock: inout BatchStock
+    ) throws {
+        try decoder.open(item.chunk, skipping: item.committed)
+        // Decoding may run ahead of committing by about a chunk's size, no further.
+        let allowance = max(run.chunkSize, 1 << 20)
+        var decoded: [RowBatch] = []
+        var footprint = 0
+        while true {
+            var batch = stock.take()
+            guard decoder.decode(upTo: run.commitEvery, into: &batch) else {
+                stock.give(batch)
+                break
+            }
+            footprint += batch.footprint
+            decoded.append(batch)
+            if footprint >= allowance || turn.isCurrent(item.turn) {
+                try commit(&decoded, item, decoder, writer, &stock)
+                footprint = 0
+            }
+        }
+        try commit(&decoded, item, decoder, writer, &stock)
+        turn.finish(item.turn)
+        if !keepsChunks { try item.chunk.directory.remove(chunk: item.chunk.entry.number) }
+    }
+
+    private func commit(
+        _ batches: inout [RowBatch], _ item: ChunkQueue.Item, _ decoder: ChunkDecoder, _ writer: StoreWriter,
+        _ stock: inout BatchStock
+    ) throws {
+        try turn.wait(for: item.turn)
+        for batch in batches {
+            try interruption.check()
+            try commit(batch, item.chunk, decoder, writer)
+            stock.give(batch)
+        }
+        batches.removeAll(keepingCapacity: true)
+    }
+
+    private func commit(
+        _ batch: RowBatch, _ chunk: SealedChunk, _ decoder: ChunkDecoder, _ writer: StoreWriter
+    ) throws {
+        // The chunk goes after its last commit; where it cannot be cut again, that commit must be on the disk by then.
+        let isSynced = batch.end.isChunkEnd && !job.sources[chunk.entry.source].description.isRepeatable
+        let (notification, rejects) = try state.withLock { state in
+            let notification = try writer.commit(
+                batch, of: chunk, chunkBytes: decoder.bytes, progress: &state, isSynced: isSynced)
+            return (notification, state.rejects)
+        }
+        merges.enqueue(notification)
+        progress.update {
+            $0.importedBytes = notification.marker.bytes
+            $0.importedRecords = notification.marker.recordOrdinal
+            $0.rejects = rejects
+        }
+    }
+
+    /// Where the job stands.
+    var current: JobProgress { state.withLock { $0 } }
+}
+
+/// Batches that are not in use, kept for their memory.
+private struct BatchStock {
+    private var spare: [RowBatch] = []
+
+    mutating func take() -> RowBatch { spare.popLast() ?? RowBatch() }
+
+    mutating func give(_ batch: RowBatch) {
+        if spare.count < 4 { spare.append(batch) }
+    }
+}

@@ -1,0 +1,84 @@
+import ImportModel
+
+/// Where a job's split begins: at the first source's first byte, or where an earlier run left it.
+struct SplitStart {
+    var source = 0
+    var position = SplitPosition.start
+    /// The first record's number in the job, from 1.
+    var firstOrdinal: Int64 = 1
+    /// The number of the first chunk to be made, from 1.
+    var chunkNumber = 1
+    /// No chunk may end before this offset of the first source: one is committed up to there.
+    var minimumEnd: Int64?
+    /// The names under which the first source's outside values are counted so far.
+    var outsideNames: [String] = []
+}
+
+/// Cuts a job's sources into chunks, on the thread that calls it.
+struct SplitStage {
+    let sources: [StoredJob.Source]
+    let limits: SplitLimits
+    let chunkSize: Int
+    let directory: ChunkDirectory
+    let manifest: ChunkManifest
+    let opener: SourceOpener
+    let interruption: Interruption
+    let progress: ImportProgress
+
+    /// Cuts everything from `start` on.
+    ///
+    /// - Parameters:
+    ///   - open: sources that are open already and stand at the place where the split begins, by their place in the job.
+    ///   - onSealed: told of each chunk; may wait or throw.
+    /// - Returns: what was wrong with the source at which the split had to stop, or nil.
+    /// - Throws: `ImportError`, or what `onSealed` throws. What was sealed before stays.
+    func run(
+        from start: SplitStart, open: [Int: SourceStream] = [:], onSealed: (SealedChunk) throws -> Void
+    ) throws -> ImportError? {
+        var start = start
+        for index in sources.indices where index >= start.source {
+            if index > start.source {
+                start.source = index
+                start.position = .start
+                start.minimumEnd = nil
+                start.outsideNames = []
+            }
+            if let fault = try split(index, &start, open[index], onSealed) { return fault }
+        }
+        return nil
+    }
+
+    private func split(
+        _ index: Int, _ start: inout SplitStart, _ open: SourceStream?, _ onSealed: (SealedChunk) throws -> Void
+    ) throws -> ImportError? {
+        let source = sources[index]
+        let stream =
+            try open
+            ?? opener.open(source.description, at: start.position.byteOffset, interruption: interruption)
+        var number = start.chunkNumber
+        var ordinal = start.firstOrdinal
+        let writer = ChunkWriter(
+            directory: directory, chunkSize: chunkSize, synced: !source.description.isRepeatable)
+        let splitter = try SourceSplitter(
+            stream: stream, baseOffset: stream.offset, source: index, shape: source.shape, limits: limits,
+            writer: writer, start: start.position, firstOrdinal: ordinal, firstChunk: number,
+            outsideNames: start.outsideNames, minimumEnd: start.minimumEnd
+        ) { entry in
+            try interruption.check()
+            try manifest.append(entry)
+            number = entry.number + 1
+            ordinal = entry.firstOrdinal + Int64(entry.records)
+            progress.update {
+                $0.splitBytes += entry.endByte - entry.firstByte
+                $0.splitRecords = entry.firstOrdinal + Int64(entry.records) - 1
+            }
+            try onSealed(
+                SealedChunk(entry, in: directory, shape: source.shape, maxRecordBytes: limits.maxRecordBytes))
+        }
+        let end = try splitter.run()
+        start.chunkNumber = number
+        start.firstOrdinal = ordinal
+        guard case .fault(let fault) = end else { return nil }
+        return fault.error(in: source.description.displayName)
+    }
+}

@@ -10,7 +10,9 @@ extension AttributeType {
     ///   bytes are the value.
     /// - Throws: `CoercionError` when the value does not fit. `scratch` may then be longer than before.
     package func coerce(
-        _ token: JSONToken, scratch: inout [UInt8], notes: inout CoercionNotes
+        _ token: JSONToken,
+        scratch: inout [UInt8],
+        notes: inout CoercionNotes
     ) throws(CoercionError) -> CoercedValue {
         switch (self, token.kind) {
         case (_, .null):
@@ -58,7 +60,9 @@ extension AttributeType {
 
     /// A string with escapes, for the types that read its text. Rare, so its text may cost an allocation.
     private func coerceEscaped(
-        _ token: ByteView, scratch: inout [UInt8], notes: inout CoercionNotes
+        _ token: ByteView,
+        scratch: inout [UInt8],
+        notes: inout CoercionNotes
     ) throws(CoercionError) -> CoercedValue {
         var text: [UInt8] = []
         if Unescaping.append(token, to: &text) { notes.insert(.loneSurrogate) }
@@ -73,7 +77,9 @@ extension AttributeType {
 
     /// A string's text, for all types but `string` and `json`.
     private func coerceText(
-        _ text: ByteView, scratch: inout [UInt8], notes: inout CoercionNotes
+        _ text: ByteView,
+        scratch: inout [UInt8],
+        notes: inout CoercionNotes
     ) throws(CoercionError) -> CoercedValue {
         if self == .uuid {
             guard let uuid = UUIDText(text) else { throw error(.wrongForm, found: .string) }
@@ -111,7 +117,10 @@ extension AttributeType {
 
     /// A number's text, from a number or from a string.
     private func coerceNumber(
-        _ text: ByteView, from kind: JSONKind, scratch: inout [UInt8], notes: inout CoercionNotes
+        _ text: ByteView,
+        from kind: JSONKind,
+        scratch: inout [UInt8],
+        notes: inout CoercionNotes
     ) throws(CoercionError) -> CoercedValue {
         switch self {
         case .integer16, .integer32, .integer64:

@@ -52,7 +52,12 @@ public struct RecordError: Error, Sendable, Hashable, Codable {
     public let byteOffset: Int64
 
     public init(
-        entity: String, keyPath: String, code: CoercionError.Code, expected: String, found: String, byteOffset: Int64
+        entity: String,
+        keyPath: String,
+        code: CoercionError.Code,
+        expected: String,
+        found: String,
+        byteOffset: Int64
     ) {
         self.entity = entity
         self.keyPath = keyPath

@@ -63,7 +63,8 @@ extension NumberForm {
         let skipped = firstDigit < point ? 1 : 0
         if split < range.upperBound {
             output.append(
-                contentsOf: bytes[firstDigit + split + skipped..<firstDigit + range.upperBound + skipped].buffer)
+                contentsOf: bytes[firstDigit + split + skipped..<firstDigit + range.upperBound + skipped].buffer
+            )
         }
     }
 

@@ -23,8 +23,12 @@ public struct EntityDescription: Sendable, Hashable {
     public var userInfo: JSONValue?
 
     public init(
-        name: String, table: String? = nil, records: RecordPath? = nil, identifier: [String] = [],
-        attributes: [AttributeDescription], userInfo: JSONValue? = nil
+        name: String,
+        table: String? = nil,
+        records: RecordPath? = nil,
+        identifier: [String] = [],
+        attributes: [AttributeDescription],
+        userInfo: JSONValue? = nil
     ) {
         self.name = name
         self.table = table ?? name
@@ -49,8 +53,12 @@ public struct AttributeDescription: Sendable, Hashable {
     public var from: [AttributePath]
 
     public init(
-        name: String, column: String? = nil, type: AttributeType, isOptional: Bool = false,
-        defaultValue: JSONValue? = nil, from: [AttributePath]? = nil
+        name: String,
+        column: String? = nil,
+        type: AttributeType,
+        isOptional: Bool = false,
+        defaultValue: JSONValue? = nil,
+        from: [AttributePath]? = nil
     ) {
         self.name = name
         self.column = column ?? name

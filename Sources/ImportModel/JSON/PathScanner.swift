@@ -1,0 +1,161 @@
+/// Reads the parts that record paths and attribute paths have in common: names and quoted keys.
+struct PathScanner {
+    private let scalars: [Unicode.Scalar]
+    private var index = 0
+
+    init(_ text: String) {
+        scalars = Array(text.unicodeScalars)
+    }
+
+    var isAtEnd: Bool { index == scalars.count }
+
+    /// Passes over `scalar` if it comes next.
+    mutating func take(_ scalar: Unicode.Scalar) -> Bool {
+        guard index < scalars.count, scalars[index] == scalar else { return false }
+        index += 1
+        return true
+    }
+
+    /// An error at the next character, or `back` characters before it.
+    func error(_ reason: String, back: Int = 0) -> PathSyntaxError {
+        PathSyntaxError(position: index + 1 - back, reason: reason)
+    }
+
+    /// A name that needs no quotes: letters, digits, `_`, `-`.
+    mutating func name() throws(PathSyntaxError) -> String {
+        var name = String.UnicodeScalarView()
+        while index < scalars.count, Self.isNameScalar(scalars[index]) {
+            name.append(scalars[index])
+            index += 1
+        }
+        guard !name.isEmpty else {
+            throw error(isAtEnd ? "a key is missing" : "a key with this character stands in ['…']")
+        }
+        return String(name)
+    }
+
+    /// What follows a `[`: a quoted key and `]`.
+    mutating func bracketedKey() throws(PathSyntaxError) -> String {
+        if let next = index < scalars.count ? scalars[index] : nil, next.value >= 0x30, next.value < 0x3A {
+            throw error("positions in arrays are not supported")
+        }
+        let quote: Unicode.Scalar
+        if take("'") {
+            quote = "'"
+        } else if take("\"") {
+            quote = "\""
+        } else {
+            throw error("a key in quotes is missing")
+        }
+        var key = String.UnicodeScalarView()
+        while !take(quote) {
+            guard index < scalars.count else { throw error("the closing quote is missing") }
+            let scalar = scalars[index]
+            guard scalar.value >= 0x20 else { throw error("a control character must be written as \\u00XX") }
+            index += 1
+            key.append(scalar == "\\" ? try escaped() : scalar)
+        }
+        guard take("]") else { throw error("] is missing") }
+        return String(key)
+    }
+
+    /// What follows a backslash.
+    private mutating func escaped() throws(PathSyntaxError) -> Unicode.Scalar {
+        guard index < scalars.count else { throw error("the path ends after a backslash") }
+        let scalar = scalars[index]
+        index += 1
+        switch scalar {
+        case "'", "\"", "\\", "/": return scalar
+        case "b", "f", "n", "r", "t":
+            return Unicode.Scalar(Unescaping.character(forEscape: UInt8(truncatingIfNeeded: scalar.value)))
+        case "u":
+            let unit = try codeUnit()
+            var value = unit
+            if unit & 0xFC00 == 0xD800, index + 1 < scalars.count, scalars[index] == "\\", scalars[index + 1] == "u" {
+                index += 2
+                let low = try codeUnit()
+                guard low & 0xFC00 == 0xDC00 else { throw error("half of a surrogate pair", back: 12) }
+                value = 0x10000 + (unit & 0x3FF) << 10 | low & 0x3FF
+            }
+            guard let scalar = Unicode.Scalar(value) else { throw error("half of a surrogate pair", back: 6) }
+            return scalar
+        default: throw error("an unknown escape", back: 2)
+        }
+    }
+
+    private mutating func codeUnit() throws(PathSyntaxError) -> UInt32 {
+        var unit: UInt32 = 0
+        for _ in 0..<4 {
+            guard index < scalars.count, scalars[index].isASCII,
+                let digit = hexadecimalDigit(UInt8(truncatingIfNeeded: scalars[index].value))
+            else { throw error("\\u needs four hexadecimal digits") }
+            unit = unit << 4 | UInt32(digit)
+            index += 1
+        }
+        return unit
+    }
+
+    /// Whether a character may stand in a name without quotes. Those that cannot be seen may not.
+    private static func isNameScalar(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar {
+        case "a"..."z", "A"..."Z", "0"..."9", "_", "-": true
+        default: scalar.value > 0x7F && !scalar.isSpaceOrInvisible
+        }
+    }
+
+    /// Whether `key` is written without quotes. Digits at the beginning and hyphens are taken without them, but written
+    /// with, as RFC 9535 has it.
+    static func isPlainName(_ key: String) -> Bool {
+        guard let first = key.unicodeScalars.first, !("0"..."9").contains(first) else { return false }
+        return key.unicodeScalars.allSatisfy { isNameScalar($0) && $0 != "-" }
+    }
+
+    /// Appends `key` in single quotes and brackets.
+    static func appendBracketed(_ key: String, to text: inout String) {
+        text += "['"
+        for scalar in key.unicodeScalars {
+            switch scalar {
+            case "'": text += "\\'"
+            case "\\": text += "\\\\"
+            default:
+                if scalar != " ", scalar.isSpaceOrInvisible {
+                    scalar.appendEscape(to: &text)
+                } else {
+                    text.unicodeScalars.append(scalar)
+                }
+            }
+        }
+        text += "']"
+    }
+}
+
+extension Unicode.Scalar {
+    /// Whether the character is a control character, or one that shows nothing or turns the direction of writing: where a
+    /// person reads it, it could hide what stands there, or give orders to a terminal. A fixed list, so that what is
+    /// written does not depend on the version of Unicode.
+    var isInvisible: Bool {
+        switch value {
+        case 0...0x1F, 0x7F...0x9F, 0xAD, 0x61C, 0x180E, 0x200B...0x200F, 0x2028...0x202E, 0x2060...0x206F,
+            0xFE00...0xFE0F,
+            0xFEFF, 0xFFF9...0xFFFB, 0xE0000...0xE0FFF:
+            true
+        default: false
+        }
+    }
+
+    /// The same, or white space of any width.
+    var isSpaceOrInvisible: Bool {
+        switch value {
+        case 0x20, 0xA0, 0x1680, 0x2000...0x200A, 0x202F, 0x205F, 0x3000: true
+        default: isInvisible
+        }
+    }
+
+    /// Appends the character as JSON's `\uXXXX`, as a surrogate pair if it needs one.
+    func appendEscape(to text: inout String) {
+        for unit in String(self).utf16 {
+            let digits = String(unit, radix: 16)
+            text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+        }
+    }
+}

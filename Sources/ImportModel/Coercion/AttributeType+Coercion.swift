@@ -58,7 +58,9 @@ extension AttributeType {
         }
     }
 
-    /// A string with escapes, for the types that read its text. Rare, so its text may cost an allocation.
+    /// A string with escapes, for the types that read its text.
+    ///
+    /// Rare, so its text may cost an allocation.
     private func coerceEscaped(
         _ token: ByteView,
         scratch: inout [UInt8],
@@ -200,7 +202,9 @@ extension ByteView {
 
     private static func isWhiteSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte >= 0x09 && byte <= 0x0D }
 
-    /// Whether the text is an integer: digits, perhaps with a minus before them. Leading zeros are allowed.
+    /// Whether the text is an integer: digits, perhaps with a minus before them.
+    ///
+    /// Leading zeros are allowed.
     fileprivate var isInteger: Bool {
         let start = count > 0 && self[0] == UInt8(ascii: "-") ? 1 : 0
         guard start < count else { return false }

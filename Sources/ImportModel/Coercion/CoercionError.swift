@@ -1,4 +1,6 @@
-/// Why a value does not fit its attribute. The value itself is not in it: texts never print whole values unasked.
+/// Why a value does not fit its attribute.
+///
+/// The value itself is not in it: texts never print whole values unasked.
 public struct CoercionError: Error, Sendable, Hashable, Codable {
     /// What went wrong, as a word that scripts can rely on.
     public enum Code: String, Sendable, Hashable, Codable, CaseIterable {
@@ -26,12 +28,14 @@ public struct CoercionError: Error, Sendable, Hashable, Codable {
         case recordTooDeep
     }
 
+    /// What went wrong.
     public let code: Code
     /// What the attribute asks for, in words: `integer16`.
     public let expected: String
     /// What stood there, in words: `string`.
     public let found: String
 
+    /// An error with these words.
     public init(code: Code, expected: String, found: String) {
         self.code = code
         self.expected = expected
@@ -45,12 +49,16 @@ public struct RecordError: Error, Sendable, Hashable, Codable {
     public let entity: String
     /// Where the value stands in its record (`address.city`); empty for the record itself.
     public let keyPath: String
+    /// What went wrong.
     public let code: CoercionError.Code
+    /// What the attribute asks for, in words.
     public let expected: String
+    /// What stood there, in words.
     public let found: String
     /// The value's first byte in the source, from 0, in decompressed bytes.
     public let byteOffset: Int64
 
+    /// An error at a place.
     public init(
         entity: String,
         keyPath: String,

@@ -5,6 +5,7 @@ public struct AttributePath: Sendable, Hashable {
     /// Whether this is `$key`, the key under which a keyed record stands.
     public let isRecordKey: Bool
 
+    /// The path of these keys; none for the record itself.
     public init(keys: [String]) {
         self.keys = keys
         isRecordKey = false

@@ -11,9 +11,12 @@ public enum JSONValue: Sendable, Hashable {
 
     /// One member of an object.
     public struct Member: Sendable, Hashable {
+        /// The key, without escapes.
         public let key: String
+        /// The value under this key.
         public let value: JSONValue
 
+        /// A member.
         public init(key: String, value: JSONValue) {
             self.key = key
             self.value = value

@@ -1,6 +1,7 @@
 extension NumberForm {
-    /// How many zeros the plain notation of a decimal may add to its digits. More are written as an exponent, so that
-    /// `1e999999999` takes eleven bytes and not a gigabyte.
+    /// How many zeros the plain notation of a decimal may add to its digits.
+    ///
+    /// More are written as an exponent, so that `1e999999999` takes eleven bytes and not a gigabyte.
     package static let mostPlainZeros = 40
 
     /// The canonical text of the exact value: equal values have equal texts.
@@ -10,6 +11,7 @@ extension NumberForm {
     /// `1E+400`, `-1.25E-80`.
     ///
     /// - Parameter scratch: gets the text if it is not the text as written.
+    /// - Returns: where the text stands.
     /// - Precondition: `fitsDecimal`; otherwise the exponent is not the value's.
     package func canonicalDecimal(scratch: inout [UInt8]) -> CoercedValue {
         if isCanonicalDecimal { return .verbatim(bytes) }
@@ -46,7 +48,9 @@ extension NumberForm {
         return .scratch(start..<scratch.count)
     }
 
-    /// Whether the text as written is the canonical one. Canonical texts with an exponent are written anew.
+    /// Whether the text as written is the canonical one.
+    ///
+    /// Canonical texts with an exponent are written anew.
     private var isCanonicalDecimal: Bool {
         guard mantissaEnd == bytes.count else { return false }
         if significantDigits == 0 { return bytes.count == 1 }

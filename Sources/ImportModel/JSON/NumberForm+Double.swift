@@ -48,8 +48,9 @@ extension NumberForm {
         return rounded(bits, isExact: remainder == 0, exponent: exponent - 63 + down - up)
     }
 
-    /// The double nearest to `bits × 2^exponent`, or to a little more if that is not exact. `bits` has one of its two
-    /// highest bits.
+    /// The double nearest to `bits × 2^exponent`, or to a little more if that is not exact.
+    ///
+    /// `bits` has one of its two highest bits.
     private static func rounded(_ bits: UInt64, isExact: Bool, exponent: Int) -> Double {
         let shift = 11 - bits.leadingZeroBitCount
         var kept = bits >> UInt64(shift)
@@ -79,7 +80,9 @@ extension NumberForm {
         return Double(String(decoding: text, as: UTF8.self)) ?? .nan
     }
 
-    /// Whether the value, an integer, is a double: the nearest one is the value itself. False for fractions.
+    /// Whether the value, an integer, is a double: the nearest one is the value itself.
+    ///
+    /// False for fractions.
     package var isExactlyRepresentableAsDouble: Bool {
         guard exponent >= 0 else { return false }
         if significantDigits == 0 { return true }

@@ -10,7 +10,9 @@ package struct NumberForm {
     package let significantDigits: Int
     /// The first 19 of these digits as an integer: all of them unless there are more.
     package let significand: UInt64
-    /// The power of ten that the last of these digits counts; 0 for zero. Saturates where `fitsDecimal` is false.
+    /// The power of ten that the last of these digits counts; 0 for zero.
+    ///
+    /// It saturates where `fitsDecimal` is false.
     package let exponent: Int
     /// Whether the exponent is one that the canonical form of a decimal can hold: below 10^18 as written.
     package let fitsDecimal: Bool

@@ -95,7 +95,7 @@ struct PathScanner {
         return unit
     }
 
-    /// Whether a character may stand in a name without quotes. Those that cannot be seen may not.
+    /// Whether a character may stand in a name without quotes; those that cannot be seen may not.
     private static func isNameScalar(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar {
         case "a"..."z", "A"..."Z", "0"..."9", "_", "-": true
@@ -103,7 +103,9 @@ struct PathScanner {
         }
     }
 
-    /// Whether `key` is written without quotes. Digits at the beginning and hyphens are taken without them, but written
+    /// Whether `key` is written without quotes.
+    ///
+    /// Digits at the beginning and hyphens are taken without them, but written
     /// with, as RFC 9535 has it.
     static func isPlainName(_ key: String) -> Bool {
         guard let first = key.unicodeScalars.first, !("0"..."9").contains(first) else { return false }
@@ -130,9 +132,10 @@ struct PathScanner {
 }
 
 extension Unicode.Scalar {
-    /// Whether the character is a control character, or one that shows nothing or turns the direction of writing: where a
-    /// person reads it, it could hide what stands there, or give orders to a terminal. A fixed list, so that what is
-    /// written does not depend on the version of Unicode.
+    /// Whether the character is a control character, shows nothing, or turns the direction of writing.
+    ///
+    /// Where a person reads it, it could hide what stands there, or give orders to a terminal. The list is fixed, so that
+    /// what is written does not depend on the version of Unicode.
     var isInvisible: Bool {
         switch value {
         case 0...0x1F, 0x7F...0x9F, 0xAD, 0x61C, 0x180E, 0x200B...0x200F, 0x2028...0x202E, 0x2060...0x206F,

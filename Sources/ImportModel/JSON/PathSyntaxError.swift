@@ -10,5 +10,6 @@ public struct PathSyntaxError: Error, Sendable, Hashable, CustomStringConvertibl
         self.reason = reason
     }
 
+    /// The place and the reason, for a person.
     public var description: String { "at character \(position): \(reason)" }
 }

@@ -23,7 +23,9 @@ extension RecordPath: CustomStringConvertible, Codable {
         self.init(steps: steps)
     }
 
-    /// The path as text, from which it can be read again. Keys that are not plain names stand in `['…']`.
+    /// The path as text, from which it can be read again.
+    ///
+    /// Keys that are not plain names stand in `['…']`.
     public var description: String {
         var text = "$"
         for step in steps {

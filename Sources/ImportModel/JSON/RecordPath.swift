@@ -12,8 +12,10 @@ public struct RecordPath: Sendable, Hashable {
         case anyMember
     }
 
+    /// The steps from the document inwards; none where each value of a stream is a record.
     public let steps: [Step]
 
+    /// The path of these steps.
     public init(steps: [Step]) {
         self.steps = steps
     }

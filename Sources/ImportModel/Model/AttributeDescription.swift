@@ -1,0 +1,32 @@
+/// One property of an entity, with its column (after `NSAttributeDescription`).
+public struct AttributeDescription: Sendable, Hashable {
+    /// The name, unique in its entity.
+    public var name: String
+    /// The column's name in the table.
+    public var column: String
+    /// What its values are coerced to.
+    public var type: AttributeType
+    /// Whether a record may have null here, or lack it.
+    public var isOptional: Bool
+    /// What an inserted object gets when its record has no such key.
+    public var defaultValue: JSONValue?
+    /// Where the value is looked for, the first that is there wins.
+    public var from: [AttributePath]
+
+    /// An attribute; its column has its name, and its value stands under its name, unless said otherwise.
+    public init(
+        name: String,
+        column: String? = nil,
+        type: AttributeType,
+        isOptional: Bool = false,
+        defaultValue: JSONValue? = nil,
+        from: [AttributePath]? = nil
+    ) {
+        self.name = name
+        self.column = column ?? name
+        self.type = type
+        self.isOptional = isOptional
+        self.defaultValue = defaultValue
+        self.from = from ?? [AttributePath(keys: [name])]
+    }
+}

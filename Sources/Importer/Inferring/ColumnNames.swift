@@ -1,0 +1,35 @@
+/// Gives each attribute a name of its own, in the order in which it is asked.
+///
+/// SQLite takes names that differ only in the case of ASCII letters for the same, and `rowid` and its kin for the row's
+/// number; such names get `_2`, `_3` …
+struct ColumnNames {
+    private var used: Set<String> = ["rowid", "oid", "_rowid_"]
+    /// The last suffix given, by name.
+    private var suffixes: [String: Int] = [:]
+
+    /// The name for the value at these keys.
+    mutating func name(for keys: [String]) -> String {
+        name(wanted: keys.map { $0.isEmpty ? "empty" : $0 }.joined(separator: "_"))
+    }
+
+    /// The wanted name, or one that comes as close as possible. SQL text ends at NUL: it is replaced.
+    mutating func name(wanted: String) -> String {
+        let wanted = String(String.UnicodeScalarView(wanted.unicodeScalars.map { $0 == "\0" ? "_" : $0 }))
+        let folded = Self.folded(wanted)
+        var suffix = suffixes[folded, default: 1]
+        var name = suffix == 1 ? wanted : "\(wanted)_\(suffix)"
+        while !used.insert(Self.folded(name)).inserted {
+            suffix += 1
+            name = "\(wanted)_\(suffix)"
+        }
+        suffixes[folded] = suffix
+        return name
+    }
+
+    private static func folded(_ name: String) -> String {
+        String(
+            decoding: name.utf8.map { $0 >= UInt8(ascii: "A") && $0 <= UInt8(ascii: "Z") ? $0 | 0x20 : $0 },
+            as: UTF8.self
+        )
+    }
+}

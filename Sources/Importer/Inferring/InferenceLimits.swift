@@ -1,0 +1,41 @@
+/// What bounds the memory and the outcome of inference. Two statistics are merged only under the same limits.
+///
+/// Each object is charged for the keys below it, at any depth: one unit per key and one more per 64 bytes of it. An
+/// object that reaches its limit is *full*: it becomes JSON for good, what was gathered below it is dropped, and it goes
+/// on being charged to the object around it at its limit. So a charge only ever grows with the records that were seen,
+/// an object that is full in a part is full in the whole, and the outcome does not depend on how records were divided.
+/// For an object to outlive a few full ones inside of it, the limits shrink with depth.
+struct InferenceLimits: Sendable, Hashable {
+    /// The charge at which an object is full, by depth; the record itself first, the last one for all deeper objects.
+    var charges = [96_000, 6_000, 2_500, 1_100]
+    /// With more direct keys than this, an object is full.
+    var keys = 1_000
+    /// With more direct keys than this, the record is full.
+    var recordKeys = 1_900
+    /// Objects at this depth and deeper are JSON; the record has depth 0.
+    var depth = 32
+    /// While there are more columns, objects are made JSON, the one with the most keys first.
+    var columns = 1_000
+    /// How many values of an attribute are kept to see whether they repeat.
+    var sampledValues = 2_048
+    /// With more keys than this, records are not searched for identifiers.
+    var sampledKeys = 512
+
+    /// The charge at which an object at `depth` is full.
+    @inline(__always)
+    func charge(depth: Int) -> Int {
+        charges[min(depth, charges.count - 1)]
+    }
+
+    /// How many direct keys an object at `depth` may have.
+    @inline(__always)
+    func keys(depth: Int) -> Int {
+        depth == 0 ? recordKeys : keys
+    }
+
+    /// What one key of this length costs.
+    @inline(__always)
+    static func cost(ofKeyLength length: Int) -> Int {
+        1 + length / 64
+    }
+}

@@ -1,0 +1,51 @@
+import ImportModel
+
+/// Something that inference noticed and that a person may want to know.
+public struct InferenceNotice: Sendable, Hashable, CustomStringConvertible {
+    /// What was noticed.
+    public enum Finding: Sendable, Hashable {
+        /// The attribute is in every record and its values do not repeat; known of all of them, or of a sample only.
+        case identifierCandidate(isCertain: Bool)
+        /// Every string is a date, but not one that a `date` would give back as it was; in words.
+        case dates(String)
+        /// Values of several kinds, how many of each.
+        case kinds([KindCount])
+        /// Objects stay JSON; why, in words.
+        case objectsKeptAsJSON(String)
+        /// Text or keys that are not well-formed Unicode (lone surrogates) stay JSON.
+        case illFormedText
+    }
+
+    /// How often a kind of value was seen.
+    public struct KindCount: Sendable, Hashable {
+        public let kind: JSONKind
+        public let count: Int64
+    }
+
+    /// The entity's name.
+    public let entity: String
+    /// Where it was noticed.
+    public let path: AttributePath
+    public let finding: Finding
+
+    /// One line for people, with control characters escaped.
+    public var description: String { "\(entity): \(path): \(text)" }
+
+    private var text: String {
+        switch finding {
+        case .identifierCandidate(isCertain: true):
+            return "could be the identifier: it is in every record and never repeats"
+        case .identifierCandidate(isCertain: false):
+            return "looks like an identifier: it is in every record and does not repeat in a sample of its values"
+        case .dates(let form):
+            return "all strings are \(form)"
+        case .kinds(let counts):
+            let parts = counts.map { "\($0.count) × \($0.kind)" }
+            return "kinds vary: " + parts.joined(separator: ", ")
+        case .objectsKeptAsJSON(let reason):
+            return "objects kept as JSON: \(reason)"
+        case .illFormedText:
+            return "kept as JSON: some text is not well-formed Unicode (a lone surrogate)"
+        }
+    }
+}

@@ -1,0 +1,149 @@
+import ImportModel
+
+/// What was seen at one path of an entity's records: which kinds of values, how often, and where first.
+///
+/// Everything but the walk's own notes is a sum, a minimum, a union or an intersection, so that parts merge in any order.
+struct PathStatistics: Sendable {
+    /// What was seen at least once.
+    struct Marks: OptionSet, Sendable, Hashable {
+        let rawValue: UInt8
+
+        /// An object without members, or with null members only: columns could not tell it from a missing one.
+        static let emptyObject = Marks(rawValue: 1 << 0)
+        /// An object with a key that is not well-formed Unicode.
+        static let illFormedKey = Marks(rawValue: 1 << 1)
+        /// A string that is not well-formed Unicode.
+        static let illFormedString = Marks(rawValue: 1 << 2)
+        /// An integer of 64 bits that no double equals.
+        static let inexactInteger = Marks(rawValue: 1 << 3)
+        /// A number beyond the range of doubles.
+        static let hugeNumber = Marks(rawValue: 1 << 4)
+        /// A number whose exponent not even a decimal holds.
+        static let wildNumber = Marks(rawValue: 1 << 7)
+        /// An object at the depth at which objects are not looked into any more.
+        static let deepObject = Marks(rawValue: 1 << 5)
+        /// An object with more keys below it than its limit.
+        static let fullObject = Marks(rawValue: 1 << 6)
+    }
+
+    // Where it stands.
+    let parent: Int32
+    let depth: Int32
+    /// Its key's bytes among the keys of all paths, unescaped.
+    let keyStart: Int32
+    let keyCount: Int32
+    let hash: UInt64
+    var firstChild: Int32 = -1
+    var nextSibling: Int32 = -1
+
+    // What was seen.
+    var nulls: Int64 = 0
+    var booleans: Int64 = 0
+    /// Integers of 64 bits.
+    var integers: Int64 = 0
+    /// Integers of more than 64 bits.
+    var bigIntegers: Int64 = 0
+    /// Numbers with a fraction or an exponent.
+    var fractions: Int64 = 0
+    var strings: Int64 = 0
+    var objects: Int64 = 0
+    var arrays: Int64 = 0
+    var marks: Marks = []
+    var forms: StringForms = .all
+    /// The first record that has it, and where on that record's tape.
+    var firstOrdinal = Int64.max
+    var firstToken = Int32.max
+
+    // What bounds it (`InferenceLimits`).
+    var children: Int32 = 0
+    var charge = 0
+
+    // The walk's own notes.
+    /// The sibling that followed it last, tried first.
+    var nextGuess: Int32 = -1
+    /// The child that came first last, tried first.
+    var childGuess: Int32 = -1
+    /// The object in which it was met last, to notice a key that stands there twice.
+    var visit: Int64 = 0
+    /// Where the member stands among those of the object that is being visited.
+    var member: Int32 = 0
+    /// Its sample of values, if it may still be an identifier.
+    var sample: Int32 = -1
+
+    init(parent: Int32, depth: Int32, keyStart: Int32, keyCount: Int32, hash: UInt64) {
+        self.parent = parent
+        self.depth = depth
+        self.keyStart = keyStart
+        self.keyCount = keyCount
+        self.hash = hash
+    }
+
+    var isFull: Bool {
+        @inline(__always) get { marks.contains(.fullObject) }
+    }
+
+    var numbers: Int64 { integers + bigIntegers + fractions }
+
+    /// How many values that are not null it has: at most one per record.
+    var values: Int64 {
+        @inline(__always) get { booleans + integers + bigIntegers + fractions + strings + objects + arrays }
+    }
+
+    /// Keeps the earliest place.
+    @inline(__always)
+    mutating func see(ordinal: Int64, token: Int32) {
+        if ordinal > firstOrdinal { return }
+        if ordinal < firstOrdinal || token < firstToken {
+            firstOrdinal = ordinal
+            firstToken = token
+        }
+    }
+
+    /// Counts a string.
+    @inline(__always)
+    mutating func countString(_ bytes: ByteView, hasEscapes: Bool) {
+        strings += 1
+        if !forms.isEmpty { forms = StringForms.of(bytes, hasEscapes: hasEscapes, among: forms) }
+        if hasEscapes, !marks.contains(.illFormedString), Unescaping.hasLoneSurrogate(bytes) {
+            marks.insert(.illFormedString)
+        }
+    }
+
+    /// Counts a number, and gives its value if it is an integer of 64 bits.
+    @inline(__always)
+    mutating func countNumber(_ bytes: ByteView) -> Int64? {
+        switch NumberKind(bytes) {
+        case .integer(let value):
+            integers += 1
+            // Every integer up to 2^53 is a double.
+            if value.magnitude > 1 << 53, Int64(exactly: Double(value)) != value { marks.insert(.inexactInteger) }
+            return value
+        case .bigInteger:
+            bigIntegers += 1
+        case .fraction:
+            fractions += 1
+        case .huge:
+            fractions += 1
+            marks.insert(.hugeNumber)
+        case .wild(let isFinite):
+            fractions += 1
+            marks.formUnion(isFinite ? .wildNumber : [.wildNumber, .hugeNumber])
+        }
+        return nil
+    }
+
+    /// Takes what another part has seen at the same path; the bounds are not its business.
+    mutating func merge(_ other: PathStatistics) {
+        nulls += other.nulls
+        booleans += other.booleans
+        integers += other.integers
+        bigIntegers += other.bigIntegers
+        fractions += other.fractions
+        strings += other.strings
+        objects += other.objects
+        arrays += other.arrays
+        marks.formUnion(other.marks.subtracting(.fullObject))
+        forms.formIntersection(other.forms)
+        see(ordinal: other.firstOrdinal, token: other.firstToken)
+    }
+}

@@ -1,0 +1,110 @@
+import ImportModel
+
+/// Forms that every string of an attribute has so far. Two of them decide a type, the others are only pointed out.
+struct StringForms: OptionSet, Sendable, Hashable {
+    let rawValue: UInt8
+
+    /// `2015-01-01T15:00:00Z`, with at most milliseconds: what a `date` gives back as the same instant.
+    static let utcInstant = StringForms(rawValue: 1 << 0)
+    /// A UUID in lower case.
+    static let lowercaseUUID = StringForms(rawValue: 1 << 1)
+    /// `2015-01-01`.
+    static let day = StringForms(rawValue: 1 << 2)
+    /// `2015-01-01T15:00…`, with any zone or none.
+    static let dayAndTime = StringForms(rawValue: 1 << 3)
+    /// `/Date(1420124400000)/`.
+    static let dotnet = StringForms(rawValue: 1 << 4)
+    /// `31/12/2015`, `1/2/15`.
+    static let slashed = StringForms(rawValue: 1 << 5)
+    /// `Thu, 01 Jan 2015 15:00:00 GMT`, `Thu Jan 01 15:00:00 +0000 2015`.
+    static let weekday = StringForms(rawValue: 1 << 6)
+
+    static let all: StringForms = [
+        .utcInstant, .lowercaseUUID, .day, .dayAndTime, .dotnet, .slashed, .weekday,
+    ]
+
+    /// The forms among `candidates` that a string has.
+    ///
+    /// - Parameter bytes: the string's bytes between its quotes, as written.
+    static func of(_ bytes: ByteView, hasEscapes: Bool, among candidates: StringForms) -> StringForms {
+        // .NET writes its dates with an escaped slash; of all others an escape only hides the form.
+        if hasEscapes { return hasPrefix(#"\/Date("#, bytes) ? candidates.intersection(.dotnet) : [] }
+        var forms: StringForms = []
+        if candidates.contains(.utcInstant), isUTCInstant(bytes) { forms.insert(.utcInstant) }
+        if candidates.contains(.lowercaseUUID), isLowercaseUUID(bytes) { forms.insert(.lowercaseUUID) }
+        if candidates.contains(.day), bytes.count == 10, matches("dddd-dd-dd", bytes) { forms.insert(.day) }
+        if candidates.contains(.dayAndTime), bytes.count <= 40,
+            matches("dddd-dd-ddTdd:dd", bytes) || matches("dddd-dd-dd dd:dd", bytes)
+        {
+            forms.insert(.dayAndTime)
+        }
+        if candidates.contains(.dotnet), hasPrefix("/Date(", bytes) { forms.insert(.dotnet) }
+        if candidates.contains(.slashed), isSlashed(bytes) { forms.insert(.slashed) }
+        if candidates.contains(.weekday), isWeekday(bytes) { forms.insert(.weekday) }
+        return forms
+    }
+
+    /// How the form is named to people; nil for forms that decide a type.
+    var label: String? {
+        switch self {
+        case .day: "days (2015-01-31)"
+        case .dayAndTime: "dates and times that are not all in UTC with at most milliseconds"
+        case .dotnet: ".NET dates (/Date(1420124400000)/)"
+        case .slashed: "dates with slashes (31/12/2015)"
+        case .weekday: "dates with their weekday (Thu, 01 Jan 2015 15:00:00 GMT)"
+        default: nil
+        }
+    }
+
+    private static func hasPrefix(_ prefix: StaticString, _ bytes: ByteView) -> Bool {
+        let count = prefix.utf8CodeUnitCount
+        guard bytes.count >= count else { return false }
+        for index in 0..<count where bytes[index] != prefix.utf8Start[index] { return false }
+        return true
+    }
+
+    /// Whether the bytes begin like the pattern, where `d` is any digit and all else stands for itself.
+    private static func matches(_ pattern: StaticString, _ bytes: ByteView) -> Bool {
+        let count = pattern.utf8CodeUnitCount
+        guard bytes.count >= count else { return false }
+        for index in 0..<count {
+            let wanted = pattern.utf8Start[index]
+            if wanted == UInt8(ascii: "d") {
+                guard isDigit(bytes[index]) else { return false }
+            } else if bytes[index] != wanted {
+                return false
+            }
+        }
+        return true
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "0") < 10 }
+
+    private static func isSlashed(_ bytes: ByteView) -> Bool {
+        guard bytes.count >= 6, bytes.count <= 10 else { return false }
+        var slashes = 0
+        var digits = 0
+        for index in 0..<bytes.count {
+            if isDigit(bytes[index]) {
+                digits += 1
+            } else if bytes[index] == UInt8(ascii: "/"), digits > 0 {
+                slashes += 1
+                digits = 0
+            } else {
+                return false
+            }
+        }
+        return slashes == 2 && digits > 0
+    }
+
+    private static func isWeekday(_ bytes: ByteView) -> Bool {
+        guard bytes.count >= 16, bytes.count <= 40, bytes[3] == UInt8(ascii: ",") || bytes[3] == UInt8(ascii: " ")
+        else { return false }
+        let names: StaticString = "MonTueWedThuFriSatSun"
+        for day in 0..<7 {
+            let name = names.utf8Start + day * 3
+            if bytes[0] == name[0], bytes[1] == name[1], bytes[2] == name[2] { return true }
+        }
+        return false
+    }
+}

@@ -12,7 +12,9 @@ struct ColumnNames {
         name(wanted: keys.map { $0.isEmpty ? "empty" : $0 }.joined(separator: "_"))
     }
 
-    /// The wanted name, or one that comes as close as possible. SQL text ends at NUL: it is replaced.
+    /// The wanted name, or one that comes as close as possible.
+    ///
+    /// SQL text ends at NUL: it is replaced.
     mutating func name(wanted: String) -> String {
         let wanted = String(String.UnicodeScalarView(wanted.unicodeScalars.map { $0 == "\0" ? "_" : $0 }))
         let folded = Self.folded(wanted)

@@ -16,6 +16,7 @@ struct DictionaryKeys {
     ///   - keys: the distinct keys.
     ///   - members: how many members the objects had, all together.
     ///   - objects: how many objects there were.
+    /// - Returns: why the keys look like data; nil if they look like names.
     static func reason(keys: [String], members: Int64, objects: Int64) -> Reason? {
         if keys.count >= 2, keys.allSatisfy(isID) { return .ids }
         if keys.count >= 4, keys.allSatisfy(isLanguage) { return .languages }

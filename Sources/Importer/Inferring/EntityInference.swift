@@ -1,7 +1,8 @@
 import ImportModel
 
-/// Decides on an entity from what was seen of all of its records, so that reading the rows back gives the records again
-/// (DESIGN §7, Inference). The outcome is a function of the merged statistics and nothing else.
+/// Decides on an entity so that reading its rows back gives its records again (DESIGN §7, Inference).
+///
+/// The outcome is a function of the merged statistics and nothing else.
 struct EntityInference {
     /// An attribute in the making.
     private struct Column {
@@ -239,6 +240,7 @@ extension EntityStatistics {
     ///   - name: the entity's name.
     ///   - table: its table's name; nil for the entity's.
     ///   - records: where its records stand, to be kept in the model.
+    /// - Returns: the entity, with the notices in the order of its attributes.
     func entity(
         named name: String,
         table: String? = nil,

@@ -71,7 +71,9 @@ struct EntityStatistics: Sendable {
         dropRestIfFull()
     }
 
-    /// Takes what another worker has gathered. The order of merging does not matter.
+    /// Takes what another worker has gathered.
+    ///
+    /// The order of merging does not matter.
     ///
     /// - Precondition: both have the same limits.
     mutating func merge(_ other: EntityStatistics) {
@@ -185,7 +187,9 @@ extension EntityStatistics {
         }
     }
 
-    /// Starts to sample the values of a path that is met for the first time. Only what is in every record can be an
+    /// Starts to sample the values of a path that is met for the first time.
+    ///
+    /// Only what is in every record can be an
     /// identifier, and that is in the first one that comes here.
     private mutating func startSample(at path: Int) {
         guard records == 0, paths[path].sample < 0 else { return }
@@ -199,7 +203,9 @@ extension EntityStatistics {
         paths[path].sample = -1
     }
 
-    /// Takes an object's members. The recursion is as deep as the limits allow.
+    /// Takes an object's members.
+    ///
+    /// The recursion is as deep as the limits allow.
     private mutating func addObject(_ walk: Walk, token: Int, at path: Int) {
         guard !paths[path].isFull else { return }
         guard paths[path].depth < limits.depth else {
@@ -394,7 +400,9 @@ extension EntityStatistics {
         return fills
     }
 
-    /// Lets go of all paths once the record itself is full. Of other full objects they stay, unused: all that were ever
+    /// Lets go of all paths once the record itself is full.
+    ///
+    /// Of other full objects they stay, unused: all that were ever
     /// made are within the record's limit.
     private mutating func dropRestIfFull() {
         guard paths[Self.record].isFull, paths.count > Self.recordKey + 1 else { return }

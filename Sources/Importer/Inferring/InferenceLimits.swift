@@ -1,4 +1,6 @@
-/// What bounds the memory and the outcome of inference. Two statistics are merged only under the same limits.
+/// What bounds the memory and the outcome of inference.
+///
+/// Two statistics are merged only under the same limits.
 ///
 /// Each object is charged for the keys below it, at any depth: one unit per key and one more per 64 bytes of it. An
 /// object that reaches its limit is *full*: it becomes JSON for good, what was gathered below it is dropped, and it goes

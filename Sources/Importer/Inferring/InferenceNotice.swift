@@ -18,7 +18,9 @@ public struct InferenceNotice: Sendable, Hashable, CustomStringConvertible {
 
     /// How often a kind of value was seen.
     public struct KindCount: Sendable, Hashable {
+        /// The kind of the values.
         public let kind: JSONKind
+        /// How many there were.
         public let count: Int64
     }
 
@@ -26,6 +28,7 @@ public struct InferenceNotice: Sendable, Hashable, CustomStringConvertible {
     public let entity: String
     /// Where it was noticed.
     public let path: AttributePath
+    /// What was noticed.
     public let finding: Finding
 
     /// One line for people, with control characters escaped.

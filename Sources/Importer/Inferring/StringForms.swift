@@ -1,6 +1,8 @@
 import ImportModel
 
-/// Forms that every string of an attribute has so far. Two of them decide a type, the others are only pointed out.
+/// Forms that every string of an attribute has so far.
+///
+/// Two of them decide a type, the others are only pointed out.
 struct StringForms: OptionSet, Sendable, Hashable {
     let rawValue: UInt8
 
@@ -25,7 +27,7 @@ struct StringForms: OptionSet, Sendable, Hashable {
 
     /// The forms among `candidates` that a string has.
     ///
-    /// - Parameter bytes: the string's bytes between its quotes, as written.
+    /// The string's bytes stand between its quotes, as written.
     static func of(_ bytes: ByteView, hasEscapes: Bool, among candidates: StringForms) -> StringForms {
         // .NET writes its dates with an escaped slash; of all others an escape only hides the form.
         if hasEscapes { return hasPrefix(#"\/Date("#, bytes) ? candidates.intersection(.dotnet) : [] }

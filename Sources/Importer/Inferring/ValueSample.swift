@@ -1,5 +1,6 @@
-/// Which of an attribute's values repeat, in bounded memory: the values with the smallest hashes, all others are passed
-/// over. Whoever has few values has all of them in the sample.
+/// Which of an attribute's values repeat, in bounded memory.
+///
+/// It keeps the values with the smallest hashes and passes all others over. Whoever has few values has all of them in the sample.
 ///
 /// A value that is in the sample of the whole is in the sample of every part that has it, so samples of parts merge
 /// into the sample of the whole whatever the parts are.
@@ -14,7 +15,7 @@ struct ValueSample: Sendable {
 
     /// How many values the final sample has; up to twice as many are kept on the way.
     private let capacity: Int
-    /// Hashes with bit 0 for "seen more than once"; 0 for free. Open addressing.
+    /// Hashes with bit 0 for "seen more than once", in open addressing; 0 for free.
     private var slots: [UInt64]
     private var count = 0
     /// Hashes from here on are not in the sample.

@@ -1,0 +1,139 @@
+#!/usr/bin/env python3
+"""What a store holds, row by row: row ids, storage classes and the bytes of every column.
+
+usage: store_dump.py digest STORE        SHA-256 of the user tables' content and schema
+       store_dump.py text STORE          the same as text, a line per row
+       store_dump.py bookkeeping STORE   rejects and ledger, without times
+       store_dump.py tables STORE        names of the user tables
+       store_dump.py query STORE SQL     the rows of a query
+
+User tables are those whose names begin with neither `_import_` nor `sqlite_`.
+"""
+import hashlib
+import sqlite3
+import struct
+import sys
+import urllib.parse
+
+
+class Text(bytes):
+    """A TEXT value's bytes; a BLOB's are plain `bytes`."""
+
+
+def connect(store):
+    """Opens a store for reading; never makes one."""
+    connection = sqlite3.connect("file:" + urllib.parse.quote(store) + "?mode=rw", uri=True, timeout=60)
+    connection.text_factory = Text
+    return connection
+
+
+def quoted(name):
+    return '"' + name.replace('"', '""') + '"'
+
+
+def name_of(value):
+    return value.decode("utf-8", "surrogateescape")
+
+
+def user_tables(connection):
+    rows = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")
+    names = [name_of(row[0]) for row in rows]
+    return [n for n in names if not n.lower().startswith("_import_") and not n.lower().startswith("sqlite_")]
+
+
+def columns_of(connection, table):
+    return [name_of(row[1]) for row in connection.execute("PRAGMA table_info(" + quoted(table) + ")")]
+
+
+def encoded(value):
+    """Storage class and bytes of a value, so that no two different ones look the same."""
+    if value is None:
+        return b"null:"
+    if isinstance(value, int):
+        return b"integer:%d" % value
+    if isinstance(value, float):
+        return b"real:" + struct.pack(">d", value).hex().encode()
+    if isinstance(value, Text):
+        return b"text:" + value.hex().encode()
+    return b"blob:" + value.hex().encode()
+
+
+def rowid_name(connection, table):
+    """The name under which a table's row id can be asked for, or None where columns have taken all three."""
+    taken = {name.lower() for name in columns_of(connection, table)}
+    for name in ("rowid", "_rowid_", "oid"):
+        if name not in taken:
+            return name
+    return None
+
+
+def lines(connection):
+    """The schema and the rows of the user tables, as lines of bytes, ordered by table and row id."""
+    schema = connection.execute(
+        "SELECT type, name, tbl_name, sql FROM sqlite_master"
+        " WHERE name NOT LIKE '\\_import\\_%' ESCAPE '\\' AND tbl_name NOT LIKE '\\_import\\_%' ESCAPE '\\'"
+        " AND name NOT LIKE 'sqlite\\_stat%' ESCAPE '\\' ORDER BY type, name"
+    )
+    for row in schema:
+        yield b"schema " + b" ".join(encoded(value) for value in row)
+    for table in user_tables(connection):
+        rowid = rowid_name(connection, table)
+        # A column may be called `rowid`: then all three names can mean columns, and the order read is the table's own.
+        selected = (rowid + ", " if rowid else "") + "*"
+        order = " ORDER BY " + rowid if rowid else ""
+        prefix = b"row " + table.encode("utf-8", "surrogateescape").hex().encode() + b" "
+        for row in connection.execute("SELECT " + selected + " FROM " + quoted(table) + order):
+            yield prefix + b" ".join([encoded(value) for value in row])
+
+
+def digest(store):
+    connection = connect(store)
+    connection.execute("BEGIN")
+    hasher = hashlib.sha256()
+    for line in lines(connection):
+        hasher.update(line)
+        hasher.update(b"\n")
+    connection.close()
+    return hasher.hexdigest()
+
+
+def bookkeeping(store):
+    """Rejects and ledger: all columns but those that tell the time, rows in an order of their own."""
+    connection = connect(store)
+    result = []
+    for table in ("_import_reject", "_import_ledger"):
+        names = columns_of(connection, table)
+        kept = [n for n in names if not any(word in n.lower() for word in ("time", "date", "_at"))]
+        selected = ", ".join(quoted(name) for name in kept)
+        rows = [b" ".join(encoded(v) for v in row) for row in connection.execute(f"SELECT {selected} FROM {table}")]
+        result += [table + ": " + ", ".join(kept)] + [row.decode() for row in sorted(rows)]
+    connection.close()
+    return "\n".join(result)
+
+
+def main(arguments):
+    if len(arguments) < 2 or arguments[0] in ("-h", "--help"):
+        print(__doc__)
+        return 0 if arguments and arguments[0] in ("-h", "--help") else 64
+    command, store = arguments[0], arguments[1]
+    if command == "digest":
+        print(digest(store))
+    elif command == "text":
+        for line in lines(connect(store)):
+            sys.stdout.buffer.write(line + b"\n")
+    elif command == "bookkeeping":
+        print(bookkeeping(store))
+    elif command == "tables":
+        print("\n".join(user_tables(connect(store))))
+    elif command == "query":
+        for row in connect(store).execute(arguments[2]):
+            texts = [v if isinstance(v, bytes) else b"" if v is None else str(v).encode() for v in row]
+            sys.stdout.buffer.write(b"|".join(texts) + b"\n")
+    else:
+        print(__doc__, file=sys.stderr)
+        return 64
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,158 @@
+import Foundation
+import Synchronization
+
+/// A program that runs beside the test: started, watched, signalled and waited for.
+///
+/// Its output goes to files, so that no amount of it can block either side.
+package final class ChildProcess: Sendable {
+    /// How a process ended.
+    package enum Ending: Sendable, Equatable {
+        case exit(Int32)
+        case signal(Int32)
+    }
+
+    /// What a process that has ended left behind.
+    package struct Result: Sendable {
+        package let ending: Ending
+        package let output: Data
+        package let errors: Data
+        /// Peak resident memory in bytes.
+        package let peakMemory: Int
+
+        package var outputText: String { String(decoding: output, as: UTF8.self) }
+        package var errorText: String { String(decoding: errors, as: UTF8.self) }
+    }
+
+    /// A start that the system refused.
+    package struct StartFailure: Error {
+        package let command: [String]
+        package let code: Int32
+    }
+
+    package let processIdentifier: pid_t
+    private let directory: TemporaryDirectory
+    private let finished = Mutex<(ending: Ending, peakMemory: Int)?>(nil)
+
+    /// Starts `arguments[0]` with the rest as its arguments.
+    ///
+    /// - Parameters:
+    ///   - input: a path to read standard input from; a named pipe is opened when its other end is.
+    ///   - environment: added to this process's own.
+    package init(
+        _ arguments: [String], input: String = "/dev/null", environment: [String: String] = [:]
+    ) throws {
+        directory = try TemporaryDirectory()
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_addopen(&actions, 0, input, O_RDONLY, 0)
+        let writing = O_WRONLY | O_CREAT | O_APPEND
+        posix_spawn_file_actions_addopen(&actions, 1, directory.path("output"), writing, 0o600)
+        posix_spawn_file_actions_addopen(&actions, 2, directory.path("errors"), writing, 0o600)
+
+        // A test runner may have been started with signals ignored (nohup, CI); the child must not inherit that.
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        posix_spawnattr_setsigmask(&attributes, &signals)
+        for number in [SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGQUIT] { sigaddset(&signals, number) }
+        posix_spawnattr_setsigdefault(&attributes, &signals)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF) | Int16(POSIX_SPAWN_SETSIGMASK))
+
+        var variables = ProcessInfo.processInfo.environment
+        variables.merge(environment) { $1 }
+        let argumentPointers = arguments.map { strdup($0) } + [nil]
+        let variablePointers = variables.map { strdup("\($0.key)=\($0.value)") } + [nil]
+        defer {
+            for pointer in argumentPointers + variablePointers { free(pointer) }
+        }
+        var identifier: pid_t = 0
+        let code = posix_spawnp(
+            &identifier, arguments[0], &actions, &attributes, argumentPointers, variablePointers)
+        guard code == 0 else { throw StartFailure(command: arguments, code: code) }
+        processIdentifier = identifier
+    }
+
+    deinit {
+        if finished.withLock({ $0 }) == nil {
+            kill(processIdentifier, SIGKILL)
+            kill(processIdentifier, SIGCONT)
+            _ = ending(options: 0)
+        }
+    }
+
+    /// Sends a signal.
+    package func signal(_ number: Int32) {
+        finished.withLock { state in
+            if state == nil { _ = kill(processIdentifier, number) }
+        }
+    }
+
+    /// Whether it has not ended yet.
+    package var isRunning: Bool { ending(options: WNOHANG) == nil }
+
+    /// What it has written to standard error so far.
+    package var errorsSoFar: String {
+        String(decoding: (try? Data(contentsOf: URL(filePath: directory.path("errors")))) ?? Data(), as: UTF8.self)
+    }
+
+    /// Waits until it has ended; one that takes longer than `timeout` is killed, and ends with that signal.
+    @discardableResult
+    package func wait(timeout: Duration = .seconds(120)) -> Result {
+        let deadline = ContinuousClock.now + timeout
+        var pause: useconds_t = 200
+        while ending(options: WNOHANG) == nil {
+            if ContinuousClock.now > deadline { signal(SIGKILL) }
+            usleep(pause)
+            pause = min(pause * 2, 5_000)
+        }
+        let (ending, peakMemory) = finished.withLock { $0 } ?? (.signal(SIGKILL), 0)
+        return Result(
+            ending: ending,
+            output: (try? Data(contentsOf: URL(filePath: directory.path("output")))) ?? Data(),
+            errors: (try? Data(contentsOf: URL(filePath: directory.path("errors")))) ?? Data(),
+            peakMemory: peakMemory)
+    }
+
+    /// Stops it where it is and says whether it had not ended before that.
+    package func suspend() -> Bool {
+        signal(SIGSTOP)
+        return isRunning
+    }
+
+    /// Lets a suspended process go on.
+    package func resume() {
+        signal(SIGCONT)
+    }
+
+    private func ending(options: Int32) -> Ending? {
+        finished.withLock { state in
+            if let state { return state.ending }
+            var status: Int32 = 0
+            var usage = rusage()
+            guard wait4(processIdentifier, &status, options, &usage) == processIdentifier else { return nil }
+            let number = status & 0x7f
+            let ending = number == 0 ? Ending.exit((status >> 8) & 0xff) : .signal(number)
+            state = (ending, Int(usage.ru_maxrss) * 1024)
+            return ending
+        }
+    }
+}
+
+/// Runs a program to its end.
+@discardableResult
+package func run(
+    _ arguments: [String], input: String = "/dev/null", timeout: Duration = .seconds(120)
+) throws -> ChildProcess.Result {
+    try ChildProcess(arguments, input: input).wait(timeout: timeout)
+}
+
+/// Runs the built `importer` to its end.
+@discardableResult
+package func runImporter(
+    _ arguments: String..., input: String = "/dev/null", timeout: Duration = .seconds(120)
+) throws -> ChildProcess.Result {
+    try run([Project.importer] + arguments, input: input, timeout: timeout)
+}

@@ -1,0 +1,50 @@
+import Foundation
+
+/// What a store holds, read by Python's SQLite and not by the program under test.
+package enum StoreContent {
+    /// A reading that failed: what the script said.
+    package struct Failure: Error, CustomStringConvertible {
+        package let description: String
+    }
+
+    /// The user tables, with row ids, storage classes and the bytes of every column, as a SHA-256.
+    package static func digest(_ store: String) throws -> String {
+        try read(["digest", store])
+    }
+
+    /// The same as text, a line per row, for looking at what differs.
+    package static func text(_ store: String) throws -> String {
+        try read(["text", store])
+    }
+
+    /// Rejects and ledger, without times.
+    package static func bookkeeping(_ store: String) throws -> String {
+        try read(["bookkeeping", store])
+    }
+
+    /// User tables, rejects and ledger: what must not depend on workers, sizes or interruptions.
+    package static func result(_ store: String) throws -> String {
+        try digest(store) + "\n" + bookkeeping(store)
+    }
+
+    /// The rows of a query, a line each, columns separated by `|`.
+    package static func query(_ store: String, _ sql: String) throws -> String {
+        try read(["query", store, sql])
+    }
+
+    /// The names of the user tables, in alphabetical order, a line each.
+    package static func tables(_ store: String) throws -> [String] {
+        try read(["tables", store]).split(separator: "\n").map(String.init)
+    }
+
+    /// Whether SQLite finds the file whole.
+    package static func isWhole(_ store: String) throws -> Bool {
+        try read(["query", store, "PRAGMA integrity_check"]) == "ok"
+    }
+
+    private static func read(_ arguments: [String]) throws -> String {
+        let result = try run([Project.python, Project.check("store_dump.py")] + arguments)
+        guard result.ending == .exit(0) else { throw Failure(description: "\(arguments): \(result.errorText)") }
+        return result.outputText.trimmingCharacters(in: .newlines)
+    }
+}

@@ -4,6 +4,8 @@
 usage: store_progress.py rows STORE COUNT         waits until the user tables hold COUNT rows, prints how many
        store_progress.py chunks DIRECTORY COUNT   waits until the manifest lists COUNT sealed chunks
        store_progress.py watch STORE PID          counts rows while process PID runs, prints each new count
+
+Each says `ready` first.
 """
 import os
 import sqlite3
@@ -66,6 +68,7 @@ def main(arguments):
         print(__doc__, file=sys.stderr)
         return 64
     command, place, number = arguments[0], arguments[1], int(arguments[2])
+    print("ready", flush=True)
     if command == "rows":
         watcher = Watcher(place)
         while True:
@@ -77,6 +80,7 @@ def main(arguments):
     if command == "chunks":
         while sealed_chunks(place) < number:
             time.sleep(0.001)
+        print(sealed_chunks(place))
         return 0
     if command == "watch":
         watcher, last = Watcher(place), None

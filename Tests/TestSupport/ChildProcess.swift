@@ -36,10 +36,14 @@ package final class ChildProcess: Sendable {
     /// Starts `arguments[0]` with the rest as its arguments.
     ///
     /// - Parameters:
+    ///   - arguments: the program, looked up in `PATH`, and its arguments.
     ///   - input: a path to read standard input from; a named pipe is opened when its other end is.
     ///   - environment: added to this process's own.
+    /// - Throws: `StartFailure`.
     package init(
-        _ arguments: [String], input: String = "/dev/null", environment: [String: String] = [:]
+        _ arguments: [String],
+        input: String = "/dev/null",
+        environment: [String: String] = [:]
     ) throws {
         directory = try TemporaryDirectory()
         var actions = posix_spawn_file_actions_t()
@@ -70,7 +74,13 @@ package final class ChildProcess: Sendable {
         }
         var identifier: pid_t = 0
         let code = posix_spawnp(
-            &identifier, arguments[0], &actions, &attributes, argumentPointers, variablePointers)
+            &identifier,
+            arguments[0],
+            &actions,
+            &attributes,
+            argumentPointers,
+            variablePointers
+        )
         guard code == 0 else { throw StartFailure(command: arguments, code: code) }
         processIdentifier = identifier
     }
@@ -93,10 +103,11 @@ package final class ChildProcess: Sendable {
     /// Whether it has not ended yet.
     package var isRunning: Bool { ending(options: WNOHANG) == nil }
 
+    /// What it has written to standard output so far.
+    package var outputSoFar: String { String(decoding: written(to: "output"), as: UTF8.self) }
+
     /// What it has written to standard error so far.
-    package var errorsSoFar: String {
-        String(decoding: (try? Data(contentsOf: URL(filePath: directory.path("errors")))) ?? Data(), as: UTF8.self)
-    }
+    package var errorsSoFar: String { String(decoding: written(to: "errors"), as: UTF8.self) }
 
     /// Waits until it has ended; one that takes longer than `timeout` is killed, and ends with that signal.
     @discardableResult
@@ -111,9 +122,10 @@ package final class ChildProcess: Sendable {
         let (ending, peakMemory) = finished.withLock { $0 } ?? (.signal(SIGKILL), 0)
         return Result(
             ending: ending,
-            output: (try? Data(contentsOf: URL(filePath: directory.path("output")))) ?? Data(),
-            errors: (try? Data(contentsOf: URL(filePath: directory.path("errors")))) ?? Data(),
-            peakMemory: peakMemory)
+            output: written(to: "output"),
+            errors: written(to: "errors"),
+            peakMemory: peakMemory
+        )
     }
 
     /// Stops it where it is and says whether it had not ended before that.
@@ -125,6 +137,10 @@ package final class ChildProcess: Sendable {
     /// Lets a suspended process go on.
     package func resume() {
         signal(SIGCONT)
+    }
+
+    private func written(to name: String) -> Data {
+        (try? Data(contentsOf: URL(filePath: directory.path(name)))) ?? Data()
     }
 
     private func ending(options: Int32) -> Ending? {
@@ -144,7 +160,9 @@ package final class ChildProcess: Sendable {
 /// Runs a program to its end.
 @discardableResult
 package func run(
-    _ arguments: [String], input: String = "/dev/null", timeout: Duration = .seconds(120)
+    _ arguments: [String],
+    input: String = "/dev/null",
+    timeout: Duration = .seconds(120)
 ) throws -> ChildProcess.Result {
     try ChildProcess(arguments, input: input).wait(timeout: timeout)
 }
@@ -152,7 +170,9 @@ package func run(
 /// Runs the built `importer` to its end.
 @discardableResult
 package func runImporter(
-    _ arguments: String..., input: String = "/dev/null", timeout: Duration = .seconds(120)
+    _ arguments: String...,
+    input: String = "/dev/null",
+    timeout: Duration = .seconds(120)
 ) throws -> ChildProcess.Result {
     try run([Project.importer] + arguments, input: input, timeout: timeout)
 }

@@ -8,7 +8,7 @@ package enum SharedData {
         return Project.root.deletingLastPathComponent().appending(path: "shared/data")
     }()
 
-    /// Whether the folder is there. For `.enabled(if:)`.
+    /// Whether the folder is there, for `.enabled(if:)`.
     package static var isPresent: Bool { FileManager.default.fileExists(atPath: directory.path) }
 
     /// The path of one of its files.

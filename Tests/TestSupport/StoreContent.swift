@@ -5,6 +5,8 @@ package enum StoreContent {
     /// A reading that failed: what the script said.
     package struct Failure: Error, CustomStringConvertible {
         package let description: String
+
+        package init(_ description: String) { self.description = description }
     }
 
     /// The user tables, with row ids, storage classes and the bytes of every column, as a SHA-256.
@@ -44,7 +46,7 @@ package enum StoreContent {
 
     private static func read(_ arguments: [String]) throws -> String {
         let result = try run([Project.python, Project.check("store_dump.py")] + arguments)
-        guard result.ending == .exit(0) else { throw Failure(description: "\(arguments): \(result.errorText)") }
+        guard result.ending == .exit(0) else { throw Failure("\(arguments): \(result.errorText)") }
         return result.outputText.trimmingCharacters(in: .newlines)
     }
 }

@@ -1,33 +1,33 @@
 import Foundation
 
-/// Waits for what a running import has made durable, so that a test can act in the middle of it.
-package enum StoreProgress {
-    /// Waits until the user tables hold at least `count` rows, and says how many they hold then.
-    ///
-    /// - Returns: nil if `child` ended before.
-    package static func rows(in store: String, reach count: Int, of child: ChildProcess) throws -> Int? {
-        try wait(["rows", store, "\(count)"], for: child).flatMap(Int.init)
+/// Waits for what an import makes durable, so that a test can act in the middle of it.
+///
+/// Begin before the import does, so that nothing is missed: an import of a few thousand records takes no longer than
+/// this takes to start.
+package final class StoreProgress: Sendable {
+    private let watcher: ChildProcess
+
+    private init(_ arguments: [String]) throws {
+        watcher = try ChildProcess([Project.python, Project.check("store_progress.py")] + arguments)
+        while watcher.isRunning, !watcher.outputSoFar.contains("ready") { usleep(500) }
     }
 
-    /// Waits until the manifest in a chunk directory lists at least `count` sealed chunks.
-    ///
-    /// - Returns: false if `child` ended before.
-    package static func chunks(in directory: String, reach count: Int, of child: ChildProcess) throws -> Bool {
-        try wait(["chunks", directory, "\(count)"], for: child) != nil
+    /// Waits for the user tables of a store to hold at least `count` rows.
+    package static func rows(in store: String, reach count: Int) throws -> StoreProgress {
+        try StoreProgress(["rows", store, "\(count)"])
     }
 
-    /// Counts rows again and again while `child` runs.
-    ///
-    /// - Returns: the different counts that were seen, in order.
-    package static func countsSeen(in store: String, while child: ChildProcess) throws -> [Int] {
-        let text = try wait(["watch", store, "\(child.processIdentifier)"], for: nil) ?? ""
-        return text.split(separator: "\n").compactMap { Int($0) }
+    /// Waits for the manifest in a chunk directory to list at least `count` sealed chunks.
+    package static func chunks(in directory: String, reach count: Int) throws -> StoreProgress {
+        try StoreProgress(["chunks", directory, "\(count)"])
     }
 
-    private static func wait(_ arguments: [String], for child: ChildProcess?) throws -> String? {
-        let watcher = try ChildProcess([Project.python, Project.check("store_progress.py")] + arguments)
+    /// Waits until it is so.
+    ///
+    /// - Returns: what there was then (rows, or chunks); nil if `child` ended before.
+    package func reached(by child: ChildProcess) throws -> Int? {
         while watcher.isRunning {
-            if let child, !child.isRunning {
+            if !child.isRunning {
                 watcher.signal(SIGKILL)
                 watcher.wait()
                 return nil
@@ -35,7 +35,18 @@ package enum StoreProgress {
             usleep(500)
         }
         let result = watcher.wait()
-        guard result.ending == .exit(0) else { throw StoreContent.Failure(description: result.errorText) }
-        return result.outputText.trimmingCharacters(in: .newlines)
+        guard result.ending == .exit(0) else { throw StoreContent.Failure(result.errorText) }
+        return result.outputText.split(separator: "\n").last.flatMap { Int($0) }
+    }
+
+    /// Counts rows again and again while `child` runs.
+    ///
+    /// - Returns: the different counts that were seen, in order.
+    package static func countsSeen(in store: String, while child: ChildProcess) throws -> [Int] {
+        let watch = try StoreProgress(["watch", store, "\(child.processIdentifier)"])
+        while child.isRunning { usleep(500) }
+        let result = watch.watcher.wait()
+        guard result.ending == .exit(0) else { throw StoreContent.Failure(result.errorText) }
+        return result.outputText.split(separator: "\n").compactMap { Int($0) }
     }
 }

@@ -8,7 +8,10 @@ package final class TemporaryDirectory: Sendable {
     package init() throws {
         let url = FileManager.default.temporaryDirectory.appending(path: "importer-tests-\(UUID().uuidString)")
         try FileManager.default.createDirectory(
-            at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            at: url,
+            withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o700]
+        )
         path = url.path
     }
 

@@ -1,0 +1,75 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Others may look at a store while it is filled, but only one may fill it.
+struct ConcurrentUseTests {
+    @Test func tellsASecondImportAtOnceAndTouchesNothing() throws {
+        let files = try ImportJob.Files(ImportJob.withModel(count: 5_000)[0])
+        let expected = try files.uninterruptedResult()
+        let store = files.directory.path("store.sqlite")
+        let command = files.command(into: "store.sqlite", ["--commit-every", "20", "--chunk-size", "1M"])
+        let progress = try StoreProgress.rows(in: store, reach: 100)
+        let first = try ChildProcess(command)
+        _ = try #require(try progress.reached(by: first))
+        try #require(first.suspend(), "the first import was too short")
+        let second = try run(command, timeout: .seconds(20))
+        #expect(second.ending == .exit(75), "\(second.errorText)")
+        let resumed = try run([Project.importer, "resume", store], timeout: .seconds(20))
+        #expect(resumed.ending == .exit(75), "\(resumed.errorText)")
+        first.resume()
+        let result = first.wait()
+        #expect(result.ending == .exit(0), "\(result.errorText)")
+        #expect(try StoreContent.result(store) == expected)
+    }
+
+    @Test(arguments: [50, 200])
+    func showsWholeCommitsOnly(commitEvery: Int) throws {
+        // One chunk, so that no commit is shorter than the others; no faults, so that every record is a row.
+        let people = Samples.people(count: 6_000, seed: 21)
+        let job = ImportJob(
+            name: "array",
+            source: Data(people.array.utf8),
+            fileName: "people.json",
+            model: Samples.model()
+        )
+        let files = try ImportJob.Files(job)
+        let child = try ChildProcess(
+            files.command(into: "store.sqlite", ["--commit-every", "\(commitEvery)", "--chunk-size", "100M"])
+        )
+        let seen = try StoreProgress.countsSeen(in: files.directory.path("store.sqlite"), while: child)
+        #expect(child.wait().ending == .exit(0))
+        #expect(seen.allSatisfy { $0 % commitEvery == 0 })
+        #expect(seen == seen.sorted())
+        #expect(seen.count > 3, "the reader saw too little: \(seen)")
+        #expect(try StoreContent.query(files.directory.path("store.sqlite"), "SELECT count(*) FROM person") == "6000")
+    }
+
+    /// A reader that holds its snapshot for the whole import does not hold it up.
+    @Test func doesNotWaitForAReader() throws {
+        let files = try ImportJob.Files(ImportJob.withModel(count: 300)[0])
+        let store = files.directory.path("whole.sqlite")
+        _ = try files.uninterruptedResult()
+        let reader = try ChildProcess([
+            Project.python, "-c",
+            """
+            import sqlite3, sys, time
+            c = sqlite3.connect(sys.argv[1]); c.isolation_level = None
+            c.execute("BEGIN"); c.execute("SELECT count(*) FROM person").fetchone()
+            print("reading", flush=True); time.sleep(60)
+            """, store,
+        ])
+        while reader.isRunning, !reader.outputSoFar.contains("reading") { usleep(1_000) }
+        let more = try files.directory.write(
+            Data(Samples.people(count: 100, seed: 22).array.utf8),
+            to: "more.json"
+        )
+        let model = files.directory.path("model.json")
+        let result = try run(
+            [Project.importer, "import", more, "--into", store, "--model", model],
+            timeout: .seconds(40)
+        )
+        #expect(result.ending == .exit(0), "\(result.errorText)")
+        reader.signal(SIGKILL)
+    }
+}

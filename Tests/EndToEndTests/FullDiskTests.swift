@@ -1,0 +1,57 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// A disk that fills up stops the import, and nothing else: with room again it goes on.
+struct FullDiskTests {
+    /// A small file system of its own; nil where mounting is not permitted.
+    final class Disk {
+        let path: String
+        private let directory: TemporaryDirectory
+
+        init?(megabytes: Int) throws {
+            directory = try TemporaryDirectory()
+            path = directory.path("disk")
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+            guard geteuid() == 0 else { return nil }
+            let mounted = try run(["mount", "-t", "tmpfs", "-o", "size=\(megabytes)m", "tmpfs", path])
+            guard mounted.ending == .exit(0) else { return nil }
+        }
+
+        deinit {
+            _ = try? run(["umount", "-l", path])
+        }
+    }
+
+    static let isPermitted = (try? Disk(megabytes: 1)) != nil
+
+    @Test(.enabled(if: isPermitted, "mounting is not permitted here"), arguments: [true, false], [true, false])
+    func goesOnOnceThereIsRoom(hasModel: Bool, hasChunksOnDisk: Bool) throws {
+        let disk = try #require(try Disk(megabytes: 8))
+        let directory = try TemporaryDirectory()
+        let people = Samples.people(count: 8_000, seed: 31)
+        let source = try directory.write(people.array, to: "people.json")
+        let model = try directory.write(Samples.model(), to: "model.json")
+        let job = hasModel ? ["--model", model] : []
+        let store = disk.path + "/store.sqlite"
+        let filler = disk.path + "/filler"
+        // Room for about half of what the import needs.
+        try Data(count: 7 << 20).write(to: URL(filePath: filler))
+        var options = ["--commit-every", "100", "--chunk-size", "50K"]
+        if !hasChunksOnDisk { options += ["--chunks", directory.path("chunks")] }
+        let failed = try run([Project.importer, "import", source, "--into", store] + job + options)
+        #expect(failed.ending == .exit(74), "\(failed.errorText)")
+        #expect(failed.errorText.contains(hasChunksOnDisk ? disk.path : store), "\(failed.errorText)")
+        // A second try without room is as safe as the first.
+        let second = try run([Project.importer, "import", source, "--into", store] + job + options)
+        #expect(second.ending == .exit(74), "\(second.errorText)")
+        try FileManager.default.removeItem(atPath: filler)
+        if FileManager.default.fileExists(atPath: store) { #expect(try StoreContent.isWhole(store)) }
+
+        let last = try run([Project.importer, "import", source, "--into", store] + job + options)
+        #expect(last.ending == .exit(0), "\(last.errorText)")
+        let whole = directory.path("whole.sqlite")
+        #expect(try run([Project.importer, "import", source, "--into", whole] + job).ending == .exit(0))
+        #expect(try StoreContent.result(store) == StoreContent.result(whole))
+    }
+}

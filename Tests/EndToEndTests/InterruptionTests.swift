@@ -1,0 +1,215 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// An import that is stopped, at any moment and in any way, goes on where it was and ends with the same store.
+struct InterruptionTests {
+    static let run = ["--commit-every", "20", "--chunk-size", "40K"]
+    static let count = 8_000
+
+    static let jobs = [
+        ImportJob.withModel(count: count)[0], ImportJob.withModel(count: count)[2],
+        ImportJob.inferred(count: count)[1], ImportJob.inferred(count: count)[3],
+    ]
+
+    /// Starts an import, lets it commit some more rows than `rows`, and a little further.
+    ///
+    /// - Returns: the import, and how many rows were seen.
+    static func progressed(
+        _ command: [String],
+        in store: String,
+        beyond rows: Int,
+        _ generator: inout Samples.Generator
+    ) throws -> (child: ChildProcess, rows: Int) {
+        let progress = try StoreProgress.rows(in: store, reach: rows + 20 * (1 + generator.next(8)))
+        let child = try ChildProcess(command)
+        let seen = try #require(try progress.reached(by: child), "\(child.wait().ending) \(child.wait().errorText)")
+        // Signals should come at any point of a commit, not only just behind it.
+        usleep(useconds_t(generator.next(8_000)))
+        return (child, seen)
+    }
+
+    /// Starts an import, lets it commit some rows and kills it.
+    static func killed(_ files: ImportJob.Files) throws {
+        var generator = Samples.Generator(seed: 9)
+        let (child, _) = try progressed(
+            files.command(into: "store.sqlite", run),
+            in: files.directory.path("store.sqlite"),
+            beyond: 150,
+            &generator
+        )
+        child.signal(SIGKILL)
+        #expect(child.wait().ending == .signal(SIGKILL), "the import was too short to be killed")
+    }
+
+    @Test(arguments: jobs, [1, 2])
+    func isTheSameAfterKills(_ job: ImportJob, seed: Int) throws {
+        let files = try ImportJob.Files(job)
+        let expected = try files.uninterruptedResult()
+        let store = files.directory.path("store.sqlite")
+        var generator = Samples.Generator(seed: UInt64(seed))
+        let start = files.command(into: "store.sqlite", Self.run)
+        let resume = [Project.importer, "resume", store] + Self.run
+        var rows = 0
+        for kill in 0..<5 {
+            let command = kill % 2 == 0 ? start : resume
+            let child: ChildProcess
+            (child, rows) = try Self.progressed(command, in: store, beyond: rows, &generator)
+            child.signal(SIGKILL)
+            #expect(child.wait().ending == .signal(SIGKILL), "the import was too short to be killed")
+        }
+        // Every kill left a store that says where it is.
+        #expect(try StoreContent.isWhole(store))
+        #expect(try Report(runImporter("status", store, "--json").output).state == "interrupted")
+        let last = try TestSupport.run(seed % 2 == 0 ? start : resume)
+        #expect(last.ending == .exit(0), "\(last.errorText)")
+        #expect(try StoreContent.result(store) == expected)
+        #expect(try runImporter("verify", store).ending == .exit(0))
+    }
+
+    @Test(arguments: [1, 2, 3])
+    func isTheSameAfterKillsWhileTheModelIsInferred(seed: Int) throws {
+        let files = try ImportJob.Files(ImportJob.inferred(count: Self.count)[0])
+        let expected = try files.uninterruptedResult()
+        let store = files.directory.path("store.sqlite")
+        var generator = Samples.Generator(seed: UInt64(seed))
+        let options = ["--commit-every", "20", "--chunk-size", "20K"]
+        let start = files.command(into: "store.sqlite", options)
+        var sealed = 0
+        for _ in 0..<3 {
+            let progress = try StoreProgress.chunks(in: store + ".chunks", reach: sealed + 1 + generator.next(6))
+            let child = try ChildProcess(start)
+            sealed = try #require(try progress.reached(by: child), "\(child.wait().errorText)")
+            usleep(useconds_t(generator.next(3_000)))
+            child.signal(SIGKILL)
+            #expect(child.wait().ending == .signal(SIGKILL), "the import was too short to be killed")
+        }
+        let last = try TestSupport.run(start)
+        #expect(last.ending == .exit(0), "\(last.errorText)")
+        #expect(try StoreContent.result(store) == expected)
+    }
+
+    @Test(arguments: zip([SIGINT, SIGTERM, SIGHUP], [Int32(130), 143, 129]))
+    func finishesTheCommitAndSaysHowToResume(signal: Int32, code: Int32) throws {
+        for job in [Self.jobs[0], Self.jobs[2]] {
+            let files = try ImportJob.Files(job)
+            let expected = try files.uninterruptedResult()
+            let store = files.directory.path("store.sqlite")
+            var generator = Samples.Generator(seed: UInt64(signal))
+            var rows = 0
+            for _ in 0..<2 {
+                let command = files.command(into: "store.sqlite", Self.run)
+                let child: ChildProcess
+                (child, rows) = try Self.progressed(command, in: store, beyond: rows, &generator)
+                child.signal(signal)
+                let result = child.wait()
+                #expect(result.ending == .exit(code), "\(result.errorText)")
+                #expect(result.errorText.contains("resume"))
+                #expect(try Report(runImporter("status", store, "--json").output).state == "interrupted")
+                #expect(try runImporter("verify", store).ending == .exit(0))
+            }
+            let last = try runImporter("resume", store)
+            #expect(last.ending == .exit(0), "\(last.errorText)")
+            #expect(try StoreContent.result(store) == expected)
+        }
+    }
+
+    @Test func stopsAtOnceWhenAskedTwice() throws {
+        let files = try ImportJob.Files(Self.jobs[0])
+        let expected = try files.uninterruptedResult()
+        let store = files.directory.path("store.sqlite")
+        var generator = Samples.Generator(seed: 5)
+        let command = files.command(into: "store.sqlite", Self.run)
+        let (child, _) = try Self.progressed(command, in: store, beyond: 0, &generator)
+        child.signal(SIGINT)
+        child.signal(SIGINT)
+        let ending = child.wait().ending
+        #expect(ending == .exit(130) || ending == .signal(SIGINT))
+        #expect(try StoreContent.isWhole(store))
+        #expect(try runImporter("resume", store).ending == .exit(0))
+        #expect(try StoreContent.result(store) == expected)
+    }
+
+    /// What becomes of the chunk directory between two runs is no more than lost time.
+    @Test(arguments: ["gone", "manifest gone", "chunk damaged", "chunk gone", "manifest torn", "left over"])
+    func goesOnWhateverBecameOfTheChunks(fate: String) throws {
+        for job in [Self.jobs[0], Self.jobs[2]] {
+            let files = try ImportJob.Files(job)
+            let expected = try files.uninterruptedResult()
+            let store = files.directory.path("store.sqlite")
+            try Self.killed(files)
+            try damage(files.directory, "store.sqlite.chunks", fate)
+            let last = try runImporter("resume", store)
+            #expect(last.ending == .exit(0), "\(job.name), \(fate): \(last.errorText)")
+            #expect(try StoreContent.result(store) == expected, "\(job.name), \(fate)")
+        }
+    }
+
+    private func damage(_ directory: TemporaryDirectory, _ chunks: String, _ fate: String) throws {
+        let manifest = directory.path(chunks + "/manifest.ndjson")
+        let sealed = directory.names(in: chunks).filter { $0.hasPrefix("chunk-") && $0.hasSuffix(".ndjson") }
+        switch fate {
+        case "gone": try FileManager.default.removeItem(atPath: directory.path(chunks))
+        case "manifest gone": try FileManager.default.removeItem(atPath: manifest)
+        case "manifest torn":
+            var bytes = try Data(contentsOf: URL(filePath: manifest))
+            bytes.removeLast(7)
+            try bytes.write(to: URL(filePath: manifest))
+        case "chunk gone":
+            for name in sealed { try FileManager.default.removeItem(atPath: directory.path("\(chunks)/\(name)")) }
+        case "chunk damaged":
+            // A digit for a digit: still JSON, so only the checksum can tell.
+            for name in sealed {
+                let path = directory.path("\(chunks)/\(name)")
+                var bytes = try Data(contentsOf: URL(filePath: path))
+                if let place = bytes.lastIndex(of: UInt8(ascii: "1")) { bytes[place] = UInt8(ascii: "2") }
+                try bytes.write(to: URL(filePath: path))
+            }
+        default:
+            try directory.write("{\"half\":", to: "\(chunks)/chunk-009999.ndjson")
+            try directory.write("{\"half\":", to: "\(chunks)/chunk-000001.ndjson.partial")
+        }
+    }
+
+    @Test func refusesASourceThatHasChangedBeforeTheMarker() throws {
+        let files = try ImportJob.Files(Self.jobs[0])
+        let store = files.directory.path("store.sqlite")
+        try Self.killed(files)
+        let before = try StoreContent.result(store)
+        var bytes = Self.jobs[0].source
+        let place = try #require(bytes.firstIndex(of: UInt8(ascii: "A")))
+        bytes[place] = UInt8(ascii: "B")
+        try files.directory.write(bytes, to: "people.json")
+        let refused = try runImporter("resume", store)
+        #expect(refused.ending != .exit(0))
+        #expect(refused.errorText.contains("people.json"))
+        #expect(try StoreContent.result(store) == before)
+        // Mended again, it goes on.
+        try files.directory.write(Self.jobs[0].source, to: "people.json")
+        #expect(try runImporter("resume", store).ending == .exit(0))
+        #expect(try StoreContent.result(store) == files.uninterruptedResult())
+    }
+
+    @Test func refusesOtherJobOptionsButTakesOtherRunOptions() throws {
+        let files = try ImportJob.Files(Self.jobs[0])
+        let store = files.directory.path("store.sqlite")
+        try Self.killed(files)
+        let refused = try TestSupport.run(
+            files.command(into: "store.sqlite", Self.run + ["--max-record-bytes", "100000"])
+        )
+        #expect(refused.ending == .exit(64), "\(refused.errorText)")
+        let other = ["--workers", "3", "--chunk-size", "7K", "--commit-every", "11"]
+        #expect(try TestSupport.run(files.command(into: "store.sqlite", other)).ending == .exit(0))
+        #expect(try StoreContent.result(store) == files.uninterruptedResult())
+    }
+
+    @Test func changesNothingWhenItIsFinished() throws {
+        let files = try ImportJob.Files(ImportJob.withModel(count: 200)[0])
+        let expected = try files.uninterruptedResult()
+        let again = try TestSupport.run(files.command(into: "whole.sqlite"))
+        #expect(again.ending == .exit(0), "\(again.errorText)")
+        #expect((again.errorText + again.outputText).contains("finished"))
+        #expect(try runImporter("resume", files.directory.path("whole.sqlite")).ending == .exit(0))
+        #expect(try StoreContent.result(files.directory.path("whole.sqlite")) == expected)
+    }
+}

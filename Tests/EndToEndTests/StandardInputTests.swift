@@ -1,0 +1,102 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What cannot be read twice is still resumed: the same stream is piped again.
+struct StandardInputTests {
+    /// A command whose output becomes the importer's standard input, through a named pipe.
+    final class Piped {
+        let producer: ChildProcess
+        let importer: ChildProcess
+
+        init(_ producing: String, into arguments: [String], directory: TemporaryDirectory) throws {
+            let pipe = directory.path("pipe-\(UUID().uuidString)")
+            guard mkfifo(pipe, 0o600) == 0 else { throw StoreContent.Failure("mkfifo: \(errno)") }
+            producer = try ChildProcess(["/bin/sh", "-c", "\(producing) > '\(pipe)'"])
+            importer = try ChildProcess([Project.importer] + arguments, input: pipe)
+        }
+
+        func wait() -> ChildProcess.Result {
+            let result = importer.wait()
+            producer.wait(timeout: .seconds(10))
+            return result
+        }
+    }
+
+    static let run = ["--commit-every", "20", "--chunk-size", "40K"]
+
+    private func packed(_ text: String, in directory: TemporaryDirectory, as name: String) throws -> String {
+        let source = try directory.write(text, to: name)
+        try TestSupport.run(["gzip", "-f", source])
+        return source + ".gz"
+    }
+
+    @Test(arguments: [SIGKILL, SIGINT], [true, false])
+    func goesOnWhenPipedAgain(signal: Int32, hasModel: Bool) throws {
+        let directory = try TemporaryDirectory()
+        let people = Samples.people(count: 8_000, seed: 11)
+        let source = try packed(people.array, in: directory, as: "people.json")
+        let store = directory.path("store.sqlite")
+        let model = try directory.write(Samples.model(), to: "model.json")
+        let job = hasModel ? ["--model", model] : ["--entity", "Person"]
+        let arguments = ["import", "-", "--into", store] + job + Self.run
+        var generator = Samples.Generator(seed: UInt64(signal))
+        var rows = 0
+        for _ in 0..<3 {
+            let progress = try StoreProgress.rows(in: store, reach: rows + 20 * (1 + generator.next(8)))
+            let piped = try Piped("gzip -dc '\(source)'", into: arguments, directory: directory)
+            rows = try #require(try progress.reached(by: piped.importer), "\(piped.wait().errorText)")
+            piped.importer.signal(signal)
+            #expect(piped.wait().ending == (signal == SIGINT ? .exit(130) : .signal(signal)))
+        }
+        let last = try Piped("gzip -dc '\(source)'", into: arguments, directory: directory).wait()
+        #expect(last.ending == .exit(0), "\(last.errorText)")
+
+        let whole = directory.path("whole.sqlite")
+        let uninterrupted = try Piped(
+            "gzip -dc '\(source)'",
+            into: ["import", "-", "--into", whole] + job,
+            directory: directory
+        ).wait()
+        #expect(uninterrupted.ending == .exit(0), "\(uninterrupted.errorText)")
+        #expect(try StoreContent.result(store) == StoreContent.result(whole))
+        #expect(try runImporter("verify", store).ending == .exit(0))
+    }
+
+    @Test func refusesAnotherStream() throws {
+        let directory = try TemporaryDirectory()
+        let source = try directory.write(Samples.people(count: 8_000, seed: 12).ndjson, to: "one.ndjson")
+        let other = try directory.write(Samples.people(count: 8_000, seed: 13).ndjson, to: "other.ndjson")
+        let store = directory.path("store.sqlite")
+        let model = try directory.write(Samples.model(records: "$"), to: "model.json")
+        let arguments = ["import", "-", "--into", store, "--model", model] + Self.run
+        let progress = try StoreProgress.rows(in: store, reach: 400)
+        let piped = try Piped("cat '\(source)'", into: arguments, directory: directory)
+        try #require(try progress.reached(by: piped.importer) != nil)
+        piped.importer.signal(SIGKILL)
+        #expect(piped.wait().ending == .signal(SIGKILL))
+
+        let before = try StoreContent.result(store)
+        let refused = try Piped("cat '\(other)'", into: arguments, directory: directory).wait()
+        guard case .exit(let code) = refused.ending, (64...78).contains(code) else {
+            Issue.record("\(refused.ending) \(refused.errorText)")
+            return
+        }
+        #expect(try StoreContent.result(store) == before)
+        let short = try Piped("head -c 1000 '\(source)'", into: arguments, directory: directory).wait()
+        #expect(short.ending != .exit(0))
+        #expect(try StoreContent.result(store) == before)
+        let last = try Piped("cat '\(source)'", into: arguments, directory: directory).wait()
+        #expect(last.ending == .exit(0), "\(last.errorText)")
+        #expect(try StoreContent.query(store, "SELECT count(*) FROM person") == "8000")
+    }
+
+    @Test func asksForAnEntity() throws {
+        let directory = try TemporaryDirectory()
+        let source = try directory.write("[{\"a\":1}]", to: "source.json")
+        let arguments = ["import", "-", "--into", directory.path("store.sqlite")]
+        let result = try TestSupport.run([Project.importer] + arguments, input: source)
+        #expect(result.ending == .exit(64))
+        #expect(result.errorText.contains("--entity"))
+    }
+}

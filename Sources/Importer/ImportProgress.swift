@@ -23,6 +23,8 @@ public final class ImportProgress: Sendable {
         public var resumedRecords: Int64 = 0
         /// What has been decided and should be said once, in order: `records: $.features[*] (found in the first MiB)`.
         public var messages: [String] = []
+
+        public init() {}
     }
 
     /// The phases of an import, in their order.

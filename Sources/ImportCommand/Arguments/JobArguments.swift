@@ -1,0 +1,103 @@
+import ArgumentParser
+import Foundation
+import ImportModel
+import Importer
+
+/// The options on which the result of an import depends.
+struct JobArguments: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Model file; without it a model is inferred from all records.",
+            discussion: "`importer infer` prints a model to start from.",
+            valueName: "file"
+        )
+    )
+    var model: String?
+
+    @OptionGroup var shape: ShapeArguments
+
+    /// - Throws: `ImportError` when the model file cannot be read or is no model.
+    func options() throws -> JobOptions {
+        var options = shape.options
+        options.model = try model.map(Self.readModel)
+        return options
+    }
+
+    private static func readModel(_ path: String) throws -> ModelDescription {
+        let text: Data
+        do {
+            text = try Data(contentsOf: URL(fileURLWithPath: path))
+        } catch {
+            let reason = FileManager.default.fileExists(atPath: path) ? "cannot be read" : "does not exist"
+            throw ImportError(.noInput, "the model file \(path) \(reason)")
+        }
+        do {
+            return try ModelDescription(parsing: [UInt8](text))
+        } catch {
+            throw ImportError(.badInput, "\(path): \(error)", advice: "README shows what a model file looks like.")
+        }
+    }
+}
+
+/// The options that say what a record is.
+struct ShapeArguments: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Entity of the records of a source with one record path.",
+            discussion: "Default: the file's name. Must be given for several sources and for standard input.",
+            valueName: "name"
+        )
+    )
+    var entity: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Where records stand: '$', '$[*]', '$.items[*]', '$.users.*'. May be repeated.",
+            discussion: "Default: found in the first MiB and printed.",
+            valueName: "path"
+        ),
+        transform: Self.recordPath
+    )
+    var records: [RecordPath] = []
+
+    @Option(help: ArgumentHelp("Larger records are rejects, with K/M/G suffixes.", valueName: "bytes"))
+    var maxRecordBytes = ByteSize(count: JobOptions().maxRecordBytes)
+
+    @Option(help: ArgumentHelp("Records nested more deeply are rejects.", valueName: "n"))
+    var maxDepth = JobOptions().maxDepth
+
+    /// All but the model.
+    var options: JobOptions {
+        JobOptions(
+            entity: entity,
+            records: records,
+            maxRecordBytes: maxRecordBytes.count,
+            maxDepth: maxDepth
+        )
+    }
+
+    func validate() throws {
+        try Self.check(maxRecordBytes.count, "--max-record-bytes", in: 1...1_000_000_000)
+        try Self.check(maxDepth, "--max-depth", in: 1...100_000)
+        if entity?.isEmpty == true { throw ValidationError("--entity: the name is empty") }
+    }
+
+    /// - Throws: `ValidationError` that names the option and what it takes.
+    static func check(_ value: Int, _ option: String, in range: ClosedRange<Int>) throws {
+        guard range.contains(value) else {
+            let bounds =
+                range.upperBound == .max
+                ? "at least \(range.lowerBound)"
+                : "from \(range.lowerBound) to \(NumberText.grouped(Int64(range.upperBound)))"
+            throw ValidationError("\(option) must be \(bounds), not \(value)")
+        }
+    }
+
+    private static func recordPath(_ text: String) throws -> RecordPath {
+        do {
+            return try RecordPath(parsing: text)
+        } catch {
+            throw ValidationError("'\(text)' is no record path: \(error). Examples: $  $[*]  $.items[*]  $.users.*")
+        }
+    }
+}

@@ -1,0 +1,24 @@
+import ArgumentParser
+
+/// How an import shows what it does and did.
+struct OutputArguments: ParsableArguments {
+    @OptionGroup var progress: ProgressArguments
+
+    @Option(help: ArgumentHelp("Write the final report as JSON to this file.", valueName: "file"))
+    var report: String?
+
+    @Flag(help: "Print the summary as JSON.")
+    var json = false
+}
+
+/// How progress is shown.
+struct ProgressArguments: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "How progress is shown on standard error.",
+            discussion: "auto is a bar on a terminal and lines elsewhere.",
+            valueName: "how"
+        )
+    )
+    var progress = ProgressMode.auto
+}

@@ -1,0 +1,52 @@
+import ArgumentParser
+import Importer
+
+/// Where errors become exit codes and texts (DESIGN §5, after BSD's `sysexits.h`).
+struct Failure {
+    let exitCode: Int32
+    /// What standard error gets to read; empty where there is nothing to say.
+    let text: String
+
+    init(_ error: any Error) {
+        switch error {
+        case is OutputClosed:
+            // Whoever reads had enough, as `head` does: nothing failed.
+            exitCode = 0
+            text = ""
+        case let code as ExitCode:
+            exitCode = code.rawValue
+            text = ""
+        case let error as ImportError:
+            exitCode = error.code.rawValue
+            text = Self.text(error.isInterruption ? error.message : "error: \(error.message)", advice: error.advice)
+        default:
+            exitCode = ImportError.Code.software.rawValue
+            text = Self.text(
+                "error: \(error)",
+                advice: "This should not happen: it is a fault of the importer. Please report it."
+            )
+        }
+    }
+
+    /// Prints the text and returns the exit code.
+    func report() -> Int32 {
+        if !text.isEmpty { StandardError.write(text) }
+        return exitCode
+    }
+
+    private static func text(_ message: String, advice: String?) -> String {
+        var lines = ["importer: " + message]
+        if let advice { lines += advice.split(separator: "\n", omittingEmptySubsequences: false).map { "  " + $0 } }
+        return TerminalText.escaped(lines.joined(separator: "\n"), keepingLineBreaks: true) + "\n"
+    }
+}
+
+extension ImportError {
+    /// Whether somebody asked to stop; nothing failed then.
+    var isInterruption: Bool {
+        switch code {
+        case .interrupted, .terminated, .hangup: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,55 @@
+import Importer
+
+/// What `import` and `resume` have in common: run, show progress, report, say how to carry on.
+struct ImportRun {
+    let store: String
+    /// Whether the sources that were given are piped in.
+    let readsStandardInput: Bool
+    let output: OutputArguments
+
+    func perform(_ pipeline: ImportPipeline) throws {
+        let reportFile = try output.report.map(ReportFile.init(path:))
+        let watch = WatchedRun(
+            progress: pipeline.progress,
+            interruption: pipeline.interruption,
+            mode: output.progress.progress
+        )
+        let outcome: ImportPipeline.Outcome
+        do {
+            outcome = try watch.perform { try pipeline.run() }
+        } catch let error as ImportError {
+            // The report of what is in the store, if it has come that far; the error is what counts.
+            if let report = try? StoreInspection(store: store).status() { try? reportFile?.write(report) }
+            guard error.isInterruption else { throw error }
+            throw interrupted(error, records: pipeline.progress.snapshot.importedRecords)
+        }
+        try reportFile?.write(outcome.report)
+        if output.json { return try StandardOutput.write(json: outcome.report) }
+        try StandardOutput.write(
+            outcome.wasAlreadyFinished
+                ? ReportText.alreadyFinished(outcome.report, store: store)
+                : ReportText.text(outcome.report, store: store, command: CommandName.text)
+        )
+    }
+
+    private func interrupted(_ error: ImportError, records: Int64) -> ImportError {
+        let resume = "\(CommandName.text) resume \(TerminalText.shellQuoted(store))"
+        let advice =
+            readsStandardInput
+            ? "To carry on, pipe the same stream in again:  … | \(resume)" : "To carry on:  \(resume)"
+        return ImportError(
+            error.code,
+            "\(error.message); \(NumberText.counted(records, "record")) committed to \(store)",
+            advice: advice
+        )
+    }
+}
+
+/// How this command was called, for texts that say what to type next.
+enum CommandName {
+    /// The path as it was typed, or `importer` where it was found on the search path.
+    static var text: String {
+        let name = CommandLine.arguments.first ?? ""
+        return name.contains("/") && name.hasSuffix("/importer") ? TerminalText.shellQuoted(name) : "importer"
+    }
+}

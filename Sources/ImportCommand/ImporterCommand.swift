@@ -1,0 +1,75 @@
+import ArgumentParser
+import Foundation
+import Importer
+
+/// The `importer` command: arguments in, exit code out.
+@main
+struct ImporterCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "importer",
+        abstract: "Imports large JSON into SQLite, in parallel, and carries on exactly where it was interrupted.",
+        discussion: """
+            importer people.json --into people.sqlite   (Ctrl-C, and again: goes on)
+            importer status people.sqlite               (what is done, what is left)
+            importer rejects people.sqlite              (what was not taken, and why)
+
+            SOURCE is a path, or - for standard input. Arrays, NDJSON, concatenated values and documents with \
+            records inside are told apart by themselves; gzip, zstd, xz, bzip2, zip and tar are decompressed.
+
+            Results go to standard output, progress and messages to standard error.
+            Exit codes: 0 done; 64 usage; 65 bad input data; 66 no such input; 73 cannot create output; \
+            74 I/O error; 75 the store is in use; 129, 130, 143 interrupted, resumable.
+            """,
+        version: ImporterVersion.text,
+        subcommands: [
+            ImportSubcommand.self, ResumeSubcommand.self, StatusSubcommand.self, SplitSubcommand.self,
+            InferSubcommand.self, RejectsSubcommand.self, VerifySubcommand.self,
+        ],
+        defaultSubcommand: ImportSubcommand.self
+    )
+
+    static func main() {
+        // A reader that goes away must end a write with EPIPE, not the import with a signal.
+        signal(SIGPIPE, SIG_IGN)
+        Foundation.exit(run(Array(CommandLine.arguments.dropFirst())))
+    }
+
+    /// Parses, runs, says what went wrong, and returns the exit code.
+    static func run(_ arguments: [String]) -> Int32 {
+        var command: any ParsableCommand
+        do {
+            guard !arguments.isEmpty else {
+                StandardError.write(helpMessage(columns: StandardError.helpColumns) + "\n")
+                return ImportError.Code.usage.rawValue
+            }
+            command = try parseAsRoot(arguments)
+        } catch {
+            return report(parsing: error)
+        }
+        do {
+            try command.run()
+            return 0
+        } catch {
+            // Help is a command that ends with an error of success.
+            let isParsers = [ExitCode.success, .validationFailure].contains(exitCode(for: error))
+            return isParsers && !(error is ExitCode) ? report(parsing: error) : Failure(error).report()
+        }
+    }
+
+    /// Help and version that were asked for go to standard output; everything else is a usage error.
+    private static func report(parsing error: any Error) -> Int32 {
+        let text = fullMessage(for: error, columns: StandardError.helpColumns)
+        guard exitCode(for: error) != .success else {
+            do {
+                try StandardOutput.write(text.hasSuffix("\n") ? text : text + "\n")
+                return 0
+            } catch {
+                return Failure(error).report()
+            }
+        }
+        let prefix = "Error: "
+        let message = text.hasPrefix(prefix) ? String(text.dropFirst(prefix.count)) : text
+        StandardError.write("importer: error: " + TerminalText.escaped(message, keepingLineBreaks: true) + "\n")
+        return ImportError.Code.usage.rawValue
+    }
+}

@@ -1,0 +1,74 @@
+import Importer
+
+/// What an import would do, for people.
+enum PlanText {
+    static func text(_ plan: ImportPlan) -> String {
+        let store = TerminalText.escaped(plan.store)
+        let action =
+            switch plan.action {
+            case .begin: "Would import into \(store)"
+            case .resume: "Would carry on with the interrupted import into \(store)"
+            case .nothing: "Nothing to do: \(store) has it all already (--again imports it once more)"
+            }
+        var lines = [action]
+        for source in plan.sources {
+            let size = source.bytes.map { " (\(NumberText.bytes($0)))" } ?? ""
+            let name = source.name == "-" ? "standard input" : TerminalText.escaped(source.name)
+            lines.append("  source      \(name)\(size), read as \(layout(source.shape.layout))")
+            for (path, entity) in zip(source.shape.paths, source.entities) {
+                lines.append("  records     \(TerminalText.escaped(path)) become \(TerminalText.escaped(entity))")
+            }
+        }
+        lines.append("  model       " + (plan.infersModel ? "inferred from all records" : "as given"))
+        lines.append("  workers     \(plan.workers)")
+        lines.append(
+            "  chunks      \(NumberText.bytes(Int64(plan.chunkSize))) each, in "
+                + TerminalText.escaped(plan.chunkDirectory)
+        )
+        lines.append("  commits     every \(NumberText.counted(Int64(plan.commitEvery), "record"))")
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private static func layout(_ layout: SourceShape.Layout) -> String {
+        switch layout {
+        case .lines: "one record per line"
+        case .stream: "a stream of JSON values"
+        case .document: "one JSON document"
+        }
+    }
+}
+
+/// What a split has done, for people.
+enum SplitText {
+    static func text(_ summary: SplitSummary) -> String {
+        var lines = [
+            "\(NumberText.counted(summary.records, "record")) (\(NumberText.bytes(summary.bytes))) in "
+                + "\(NumberText.counted(Int64(summary.chunks), "chunk")): \(TerminalText.escaped(summary.directory))"
+        ]
+        if summary.passedOver > 0 {
+            lines.append("  passed over  \(NumberText.counted(summary.passedOver, "record")) too large or too deep")
+        }
+        for (path, count) in summary.outside.sorted(by: { $0.key < $1.key }).prefix(20) {
+            lines.append("  outside      \(TerminalText.escaped(path)): \(NumberText.counted(count, "value"))")
+        }
+        if summary.outside.count > 20 { lines.append("  outside      … and \(summary.outside.count - 20) more places") }
+        return lines.joined(separator: "\n") + "\n"
+    }
+}
+
+/// What `verify` looked at, for people.
+enum CheckText {
+    static func text(_ checks: [StoreInspection.Check]) -> String {
+        var text = ""
+        for check in checks {
+            let detail = check.detail.isEmpty ? "" : ": " + TerminalText.escaped(check.detail)
+            text += (check.holds ? "ok      " : "FAILED  ") + TerminalText.escaped(check.name) + detail + "\n"
+        }
+        let failed = checks.count(where: { !$0.holds })
+        text +=
+            failed == 0
+            ? "All \(NumberText.counted(Int64(checks.count), "check")) hold.\n"
+            : "\(failed) of \(NumberText.counted(Int64(checks.count), "check")) failed.\n"
+        return text
+    }
+}

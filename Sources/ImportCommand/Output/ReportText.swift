@@ -1,0 +1,123 @@
+import Importer
+
+/// A job's report for people.
+enum ReportText {
+    /// What came of a job, or how far it is; `command` is how the importer is called.
+    static func text(_ report: ImportReport, store: String, command: String) -> String {
+        let quoted = TerminalText.escaped(TerminalText.shellQuoted(store))
+        var lines = [headline(report, store: store)]
+        lines += table(counts(of: report))
+        lines += entities(report)
+        lines += ledger(report)
+        if let message = report.message, report.state != .finished {
+            lines += ["", TerminalText.escaped(message, keepingLineBreaks: true)]
+        }
+        var advice: [String] = []
+        if report.rejected > 0 { advice.append("What was not taken, and why:  \(command) rejects \(quoted)") }
+        if report.state == .interrupted || report.state == .failed {
+            let pipe = report.sources.contains("-") ? "pipe the same stream in again:  … | " : " "
+            advice.append("To carry on: \(pipe)\(command) resume \(quoted)")
+        }
+        if !advice.isEmpty { lines += [""] + advice }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// The answer to an import of what is there already.
+    static func alreadyFinished(_ report: ImportReport, store: String) -> String {
+        let store = TerminalText.escaped(store)
+        return "\(store) has all of \(sources(report)) already (\(NumberText.counted(report.recordsRead, "record"))): "
+            + "nothing was changed. --again imports it once more.\n"
+    }
+
+    private static func headline(_ report: ImportReport, store: String) -> String {
+        let store = TerminalText.escaped(store)
+        let time = "in \(NumberText.seconds(report.seconds))"
+        switch report.state {
+        case .finished:
+            return "\(sources(report)) is in \(store), \(time)" + speed(report)
+        case .running:
+            return "\(sources(report)) is being imported into \(store), \(progress(report)) \(time)"
+        case .interrupted:
+            return "The import of \(sources(report)) into \(store) was interrupted, \(progress(report)) \(time)"
+        case .failed:
+            return "The import of \(sources(report)) into \(store) stopped, \(progress(report)) \(time)"
+        }
+    }
+
+    private static func progress(_ report: ImportReport) -> String {
+        "\(NumberText.bytes(report.bytes)), \(grouped(report.chunksDone)) of \(grouped(report.chunks)) chunks done"
+    }
+
+    private static func speed(_ report: ImportReport) -> String {
+        // Less than a hundredth of a second says nothing about speed.
+        guard report.seconds >= 0.01 else { return "" }
+        let records = Int64(Double(report.recordsRead) / report.seconds)
+        let bytes = NumberText.bytes(Double(report.bytes) / report.seconds)
+        return " (\(NumberText.grouped(records)) records/s, \(bytes)/s)"
+    }
+
+    private static func sources(_ report: ImportReport) -> String {
+        switch report.sources.count {
+        case 0: "the input"
+        case 1...3:
+            report.sources.map { $0 == "-" ? "standard input" : TerminalText.escaped($0) }.joined(separator: ", ")
+        default: "\(TerminalText.escaped(report.sources[0])) and \(report.sources.count - 1) more sources"
+        }
+    }
+
+    /// Zeros are left out, but never so that the sum could be doubted: what was read, inserted and rejected stays.
+    private static func counts(of report: ImportReport) -> [(String, Int64)] {
+        let all: [(name: String, count: Int64, isOptional: Bool)] = [
+            ("read", report.recordsRead, false), ("inserted", report.inserted, false),
+            ("updated", report.updated, true), ("unchanged", report.unchanged, true),
+            ("ignored", report.ignored, true), ("rejected", report.rejected, false),
+            ("repaired", report.repaired, true),
+        ]
+        return all.filter { !$0.isOptional || $0.count != 0 }.map { ($0.name, $0.count) }
+    }
+
+    private static func entities(_ report: ImportReport) -> [String] {
+        guard report.entities.count > 1 else { return [] }
+        let rows = report.entities.sorted { $0.key < $1.key }.map { name, counts in
+            let parts = [
+                (counts.inserted, "inserted"), (counts.updated, "updated"), (counts.unchanged, "unchanged"),
+                (counts.ignored, "ignored"), (counts.rejected, "rejected"),
+            ]
+            let named = parts.filter { $0.0 != 0 }.map { "\(NumberText.grouped($0.0)) \($0.1)" }
+            return (TerminalText.escaped(name), named.isEmpty ? "no records" : named.joined(separator: ", "))
+        }
+        return ["", "Entities"] + aligned(rows)
+    }
+
+    private static func ledger(_ report: ImportReport) -> [String] {
+        var rows: [(String, String)] = []
+        for (entity, attributes) in report.ledger.sorted(by: { $0.key < $1.key }) {
+            for (attribute, kinds) in attributes.sorted(by: { $0.key < $1.key }) {
+                let name = report.entities.count > 1 ? "\(entity).\(attribute)" : attribute
+                let text = kinds.sorted { $0.key < $1.key }
+                    .map { "\(TerminalText.escaped($0.key)) \(NumberText.grouped($0.value))" }
+                rows.append((TerminalText.escaped(name.isEmpty ? "$" : name), text.joined(separator: ", ")))
+            }
+        }
+        guard !rows.isEmpty else { return [] }
+        // An odd source can have thousands of unknown keys; --json and --report have them all.
+        let shown = rows.prefix(40)
+        let more = rows.count > shown.count ? ["  … and \(rows.count - shown.count) more (--json has all)"] : []
+        return ["", "Changed or left out on the way in"] + aligned(Array(shown)) + more
+    }
+
+    private static func table(_ rows: [(String, Int64)]) -> [String] {
+        let numbers = rows.map { NumberText.grouped($0.1) }
+        let width = numbers.map(\.count).max() ?? 0
+        return zip(rows, numbers).map { row, number in
+            "  " + row.0 + String(repeating: " ", count: max(10 - row.0.count, 1) + width - number.count) + number
+        }
+    }
+
+    private static func aligned(_ rows: [(String, String)]) -> [String] {
+        let width = min(rows.map(\.0.count).max() ?? 0, 40)
+        return rows.map { "  " + $0.0 + String(repeating: " ", count: max(width - $0.0.count, 0) + 2) + $0.1 }
+    }
+
+    private static func grouped(_ number: Int) -> String { NumberText.grouped(Int64(number)) }
+}

@@ -1,0 +1,69 @@
+import Foundation
+import Importer
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// Whoever reads standard output is gone.
+struct OutputClosed: Error {}
+
+/// Standard output, for results.
+///
+/// Foundation's and C's own printing would let a full disk go by unnoticed.
+enum StandardOutput {
+    /// Writes all of `text`.
+    ///
+    /// - Throws: `OutputClosed` when the reader is gone, `ImportError` with `.io` when it cannot be written.
+    static func write(_ text: String) throws {
+        let failure = RawOutput.writeAll(text, to: STDOUT_FILENO)
+        guard failure != 0 else { return }
+        if failure == EPIPE { throw OutputClosed() }
+        throw ImportError(.io, "cannot write to standard output: \(String(cString: strerror(failure)))")
+    }
+
+    /// Writes a JSON document.
+    static func write(json value: some Encodable) throws {
+        try write(JSONText.document(value))
+    }
+}
+
+/// Standard error, for progress and messages.
+///
+/// A terminal that is gone must not end the import: failures are ignored.
+enum StandardError {
+    static func write(_ text: String) {
+        _ = RawOutput.writeAll(text, to: STDERR_FILENO)
+    }
+
+    /// How wide help is set: the terminal's width up to 100, 80 elsewhere.
+    static var helpColumns: Int { min(Terminal.columns(of: STDOUT_FILENO) ?? 80, 100) }
+}
+
+/// Writing to descriptors.
+enum RawOutput {
+    /// Writes all of `text` and returns 0, or the `errno` of the write that failed.
+    static func writeAll(_ text: String, to descriptor: Int32) -> Int32 {
+        var text = text
+        return text.withUTF8 { buffer in
+            var rest = UnsafeRawBufferPointer(buffer)
+            while !rest.isEmpty {
+                let written = Foundation.write(descriptor, rest.baseAddress, rest.count)
+                if written < 0 {
+                    guard errno == EINTR || (errno == EAGAIN && isWritable(descriptor)) else { return errno }
+                    continue
+                }
+                rest = UnsafeRawBufferPointer(rebasing: rest[written...])
+            }
+            return 0
+        }
+    }
+
+    /// Waits until a descriptor that somebody made nonblocking takes bytes again.
+    private static func isWritable(_ descriptor: Int32) -> Bool {
+        var poll = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        return Foundation.poll(&poll, 1, 10_000) > 0
+    }
+}

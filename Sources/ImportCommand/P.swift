@@ -1,3 +1,0 @@
-import ArgumentParser
-import Importer
-@main struct ImporterCommand: ParsableCommand { func run() throws { print("hi") } }

@@ -1,0 +1,127 @@
+import Importer
+
+/// Decides what standard error gets at each look: what is above the bar, what must be erased, what is due.
+///
+/// Pure but for its memory of what it has written, so that it can be tested without a terminal.
+struct ProgressDisplay {
+    /// Seconds between two lines of text.
+    private static let lineInterval = 2.0
+
+    /// Anything but `auto`.
+    let mode: ProgressMode
+    private let bar: ProgressBar
+    private var meter: ProgressMeter
+    private var messagesShown = 0
+    private var hasShownStopping = false
+    private var lastLine = 0.0
+    private var lastSnapshot: ImportProgress.Snapshot?
+    /// The visible lengths of the bar's lines as they stand on the screen.
+    private var drawn: [Int] = []
+
+    init(mode: ProgressMode, style: ProgressBar.Style, meter: ProgressMeter) {
+        self.mode = mode
+        bar = ProgressBar(style: style)
+        self.meter = meter
+    }
+
+    /// How long to wait until the next look.
+    var intervalInMilliseconds: Int {
+        switch mode {
+        case .json: 200
+        default: 100
+        }
+    }
+
+    /// What standard error gets now, in one piece so that nothing flickers; often nothing.
+    ///
+    /// - Parameters:
+    ///   - snapshot: how far the import is.
+    ///   - elapsed: seconds since this run began.
+    ///   - isStopping: whether a stop has been asked for.
+    ///   - isLast: whether this is the last look.
+    ///   - width: the terminal's columns, as they are now.
+    ///   - isForeground: whether the terminal is this process's to draw on.
+    /// - Returns: the bytes to write.
+    mutating func update(
+        _ snapshot: ImportProgress.Snapshot,
+        elapsed: Double,
+        isStopping: Bool,
+        isLast: Bool,
+        width: Int,
+        isForeground: Bool
+    ) -> String {
+        let frame = meter.add(snapshot, elapsed: elapsed)
+        let messages = newMessages(snapshot, isStopping: isStopping && !isLast)
+        switch mode {
+        case .auto, .bar:
+            return barUpdate(frame, messages: messages, isLast: isLast, width: width, isForeground: isForeground)
+        case .lines:
+            let isDue = isLast || elapsed - lastLine >= Self.lineInterval
+            if isDue { lastLine = elapsed }
+            let hasBegun = snapshot.phase != .starting
+            return Self.prefixed(messages) + (isDue && hasBegun ? "importer: " + ProgressLine.text(frame) + "\n" : "")
+        case .json:
+            let isNews = isLast || snapshot != lastSnapshot
+            lastSnapshot = snapshot
+            let lines = messages.compactMap { try? ProgressLine.json(message: $0) }
+            return lines.joined() + (isNews ? (try? ProgressLine.json(frame)) ?? "" : "")
+        case .none:
+            return Self.prefixed(messages)
+        }
+    }
+
+    private mutating func newMessages(_ snapshot: ImportProgress.Snapshot, isStopping: Bool) -> [String] {
+        var messages = Array(snapshot.messages.dropFirst(messagesShown))
+        messagesShown = max(messagesShown, snapshot.messages.count)
+        if isStopping && !hasShownStopping {
+            hasShownStopping = true
+            messages.append("stopping after the running commit; once more stops at once, as safely")
+        }
+        return messages
+    }
+
+    private mutating func barUpdate(
+        _ frame: ProgressFrame,
+        messages: [String],
+        isLast: Bool,
+        width: Int,
+        isForeground: Bool
+    ) -> String {
+        guard isForeground || isLast else {
+            // Whoever has the terminal now has moved the cursor: nothing of the bar is known to be where it was.
+            drawn = []
+            return Self.prefixed(messages)
+        }
+        guard frame.snapshot.phase != .starting || !drawn.isEmpty || !messages.isEmpty else { return "" }
+        var text = moveToTop(width: width)
+        if !messages.isEmpty { text += "\u{1B}[J" + Self.prefixed(messages) }
+        guard frame.snapshot.phase != .starting else {
+            drawn = []
+            return text
+        }
+        let plain = ProgressBar(style: .init(isUnicode: bar.style.isUnicode, isColored: false))
+        drawn = plain.lines(frame, width: width).map(\.count)
+        let lines = bar.lines(frame, width: width)
+        text += lines.joined(separator: "\u{1B}[K\n") + "\u{1B}[K\u{1B}[J"
+        // At the beginning of the line, what a key press echoes is overwritten by the next look.
+        text += isLast ? "\n" : "\r"
+        return text
+    }
+
+    /// Goes from the last line of the bar to its first.
+    ///
+    /// A terminal that became narrower has wrapped the lines.
+    private func moveToTop(width: Int) -> String {
+        guard !drawn.isEmpty else { return "" }
+        let columns = max(width, 1)
+        let rows = drawn.reduce(0) { $0 + max(($1 + columns - 1) / columns, 1) }
+        // The cursor stands at the beginning of the last line, before the rows into which that one has wrapped.
+        let lastRows = max(((drawn.last ?? 0) + columns - 1) / columns, 1)
+        let up = rows - lastRows
+        return up > 0 ? "\r\u{1B}[\(up)A" : "\r"
+    }
+
+    private static func prefixed(_ messages: [String]) -> String {
+        messages.map { "importer: " + TerminalText.escaped($0, keepingLineBreaks: true) + "\n" }.joined()
+    }
+}

@@ -1,0 +1,87 @@
+import Importer
+
+/// Progress as one line of text or of JSON, for logs and programs.
+enum ProgressLine {
+    /// Progress for a log.
+    ///
+    /// `import 45%, 212 MB of 470 MB, 675,000 records, 410,000 records/s, 128 MB/s, 0:02 left, 3 rejects`
+    static func text(_ frame: ProgressFrame) -> String {
+        let snapshot = frame.snapshot
+        let isAlone = frame.work == nil
+        let done = isAlone ? snapshot.splitBytes : snapshot.importedBytes
+        let records = isAlone ? snapshot.splitRecords : snapshot.importedRecords
+        var parts: [String] = []
+        if let total = snapshot.totalBytes {
+            parts.append(NumberText.percent(done, of: total))
+            parts.append(NumberText.bytes(done) + " of " + NumberText.bytes(total))
+        } else {
+            parts.append(NumberText.bytes(done))
+        }
+        parts.append(NumberText.counted(records, "record"))
+        if !isAlone, snapshot.splitRecords > records {
+            parts.append(NumberText.grouped(snapshot.splitRecords) + " split")
+        }
+        if let rate = frame.recordsPerSecond { parts.append(NumberText.grouped(Int64(rate)) + " records/s") }
+        if let rate = frame.bytesPerSecond { parts.append(NumberText.bytes(rate) + "/s") }
+        switch snapshot.phase {
+        case .finished: parts.append("done in " + NumberText.clock(frame.elapsed))
+        case .finishing: parts.append("finishing")
+        default: if let left = frame.secondsLeft { parts.append(NumberText.clock(left) + " left") }
+        }
+        if frame.work == .import { parts.append(NumberText.counted(snapshot.rejects, "reject")) }
+        return (frame.work?.rawValue ?? "split") + " " + parts.joined(separator: ", ")
+    }
+
+    /// One JSON object on one line, its line break included.
+    static func json(_ frame: ProgressFrame) throws -> String {
+        try JSONText.line(Record(frame))
+    }
+
+    /// A message as one JSON object on one line, its line break included.
+    static func json(message: String) throws -> String {
+        try JSONText.line(["message": message])
+    }
+
+    /// The keys of `--progress json`; one that is not known is left out.
+    private struct Record: Encodable {
+        let phase: String
+        let elapsed: Double
+        let totalBytes: Int64?
+        let splitBytes: Int64
+        let splitRecords: Int64
+        let bytes: Int64
+        let records: Int64
+        let rejects: Int64
+        let recordsPerSecond: Double?
+        let bytesPerSecond: Double?
+        let secondsLeft: Double?
+
+        init(_ frame: ProgressFrame) {
+            let snapshot = frame.snapshot
+            phase = snapshot.phase.rawValue
+            elapsed = Self.rounded(frame.elapsed)
+            totalBytes = snapshot.totalBytes
+            splitBytes = snapshot.splitBytes
+            splitRecords = snapshot.splitRecords
+            bytes = snapshot.importedBytes
+            records = snapshot.importedRecords
+            rejects = snapshot.rejects
+            recordsPerSecond = frame.recordsPerSecond.map(Self.rounded)
+            bytesPerSecond = frame.bytesPerSecond.map(Self.rounded)
+            secondsLeft = frame.secondsLeft.map(Self.rounded)
+        }
+
+        private static func rounded(_ value: Double) -> Double { (value * 1000).rounded() / 1000 }
+
+        enum CodingKeys: String, CodingKey {
+            case phase, elapsed
+            case totalBytes = "total_bytes"
+            case splitBytes = "split_bytes"
+            case splitRecords = "split_records"
+            case bytes, records, rejects
+            case recordsPerSecond = "records_per_second"
+            case bytesPerSecond = "bytes_per_second"
+            case secondsLeft = "seconds_left"
+        }
+    }
+}

@@ -1,0 +1,82 @@
+import Importer
+
+/// One look at an import with what follows from the looks before it.
+struct ProgressFrame: Sendable, Equatable {
+    /// What the source's bytes are put through in the second half.
+    enum Work: String, Sendable {
+        case infer
+        case `import`
+    }
+
+    var snapshot = ImportProgress.Snapshot()
+    /// Whether there is a second half; `split` alone has none.
+    var work: Work? = .import
+    /// Seconds since this run began.
+    var elapsed = 0.0
+    /// Of the second half, or of the split where that is all; nil until there is something to go by.
+    var recordsPerSecond: Double?
+    var bytesPerSecond: Double?
+    var splitBytesPerSecond: Double?
+    /// Of all the work that is left; nil where that cannot be told.
+    var secondsLeft: Double?
+}
+
+/// Works out rates from a sliding window, so that they tell how it goes now, and only of what this run did.
+struct ProgressMeter {
+    private struct Sample {
+        let time: Double
+        let bytes: Int64
+        let records: Int64
+        let splitBytes: Int64
+    }
+
+    /// In seconds.
+    private static let window = 5.0
+    /// Rates over less time than this, in seconds, jump about.
+    private static let leastSpan = 0.4
+
+    private let splitsOnly: Bool
+    private var samples: [Sample] = []
+    private var phase = ImportProgress.Phase.starting
+
+    init(splitsOnly: Bool) {
+        self.splitsOnly = splitsOnly
+    }
+
+    /// Takes a look at the time `elapsed`, in seconds since this run began; each later than the one before.
+    mutating func add(_ snapshot: ImportProgress.Snapshot, elapsed: Double) -> ProgressFrame {
+        let sample = Sample(
+            time: elapsed,
+            bytes: splitsOnly ? snapshot.splitBytes : snapshot.importedBytes - snapshot.resumedBytes,
+            records: splitsOnly ? snapshot.splitRecords : snapshot.importedRecords - snapshot.resumedRecords,
+            splitBytes: snapshot.splitBytes
+        )
+        // What a resume finds done already, and a new pass over the source, must not look like speed.
+        let isBackwards = samples.last.map { $0.bytes > sample.bytes || $0.splitBytes > sample.splitBytes } ?? false
+        if snapshot.phase != phase || isBackwards { samples.removeAll(keepingCapacity: true) }
+        phase = snapshot.phase
+        samples.append(sample)
+        // The sample at the window's far edge stays, so that the window is never shorter than it should be.
+        while samples.count > 2, samples[1].time <= elapsed - Self.window { samples.removeFirst() }
+
+        var frame = ProgressFrame(snapshot: snapshot, work: work(in: snapshot.phase), elapsed: elapsed)
+        guard let first = samples.first, sample.time - first.time >= Self.leastSpan else { return frame }
+        let span = sample.time - first.time
+        frame.recordsPerSecond = Double(sample.records - first.records) / span
+        frame.bytesPerSecond = Double(sample.bytes - first.bytes) / span
+        frame.splitBytesPerSecond = Double(sample.splitBytes - first.splitBytes) / span
+        frame.secondsLeft = secondsLeft(snapshot, bytesPerSecond: frame.bytesPerSecond ?? 0)
+        return frame
+    }
+
+    private func work(in phase: ImportProgress.Phase) -> ProgressFrame.Work? {
+        if splitsOnly { return nil }
+        return phase == .inferring ? .infer : .import
+    }
+
+    private func secondsLeft(_ snapshot: ImportProgress.Snapshot, bytesPerSecond: Double) -> Double? {
+        guard let total = snapshot.totalBytes, bytesPerSecond > 0 else { return nil }
+        let done = splitsOnly ? snapshot.splitBytes : snapshot.importedBytes
+        return Double(max(total - done, 0)) / bytesPerSecond
+    }
+}

@@ -1,0 +1,51 @@
+import Dispatch
+import Foundation
+import Importer
+
+/// Shows an import's progress on standard error while it runs, on a thread of its own.
+///
+/// The cursor is never hidden: a process that is killed has nothing to restore.
+final class ProgressReporter: Sendable {
+    private let stopRequest = DispatchSemaphore(value: 0)
+    private let stopped = DispatchSemaphore(value: 0)
+
+    /// Starts to show `progress` as `mode` says.
+    ///
+    /// With `splitsOnly` there is a split and nothing after it.
+    init(_ progress: ImportProgress, interruption: Interruption, mode: ProgressMode, splitsOnly: Bool = false) {
+        let environment = ProcessInfo.processInfo.environment
+        let mode = mode.resolved(canRedraw: Terminal.canRedraw(STDERR_FILENO, environment: environment))
+        let style = ProgressBar.Style(
+            isUnicode: Terminal.isUTF8(environment: environment),
+            isColored: isatty(STDERR_FILENO) == 1 && (environment["NO_COLOR"] ?? "").isEmpty
+        )
+        let (stopRequest, stopped) = (stopRequest, stopped)
+        Thread.detachNewThread {
+            var display = ProgressDisplay(mode: mode, style: style, meter: ProgressMeter(splitsOnly: splitsOnly))
+            let clock = ContinuousClock()
+            let start = clock.now
+            var isLast = false
+            repeat {
+                isLast = stopRequest.wait(timeout: .now() + .milliseconds(display.intervalInMilliseconds)) == .success
+                let elapsed = start.duration(to: clock.now) / .seconds(1)
+                StandardError.write(
+                    display.update(
+                        progress.snapshot,
+                        elapsed: elapsed,
+                        isStopping: interruption.isRequested,
+                        isLast: isLast,
+                        width: Terminal.columns(of: STDERR_FILENO) ?? 80,
+                        isForeground: Terminal.isForeground(STDERR_FILENO)
+                    )
+                )
+            } while !isLast
+            stopped.signal()
+        }
+    }
+
+    /// Shows how it ended, and returns when all of it is written.
+    func stop() {
+        stopRequest.signal()
+        stopped.wait()
+    }
+}

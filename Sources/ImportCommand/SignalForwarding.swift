@@ -1,0 +1,67 @@
+import Dispatch
+import Foundation
+import Importer
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// Turns SIGINT, SIGTERM and SIGHUP into a request to stop; a second signal ends the process at once.
+///
+/// The signals are blocked and one thread waits for them (`sigwait(3)`), so nothing has to be async-signal-safe.
+enum SignalForwarding {
+    /// One request often comes as two signals: `timeout` signals its child and then the child's group.
+    private static let echo: Duration = .milliseconds(200)
+
+    /// Starts forwarding.
+    ///
+    /// To be called on the main thread before others are made: they inherit its mask.
+    static func start(to interruption: Interruption) {
+        var signals: [Int32] = [SIGINT, SIGTERM]
+        // A shell without job control starts background jobs with SIGINT ignored. An import that was asked to stop stops.
+        signal(SIGINT, SIG_DFL)
+        // `nohup` is to be respected.
+        if !isIgnored(SIGHUP) { signals.append(SIGHUP) }
+
+        var set = sigset_t()
+        sigemptyset(&set)
+        for number in signals { sigaddset(&set, number) }
+        pthread_sigmask(SIG_BLOCK, &set, nil)
+        let waited = set
+        Thread.detachNewThread {
+            var set = waited
+            var first: (code: Int32, time: ContinuousClock.Instant)?
+            while true {
+                var number: Int32 = 0
+                guard sigwait(&set, &number) == 0 else { continue }
+                if let first {
+                    guard first.time.duration(to: .now) > echo else { continue }
+                    StandardError.write("\n")
+                    _exit(first.code)
+                }
+                first = (128 + number, .now)
+                interruption.request(reason(of: number))
+            }
+        }
+    }
+
+    private static func reason(of signal: Int32) -> Interruption.Reason {
+        switch signal {
+        case SIGHUP: .hangup
+        case SIGTERM: .terminate
+        default: .interrupt
+        }
+    }
+
+    private static func isIgnored(_ number: Int32) -> Bool {
+        let previous = signal(number, SIG_IGN)
+        guard let previous else {
+            signal(number, SIG_DFL)
+            return false
+        }
+        _ = signal(number, previous)
+        return unsafeBitCast(previous, to: Int.self) == 1
+    }
+}

@@ -1,0 +1,65 @@
+import ArgumentParser
+import Importer
+
+/// The main job.
+///
+/// `importer import SOURCE... --into STORE`
+struct ImportSubcommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "import",
+        abstract: "Import JSON into a SQLite store.",
+        discussion: """
+            Running it again with the same sources and store after an interruption carries on where it stopped. \
+            On a finished import it says so and changes nothing; with other sources it is a new job into the same \
+            store.
+
+            EXAMPLES
+              importer people.json --into people.sqlite
+              importer orders.ndjson.gz --into shop.sqlite --model shop.model.json
+              importer map.json --into map.sqlite --records '$.features[*]' --entity Place
+              gzip -dc events.gz | importer import - --into e.sqlite --entity Event
+
+            A --model file, --entity, --records, --max-record-bytes and --max-depth decide the result: a resume \
+            with others is refused. All other options are free to change at every run.
+            """
+    )
+
+    @Argument(help: ArgumentHelp("Files, - for standard input, or one chunk directory.", valueName: "source"))
+    var sources: [String]
+
+    @Option(help: ArgumentHelp("The SQLite file to import into; made if it is not there.", valueName: "store"))
+    var into: String
+
+    @OptionGroup(title: "Job options") var job: JobArguments
+    @OptionGroup(title: "Run options") var runArguments: RunArguments
+
+    @Flag(help: "Import sources that this store has already finished once more, as a new job.")
+    var again = false
+
+    @Flag(help: "Begin an interrupted job anew: rows that it inserted go, merges that it made stay.")
+    var restart = false
+
+    @Flag(help: "Print the plan and change nothing.")
+    var dryRun = false
+
+    @OptionGroup(title: "Output options") var output: OutputArguments
+
+    func validate() throws {
+        if into.isEmpty { throw ValidationError("--into: the path is empty") }
+        if again && restart { throw ValidationError("--again and --restart exclude each other") }
+        if sources.count(where: { $0 == "-" }) > 1 { throw ValidationError("standard input can be given once only") }
+        if dryRun && output.report != nil { throw ValidationError("--dry-run makes no report") }
+    }
+
+    func run() throws {
+        var runOptions = runArguments.options
+        runOptions.again = again
+        runOptions.restart = restart
+        let pipeline = ImportPipeline(sources: sources, into: into, job: try job.options(), run: runOptions)
+        if dryRun {
+            let plan = try pipeline.plan()
+            return output.json ? try StandardOutput.write(json: plan) : try StandardOutput.write(PlanText.text(plan))
+        }
+        try ImportRun(store: into, readsStandardInput: sources.contains("-"), output: output).perform(pipeline)
+    }
+}

@@ -1,0 +1,61 @@
+import ArgumentParser
+import Importer
+
+/// Prints a model.
+///
+/// `importer infer SOURCE...`
+struct InferSubcommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "infer",
+        abstract: "Print a model for this data.",
+        discussion: """
+            The model is worked out from all records and loses nothing: importing with it gives the same store as \
+            importing without. It goes to standard output, what was noticed on the way to standard error.
+
+            EXAMPLES
+              importer infer people.json > people.model.json
+              importer import people.json --into people.sqlite --model people.model.json
+            """
+    )
+
+    @Argument(help: ArgumentHelp("Files, or - for standard input.", valueName: "source"))
+    var sources: [String]
+
+    @OptionGroup(title: "Job options") var shape: ShapeArguments
+
+    @Option(
+        help: ArgumentHelp("Workers.", discussion: "Default: processors, at most 4.", valueName: "n")
+    )
+    var workers: Int?
+
+    @OptionGroup(title: "Output options") var progress: ProgressArguments
+
+    @Flag(help: "Print one JSON object with the model and the notices.")
+    var json = false
+
+    func validate() throws {
+        try ShapeArguments.check(workers ?? 1, "--workers", in: 1...256)
+    }
+
+    func run() throws {
+        let watch = WatchedRun(mode: progress.progress)
+        let model = try watch.perform {
+            try ImportPipeline.infer(
+                sources: sources,
+                job: shape.options,
+                run: RunOptions(workers: RunArguments.workers(workers)),
+                progress: watch.progress,
+                interruption: watch.interruption
+            )
+        }
+        // The order of a model's attributes is the order of the columns: the text is not parsed and written again.
+        let text = model.text.hasSuffix("\n") ? model.text : model.text + "\n"
+        if json {
+            return try StandardOutput.write("{\"notices\":\(JSONText.line(model.notices)),\"model\":\(text)}\n")
+        }
+        try StandardOutput.write(text)
+        for notice in model.notices {
+            StandardError.write("importer: " + TerminalText.escaped(notice, keepingLineBreaks: true) + "\n")
+        }
+    }
+}

@@ -1,0 +1,31 @@
+import ArgumentParser
+import Importer
+
+/// Carries on.
+///
+/// `importer resume STORE`
+struct ResumeSubcommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "resume",
+        abstract: "Carry on with an interrupted import.",
+        discussion: """
+            Sources and job options are those that the store has kept. An import of standard input goes on when the \
+            same stream is piped in again.
+
+            EXAMPLES
+              importer resume people.sqlite
+              gzip -dc events.json.gz | importer resume events.sqlite
+            """
+    )
+
+    @Argument(help: "The store of the interrupted import.")
+    var store: String
+
+    @OptionGroup(title: "Run options") var runArguments: RunArguments
+    @OptionGroup(title: "Output options") var output: OutputArguments
+
+    func run() throws {
+        let pipeline = ImportPipeline(resuming: store, run: runArguments.options)
+        try ImportRun(store: store, readsStandardInput: false, output: output).perform(pipeline)
+    }
+}

@@ -1,0 +1,67 @@
+import ArgumentParser
+import Importer
+
+/// Only cuts chunks.
+///
+/// `importer split SOURCE... --to DIR`
+struct SplitSubcommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "split",
+        abstract: "Only cut numbered chunks, one record per line.",
+        discussion: """
+            Writes chunk-000001.ndjson, chunk-000002.ndjson, … and manifest.ndjson, which says where in the source \
+            each record stood. `importer import DIR --into STORE` takes them. The same command carries on with a \
+            split that was interrupted.
+
+            EXAMPLES
+              importer split people.json --to people.chunks
+              importer split map.json --to places --records '$.features[*]'
+            """
+    )
+
+    @Argument(help: ArgumentHelp("Files, or - for standard input.", valueName: "source"))
+    var sources: [String]
+
+    @Option(help: ArgumentHelp("The directory for the chunks; made if it is not there.", valueName: "dir"))
+    var to: String
+
+    @OptionGroup(title: "Job options") var shape: ShapeArguments
+
+    @Option(help: ArgumentHelp("Size at which a chunk is closed, with K/M/G suffixes.", valueName: "bytes"))
+    var chunkSize = ByteSize(count: RunOptions().chunkSize)
+
+    @OptionGroup(title: "Output options") var progress: ProgressArguments
+
+    @Flag(help: "Print the summary as JSON.")
+    var json = false
+
+    func validate() throws {
+        if to.isEmpty { throw ValidationError("--to: the path is empty") }
+        try ShapeArguments.check(chunkSize.count, "--chunk-size", in: 1...(.max))
+    }
+
+    func run() throws {
+        let watch = WatchedRun(mode: progress.progress, splitsOnly: true)
+        let summary: SplitSummary
+        do {
+            summary = try watch.perform {
+                try ImportPipeline.split(
+                    sources: sources,
+                    to: to,
+                    job: shape.options,
+                    run: RunOptions(chunkSize: chunkSize.count),
+                    progress: watch.progress,
+                    interruption: watch.interruption
+                )
+            }
+        } catch let error as ImportError where error.isInterruption && error.advice == nil {
+            throw ImportError(
+                error.code,
+                "\(error.message); the sealed chunks in \(to) are whole",
+                advice: "To carry on, run the same command again."
+            )
+        }
+        if json { return try StandardOutput.write(json: summary) }
+        try StandardOutput.write(SplitText.text(summary))
+    }
+}

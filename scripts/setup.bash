@@ -1,0 +1,50 @@
+# What the scripts share: sourced, never run.
+
+root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
+
+say() { printf '%s\n' "$*" >&2; }
+
+die() {
+    say "${0##*/}: $*"
+    exit 1
+}
+
+# Prints the comment at the top of the script as its usage.
+usage() {
+    sed -n '2,/^$/s/^#\( \|$\)//p' "$0"
+}
+
+# Installs the Debian packages that are missing. Each argument is PACKAGE=COMMAND, or PACKAGE=lib:MODULE where the
+# package brings no command but a library that pkg-config knows.
+install_missing() {
+    local missing=() pair package needed
+    for pair in "$@"; do
+        package=${pair%%=*} needed=${pair#*=}
+        case "$needed" in
+            lib:*) pkg-config --exists "${needed#lib:}" 2>/dev/null || missing+=("$package") ;;
+            *) command -v "$needed" >/dev/null 2>&1 || missing+=("$package") ;;
+        esac
+    done
+    [ ${#missing[@]} -eq 0 ] && return
+    command -v apt-get >/dev/null 2>&1 ||
+        die "please install ${missing[*]} (or what your system calls them): there is no apt-get here"
+    local as_root=()
+    if [ "$(id -u)" -ne 0 ]; then
+        command -v sudo >/dev/null 2>&1 || die "please install ${missing[*]} as root"
+        as_root=(sudo)
+    fi
+    say "Installing what is missing: ${missing[*]}"
+    # Package lists that are hours old are fine; a fresh machine has none at all.
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "${missing[@]}" \
+        </dev/null >&2 && return
+    "${as_root[@]}" apt-get update </dev/null >&2
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "${missing[@]}" \
+        </dev/null >&2
+}
+
+# What the package is built with.
+install_for_building() {
+    command -v swift >/dev/null 2>&1 || die "needs a Swift toolchain, 6.1 or newer: https://www.swift.org/install/"
+    install_missing pkg-config=pkg-config libyajl-dev=lib:yajl libsqlite3-dev=lib:sqlite3 \
+        libarchive-dev=lib:libarchive libxxhash-dev=lib:libxxhash
+}

@@ -11,6 +11,9 @@ enum NumberText {
         return result
     }
 
+    /// The same without its fraction.
+    static func grouped(whole number: Double) -> String { grouped(Int64(limited(number))) }
+
     /// A number and its noun: `1,234,567 records`, `1 record`.
     static func counted(_ number: Int64, _ singular: String, _ plural: String? = nil) -> String {
         grouped(number) + " " + (number == 1 ? singular : plural ?? singular + "s")
@@ -18,8 +21,8 @@ enum NumberText {
 
     /// Decimal units, three or four digits: `999 B`, `12.3 MB`, `1.25 GB`.
     static func bytes(_ count: Double) -> String {
-        guard count >= 1000 else { return "\(Int64(max(count, 0))) B" }
-        var value = count
+        var value = limited(count)
+        guard value >= 1000 else { return "\(Int64(value)) B" }
         var unit = 0
         let units = ["B", "kB", "MB", "GB", "TB", "PB", "EB"]
         // 999.5 would be printed as 1000.
@@ -53,6 +56,11 @@ enum NumberText {
         guard seconds.isFinite, seconds >= 0 else { return "0 s" }
         if seconds < 9.995 { return fixed(seconds, digits: 2) + " s" }
         return seconds < 99.95 ? fixed(seconds, digits: 1) + " s" : clock(seconds)
+    }
+
+    /// The number as far as an `Int64` goes; nothing for a NaN.
+    private static func limited(_ number: Double) -> Double {
+        number.isNaN ? 0 : min(max(number, 0), Double(Int64.max).nextDown)
     }
 
     private static func twoDigits(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }

@@ -51,9 +51,9 @@ enum ReportText {
     private static func speed(_ report: ImportReport) -> String {
         // Less than a hundredth of a second says nothing about speed.
         guard report.seconds >= 0.01 else { return "" }
-        let records = Int64(Double(report.recordsRead) / report.seconds)
+        let records = NumberText.grouped(whole: Double(report.recordsRead) / report.seconds)
         let bytes = NumberText.bytes(Double(report.bytes) / report.seconds)
-        return " (\(NumberText.grouped(records)) records/s, \(bytes)/s)"
+        return " (\(records) records/s, \(bytes)/s)"
     }
 
     private static func sources(_ report: ImportReport) -> String {

@@ -69,7 +69,7 @@ struct ProgressBar {
             Field(text: NumberText.counted(snapshot.splitRecords, "record"), rank: 5),
         ]
         if isAlone, let rate = frame.recordsPerSecond {
-            fields.append(Field(text: NumberText.grouped(Int64(rate)) + "/s", rank: 6))
+            fields.append(Field(text: NumberText.grouped(whole: rate) + "/s", rank: 6))
         }
         if let rate = frame.splitBytesPerSecond, !isDone(snapshot.splitBytes, of: snapshot.totalBytes) {
             fields.append(Field(text: NumberText.bytes(rate) + "/s", rank: 7))
@@ -85,7 +85,7 @@ struct ProgressBar {
             Field(text: NumberText.counted(snapshot.importedRecords, "record"), rank: 5),
         ]
         if let rate = frame.recordsPerSecond {
-            fields.append(Field(text: NumberText.grouped(Int64(rate)) + "/s", rank: 3))
+            fields.append(Field(text: NumberText.grouped(whole: rate) + "/s", rank: 3))
         }
         if let rate = frame.bytesPerSecond {
             fields.append(Field(text: NumberText.bytes(rate) + "/s", rank: 6))

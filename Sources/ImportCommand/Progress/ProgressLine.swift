@@ -21,7 +21,7 @@ enum ProgressLine {
         if !isAlone, snapshot.splitRecords > records {
             parts.append(NumberText.grouped(snapshot.splitRecords) + " split")
         }
-        if let rate = frame.recordsPerSecond { parts.append(NumberText.grouped(Int64(rate)) + " records/s") }
+        if let rate = frame.recordsPerSecond { parts.append(NumberText.grouped(whole: rate) + " records/s") }
         if let rate = frame.bytesPerSecond { parts.append(NumberText.bytes(rate) + "/s") }
         switch snapshot.phase {
         case .finished: parts.append("done in " + NumberText.clock(frame.elapsed))

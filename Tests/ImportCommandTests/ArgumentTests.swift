@@ -1,0 +1,105 @@
+import ArgumentParser
+import Testing
+
+@testable import ImportCommand
+@testable import Importer
+
+struct ArgumentTests {
+    private func parse<Command: ParsableCommand>(_ type: Command.Type, _ line: String) throws -> Command {
+        try #require(try ImporterCommand.parseAsRoot(line.split(separator: " ").map(String.init)) as? Command)
+    }
+
+    @Test func importsByDefault() throws {
+        let command = try parse(ImportSubcommand.self, "a.json b.json --into s.sqlite")
+        #expect(command.sources == ["a.json", "b.json"])
+        #expect(command.into == "s.sqlite")
+    }
+
+    @Test func takesADashForStandardInput() throws {
+        #expect(try parse(ImportSubcommand.self, "import - --into s.sqlite").sources == ["-"])
+        #expect(throws: (any Error).self) { try parse(ImportSubcommand.self, "import - - --into s.sqlite") }
+    }
+
+    @Test func defaultsAreTheLibrarys() throws {
+        let command = try parse(ImportSubcommand.self, "import a --into s")
+        var expected = RunOptions()
+        expected.workers = RunArguments.workers(nil)
+        #expect(command.runArguments.options == expected)
+        #expect(try command.job.options() == JobOptions())
+        #expect((1...4).contains(expected.workers))
+    }
+
+    @Test func optionsReachTheLibrary() throws {
+        let command = try parse(
+            ImportSubcommand.self,
+            "import a --into s --entity E --max-record-bytes 512M --max-depth 7 --workers 3 --chunk-size 2m "
+                + "--commit-every 5 --chunks d --keep-chunks --durability off --progress json --report r --json"
+        )
+        #expect(try command.job.options() == JobOptions(entity: "E", maxRecordBytes: 512 << 20, maxDepth: 7))
+        #expect(
+            command.runArguments.options
+                == RunOptions(
+                    workers: 3,
+                    chunkSize: 2 << 20,
+                    commitEvery: 5,
+                    chunkDirectory: "d",
+                    keepsChunks: true,
+                    durability: .off
+                )
+        )
+        #expect(command.output.progress.progress == .json)
+        #expect(command.output.report == "r")
+        #expect(command.output.json)
+    }
+
+    @Test func resumeTakesRunOptionsOnly() throws {
+        #expect(try parse(ResumeSubcommand.self, "resume s --workers 1").runArguments.options.workers == 1)
+        for option in ["--entity E", "--max-depth 3", "--model m.json", "--records $", "--again", "--restart"] {
+            #expect(throws: (any Error).self) { try parse(ResumeSubcommand.self, "resume s \(option)") }
+        }
+    }
+
+    @Test(
+        arguments: [
+            "import a", "import --into s", "import a --into s --workers 0", "import a --into s --workers -1",
+            "import a --into s --chunk-size 0", "import a --into s --commit-every 0",
+            "import a --into s --max-record-bytes 0", "import a --into s --max-record-bytes 2G",
+            "import a --into s --max-depth 100001", "import a --into s --max-depth x",
+            "import a --into s --progress loud", "import a --into s --again --restart",
+            "import a --into s --dry-run --report r", "import a --into s --durability much",
+            "split a", "split a --to d --max-depth 0", "infer", "infer a --workers 0", "status", "verify", "rejects",
+            "resume", "status s --nope", "verify a b",
+        ])
+    func wrongUseIsRefused(line: String) {
+        let error = #expect(throws: (any Error).self) {
+            try ImporterCommand.parseAsRoot(line.split(separator: " ").map(String.init))
+        }
+        // 64 is EX_USAGE.
+        #expect(error.map { ImporterCommand.exitCode(for: $0).rawValue } == 64)
+    }
+
+    @Test(
+        arguments: [
+            ("1", 1), ("4096", 4096), ("512K", 512 << 10), ("8M", 8 << 20), ("8m", 8 << 20), ("1G", 1 << 30),
+            ("2MiB", 2 << 20), ("3kB", 3 << 10), ("10B", 10),
+        ])
+    func sizesHaveSuffixes(text: String, count: Int) {
+        #expect(ByteSize(argument: text)?.count == count)
+    }
+
+    @Test(arguments: ["", "K", "B", "1.5M", "-1", "+1", "1T", "1KK", "0x10", " 1", "9223372036854775807K", "١"])
+    func otherSizesAreRefused(text: String) {
+        #expect(ByteSize(argument: text) == nil)
+    }
+
+    @Test func aSizePrintsAsItIsTyped() {
+        for text in ["1", "1023", "1K", "8M", "64M", "1G", "1025"] {
+            #expect(ByteSize(argument: text)?.description == text)
+        }
+    }
+
+    @Test func helpNamesOnlyWhatThereIs() {
+        let names = ImporterCommand.configuration.subcommands.map { $0.configuration.commandName }
+        #expect(names == ["import", "resume", "status", "split", "infer", "rejects", "verify"])
+    }
+}

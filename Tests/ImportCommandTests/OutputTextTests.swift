@@ -1,0 +1,135 @@
+import Foundation
+import Testing
+
+@testable import ImportCommand
+@testable import Importer
+
+struct OutputTextTests {
+    @Test func summarySaysWhatCameOfEachRecord() throws {
+        let text = ReportText.text(try Samples.report(), store: "people.sqlite", command: "importer")
+        #expect(
+            text == """
+                people.json is in people.sqlite, in 0.50 s (2,000 records/s, 630 kB/s)
+                  read      1,000
+                  inserted    997
+                  rejected      3
+
+                What was not taken, and why:  importer rejects people.sqlite
+
+                """
+        )
+    }
+
+    @Test func anInterruptedJobSaysHowToCarryOn() throws {
+        let report = try Samples.report(#"{"state": "interrupted", "chunks_done": 1}"#)
+        let text = ReportText.text(report, store: "my people.sqlite", command: "importer")
+        #expect(text.contains("1 of 2 chunks done"))
+        #expect(text.contains("To carry on:  importer resume 'my people.sqlite'\n"))
+        let piped = try Samples.report(#"{"state": "failed", "sources": ["-"]}"#)
+        #expect(ReportText.text(piped, store: "s", command: "importer").contains("… | importer resume s\n"))
+    }
+
+    @Test func aFinishedJobHasNothingToCarryOn() throws {
+        let text = ReportText.text(try Samples.report(#"{"rejected": 0}"#), store: "s", command: "importer")
+        #expect(!text.contains("resume"))
+        #expect(!text.contains("rejects s"))
+    }
+
+    @Test func ledgerAndEntitiesAreListed() throws {
+        let report = try Samples.report(
+            #"""
+            {"entities": {"b": {"records_read": 2, "inserted": 2, "updated": 0, "unchanged": 0, "ignored": 0, "rejected": 0},
+                          "a": {"records_read": 998, "inserted": 995, "updated": 0, "unchanged": 0, "ignored": 0, "rejected": 3}},
+             "ledger": {"a": {"price": {"kindChanged": 4112, "trimmed": 1}}}}
+            """#
+        )
+        let text = ReportText.text(report, store: "s", command: "importer")
+        #expect(text.contains("Entities\n  a  995 inserted, 3 rejected\n  b  2 inserted\n"))
+        #expect(text.contains("\n  a.price  kindChanged 4,112, trimmed 1\n"))
+    }
+
+    @Test func namesFromTheDataCannotCommandTheTerminal() throws {
+        let evil = "\\u001b]0;x\\u0007\\u009b2J\\n"
+        let report = try Samples.report(
+            #"{"state": "failed", "sources": ["EVIL"], "ledger": {"EVIL": {"EVIL": {"kindChanged": 1}}}, "message": "EVIL"}"#
+                .replacing("EVIL", with: evil)
+        )
+        let text = ReportText.text(report, store: "s\u{1B}c", command: "importer")
+        #expect(Samples.isHarmless(text))
+        let reject = Samples.reject(source: "a\u{1B}[2J\nb", record: Array("{\"a\":\"\u{1B}[31m\u{9B}1m\"}".utf8))
+        #expect(Samples.isHarmless(RejectText.text(reject, showsRecord: true)))
+        #expect(RejectText.text(reject, showsRecord: true).split(separator: "\n").count == 3)
+        #expect(Samples.isHarmless(try JSONText.line(RejectRecord(reject, showsRecord: true))))
+    }
+
+    @Test func escapedJSONReadsAsItWas() throws {
+        let value = ["a\u{9B}b\u{202E}\u{7F}\u{1}\n\"": "é😀"]
+        for text in [try JSONText.line(value), try JSONText.document(value)] {
+            #expect(try JSONDecoder().decode([String: String].self, from: Data(text.utf8)) == value)
+            #expect(Samples.isHarmless(text))
+        }
+    }
+
+    @Test func valuesAreShownOnlyWhenAskedFor() throws {
+        let reject = Samples.reject(record: Array(#"{"secret": 1}"#.utf8))
+        #expect(!RejectText.text(reject, showsRecord: false).contains("secret"))
+        #expect(RejectText.text(reject, showsRecord: true).contains("secret"))
+        #expect(!(try JSONText.line(RejectRecord(reject, showsRecord: false)).contains("secret")))
+    }
+
+    @Test func aRejectSaysWhatAndWhere() {
+        let text = RejectText.text(Samples.reject(record: []), showsRecord: false)
+        #expect(
+            text == """
+                #7  people.json at byte 4,096, record 1,234, people
+                    address.city: wrongKind, expected string, found object (byte 4,100)
+
+                """
+        )
+    }
+
+    @Test func excerptsFitTheTerminalAndSayWhenThereIsMore() {
+        #expect(TerminalText.excerpt(Array("short".utf8), columns: 10) == "short")
+        let long = TerminalText.excerpt([UInt8](repeating: 0x61, count: 1 << 20), columns: 10)
+        #expect(long == "aaaaaaaaa…")
+        #expect(TerminalText.excerpt([UInt8](repeating: 0x01, count: 100), columns: 10).count == 10)
+        #expect(TerminalText.excerpt([0xFF, 0x61], columns: 10) == "\u{FFFD}a")
+    }
+
+    @Test func bytesThatAreNotTextComeInBase64() throws {
+        let line = try JSONText.line(RejectRecord(Samples.reject(record: [0xFF, 0x00]), showsRecord: true))
+        #expect(line.contains(#""record_base64":"/wA=""#))
+    }
+
+    @Test(
+        arguments: [
+            ("people.sqlite", "people.sqlite"), ("-x", "./-x"), ("a b", "'a b'"), ("it's", #"'it'\''s'"#),
+            ("$(rm)", "'$(rm)'"), ("", "''"), ("é", "é"),
+        ])
+    func pathsCanBePastedIntoAShell(path: String, quoted: String) {
+        #expect(TerminalText.shellQuoted(path) == quoted)
+    }
+
+    @Test(
+        arguments: [
+            (0, "0 B"), (999, "999 B"), (1000, "1.00 kB"), (9994, "9.99 kB"), (9995, "10.0 kB"), (99_949, "99.9 kB"),
+            (99_950, "100 kB"), (999_499, "999 kB"), (999_500, "1.00 MB"), (470_000_000, "470 MB"),
+            (Int64.max, "9.22 EB"),
+        ])
+    func bytesHaveThreeDigits(count: Int64, text: String) {
+        #expect(NumberText.bytes(count) == text)
+    }
+
+    @Test func numbersAreGrouped() {
+        #expect(NumberText.grouped(0) == "0")
+        #expect(NumberText.grouped(-1234) == "-1,234")
+        #expect(NumberText.grouped(.min) == "-9,223,372,036,854,775,808")
+        #expect(NumberText.grouped(whole: 1e300) == "9,223,372,036,854,774,784")
+        #expect(NumberText.grouped(whole: .nan) == "0")
+        #expect(NumberText.bytes(Double.infinity) == "9.22 EB")
+        #expect(NumberText.counted(1, "record") == "1 record")
+        #expect(NumberText.clock(3723) == "1:02:03")
+        #expect(NumberText.clock(.infinity) == "--:--")
+        #expect(NumberText.seconds(0.424) == "0.42 s")
+    }
+}

@@ -95,7 +95,7 @@ struct ShapeArguments: ParsableArguments {
 
     private static func recordPath(_ text: String) throws -> RecordPath {
         do {
-            return try RecordPath(parsing: text)
+            return try RecordPath(text)
         } catch {
             throw ValidationError("'\(text)' is no record path: \(error). Examples: $  $[*]  $.items[*]  $.users.*")
         }

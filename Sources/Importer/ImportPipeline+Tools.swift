@@ -2,41 +2,30 @@ import ImportModel
 
 /// What can be done with sources besides importing them.
 extension ImportPipeline {
-    /// Says what `run` would do, without making or changing anything.
-    ///
-    /// - Throws: `ImportError`, as `run` would before its first record.
-    public func plan() throws -> ImportPlan {
-        throw ImportError(.software, "not yet")
-    }
-
     /// Only cuts sources into numbered chunks in a directory (DESIGN §6).
     ///
-    /// Carries on when the directory holds the
-    /// beginning of the same split.
+    /// Carries on when the directory holds the beginning of the same split.
     ///
     /// - Throws: `ImportError`. Chunks that are sealed stay, and the same call carries on.
     public static func split(
-        sources: [String],
-        to directory: String,
-        job: JobOptions,
-        run: RunOptions,
-        progress: ImportProgress,
+        sources: [String], to directory: String, job: JobOptions, run: RunOptions, progress: ImportProgress,
         interruption: Interruption
     ) throws -> SplitSummary {
-        throw ImportError(.software, "not yet")
+        try SplitTool(
+            directory: directory, job: job, run: run, opener: SourceOpener(), progress: progress,
+            interruption: interruption
+        ).split(sources)
     }
 
     /// Works out a model from all records of `sources` (DESIGN §7), keeping nothing else.
     ///
-    /// - Throws: `ImportError`.
+    /// - Throws: `ImportError`, also when the sources are not sound to their end.
     public static func infer(
-        sources: [String],
-        job: JobOptions,
-        run: RunOptions,
-        progress: ImportProgress,
-        interruption: Interruption
+        sources: [String], job: JobOptions, run: RunOptions, progress: ImportProgress, interruption: Interruption
     ) throws -> InferredModel {
-        throw ImportError(.software, "not yet")
+        try InferTool(
+            job: job, run: run, opener: SourceOpener(), progress: progress, interruption: interruption
+        ).infer(sources)
     }
 }
 

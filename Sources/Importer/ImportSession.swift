@@ -5,7 +5,7 @@ import ImportModel
 /// One run of one job, from where it stands to its end. The importer's lock is held meanwhile.
 final class ImportSession {
     private let store: String
-    private let run: RunOptions
+    private let options: RunOptions
     private let opener: SourceOpener
     private let progress: ImportProgress
     private let interruption: Interruption
@@ -22,7 +22,7 @@ final class ImportSession {
         interruption: Interruption, merges: MergeCenter
     ) throws {
         self.store = store
-        self.run = run
+        options = run
         self.opener = opener
         self.progress = progress
         self.interruption = interruption
@@ -98,7 +98,7 @@ final class ImportSession {
         let marker = try database.read { [job] in try Marker($0, job: job.id) } ?? Marker()
         merges.enqueue(
             MergeNotification(job: job.id, commit: marker.commits, changes: [], marker: marker, isFinished: true))
-        if !run.keepsChunks, !job.options.takesChunks { try directory.removeAll() }
+        if !options.keepsChunks, !job.options.takesChunks { try directory.removeAll() }
         try database.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
         progress.update { $0.phase = .finished }
     }
@@ -125,17 +125,17 @@ final class ImportSession {
                 now.append(source.description)
                 continue
             }
-            let description = try opener.describe(again: source.description)
+            let description = try opener.describe(again: source.description, interruption: interruption)
             now.append(description)
-            guard index <= marker.source, marker.bytes > 0,
-                !SourceCheck.isUntouched(description, since: source.description)
-            else { continue }
+            guard !SourceCheck.isUntouched(description, since: source.description) else { continue }
+            // Chunks that were cut from a source that has changed since are not to be imported.
+            if index >= marker.source { try dropChunks() }
+            guard index <= marker.source, marker.bytes > 0 else { continue }
             let ranges = try database.read { [job] in
                 try SourceCheck.committedRanges($0, job: job.id, source: index)
             }
             let stream = try opener.open(description, interruption: interruption)
             try check.verify(stream, description.name, ranges, upTo: ranges.last?.endByte ?? 0)
-            if index == marker.source { try dropChunksCutBefore(marker) }
         }
         let directory = directory.path
         job = try database.write { [job] database in
@@ -145,8 +145,7 @@ final class ImportSession {
         }
     }
 
-    /// Forgets chunks that were cut from a source that has changed since.
-    private func dropChunksCutBefore(_ marker: Marker) throws {
+    private func dropChunks() throws {
         guard let content = try ChunkManifest.read(in: directory), content.header.job == job.token else { return }
         try directory.remove(ChunkManifest.fileName)
     }
@@ -209,7 +208,7 @@ final class ImportSession {
 
     private func splitStage(_ point: ResumePoint) throws -> SplitStage {
         SplitStage(
-            sources: job.sources, limits: limits, chunkSize: run.chunkSize, directory: directory,
+            sources: job.sources, limits: limits, chunkSize: options.chunkSize, directory: directory,
             manifest: try manifest(point), opener: opener, interruption: interruption, progress: progress)
     }
 
@@ -219,7 +218,7 @@ final class ImportSession {
             guard let total, let size = source.description.plainSize else { return nil }
             return total + size
         }
-        let rejects = try JobProgressCounts.rejects(database, job: job.id)
+        let rejects = try database.read { [job] in try JobProgress($0, job: job.id).rejects }
         let cut = point.chunks.reduce(marker.bytes) { $0 + $1.endByte - max($1.firstByte, 0) }
         progress.update {
             $0.totalBytes = total
@@ -241,12 +240,12 @@ final class ImportSession {
         let point = try resumePoint()
         try showWhereItStands(point)
         try advanceStandardInput(to: point)
-        let queue = ChunkQueue(capacity: run.workers + 2)
+        let queue = ChunkQueue(capacity: options.workers + 2)
         let stage = InferStage(
-            sources: job.sources, maxDepth: job.options.maxDepth, queue: queue, progress: progress,
-            interruption: interruption)
-        let pool = WorkerPool(workers: run.workers) { queue.fail($0) }
-        for _ in 0..<run.workers { pool.start { try stage.work() } }
+            sources: job.sources, maxDepth: job.options.maxDepth, queue: queue, removesChunks: false,
+            progress: progress, interruption: interruption)
+        let pool = WorkerPool(workers: options.workers) { queue.fail($0) }
+        for _ in 0..<options.workers { pool.start { try stage.work() } }
         interruption.onRequest { [interruption] in queue.fail(interruption.error) }
         let fault = try feed(queue, pool, point)
         let inferred = stage.model()
@@ -271,14 +270,14 @@ final class ImportSession {
         var point = try resumePoint()
         try showWhereItStands(point)
         if deferredFault == nil { try advanceStandardInput(to: point) }
-        let queue = ChunkQueue(capacity: run.workers + 2)
+        let queue = ChunkQueue(capacity: options.workers + 2)
         let state = try database.read { [job] in try JobProgress($0, job: job.id) }
         let stage = ImportStage(
-            store: store, job: job, model: model, run: run, queue: queue, state: state,
-            keepsChunks: run.keepsChunks || job.options.takesChunks, progress: progress, interruption: interruption,
+            store: store, job: job, model: model, run: options, queue: queue, state: state,
+            keepsChunks: options.keepsChunks || job.options.takesChunks, progress: progress, interruption: interruption,
             merges: merges)
-        let pool = WorkerPool(workers: run.workers) { stage.fail($0) }
-        for _ in 0..<run.workers { pool.start { try stage.work() } }
+        let pool = WorkerPool(workers: options.workers) { stage.fail($0) }
+        for _ in 0..<options.workers { pool.start { try stage.work() } }
         interruption.onRequest { [interruption] in stage.fail(interruption.error) }
         if deferredFault != nil { point.split.source = job.sources.count }
         if let fault = try feed(queue, pool, point) ?? deferredFault { throw fault }

@@ -129,9 +129,8 @@ struct BatchEnd {
     var ordinal: Int64 = 0
     /// The last record's record path, as an index of its source's paths.
     var path = 0
-    /// Records of the chunk up to here, and the bytes of the chunk file that hold them.
+    /// Records of the chunk up to here.
     var chunkRecords = 0
-    var chunkBytes = 0
     /// XXH3-64 of these bytes of the chunk file, in hexadecimal.
     var chunkHash = ""
     /// Whether it ends its chunk.

@@ -18,19 +18,39 @@ struct JobPlanner {
         let open: [Int: SourceStream]
     }
 
+    /// A source with its shape.
+    struct Shaped {
+        let description: SourceDescription
+        let shape: SourceShape
+        /// The source, already open, if it cannot be opened a second time.
+        let open: SourceStream?
+    }
+
+    /// Looks at the beginning of each source.
+    ///
+    /// - Parameter arguments: paths, or `-`.
+    /// - Throws: `ImportError` when a source cannot be read, or its records cannot be found.
+    func shapes(_ arguments: [String]) throws -> [Shaped] {
+        try describe(arguments).map { description in
+            let stream = try opener.open(description, interruption: interruption)
+            let shape = try shape(of: stream, description)
+            return Shaped(description: description, shape: shape, open: description.isRepeatable ? nil : stream)
+        }
+    }
+
+    /// Works out a job.
+    ///
     /// - Parameter arguments: paths, or `-`.
     /// - Throws: `ImportError` when a source cannot be read, or its records cannot be found or named.
     func plan(_ arguments: [String]) throws -> Plan {
-        let descriptions = try describe(arguments)
-        var sources: [StoredJob.Source] = []
-        var open: [Int: SourceStream] = [:]
-        for (position, description) in descriptions.enumerated() {
-            let stream = try opener.open(description, interruption: interruption)
-            let shape = try shape(of: stream, description)
-            let entities = try entities(of: shape, description, isAlone: descriptions.count == 1)
-            sources.append(StoredJob.Source(description: description, shape: shape, entities: entities))
-            if !description.isRepeatable { open[position] = stream }
+        let shaped = try shapes(arguments)
+        let sources = try shaped.map { source in
+            StoredJob.Source(
+                description: source.description, shape: source.shape,
+                entities: try entities(of: source.shape, source.description, isAlone: shaped.count == 1))
         }
+        var open: [Int: SourceStream] = [:]
+        for (index, source) in shaped.enumerated() { open[index] = source.open }
         return Plan(sources: sources, open: open)
     }
 
@@ -81,7 +101,7 @@ struct JobPlanner {
             announce("\(source.displayName): records at \(texts.joined(separator: ", ")) (\(reason))")
             return SourceShape(layout: layout, paths: texts)
         case .ambiguous(let candidates):
-            let list = candidates.map { "  --records '\($0.path)'   \($0.summary)" }
+            let list = candidates.map { "  --records '\($0.path)'   (\($0.count)\($0.isWhole ? "" : " or more") \($0.kind.rawValue))" }
             throw ImportError(
                 .usage, "\(source.displayName): records could stand in several places",
                 advice: "Say which with one or more of:\n" + list.joined(separator: "\n"))
@@ -94,7 +114,7 @@ struct JobPlanner {
     ///
     /// A path into a document asks for one document, unless detection had found the same path in a stream of documents
     /// and the path is the model's.
-    private static func askedShape(_ asked: [RecordPath], found: ShapeDetector.Result, isExplicit: Bool) -> SourceShape {
+    private static func askedShape(_ asked: [RecordPath], found: ShapeDetector.Detection, isExplicit: Bool) -> SourceShape {
         let texts = asked.map(\.description)
         if asked == [.root] {
             if case .found(.lines, _, _) = found { return SourceShape(layout: .lines, paths: texts) }

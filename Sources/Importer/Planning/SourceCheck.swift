@@ -59,6 +59,6 @@ struct SourceCheck {
             guard count > 0 else { return nil }
             block.withUnsafeBytes { hasher.update(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
         }
-        return hasher.hexDigest
+        return hasher.digest
     }
 }

@@ -10,16 +10,22 @@ public struct SourceDescription: Sendable, Hashable, Codable {
     public let size: Int64?
     /// The file's modification time, in nanoseconds since 1970; nil for standard input.
     public let modified: Int64?
+    /// Whether its bytes are compressed or in an archive, so that `size` is not its length.
+    public let isCompressed: Bool
 
     /// Describes a source; nothing is looked at.
-    public init(name: String, path: String?, member: String?, size: Int64?, modified: Int64?) {
+    public init(name: String, path: String?, member: String?, size: Int64?, modified: Int64?, isCompressed: Bool = false) {
         self.name = name
         self.path = path
         self.member = member
         self.size = size
         self.modified = modified
+        self.isCompressed = isCompressed
     }
 
     /// Whether the source can be read a second time.
     public var isRepeatable: Bool { path != nil }
+
+    /// Its length in bytes, where that is known before it is read.
+    public var plainSize: Int64? { isCompressed ? nil : size }
 }

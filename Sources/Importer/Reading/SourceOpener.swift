@@ -38,19 +38,35 @@ struct SourceOpener: Sendable {
         let descriptor = try Descriptor.open(argument, waits: true)
         let file = DescriptorStream(file: descriptor, name: argument, interruption: interruption)
         let head = try PeekedStream(file).peek(CompressedFormat.headLength)
-        guard CompressedFormat(head: head) != nil else { return [.file(argument, status, member: nil)] }
+        guard CompressedFormat(head: head) != nil else {
+            return [.file(argument, status, member: nil, isCompressed: false)]
+        }
         _ = file.seek(0, SEEK_SET)
         guard let members = try ArchiveStream.members(of: descriptor, name: argument, interruption: interruption) else {
-            return [.file(argument, status, member: nil)]
+            return [.file(argument, status, member: nil, isCompressed: true)]
         }
         return try sources(in: argument, status, members: members)
+    }
+
+    /// What a source of an earlier run is now: its size and time may be others.
+    ///
+    /// - Throws: `ImportError`, as `describe` does, or when an archive has no such member any more.
+    func describe(again source: SourceDescription, interruption: Interruption) throws -> SourceDescription {
+        guard let path = source.path else { return source }
+        guard let now = try describe(path, interruption: interruption).first(where: { $0.member == source.member })
+        else {
+            throw ImportError(.noInput, "\(source.name): the archive has no such member any more")
+        }
+        return SourceDescription(
+            name: source.name, path: now.path, member: now.member, size: now.size, modified: now.modified,
+            isCompressed: now.isCompressed)
     }
 
     private func sources(in archive: String, _ status: stat, members: [String]) throws -> [SourceDescription] {
         guard !members.isEmpty else {
             throw ImportError(.badInput, "\(archive): the archive holds no file")
         }
-        if members.count == 1 { return [.file(archive, status, member: nil)] }
+        if members.count == 1 { return [.file(archive, status, member: nil, isCompressed: true)] }
         var names: Set<String> = []
         for member in members where !names.insert(member).inserted {
             throw ImportError(
@@ -59,7 +75,7 @@ struct SourceOpener: Sendable {
                 advice: "Take its files out and import the ones that are meant."
             )
         }
-        return members.map { .file(archive, status, member: $0) }
+        return members.map { .file(archive, status, member: $0, isCompressed: true) }
     }
 
     /// Opens a source at a place in its decompressed bytes.
@@ -165,13 +181,19 @@ extension SourceDescription {
         SourceDescription(name: name, path: nil, member: nil, size: nil, modified: nil)
     }
 
-    fileprivate static func file(_ path: String, _ status: stat, member: String?) -> SourceDescription {
+    fileprivate static func file(
+        _ path: String,
+        _ status: stat,
+        member: String?,
+        isCompressed: Bool
+    ) -> SourceDescription {
         SourceDescription(
             name: member.map { "\(path):\($0)" } ?? path,
             path: absolutePath(path),
             member: member,
             size: Int64(status.st_size),
-            modified: Int64(status.st_mtim.tv_sec) &* 1_000_000_000 &+ Int64(status.st_mtim.tv_nsec)
+            modified: Int64(status.st_mtim.tv_sec) &* 1_000_000_000 &+ Int64(status.st_mtim.tv_nsec),
+            isCompressed: isCompressed
         )
     }
 

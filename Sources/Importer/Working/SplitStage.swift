@@ -33,7 +33,7 @@ struct SplitStage {
     /// - Returns: what was wrong with the source at which the split had to stop, or nil.
     /// - Throws: `ImportError`, or what `onSealed` throws. What was sealed before stays.
     func run(
-        from start: SplitStart, open: [Int: SourceStream] = [:], onSealed: (SealedChunk) throws -> Void
+        from start: SplitStart, open: [Int: SourceStream] = [:], onSealed: @escaping (SealedChunk) throws -> Void
     ) throws -> ImportError? {
         var start = start
         for index in sources.indices where index >= start.source {
@@ -49,7 +49,7 @@ struct SplitStage {
     }
 
     private func split(
-        _ index: Int, _ start: inout SplitStart, _ open: SourceStream?, _ onSealed: (SealedChunk) throws -> Void
+        _ index: Int, _ start: inout SplitStart, _ open: SourceStream?, _ onSealed: @escaping (SealedChunk) throws -> Void
     ) throws -> ImportError? {
         let source = sources[index]
         let stream =
@@ -58,14 +58,15 @@ struct SplitStage {
         var number = start.chunkNumber
         var ordinal = start.firstOrdinal
         let writer = ChunkWriter(
-            directory: directory, chunkSize: chunkSize, synced: !source.description.isRepeatable)
+            directory: directory, manifest: manifest, chunkSize: chunkSize, nextNumber: number,
+            synced: !source.description.isRepeatable)
         let splitter = try SourceSplitter(
-            stream: stream, baseOffset: stream.offset, source: index, shape: source.shape, limits: limits,
-            writer: writer, start: start.position, firstOrdinal: ordinal, firstChunk: number,
-            outsideNames: start.outsideNames, minimumEnd: start.minimumEnd
-        ) { entry in
+            stream: stream, baseOffset: stream.offset, source: index, shape: source.shape,
+            paths: source.shape.paths.map { try RecordPath($0) }, limits: limits, writer: writer,
+            start: start.position, firstOrdinal: ordinal, knownOutsideNames: Set(start.outsideNames),
+            minimumEnd: start.minimumEnd
+        ) { [progress, interruption, directory, limits] entry in
             try interruption.check()
-            try manifest.append(entry)
             number = entry.number + 1
             ordinal = entry.firstOrdinal + Int64(entry.records)
             progress.update {
@@ -80,5 +81,16 @@ struct SplitStage {
         start.firstOrdinal = ordinal
         guard case .fault(let fault) = end else { return nil }
         return fault.error(in: source.description.displayName)
+    }
+}
+
+extension SplitFault {
+    /// What the fault means to a person.
+    fileprivate func error(in source: String) -> ImportError {
+        let place = "\(source): line \(line), column \(column) (byte \(byteOffset))"
+        let around = excerpt.isEmpty ? "" : ", near: \(excerpt)"
+        return ImportError(
+            .badInput, "\(place): \(message)\(around)",
+            advice: "The records before it are safe. Mend or complete the source, then run the same command again.")
     }
 }

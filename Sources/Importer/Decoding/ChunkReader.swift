@@ -1,0 +1,184 @@
+import Foundation
+import ImportModel
+
+/// Reads a chunk file line by line and says of each line what it is. Made and used by one worker; it keeps its memory
+/// from chunk to chunk.
+final class ChunkReader {
+    /// One line of the chunk: one record of the source.
+    struct Line {
+        /// The line's bytes with the LF that ends it.
+        let bytes: ByteView
+        /// Where they begin in the chunk's bytes.
+        let offset: Int
+        /// The source position of the line's first byte. A keyed record's line begins with a brace of its own, which
+        /// stands for the byte before the key.
+        let byteOffset: Int64
+        /// The record's number in the job.
+        let ordinal: Int64
+        /// Its record path, as an index of its source's paths.
+        let path: Int
+        let isKeyed: Bool
+        let content: Content
+
+        /// The token of the record's value on the tape.
+        var root: Int { isKeyed ? 2 : 0 }
+    }
+
+    /// What a line is.
+    enum Content {
+        /// A record, on the tape of `reader`.
+        case record(RecordReader)
+        /// Not one; why, and where in the line.
+        case broken(CoercionError.Code, at: Int)
+        /// A record that the splitter passed over.
+        case passedOver(ChunkEntry.PassedOver)
+    }
+
+    private let reader: RecordReader
+    /// For keyed records, which stand in an object of their line's own.
+    private let keyedReader: RecordReader
+
+    /// The chunk being read, and its bytes.
+    private(set) var chunk: SealedChunk?
+    private(set) var bytes: [UInt8] = []
+    /// How many lines have been read, and where the next one begins.
+    private(set) var line = 0
+    private(set) var offset = 0
+    /// Where the last record read ends in the source.
+    private(set) var sourceOffset: Int64 = 0
+    private var paths = RunCursor([])
+    private var gaps = RunCursor([])
+    private var nextPassedOver = 0
+    private var needsUTF8Check = false
+    private var hasOtherSpace = false
+
+    /// - Parameter maxDepth: how deeply a record may be nested.
+    init(maxDepth: Int) {
+        reader = RecordReader(maxDepth: maxDepth)
+        keyedReader = RecordReader(maxDepth: maxDepth + 1)
+    }
+
+    /// Takes the next chunk.
+    ///
+    /// - Throws: `ImportError` when the file is not what was sealed.
+    func open(_ chunk: SealedChunk) throws {
+        self.chunk = chunk
+        try chunk.read(into: &bytes)
+        line = 0
+        offset = 0
+        sourceOffset = chunk.entry.firstByte
+        paths = RunCursor(chunk.entry.paths)
+        gaps = RunCursor(chunk.entry.gaps)
+        nextPassedOver = 0
+        bytes.withUnsafeBufferPointer { buffer in
+            let all = ByteView(buffer)
+            needsUTF8Check = UTF8Validation.firstInvalid(in: all) != nil
+            // yajl takes form feed and vertical tab for white space; the splitter looks for them in all other layouts.
+            hasOtherSpace = chunk.layout == .lines && (all.contains(0x0B) || all.contains(0x0C))
+        }
+    }
+
+    /// Passes lines over without parsing them.
+    func skip(_ lines: Int) {
+        bytes.withUnsafeBufferPointer { buffer in
+            for _ in 0..<lines where offset < buffer.count { _ = nextLine(in: ByteView(buffer)) }
+        }
+    }
+
+    /// Reads the next lines, at most `count`, and hands each to `body`.
+    func read(_ count: Int, _ body: (Line) -> Void) {
+        guard let chunk else { return }
+        let last = min(line + count, chunk.entry.records)
+        bytes.withUnsafeBufferPointer { buffer in
+            let all = ByteView(buffer)
+            while line < last {
+                let ordinal = chunk.entry.firstOrdinal + Int64(line)
+                let next = nextLine(in: all)
+                let isKeyed = chunk.isKeyed[next.path]
+                let bytes = all[next.range]
+                body(
+                    Line(
+                        bytes: bytes, offset: next.range.lowerBound,
+                        byteOffset: isKeyed ? next.position - 1 : next.position, ordinal: ordinal, path: next.path,
+                        isKeyed: isKeyed, content: content(of: bytes, isKeyed: isKeyed, line: line - 1, chunk)))
+            }
+        }
+    }
+
+    private struct NextLine {
+        let range: Range<Int>
+        let position: Int64
+        let path: Int
+    }
+
+    /// Moves past the next line.
+    @inline(__always)
+    private func nextLine(in all: ByteView) -> NextLine {
+        let first = offset
+        let start = all.base + first
+        let lineFeed = memchr(start, 0x0A, all.count - first)
+        let length = lineFeed.map { UnsafeRawPointer($0) - UnsafeRawPointer(start) } ?? all.count - first
+        let path = Int(paths.next())
+        let position = sourceOffset + gaps.next()
+        // A keyed record's line has a brace of its own on either side of key and record.
+        let inSource = length > 0 && chunk?.isKeyed[path] == true ? length - 2 : length
+        sourceOffset = position + Int64(inSource)
+        offset = min(first + length + 1, all.count)
+        line += 1
+        return NextLine(range: first..<offset, position: position, path: path)
+    }
+
+    @inline(__always)
+    private func content(of bytes: ByteView, isKeyed: Bool, line: Int, _ chunk: SealedChunk) -> Content {
+        if bytes.count <= 1 { return passedOver(line, chunk) }
+        if hasOtherSpace, let place = bytes.buffer.firstIndex(where: { $0 == 0x0B || $0 == 0x0C }) {
+            return .broken(.malformed, at: place)
+        }
+        if needsUTF8Check, let place = UTF8Validation.firstInvalid(in: bytes) {
+            return .broken(.invalidUTF8, at: place)
+        }
+        let reader = isKeyed ? keyedReader : reader
+        switch reader.read(line: bytes) {
+        case .record: return .record(reader)
+        case .tooDeep: return .broken(.recordTooDeep, at: 0)
+        case .malformed(let place): return .broken(.malformed, at: place)
+        }
+    }
+
+    private func passedOver(_ line: Int, _ chunk: SealedChunk) -> Content {
+        let rejects = chunk.entry.rejects
+        while nextPassedOver < rejects.count, rejects[nextPassedOver].line < line { nextPassedOver += 1 }
+        guard nextPassedOver < rejects.count, rejects[nextPassedOver].line == line else {
+            return .broken(.malformed, at: 0)
+        }
+        return .passedOver(rejects[nextPassedOver])
+    }
+}
+
+/// Walks runs of equal values one by one.
+private struct RunCursor {
+    private let runs: [ChunkEntry.Run]
+    private var index = 0
+    private var used = 0
+
+    init(_ runs: [ChunkEntry.Run]) {
+        self.runs = runs
+    }
+
+    @inline(__always)
+    mutating func next() -> Int64 {
+        while index < runs.count {
+            if used < runs[index].count {
+                used += 1
+                return runs[index].value
+            }
+            index += 1
+            used = 0
+        }
+        return 0
+    }
+}
+
+extension ByteView {
+    fileprivate func contains(_ byte: UInt8) -> Bool { memchr(base, Int32(byte), count) != nil }
+}

@@ -1,0 +1,70 @@
+import Foundation
+import ImportModel
+
+/// The `infer` command: works out a model and keeps nothing else.
+struct InferTool {
+    let job: JobOptions
+    let run: RunOptions
+    let opener: SourceOpener
+    let progress: ImportProgress
+    let interruption: Interruption
+
+    func infer(_ arguments: [String]) throws -> InferredModel {
+        progress.update { $0.phase = .inferring }
+        let planner = JobPlanner(options: job, opener: opener, interruption: interruption) { [progress] text in
+            progress.update { $0.messages.append(text) }
+        }
+        if let chunks = try ChunkSource.open(arguments) {
+            let sources = try planner.plan(chunks)
+            return try infer(sources, removesChunks: false) { put in
+                for entry in chunks.content.entries { try put(entry, chunks.directory) }
+                return nil
+            }
+        }
+        let plan = try planner.plan(arguments)
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("importer-\(UUID().uuidString)").path
+        let directory = try ChunkDirectory(path: path, creates: true)
+        defer { try? directory.removeAll() }
+        let limits = SplitLimits(maxRecordBytes: job.maxRecordBytes, maxDepth: job.maxDepth)
+        let header = ChunkManifest.Header(
+            sources: plan.sources.map(\.description), shapes: plan.sources.map(\.shape), limits: limits)
+        let stage = SplitStage(
+            sources: plan.sources, limits: limits, chunkSize: run.chunkSize, directory: directory,
+            manifest: try ChunkManifest(creatingIn: directory, header: header, synced: false), opener: opener,
+            interruption: interruption, progress: progress)
+        return try infer(plan.sources, removesChunks: true) { put in
+            try stage.run(from: SplitStart(), open: plan.open) { try put($0.entry, directory) }
+        }
+    }
+
+    /// Looks at the chunks that `cut` hands over.
+    private func infer(
+        _ sources: [StoredJob.Source], removesChunks: Bool,
+        _ cut: (@escaping (ChunkEntry, ChunkDirectory) throws -> Void) throws -> ImportError?
+    ) throws -> InferredModel {
+        let queue = ChunkQueue(capacity: run.workers + 2)
+        let stage = InferStage(
+            sources: sources, maxDepth: job.maxDepth, queue: queue, removesChunks: removesChunks, progress: progress,
+            interruption: interruption)
+        let pool = WorkerPool(workers: run.workers) { queue.fail($0) }
+        for _ in 0..<run.workers { pool.start { try stage.work() } }
+        interruption.onRequest { [interruption] in queue.fail(interruption.error) }
+        do {
+            let fault = try cut { entry, directory in
+                try queue.put(
+                    SealedChunk(
+                        entry, in: directory, shape: sources[entry.source].shape, maxRecordBytes: job.maxRecordBytes))
+            }
+            queue.close()
+            try pool.wait()
+            if let fault { throw fault }
+        } catch {
+            queue.fail(error)
+            try pool.wait()
+            throw error
+        }
+        progress.update { $0.phase = .finished }
+        let inferred = stage.model()
+        return InferredModel(text: inferred.model.encoded(), notices: inferred.notices)
+    }
+}

@@ -1,0 +1,100 @@
+import Foundation
+import ImportModel
+
+/// The `split` command: cuts sources into chunks for whoever wants them.
+struct SplitTool {
+    let directory: String
+    let job: JobOptions
+    let run: RunOptions
+    let opener: SourceOpener
+    let progress: ImportProgress
+    let interruption: Interruption
+
+    func split(_ arguments: [String]) throws -> SplitSummary {
+        progress.update { $0.phase = .importing }
+        let planner = JobPlanner(options: job, opener: opener, interruption: interruption) { [progress] text in
+            progress.update { $0.messages.append(text) }
+        }
+        let limits = SplitLimits(maxRecordBytes: job.maxRecordBytes, maxDepth: job.maxDepth)
+        let shapes = try planner.shapes(arguments)
+        let directory = try ChunkDirectory(path: JobOpening.absolute(directory), creates: true)
+        let header = ChunkManifest.Header(
+            sources: shapes.map(\.description), shapes: shapes.map(\.shape), limits: limits)
+        let isSynced = header.sources.contains { !$0.isRepeatable }
+        let (manifest, start, before) = try begin(header, in: directory, synced: isSynced)
+        let stage = SplitStage(
+            sources: shapes.map { StoredJob.Source(description: $0.description, shape: $0.shape, entities: []) },
+            limits: limits, chunkSize: run.chunkSize, directory: directory, manifest: manifest, opener: opener,
+            interruption: interruption, progress: progress)
+        var open: [Int: SourceStream] = [:]
+        for (index, shape) in shapes.enumerated() where start.source == index && start.position == .start {
+            open[index] = shape.open
+        }
+        showStart(start, before, header)
+        let tally = Tally(before)
+        if let fault = try stage.run(from: start, open: open, onSealed: { tally.add($0.entry) }) { throw fault }
+        progress.update { $0.phase = .finished }
+        return tally.summary(directory: directory.path)
+    }
+
+    /// Makes the manifest, or goes on with the one of the same split.
+    private func begin(
+        _ header: ChunkManifest.Header, in directory: ChunkDirectory, synced: Bool
+    ) throws -> (ChunkManifest, SplitStart, [ChunkEntry]) {
+        guard let content = try ChunkManifest.read(in: directory) else {
+            return (try ChunkManifest(creatingIn: directory, header: header, synced: synced), SplitStart(), [])
+        }
+        guard content.header == header, header.sources.allSatisfy(\.isRepeatable) else {
+            throw ImportError(
+                .cannotCreate, "\(directory.path): holds the chunks of another split",
+                advice: "Give another directory, or remove this one.")
+        }
+        let point = try ResumePoint(
+            marker: Marker(), outsideNames: [], sourceCount: header.sources.count, directory: directory, token: nil)
+        guard let kept = point.manifest else {
+            return (try ChunkManifest(creatingIn: directory, header: header, synced: synced), SplitStart(), [])
+        }
+        return (try ChunkManifest(resuming: kept, in: directory, synced: synced), point.split, point.chunks)
+    }
+
+    private func showStart(_ start: SplitStart, _ before: [ChunkEntry], _ header: ChunkManifest.Header) {
+        let bytes = before.reduce(0) { $0 + $1.endByte - $1.firstByte }
+        progress.update {
+            $0.totalBytes = header.sources.reduce(Int64?(0)) { total, source in
+                guard let total, let size = source.plainSize else { return nil }
+                return total + size
+            }
+            $0.splitBytes = bytes
+            $0.splitRecords = start.firstOrdinal - 1
+            $0.resumedBytes = bytes
+            $0.resumedRecords = start.firstOrdinal - 1
+        }
+    }
+
+    /// Sums up what the chunks hold.
+    private final class Tally {
+        private var chunks = 0
+        private var records: Int64 = 0
+        private var passedOver: Int64 = 0
+        private var bytes: Int64 = 0
+        private var outside: [String: Int64] = [:]
+
+        init(_ entries: [ChunkEntry]) {
+            for entry in entries { add(entry) }
+        }
+
+        func add(_ entry: ChunkEntry) {
+            if entry.records > 0 { chunks += 1 }
+            records += Int64(entry.records)
+            passedOver += Int64(entry.rejects.count)
+            bytes += entry.endByte - entry.firstByte
+            outside.merge(entry.outside, uniquingKeysWith: +)
+        }
+
+        func summary(directory: String) -> SplitSummary {
+            SplitSummary(
+                directory: directory, chunks: chunks, records: records, passedOver: passedOver, bytes: bytes,
+                outside: outside)
+        }
+    }
+}

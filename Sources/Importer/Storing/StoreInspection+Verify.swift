@@ -1,0 +1,126 @@
+import GRDB
+
+extension StoreInspection {
+    /// One thing that `verify` looked at.
+    public struct Check: Sendable, Hashable, Codable {
+        /// What must hold.
+        public let name: String
+        public let holds: Bool
+        /// The figures that show it.
+        public let detail: String
+    }
+
+    /// Proves from the store alone that every record is accounted for.
+    ///
+    /// - Returns: the checks, those of the store first, then each job's.
+    /// - Throws: `ImportError` as `status` does.
+    public func verify() throws -> [Check] {
+        try read { database in
+            let jobs = try StoredJob.all(database)
+            guard !jobs.isEmpty else {
+                throw ImportError(.noInput, "the store holds no import", advice: "Check the path.")
+            }
+            var checks = [try databaseCheck(database)]
+            for job in jobs { checks += try self.checks(of: job, database) }
+            return checks + (try tableChecks(database))
+        }
+    }
+
+    private func databaseCheck(_ database: Database) throws -> Check {
+        let answer = try String.fetchAll(database, sql: "PRAGMA quick_check(1)").joined(separator: "; ")
+        return Check(name: "the database is sound", holds: answer == "ok", detail: answer)
+    }
+
+    private func checks(of job: StoredJob, _ database: Database) throws -> [Check] {
+        let report = try report(of: job, database)
+        let marker = try Marker(database, job: job.id) ?? Marker()
+        var checks: [Check] = []
+        func check(_ name: String, _ holds: Bool, _ detail: String) {
+            checks.append(Check(name: "job \(job.id): \(name)", holds: holds, detail: detail))
+        }
+        let outcomes = report.inserted + report.updated + report.unchanged + report.ignored + report.rejected
+        check(
+            "read = inserted + updated + unchanged + ignored + rejected", report.recordsRead == outcomes,
+            "\(report.recordsRead) = \(report.inserted) + \(report.updated) + \(report.unchanged) + "
+                + "\(report.ignored) + \(report.rejected)")
+        check(
+            "the marker counts every record read", marker.recordOrdinal == report.recordsRead,
+            "\(marker.recordOrdinal) and \(report.recordsRead)")
+        let rejects =
+            try Int64.fetchOne(
+                database, sql: "SELECT count(*) FROM _import_reject WHERE job = ?", arguments: [job.id]) ?? 0
+        check("every reject is kept", rejects == report.rejected, "\(rejects) and \(report.rejected)")
+        let (records, fault) = try chunkChain(job, marker, database)
+        check(
+            "the chunks follow each other without a gap up to the marker", fault == nil,
+            fault ?? "\(report.chunksDone) chunks, \(marker.bytes) bytes")
+        check("the chunks hold every record read", records == report.recordsRead, "\(records) and \(report.recordsRead)")
+        if job.state == .finished {
+            check(
+                "every source was read to its end", marker.source == job.sources.count,
+                "\(marker.source) of \(job.sources.count)")
+        }
+        return checks
+    }
+
+    /// The records of a job's chunks, and what is wrong with their chain.
+    private func chunkChain(
+        _ job: StoredJob, _ marker: Marker, _ database: Database
+    ) throws -> (records: Int64, fault: String?) {
+        let chunks = try Row.fetchAll(
+            database,
+            sql: """
+                SELECT source, first_byte, max(end_byte) AS end_byte, min(is_complete) AS is_complete,
+                    min(first_ordinal) AS first_ordinal, sum(records) AS records
+                FROM _import_chunk WHERE job = ? GROUP BY source, first_byte ORDER BY source, first_byte
+                """,
+            arguments: [job.id])
+        var records: Int64 = 0
+        var source = 0
+        var end: Int64?
+        var fault: String?
+        for (index, row) in chunks.enumerated() {
+            if row["source"] as Int != source {
+                source = row["source"]
+                end = nil
+            }
+            let firstByte: Int64 = row["first_byte"]
+            if let end, end != firstByte {
+                fault = fault ?? "source \(source): a chunk ends at \(end) and the next begins at \(firstByte)"
+            }
+            if row["first_ordinal"] as Int64 != records + 1 {
+                fault = fault ?? "source \(source): the chunk at \(firstByte) does not begin with record \(records + 1)"
+            }
+            if !(row["is_complete"] as Bool), index < chunks.count - 1 {
+                fault = fault ?? "source \(source): the chunk at \(firstByte) is not complete"
+            }
+            records += row["records"]
+            end = row["end_byte"]
+        }
+        return (records, fault)
+    }
+
+    /// Rows against what all jobs together inserted, table by table.
+    private func tableChecks(_ database: Database) throws -> [Check] {
+        let tables = try Row.fetchAll(
+            database,
+            sql: """
+                SELECT table_name, sum(inserted) AS inserted,
+                    (SELECT rows_before FROM _import_entity AS first
+                     WHERE first.table_name = entity.table_name ORDER BY job LIMIT 1) AS before
+                FROM _import_entity AS entity GROUP BY table_name ORDER BY table_name
+                """)
+        return try tables.map { row in
+            let table: String = row["table_name"]
+            let before: Int64 = row["before"]
+            let inserted: Int64 = row["inserted"]
+            guard try database.tableExists(table) else {
+                return Check(name: "table \(table): is there", holds: false, detail: "it is not")
+            }
+            let rows = try Int64.fetchOne(database, sql: "SELECT count(*) FROM \(table.quotedIdentifier)") ?? 0
+            return Check(
+                name: "table \(table): has every row that was inserted", holds: rows == before + inserted,
+                detail: "\(rows) = \(before) before + \(inserted) inserted")
+        }
+    }
+}

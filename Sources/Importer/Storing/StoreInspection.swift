@@ -1,0 +1,144 @@
+import Foundation
+import GRDB
+import ImportModel
+
+/// Looks into a store without importing.
+public struct StoreInspection: Sendable {
+    private let store: String
+
+    /// Nothing is opened before it is asked.
+    public init(store: String) {
+        self.store = store
+    }
+
+    /// The report of the last job.
+    ///
+    /// - Throws: `ImportError`: `.noInput` when the file is not there or holds no import.
+    public func status() throws -> ImportReport {
+        try read { database in
+            guard let job = try StoredJob.last(database) else { throw noImport }
+            return try report(of: job, database)
+        }
+    }
+
+    /// Calls `body` with each reject of all jobs, in order.
+    ///
+    /// - Throws: `ImportError` as `status` does, and what `body` throws.
+    public func forEachReject(_ body: (Reject) throws -> Void) throws {
+        try read { database in
+            guard try database.tableExists("_import_reject") else { throw noImport }
+            var names: [Int64: [String]] = [:]
+            for job in try StoredJob.all(database) { names[job.id] = job.sources.map(\.description.displayName) }
+            let rows = try Row.fetchCursor(database, sql: "SELECT * FROM _import_reject ORDER BY id")
+            while let row = try rows.next() {
+                let job: Int64 = row["job"]
+                let source: Int = row["source"]
+                try body(
+                    Reject(
+                        number: row["id"], job: job, ordinal: row["ordinal"], entity: row["entity"],
+                        source: names[job].flatMap { $0.indices.contains(source) ? $0[source] : nil } ?? "",
+                        byteOffset: row["byte_offset"], length: row["length"],
+                        errors: try StoredJSON.decode([RecordError].self, row["errors"]),
+                        record: [UInt8](row["record"] as Data)))
+            }
+        }
+    }
+
+    /// One record that was not taken.
+    public struct Reject: Sendable, Hashable, Codable {
+        /// The reject's own number in the store.
+        public let number: Int64
+        public let job: Int64
+        /// The record's number in its job, from 1.
+        public let ordinal: Int64
+        public let entity: String
+        /// The source's name.
+        public let source: String
+        /// The record's first byte in the source, from 0, in decompressed bytes.
+        public let byteOffset: Int64
+        /// The record's length in the source, in bytes.
+        public let length: Int64
+        public let errors: [RecordError]
+        /// The original bytes, or the first of them where the record was passed over.
+        public let record: [UInt8]
+    }
+
+    /// Whether an import that the store calls running really is.
+    private var isLocked: Bool { StoreLock.isHeld(store: store) }
+
+    private var noImport: ImportError {
+        ImportError(.noInput, "\(store): holds no import", advice: "Check the path.")
+    }
+
+    func read<Result>(_ body: (Database) throws -> Result) throws -> Result {
+        let reader = try StoreConnection.reader(store)
+        do {
+            return try reader.read { database in
+                try StoreSchema.checkFormat(database, store: store)
+                return try body(database)
+            }
+        } catch let error as DatabaseError {
+            throw ImportError(store: store, error)
+        }
+    }
+
+    // MARK: Reports
+
+    func report(of job: StoredJob, _ database: Database) throws -> ImportReport {
+        let marker = try Marker(database, job: job.id) ?? Marker()
+        var entities: [String: ImportReport.Counts] = [:]
+        var total = ImportReport.Counts()
+        for row in try Row.fetchAll(
+            database, sql: "SELECT * FROM _import_entity WHERE job = ? ORDER BY position", arguments: [job.id])
+        {
+            var counts = ImportReport.Counts()
+            counts.recordsRead = row["records_read"]
+            counts.inserted = row["inserted"]
+            counts.updated = row["updated"]
+            counts.unchanged = row["unchanged"]
+            counts.ignored = row["ignored"]
+            counts.rejected = row["rejected"]
+            entities[row["entity"]] = counts
+            total.add(counts)
+        }
+        var ledger: [String: [String: [String: Int64]]] = [:]
+        for row in try Row.fetchAll(
+            database, sql: "SELECT entity, attribute, kind, count FROM _import_ledger WHERE job = ?",
+            arguments: [job.id])
+        {
+            ledger[row["entity"], default: [:]][row["attribute"], default: [:]][row["kind"]] = row["count"]
+        }
+        let repaired =
+            try Int64.fetchOne(
+                database, sql: "SELECT count(*) FROM _import_reject WHERE job = ? AND state = 'repaired'",
+                arguments: [job.id]) ?? 0
+        var state = job.state
+        if state == .running, !isLocked { state = .interrupted }
+        return ImportReport(
+            state: state, job: job.id, recordsRead: total.recordsRead, inserted: total.inserted,
+            updated: total.updated, unchanged: total.unchanged, ignored: total.ignored, rejected: total.rejected,
+            repaired: repaired, chunks: max(marker.chunksDone, sealedChunks(job)), chunksDone: marker.chunksDone,
+            bytes: marker.bytes, seconds: marker.seconds, entities: entities, ledger: ledger,
+            sources: job.sources.map(\.description.name), message: job.message)
+    }
+
+    /// Chunks that the job's directory knows of; 0 when it is gone.
+    private func sealedChunks(_ job: StoredJob) -> Int {
+        guard let directory = try? ChunkDirectory(path: job.chunkDirectory, creates: false),
+            let content = try? ChunkManifest.read(in: directory),
+            content.header.job == (job.options.takesChunks ? nil : job.token)
+        else { return 0 }
+        return content.entries.last?.number ?? 0
+    }
+}
+
+extension ImportReport.Counts {
+    fileprivate mutating func add(_ other: Self) {
+        recordsRead += other.recordsRead
+        inserted += other.inserted
+        updated += other.updated
+        unchanged += other.unchanged
+        ignored += other.ignored
+        rejected += other.rejected
+    }
+}

@@ -1,0 +1,76 @@
+import ImportModel
+import Synchronization
+
+/// The workers that look at every record before there is a model.
+final class InferStage: Sendable {
+    private let sources: [StoredJob.Source]
+    private let maxDepth: Int
+    private let queue: ChunkQueue
+    private let removesChunks: Bool
+    private let progress: ImportProgress
+    private let interruption: Interruption
+    private let merged = Mutex<[String: EntityStatistics]>([:])
+
+    init(
+        sources: [StoredJob.Source], maxDepth: Int, queue: ChunkQueue, removesChunks: Bool,
+        progress: ImportProgress, interruption: Interruption
+    ) {
+        self.sources = sources
+        self.maxDepth = maxDepth
+        self.queue = queue
+        self.removesChunks = removesChunks
+        self.progress = progress
+        self.interruption = interruption
+    }
+
+    /// One worker's life: until there are no more chunks.
+    func work() throws {
+        let reader = ChunkReader(maxDepth: maxDepth)
+        var statistics: [String: EntityStatistics] = [:]
+        while let item = try queue.take() {
+            try interruption.check()
+            try reader.open(item.chunk)
+            let names = sources[item.chunk.entry.source].entities
+            // Taken out of the dictionary meanwhile, so that each is changed in place.
+            var byPath = names.map { statistics.removeValue(forKey: $0) ?? EntityStatistics() }
+            reader.read(item.chunk.entry.records) { line in
+                guard case .record(let parsed) = line.content else { return }
+                let path = names.firstIndex(of: names[line.path]) ?? line.path
+                byPath[path].add(
+                    parsed.tape, record: line.bytes, root: line.root, ordinal: line.ordinal,
+                    key: line.isKeyed ? parsed.tape.token(1, in: line.bytes) : nil)
+            }
+            for (name, own) in zip(names, byPath) where own.records > 0 {
+                if statistics[name] == nil { statistics[name] = own } else { statistics[name]?.merge(own) }
+            }
+            let entry = item.chunk.entry
+            if removesChunks { try item.chunk.directory.remove(chunk: entry.number) }
+            progress.update {
+                $0.importedBytes += entry.endByte - entry.firstByte
+                $0.importedRecords += Int64(entry.records)
+            }
+        }
+        merged.withLock { merged in
+            for (name, own) in statistics {
+                if merged[name] == nil { merged[name] = own } else { merged[name]?.merge(own) }
+            }
+        }
+    }
+
+    /// The model that fits all records that were seen, and what was noticed on the way.
+    func model() -> (model: ModelDescription, notices: [String]) {
+        let statistics = merged.withLock { $0 }
+        var entities: [EntityDescription] = []
+        var notices: [String] = []
+        for source in sources {
+            for (name, path) in zip(source.entities, source.shape.paths)
+            where !entities.contains(where: { $0.name == name }) {
+                let gathered = statistics[name] ?? EntityStatistics()
+                let (entity, seen) = gathered.entity(named: name, records: try? RecordPath(path))
+                entities.append(entity)
+                notices += seen.map(\.description)
+            }
+        }
+        return (ModelDescription(entities: entities), notices)
+    }
+}

@@ -82,9 +82,21 @@ public struct ChunkEntry: Sendable, Hashable, Codable {
     }
 
     public init(
-        number: Int, source: Int, firstByte: Int64, endByte: Int64, sourceHash: String, firstOrdinal: Int64,
-        records: Int, paths: [Run], gaps: [Run], bytes: Int64, checksum: String, rejects: [PassedOver],
-        outside: [String: Int64], end: SplitPosition, isLast: Bool
+        number: Int,
+        source: Int,
+        firstByte: Int64,
+        endByte: Int64,
+        sourceHash: String,
+        firstOrdinal: Int64,
+        records: Int,
+        paths: [Run],
+        gaps: [Run],
+        bytes: Int64,
+        checksum: String,
+        rejects: [PassedOver],
+        outside: [String: Int64],
+        end: SplitPosition,
+        isLast: Bool
     ) {
         self.number = number
         self.source = source

@@ -1,14 +1,482 @@
 import ImportModel
 
 /// Finds where records begin and end in a stream of yajl events.
-struct RecordScanner: YajlHandler {
-    mutating func null(at position: YajlPosition) -> Bool { true }
-    mutating func boolean(_ value: Bool, at position: YajlPosition) -> Bool { true }
-    mutating func number(_ digits: ByteView, at position: YajlPosition) -> Bool { true }
-    mutating func string(_ bytes: ByteView, at position: YajlPosition) -> Bool { true }
-    mutating func startObject(at position: YajlPosition) -> Bool { true }
-    mutating func key(_ bytes: ByteView, at position: YajlPosition) -> Bool { true }
-    mutating func endObject(at position: YajlPosition) -> Bool { true }
-    mutating func startArray(at position: YajlPosition) -> Bool { true }
-    mutating func endArray(at position: YajlPosition) -> Bool { true }
+///
+/// Inside of a record, and inside of a value outside of the record paths, only the depth is counted. The containers that
+/// enclose records stand on a stack, each with the set of record paths that it may lead to.
+struct RecordScanner {
+    /// More open containers than any source needs; yajl itself has no limit.
+    static let maximumOpenContainers = 1_000_000
+
+    /// A container that encloses records.
+    struct Level {
+        let isArray: Bool
+        /// The record paths that lead into it.
+        let paths: UInt64
+        /// The record paths that lead to its element or member at hand.
+        var childPaths: UInt64
+        /// The index of the member's key in the matcher's keys of this depth, or -1.
+        var key = -1
+    }
+
+    /// A number or literal at the top level that has ended where the block ended: what follows decides whether it is one.
+    private struct Undelimited {
+        let path: Int
+    }
+
+    // Inside of a record or an outside value: how many of its containers are open. 0 between them.
+    private var depth = 0
+    private var depthLimit: Int
+    /// Just past the last token, counted from the piece's beginning; -1 if there was none yet.
+    private var lastEnd = -1
+
+    private let builder: ChunkBuilder?
+    private let matcher: RecordMatcher
+    private let isDocument: Bool
+    private let maxDepth: Int
+    private var stack: [Level] = []
+    /// The record path of the record that is open, or -1.
+    private var path = -1
+    /// Whether a key was read and its value was not.
+    private var hasKey = false
+    /// Whether the opening tokens of a resumed split are being read.
+    private var isPriming = false
+    private var enclosingIsStale = true
+    private var undelimited: Undelimited?
+
+    // The piece that is being parsed.
+    private var piece = UnsafePointer<UInt8>(bitPattern: 1)!
+    private var pieceCount = 0
+    private var pieceBase: Int64 = 0
+
+    /// What stands behind the last token.
+    private(set) var tail = TokenTail()
+    /// Values at the top level so far.
+    private(set) var topLevelValues: Int
+    /// Why an event said to stop.
+    private(set) var failure: (any Error)?
+    /// Whether yajl was not told of all bytes of the token at hand.
+    private var tokenIsShortened = false
+
+    /// - Parameters:
+    ///   - builder: what gathers the records.
+    ///   - isDocument: whether a second value at the top level is a fault.
+    ///   - topLevelValues: how many there were before.
+    init(builder: ChunkBuilder, matcher: RecordMatcher, isDocument: Bool, maxDepth: Int, topLevelValues: Int) {
+        self.builder = builder
+        self.matcher = matcher
+        self.isDocument = isDocument
+        self.maxDepth = maxDepth
+        self.topLevelValues = topLevelValues
+        depthLimit = Self.maximumOpenContainers
+    }
+
+    /// A scanner that only sees whether the bytes are JSON.
+    init(checking matcher: RecordMatcher) {
+        builder = nil
+        self.matcher = matcher
+        isDocument = false
+        maxDepth = Self.maximumOpenContainers
+        topLevelValues = 0
+        depth = 1
+        depthLimit = Self.maximumOpenContainers
+    }
+
+    // MARK: Pieces
+
+    /// Says which bytes the next events come from.
+    ///
+    /// - Parameter base: their offset in the source.
+    mutating func beginPiece(_ bytes: UnsafePointer<UInt8>, _ count: Int, base: Int64) throws {
+        piece = bytes
+        pieceCount = count
+        pieceBase = base
+        lastEnd = -1
+        if let undelimited, count > 0 {
+            self.undelimited = nil
+            guard Self.isDelimiter(bytes[0]) else { throw Self.adjoining(at: base) }
+            try endRecord(at: base, undelimited.path)
+        }
+    }
+
+    /// Says that the next bytes belong to the token that has begun, and are not shown to yajl.
+    mutating func skipToken() {
+        tokenIsShortened = true
+    }
+
+    /// Says that all of the piece was parsed.
+    mutating func endPiece() {
+        if lastEnd >= 0 {
+            tail = TokenTail()
+            tokenIsShortened = false
+        }
+        tail.advance(over: piece, from: max(lastEnd, 0), to: pieceCount, base: pieceBase)
+        guard depth == 0, tail.start >= 0, let builder, !builder.hasOpenRecord else { return }
+        // A token that goes on in the next block may be a record, or the key of one.
+        var isKeyed = false
+        if let top = stack.last, !top.isArray, !hasKey {
+            isKeyed = top.paths & matcher.members[stack.count - 1] & matcher.complete[stack.count] != 0
+        }
+        builder.beginRecord(at: tail.start, isKeyed: isKeyed)
+    }
+
+    /// Ends the record at the end of the source, if one needed what follows it.
+    mutating func endSource() throws {
+        guard let undelimited else { return }
+        self.undelimited = nil
+        try endRecord(at: pieceBase + Int64(pieceCount), undelimited.path)
+    }
+
+    /// Takes the opening tokens of a resumed split while `body` feeds them.
+    mutating func beginPriming() { isPriming = true }
+
+    /// Goes over to the source's own bytes.
+    mutating func endPriming() {
+        isPriming = false
+        lastEnd = -1
+        tail = TokenTail()
+    }
+
+    /// Where a failure of yajl's is: the token that may not stand there, or the byte in it that is wrong.
+    ///
+    /// - Parameters:
+    ///   - offset: where yajl stopped, in the piece.
+    ///   - message: what yajl says.
+    func place(ofFailureAt offset: Int, message: String) -> Int64 {
+        let stop = pieceBase + Int64(offset)
+        var token = tail.start
+        if lastEnd >= 0 || token < 0 {
+            var index = max(lastEnd, 0)
+            while index < pieceCount, ByteScan.isSpace(piece[index]) { index += 1 }
+            let hadSeparator = lastEnd < 0 && tail.separator >= 0
+            // yajl stops just past a comma or colon that may not stand there, and further on after one that may.
+            if !hadSeparator, index < pieceCount, Self.isSeparator(piece[index]), stop > pieceBase + Int64(index) + 1 {
+                index += 1
+                while index < pieceCount, ByteScan.isSpace(piece[index]) { index += 1 }
+            }
+            token = pieceBase + Int64(index)
+        }
+        if message.hasPrefix("lexical error"), !message.contains("invalid char in json text") {
+            return max(token, stop)
+        }
+        return token
+    }
+
+    // MARK: Places
+
+    /// The opening tokens of the containers that enclose this place, which is just behind a value.
+    private func makeEnclosing() -> String {
+        var text = ""
+        for (depth, level) in stack.enumerated() {
+            if level.isArray {
+                text += "["
+            } else {
+                let isInnermost = depth == stack.count - 1
+                let key = isInnermost || level.key < 0 ? matcher.otherKeys[depth] : matcher.keys[depth][level.key].text
+                text += "{\(Self.quoted(key)):"
+            }
+        }
+        return stack.isEmpty ? "" : text + "0"
+    }
+
+    private static func quoted(_ key: String) -> String {
+        var text = "\""
+        for scalar in key.unicodeScalars {
+            switch scalar {
+            case "\"": text += "\\\""
+            case "\\": text += "\\\\"
+            case _ where scalar.value < 0x20:
+                let digits = String(scalar.value, radix: 16)
+                text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            default: text.unicodeScalars.append(scalar)
+            }
+        }
+        return text + "\""
+    }
+
+    /// The path of the innermost enclosing container, as text; wildcards where its key is in no path.
+    private func placeName() -> String {
+        var text = "$"
+        for (depth, level) in stack.dropLast().enumerated() {
+            if level.isArray {
+                text += "[*]"
+            } else if level.key >= 0 {
+                text += OutsideCounts.step(key: matcher.keys[depth][level.key].text)
+            } else {
+                text += ".*"
+            }
+        }
+        return text
+    }
+
+    /// Counts a value that stands outside, where the name of its own step is bounded: not in an object under a key of its
+    /// own, which is counted when the key is read.
+    private mutating func countOutside() {
+        guard let builder else { return }
+        var name = placeName()
+        if let top = stack.last {
+            if top.isArray {
+                name += "[*]"
+            } else if top.key >= 0 {
+                name += OutsideCounts.step(key: matcher.keys[stack.count - 1][top.key].text)
+            } else {
+                name += ".*"
+            }
+        }
+        builder.outside.count(name)
+    }
+
+    /// Where the token that ended at `lastEnd` or, if that is older, the one after it begins.
+    private func startOfToken() -> Int64 {
+        if lastEnd < 0, tail.start >= 0 { return tail.start }
+        var index = max(lastEnd, 0)
+        while index < pieceCount, ByteScan.isSpace(piece[index]) || Self.isSeparator(piece[index]) { index += 1 }
+        return pieceBase + Int64(index)
+    }
+
+    @inline(__always)
+    private static func isSeparator(_ byte: UInt8) -> Bool { byte == UInt8(ascii: ",") || byte == UInt8(ascii: ":") }
+
+    /// Whether a number or literal at the top level may be followed by this byte.
+    private static func isDelimiter(_ byte: UInt8) -> Bool {
+        ByteScan.isSpace(byte) || byte == UInt8(ascii: "[") || byte == UInt8(ascii: "{") || byte == UInt8(ascii: "\"")
+    }
+
+    private static func adjoining(at offset: Int64) -> ScanFault {
+        ScanFault(
+            kind: .syntax,
+            byteOffset: offset,
+            message: "white space must stand behind a number, true, false or null"
+        )
+    }
+
+    // MARK: Values
+
+    /// Ends the open record. It was too deep if the depth limit is the hard one.
+    private mutating func endRecord(at offset: Int64, _ path: Int) throws {
+        guard path >= 0, let builder else { return }
+        try builder.endRecord(at: offset, path: path)
+        if enclosingIsStale {
+            builder.enclosing = makeEnclosing()
+            enclosingIsStale = false
+        }
+    }
+
+    private mutating func stop(_ error: any Error) -> Bool {
+        failure = error
+        return false
+    }
+
+    /// The record paths that lead to the value at hand.
+    @inline(__always)
+    private var valuePaths: UInt64 { stack.isEmpty ? matcher.all : stack[stack.count - 1].childPaths }
+
+    /// Says that a value at the top level begins.
+    private mutating func beginTopLevelValue() -> Bool {
+        topLevelValues += 1
+        guard isDocument, topLevelValues > 1, !isPriming else { return true }
+        let fault = ScanFault(kind: .syntax, byteOffset: startOfToken(), message: "more data after the document")
+        return stop(fault)
+    }
+
+    private mutating func scalar(end: Int, isString: Bool) -> Bool {
+        guard let builder else { return true }
+        if stack.isEmpty, !beginTopLevelValue() { return false }
+        if isPriming {
+            lastEnd = end
+            hasKey = false
+            return true
+        }
+        let paths = valuePaths
+        let complete = paths & matcher.complete[stack.count]
+        let recordPath = complete == 0 ? -1 : complete.trailingZeroBitCount
+        if complete != 0 {
+            if !builder.hasOpenRecord { builder.beginRecord(at: startOfToken(), isKeyed: false) }
+        } else {
+            if builder.hasOpenRecord { builder.discardRecord() }
+            if paths != 0 { countOutside() }
+        }
+        lastEnd = end
+        hasKey = false
+        do {
+            if stack.isEmpty, !isString {
+                if end < pieceCount {
+                    guard Self.isDelimiter(piece[end]) else { throw Self.adjoining(at: pieceBase + Int64(end)) }
+                } else {
+                    undelimited = Undelimited(path: recordPath)
+                    return true
+                }
+            }
+            try endRecord(at: pieceBase + Int64(end), recordPath)
+        } catch {
+            return stop(error)
+        }
+        return true
+    }
+
+    private mutating func open(isArray: Bool, end: Int) -> Bool {
+        guard let builder else { return true }
+        if stack.isEmpty, !beginTopLevelValue() { return false }
+        let paths = valuePaths
+        let complete = paths & matcher.complete[stack.count]
+        lastEnd = end
+        hasKey = false
+        if complete != 0, !isPriming {
+            path = complete.trailingZeroBitCount
+            if !builder.hasOpenRecord { builder.beginRecord(at: pieceBase + Int64(end - 1), isKeyed: false) }
+            depth = 1
+            depthLimit = maxDepth
+            return true
+        }
+        let inner = paths & (isArray ? matcher.elements[stack.count] : matcher.objects[stack.count])
+        if inner != 0 {
+            stack.append(Level(isArray: isArray, paths: inner, childPaths: isArray ? inner : 0))
+            enclosingIsStale = true
+            return true
+        }
+        if isPriming {
+            return stop(ImportError(.software, "the split cannot go on: its place does not fit the record paths"))
+        }
+        if paths != 0 { countOutside() }
+        path = -1
+        depth = 1
+        depthLimit = Self.maximumOpenContainers
+        return true
+    }
+
+    /// A container inside of a record or of an outside value is nested more deeply than its limit.
+    private mutating func exceedDepth(end: Int) -> Bool {
+        if path >= 0, depthLimit != Self.maximumOpenContainers, let builder {
+            builder.passOverTooDeepRecord()
+            depthLimit = Self.maximumOpenContainers
+            if depth <= depthLimit { return true }
+        }
+        return stop(
+            ScanFault(
+                kind: .nesting,
+                byteOffset: pieceBase + Int64(end - 1),
+                message: "more than \(Self.maximumOpenContainers) containers are open"
+            )
+        )
+    }
+
+    private mutating func member(_ key: ByteView, end: Int) -> Bool {
+        guard let builder, !stack.isEmpty else { return true }
+        let depth = stack.count - 1
+        let start = startOfToken()
+        hasKey = true
+        let index = keyIndex(key, start: start, end: end, depth: depth)
+        let paths = matcher.paths(stack[depth].paths, key: index, depth: depth)
+        stack[depth].key = index
+        stack[depth].childPaths = paths
+        lastEnd = end
+        if isPriming { return true }
+        let complete = paths & matcher.complete[depth + 1]
+        if complete != 0, matcher.keyed & (complete & (~complete &+ 1)) != 0 {
+            if !builder.hasOpenRecord { builder.beginRecord(at: start, isKeyed: true) }
+            return true
+        }
+        if builder.hasOpenRecord { builder.discardRecord() }
+        if paths == 0 {
+            builder.outside.count(placeName() + OutsideCounts.step(key: String(decoding: key.buffer, as: UTF8.self)))
+        }
+        return true
+    }
+
+    /// The index of a key in the matcher's keys, or -1.
+    private func keyIndex(_ key: ByteView, start: Int64, end: Int, depth: Int) -> Int {
+        guard !matcher.keys[depth].isEmpty, !tokenIsShortened || lastEnd >= 0 else { return -1 }
+        let index = matcher.index(of: key, depth: depth)
+        guard index >= 0, pieceBase + Int64(end) - start != Int64(key.count + 2), !isPriming else { return index }
+        // It has escapes, and yajl makes something of its own of a lone surrogate.
+        return hasLoneSurrogate(start: start, end: end) ? -1 : index
+    }
+
+    private func hasLoneSurrogate(start: Int64, end: Int) -> Bool {
+        var raw: [UInt8] = []
+        if start < pieceBase, let builder { raw.append(contentsOf: builder.openRecord.buffer) }
+        let from = max(0, Int(start - pieceBase))
+        raw.append(contentsOf: UnsafeBufferPointer(start: piece + from, count: end - from))
+        return SurrogateScan.hasLoneSurrogate(raw)
+    }
+}
+
+extension RecordScanner: YajlHandler {
+    mutating func null(at position: YajlPosition) -> Bool {
+        if depth > 0 {
+            lastEnd = position.end
+            return true
+        }
+        return scalar(end: position.end, isString: false)
+    }
+
+    mutating func boolean(_ value: Bool, at position: YajlPosition) -> Bool {
+        if depth > 0 {
+            lastEnd = position.end
+            return true
+        }
+        return scalar(end: position.end, isString: false)
+    }
+
+    mutating func number(_ digits: ByteView, at position: YajlPosition) -> Bool {
+        if depth > 0 {
+            lastEnd = position.end
+            return true
+        }
+        return scalar(end: position.end, isString: false)
+    }
+
+    mutating func string(_ bytes: ByteView, at position: YajlPosition) -> Bool {
+        if depth > 0 {
+            lastEnd = position.end
+            return true
+        }
+        return scalar(end: position.end, isString: true)
+    }
+
+    mutating func key(_ bytes: ByteView, at position: YajlPosition) -> Bool {
+        if depth > 0 {
+            lastEnd = position.end
+            return true
+        }
+        return member(bytes, end: position.end)
+    }
+
+    mutating func startObject(at position: YajlPosition) -> Bool { start(isArray: false, position.end) }
+
+    mutating func startArray(at position: YajlPosition) -> Bool { start(isArray: true, position.end) }
+
+    mutating func endObject(at position: YajlPosition) -> Bool { end(position.end) }
+
+    mutating func endArray(at position: YajlPosition) -> Bool { end(position.end) }
+
+    @inline(__always)
+    private mutating func start(isArray: Bool, _ end: Int) -> Bool {
+        guard depth > 0 else { return open(isArray: isArray, end: end) }
+        lastEnd = end
+        depth += 1
+        return depth <= depthLimit || exceedDepth(end: end)
+    }
+
+    @inline(__always)
+    private mutating func end(_ end: Int) -> Bool {
+        lastEnd = end
+        if depth > 1 {
+            depth -= 1
+            return true
+        }
+        if depth == 1 {
+            depth = 0
+            if path < 0 { return true }
+            do {
+                try endRecord(at: pieceBase + Int64(end), path)
+            } catch {
+                return stop(error)
+            }
+            return true
+        }
+        stack.removeLast()
+        enclosingIsStale = true
+        return true
+    }
 }

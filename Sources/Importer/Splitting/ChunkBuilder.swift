@@ -1,0 +1,368 @@
+import Foundation
+import ImportModel
+
+/// Gathers one source's records until they fill a chunk. Made, used and dropped by one thread.
+///
+/// Whoever finds the records says where they begin and end, as offsets in the source; the bytes are taken from the block
+/// that was entered last. A record may begin before it is known whether it is one: `discard` takes that back. A chunk is
+/// sealed when the first record after it is complete, so that the last chunk of a source is known to be the last.
+final class ChunkBuilder {
+    /// The settings of one source's split.
+    struct Settings {
+        /// The source's place in the job, from 0.
+        var source: Int
+        var limits: SplitLimits
+        /// How many record paths the source has.
+        var pathCount: Int
+        /// Whether the bytes have not been parsed, so that a line break may stand inside of a string.
+        var isUnparsed: Bool
+        /// No chunk ends before this offset in the source.
+        var minimumEnd: Int64
+    }
+
+    /// Why a record is passed over.
+    private enum PassedOver: String {
+        case recordTooLarge
+        case recordTooDeep
+    }
+
+    /// How much of a record that is passed over is kept, in bytes.
+    static let headLength = 4_096
+
+    private let writer: ChunkWriter
+    private let settings: Settings
+    private let maxRecordBytes: Int64
+    private let onSealed: (ChunkEntry) throws -> Void
+
+    // The block.
+    private var block = UnsafePointer<UInt8>(bitPattern: 1)!
+    /// The block's offset in the source.
+    private(set) var blockBase: Int64
+    private var blockCount = 0
+    private var blockHasLineBreaks = false
+
+    // The chunk's bytes: whole lines, then what there is of the record that is open.
+    private var bytes: UnsafeMutablePointer<UInt8>
+    private var capacity: Int
+    private var lineEnd = 0
+    private var byteCount = 0
+
+    // The record that is open.
+    private var recordStart: Int64 = -1
+    private var recordIsKeyed = false
+    private var recordIsTooDeep = false
+    private var recordHasLineBreaks = false
+
+    // The chunk.
+    private var firstByte: Int64
+    private var firstOrdinal: Int64
+    private var records = 0
+    private var paths = RunList()
+    private var gaps = RunList()
+    private var rejects: [ChunkEntry.PassedOver] = []
+    private var rejectWeight = 0
+    private var isFull = false
+
+    // The source.
+    /// Just past the last record.
+    private(set) var recordEnd: Int64
+    /// The opening tokens of the containers that enclose the place after the last record.
+    var enclosing: String
+    /// Values outside of the record paths.
+    var outside: OutsideCounts
+    /// Records of each path since the split began or was resumed.
+    private(set) var recordsPerPath: [Int64]
+    /// Up to here: the block's beginning, or a place in it where a chunk was sealed.
+    private let track: SourceTrack
+    /// Up to the last record of the blocks before this one.
+    private let trackAtRecord: SourceTrack
+    /// The hash from there to the block's beginning.
+    private let hashSinceRecord = XXH3Hasher()
+
+    /// - Parameters:
+    ///   - base: the offset of the first block in the source.
+    ///   - start: where the split begins or goes on.
+    ///   - firstOrdinal: the number of the next record in the job, from 1.
+    init(
+        writer: ChunkWriter,
+        settings: Settings,
+        base: Int64,
+        start: SplitPosition,
+        firstOrdinal: Int64,
+        knownOutsideNames: Set<String>,
+        onSealed: @escaping (ChunkEntry) throws -> Void
+    ) {
+        self.writer = writer
+        self.settings = settings
+        self.onSealed = onSealed
+        self.firstOrdinal = firstOrdinal
+        maxRecordBytes = Int64(settings.limits.maxRecordBytes)
+        capacity = min(writer.chunkSize, 64 << 20) + (64 << 10)
+        bytes = .allocate(capacity: capacity)
+        blockBase = base
+        firstByte = base
+        recordEnd = base
+        enclosing = start.enclosing
+        outside = OutsideCounts(knownNames: knownOutsideNames)
+        recordsPerPath = Array(repeating: 0, count: settings.pathCount)
+        // A byte order mark is no part of the first line.
+        let lineStart = start.byteOffset == 0 ? base : start.lineStart
+        track = SourceTrack(byteOffset: base, lineBreaks: start.lineBreaks, lineStart: lineStart)
+        trackAtRecord = SourceTrack(byteOffset: base, lineBreaks: start.lineBreaks, lineStart: lineStart)
+    }
+
+    deinit {
+        bytes.deallocate()
+    }
+
+    /// Whether a record has begun.
+    @inline(__always)
+    var hasOpenRecord: Bool { recordStart >= 0 }
+
+    /// What there is of the open record, of earlier blocks only. Valid until the next call.
+    var openRecord: ByteView {
+        let start = lineEnd + (recordIsKeyed ? 1 : 0)
+        guard hasOpenRecord, byteCount > start else { return ByteView(base: UnsafePointer(bytes), count: 0) }
+        return ByteView(base: UnsafePointer(bytes) + start, count: byteCount - start)
+    }
+
+    // MARK: Blocks
+
+    /// Takes the bytes that come next in the source; they stay where they are until `leaveBlock`.
+    func enterBlock(_ block: UnsafePointer<UInt8>, _ count: Int) {
+        self.block = block
+        blockCount = count
+        blockHasLineBreaks = ByteScan.hasLineBreaks(block, count)
+    }
+
+    /// Keeps of the block what is needed later.
+    func leaveBlock() {
+        let end = blockBase + Int64(blockCount)
+        if hasOpenRecord { copy(to: end) }
+        if trackAtRecord.byteOffset != recordEnd {
+            // A record ended in this block.
+            track.advance(to: recordEnd, in: block, base: blockBase)
+            trackAtRecord.copy(from: track)
+            hashSinceRecord.reset()
+        }
+        let rest = max(trackAtRecord.byteOffset, blockBase)
+        hashSinceRecord.update(
+            UnsafeRawBufferPointer(start: block + Int(rest - blockBase), count: Int(end - rest))
+        )
+        track.advance(to: end, in: block, base: blockBase)
+        blockBase = end
+        blockCount = 0
+    }
+
+    // MARK: Records
+
+    /// Says that a record may begin at `offset`, in this block.
+    ///
+    /// - Parameter isKeyed: whether its bytes begin with its key.
+    @inline(__always)
+    func beginRecord(at offset: Int64, isKeyed: Bool) {
+        recordStart = offset
+        recordIsKeyed = isKeyed
+        recordIsTooDeep = false
+        recordHasLineBreaks = false
+        if isKeyed { append(UInt8(ascii: "{")) }
+    }
+
+    /// Says that what began was no record.
+    func discardRecord() {
+        recordStart = -1
+        byteCount = lineEnd
+    }
+
+    /// Says that the open record is nested too deeply: of its bytes, only the first are kept.
+    func passOverTooDeepRecord() {
+        recordIsTooDeep = true
+        byteCount = min(byteCount, lineEnd + (recordIsKeyed ? 1 : 0) + Self.headLength)
+    }
+
+    /// Says that the open record ends at `offset`, in this block or at its beginning.
+    ///
+    /// - Throws: what writing the chunk before it threw, or `onSealed`.
+    func endRecord(at offset: Int64, path: Int) throws {
+        copy(to: offset)
+        if isFull { try seal(isLast: false) }
+        let length = offset - recordStart
+        gaps.append(recordStart - recordEnd)
+        paths.append(Int64(path))
+        if recordIsTooDeep || length > maxRecordBytes {
+            reject(length)
+        } else {
+            let start = lineEnd + (recordIsKeyed ? 1 : 0)
+            byteCount = min(byteCount, start + Int(length))
+            if recordHasLineBreaks {
+                if settings.isUnparsed {
+                    ByteScan.replaceLineBreaksBetweenStrings(bytes + start, byteCount - start)
+                } else {
+                    ByteScan.replaceLineBreaks(bytes + start, byteCount - start)
+                }
+            }
+            if recordIsKeyed { append(UInt8(ascii: "}")) }
+        }
+        append(0x0A)
+        lineEnd = byteCount
+        records += 1
+        recordsPerPath[path] += 1
+        recordEnd = offset
+        recordStart = -1
+        outside.recordEnded()
+        let weight = byteCount + rejectWeight + 8 * (paths.runs.count + gaps.runs.count)
+        isFull = weight >= writer.chunkSize && offset >= settings.minimumEnd
+    }
+
+    private func reject(_ length: Int64) {
+        let start = lineEnd + (recordIsKeyed ? 1 : 0)
+        let count = min(byteCount - start, Int(min(length, Int64(Self.headLength))))
+        let head = Data(bytes: bytes + start, count: count).base64EncodedString()
+        let reason: PassedOver = recordIsTooDeep ? .recordTooDeep : .recordTooLarge
+        rejects.append(
+            ChunkEntry.PassedOver(
+                line: records,
+                firstByte: recordStart,
+                length: length,
+                code: reason.rawValue,
+                head: head
+            )
+        )
+        rejectWeight += head.utf8.count + 100
+        byteCount = lineEnd
+    }
+
+    /// Copies the open record's bytes up to `offset`, but no more than may be needed.
+    @inline(__always)
+    private func copy(to offset: Int64) {
+        let start = lineEnd + (recordIsKeyed ? 1 : 0)
+        let from = recordStart + Int64(byteCount - start)
+        let limit =
+            recordStart + (recordIsTooDeep ? Int64(Self.headLength) : max(maxRecordBytes, Int64(Self.headLength)))
+        let count = Int(min(offset, limit) - from)
+        guard count > 0 else { return }
+        reserve(count)
+        (bytes + byteCount).update(from: block + Int(from - blockBase), count: count)
+        byteCount += count
+        if blockHasLineBreaks { recordHasLineBreaks = true }
+    }
+
+    @inline(__always)
+    private func append(_ byte: UInt8) {
+        reserve(1)
+        bytes[byteCount] = byte
+        byteCount += 1
+    }
+
+    @inline(__always)
+    private func reserve(_ count: Int) {
+        if capacity - byteCount < count { grow(count) }
+    }
+
+    private func grow(_ count: Int) {
+        let larger = max(byteCount + count, capacity + capacity / 2)
+        let moved = UnsafeMutablePointer<UInt8>.allocate(capacity: larger)
+        moved.update(from: bytes, count: byteCount)
+        bytes.deallocate()
+        bytes = moved
+        capacity = larger
+    }
+
+    // MARK: Chunks
+
+    /// Seals the last chunk of a source that ended, whole, where the last block ended.
+    func finish() throws {
+        discardRecord()
+        try seal(isLast: true)
+    }
+
+    /// Seals what is complete of a source in which something is wrong.
+    func finishAtFault() throws {
+        discardRecord()
+        if records > 0 { try seal(isLast: false) }
+    }
+
+    private func seal(isLast: Bool) throws {
+        // Where the chunk ends, what the hash of its source bytes is, and where the next chunk's hash begins.
+        let end: SplitPosition
+        let sourceHash: String
+        if isLast {
+            track.advance(to: blockBase + Int64(blockCount), in: block, base: blockBase)
+            sourceHash = track.digest
+            end = position(of: track, enclosing: "")
+        } else if recordEnd >= track.byteOffset {
+            track.advance(to: recordEnd, in: block, base: blockBase)
+            sourceHash = track.digest
+            end = position(of: track, enclosing: enclosing)
+            track.resetHash()
+            trackAtRecord.copy(from: track)
+            hashSinceRecord.reset()
+        } else {
+            sourceHash = trackAtRecord.digest
+            end = position(of: trackAtRecord, enclosing: enclosing)
+            track.copyHash(from: hashSinceRecord)
+            trackAtRecord.resetHash()
+        }
+        let lines = UnsafeRawBufferPointer(start: bytes, count: lineEnd)
+        let entry = ChunkEntry(
+            number: writer.nextNumber,
+            source: settings.source,
+            firstByte: firstByte,
+            endByte: end.byteOffset,
+            sourceHash: sourceHash,
+            firstOrdinal: firstOrdinal,
+            records: records,
+            paths: paths.runs,
+            gaps: gaps.runs,
+            bytes: Int64(lineEnd),
+            checksum: XXH3Hasher.digest(of: lines),
+            rejects: rejects,
+            outside: outside.take(all: isLast),
+            end: end,
+            isLast: isLast
+        )
+        try writer.write(entry, lines)
+        beginChunk(after: entry)
+        try onSealed(entry)
+    }
+
+    private func beginChunk(after entry: ChunkEntry) {
+        byteCount -= lineEnd
+        memmove(bytes, bytes + lineEnd, byteCount)
+        lineEnd = 0
+        firstByte = entry.endByte
+        firstOrdinal += Int64(records)
+        records = 0
+        paths = RunList()
+        gaps = RunList()
+        rejects = []
+        rejectWeight = 0
+        isFull = false
+    }
+
+    private func position(of track: SourceTrack, enclosing: String) -> SplitPosition {
+        SplitPosition(
+            byteOffset: track.byteOffset,
+            enclosing: enclosing,
+            lineBreaks: track.lineBreaks,
+            lineStart: track.lineStart
+        )
+    }
+
+    // MARK: Lines
+
+    /// The line of an offset, from 1, and its column, from 1 in bytes.
+    ///
+    /// - Parameter offset: in this block, or in a token that this block goes on with.
+    func lineAndColumn(at offset: Int64) -> (line: Int64, column: Int64) {
+        var line = track.lineBreaks + 1
+        var start = track.lineStart
+        if offset > track.byteOffset {
+            for index in Int(track.byteOffset - blockBase)..<Int(offset - blockBase) where block[index] == 0x0A {
+                line += 1
+                start = blockBase + Int64(index) + 1
+            }
+        }
+        return (line, offset - start + 1)
+    }
+}

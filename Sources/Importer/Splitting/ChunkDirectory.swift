@@ -1,0 +1,151 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// A directory of chunk files and their manifest, reached through one descriptor so that nobody can swap it for another.
+///
+/// Nothing in it is opened through a symbolic link. Any thread may use it; two threads never write the same file.
+final class ChunkDirectory: Sendable {
+    /// As given, for messages.
+    let path: String
+    private let descriptor: Int32
+
+    /// Opens the directory.
+    ///
+    /// - Parameter creates: whether to make it, with mode 0700, if it is not there.
+    /// - Throws: `ImportError` with `.cannotCreate` when it cannot be made, is a symbolic link or is no directory.
+    init(path: String, creates: Bool) throws {
+        var name = path
+        // A slash at the end would let the system follow a symbolic link.
+        while name.count > 1, name.hasSuffix("/") { name.removeLast() }
+        self.path = name
+        if creates, mkdir(name, 0o700) != 0, errno != EEXIST {
+            throw ImportError.system(errno, "make the chunk directory", name)
+        }
+        descriptor = open(name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            // With O_DIRECTORY, a symbolic link is answered with ENOTDIR.
+            var status = stat()
+            let isLink = lstat(name, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
+            throw ImportError.system(isLink ? ELOOP : errno, "use the chunk directory", name)
+        }
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    /// The name of the chunk file with this number, from 1.
+    static func fileName(_ number: Int) -> String {
+        let digits = String(number)
+        return "chunk-" + String(repeating: "0", count: max(0, 6 - digits.count)) + digits + ".ndjson"
+    }
+
+    /// Writes a whole file under a temporary name and renames it, so that a file with this name is whole.
+    ///
+    /// - Parameter synced: whether file and name must be on the disk when this returns.
+    func write(_ bytes: UnsafeRawBufferPointer, to name: String, synced: Bool) throws {
+        let temporary = name + ".partial"
+        unlinkat(descriptor, temporary, 0)
+        let file = try openFile(temporary, O_WRONLY | O_CREAT | O_EXCL, "create")
+        do {
+            try file.write(bytes)
+            if synced { try file.sync() }
+        } catch {
+            unlinkat(descriptor, temporary, 0)
+            throw error
+        }
+        guard renameat(descriptor, temporary, descriptor, name) == 0 else {
+            throw ImportError.system(errno, "rename", "\(path)/\(temporary)")
+        }
+        if synced { try sync() }
+    }
+
+    /// Reads a whole chunk file.
+    ///
+    /// - Returns: whether it is there with the size of its entry; its checksum is not looked at.
+    func read(_ entry: ChunkEntry, into bytes: inout [UInt8]) throws -> Bool {
+        guard let file = try openIfThere(Self.fileName(entry.number)), try file.size() == entry.bytes else {
+            return entry.records == 0
+        }
+        let size = Int(entry.bytes)
+        if bytes.count != size { bytes = [UInt8](repeating: 0, count: size) }
+        return try bytes.withUnsafeMutableBytes { try file.read(into: $0) } == size
+    }
+
+    /// Whether the chunk file of `entry` is there with its size and checksum. A chunk without records needs no file.
+    func isIntact(_ entry: ChunkEntry) throws -> Bool {
+        if entry.records == 0 { return true }
+        guard let file = try openIfThere(Self.fileName(entry.number)), try file.size() == entry.bytes else {
+            return false
+        }
+        let hasher = XXH3Hasher()
+        var block = [UInt8](repeating: 0, count: 256 << 10)
+        while true {
+            let count = try block.withUnsafeMutableBytes { try file.read(into: $0) }
+            if count == 0 { break }
+            block.withUnsafeBytes { hasher.update(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+        }
+        return hasher.digest == entry.checksum
+    }
+
+    /// Removes a chunk file; it is no error if it is not there.
+    func remove(chunk number: Int) throws {
+        try remove(Self.fileName(number))
+    }
+
+    /// Removes a file; it is no error if it is not there.
+    func remove(_ name: String) throws {
+        guard unlinkat(descriptor, name, 0) == 0 || errno == ENOENT else {
+            throw ImportError.system(errno, "remove", "\(path)/\(name)")
+        }
+    }
+
+    /// Removes the files with names that this program gives, and the directory if nothing else is in it.
+    func removeAll() throws {
+        let copy = dup(descriptor)
+        guard copy >= 0, let stream = fdopendir(copy) else {
+            throw ImportError.system(errno, "list the chunk directory", path)
+        }
+        defer { closedir(stream) }
+        rewinddir(stream)
+        var names: [String] = []
+        while let entry = readdir(stream) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            let isChunk = name.hasPrefix("chunk-") && (name.hasSuffix(".ndjson") || name.hasSuffix(".ndjson.partial"))
+            if isChunk || name == ChunkManifest.fileName || name == ChunkManifest.fileName + ".partial" {
+                names.append(name)
+            }
+        }
+        for name in names { try remove(name) }
+        rmdir(path)
+    }
+
+    /// Opens a file of this directory, with mode 0600 if it is made.
+    ///
+    /// - Parameter action: what for, in words.
+    func openFile(_ name: String, _ flags: Int32, _ action: String) throws -> ChunkFile {
+        let file = openat(descriptor, name, flags | O_NOFOLLOW | O_CLOEXEC, mode_t(0o600))
+        guard file >= 0 else { throw ImportError.system(errno, action, "\(path)/\(name)") }
+        return ChunkFile(descriptor: file, path: "\(path)/\(name)")
+    }
+
+    /// Opens a file to read it; nil if there is none with this name.
+    func openIfThere(_ name: String) throws -> ChunkFile? {
+        let file = openat(descriptor, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+        if file < 0, errno == ENOENT { return nil }
+        guard file >= 0 else { throw ImportError.system(errno, "open", "\(path)/\(name)") }
+        return ChunkFile(descriptor: file, path: "\(path)/\(name)")
+    }
+
+    /// Waits until the names in this directory are on the disk.
+    func sync() throws {
+        guard fsync(descriptor) == 0 else { throw ImportError.system(errno, "sync the chunk directory", path) }
+    }
+}

@@ -1,0 +1,83 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// An open file of a chunk directory, closed when it is dropped. Made, used and dropped by one thread.
+final class ChunkFile {
+    private let descriptor: Int32
+    private let path: String
+
+    init(descriptor: Int32, path: String) {
+        self.descriptor = descriptor
+        self.path = path
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    /// Its size in bytes.
+    func size() throws -> Int64 {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw ImportError.system(errno, "look at", path) }
+        return Int64(status.st_size)
+    }
+
+    /// Fills `buffer` from where the last read stopped: fewer bytes only at the file's end.
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+        var filled = 0
+        while filled < buffer.count, let base = buffer.baseAddress {
+            let count = readOnce(base + filled, buffer.count - filled)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw ImportError.system(errno, "read", path) }
+            if count == 0 { break }
+            filled += count
+        }
+        return filled
+    }
+
+    private func readOnce(_ base: UnsafeMutableRawPointer, _ count: Int) -> Int {
+        #if canImport(Darwin)
+            Darwin.read(descriptor, base, count)
+        #elseif canImport(Musl)
+            Musl.read(descriptor, base, count)
+        #else
+            Glibc.read(descriptor, base, count)
+        #endif
+    }
+
+    /// Writes all of `bytes`.
+    func write(_ bytes: UnsafeRawBufferPointer) throws {
+        var written = 0
+        while written < bytes.count, let base = bytes.baseAddress {
+            let count = writeOnce(base + written, bytes.count - written)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw ImportError.system(errno, "write", path) }
+            written += count
+        }
+    }
+
+    private func writeOnce(_ base: UnsafeRawPointer, _ count: Int) -> Int {
+        #if canImport(Darwin)
+            Darwin.write(descriptor, base, count)
+        #elseif canImport(Musl)
+            Musl.write(descriptor, base, count)
+        #else
+            Glibc.write(descriptor, base, count)
+        #endif
+    }
+
+    /// Cuts the file off after `size` bytes.
+    func truncate(to size: Int64) throws {
+        guard ftruncate(descriptor, off_t(size)) == 0 else { throw ImportError.system(errno, "cut", path) }
+    }
+
+    /// Waits until the file is on the disk.
+    func sync() throws {
+        guard fsync(descriptor) == 0 else { throw ImportError.system(errno, "sync", path) }
+    }
+}

@@ -1,0 +1,64 @@
+/// Leads from the lines of a chunk back to the places in the source that they were taken from.
+///
+/// Lines must be asked for in their order, from the first one.
+struct ChunkPositions {
+    /// Where a record stands in the source.
+    struct Place: Sendable, Hashable {
+        /// Its first byte.
+        let firstByte: Int64
+        /// Its length; for a record of a keyed collection from its key's opening quote on.
+        let length: Int64
+        /// The index of its record path.
+        let path: Int
+        /// How many bytes the line has before the one that stands at `firstByte`: 1 where its key was put in braces.
+        let prefix: Int
+    }
+
+    private let entry: ChunkEntry
+    private let keyedPaths: Set<Int>
+    private var line = 0
+    private var end: Int64
+    private var gapRun = 0
+    private var gapsLeft: Int
+    private var pathRun = 0
+    private var pathsLeft: Int
+    private var reject = 0
+
+    /// - Parameter keyedPaths: the indexes of the source's record paths that end in `.*`.
+    init(_ entry: ChunkEntry, keyedPaths: Set<Int>) {
+        self.entry = entry
+        self.keyedPaths = keyedPaths
+        end = entry.firstByte
+        gapsLeft = entry.gaps.first?.count ?? 0
+        pathsLeft = entry.paths.first?.count ?? 0
+    }
+
+    /// The place of the next line.
+    ///
+    /// - Parameter lineLength: the line's length without its line break; 0 for a record that was passed over.
+    mutating func next(lineLength: Int) -> Place {
+        let path = Int(value(entry.paths, &pathRun, &pathsLeft))
+        let start = end &+ value(entry.gaps, &gapRun, &gapsLeft)
+        var prefix = 0
+        var length = Int64(lineLength)
+        if reject < entry.rejects.count, entry.rejects[reject].line == line {
+            length = entry.rejects[reject].length
+            reject += 1
+        } else if keyedPaths.contains(path) {
+            prefix = 1
+            length -= 2
+        }
+        line += 1
+        end = start &+ length
+        return Place(firstByte: start, length: length, path: path, prefix: prefix)
+    }
+
+    private func value(_ runs: [ChunkEntry.Run], _ run: inout Int, _ left: inout Int) -> Int64 {
+        while left == 0, run + 1 < runs.count {
+            run += 1
+            left = runs[run].count
+        }
+        left -= 1
+        return run < runs.count ? runs[run].value : 0
+    }
+}

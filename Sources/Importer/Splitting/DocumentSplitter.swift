@@ -1,0 +1,136 @@
+import ImportModel
+
+/// Cuts JSON documents: feeds blocks to yajl and lets a scanner find the records. Made, used and dropped by one thread.
+final class DocumentSplitter {
+    /// A token that goes on for longer is no longer shown to yajl byte by byte.
+    static let defaultLongToken = 64 << 10
+
+    private let builder: ChunkBuilder
+    private let parser: YajlParser<RecordScanner>
+    private let longToken: Int64
+
+    /// - Parameters:
+    ///   - enclosing: the opening tokens of the containers that enclose the beginning.
+    ///   - longToken: how many bytes of a token yajl sees at least, if it spans blocks; more than any key of a path has.
+    /// - Throws: `ImportError` if `enclosing` does not fit the record paths.
+    init(
+        builder: ChunkBuilder,
+        matcher: RecordMatcher,
+        isDocument: Bool,
+        maxDepth: Int,
+        enclosing: String,
+        isResumed: Bool,
+        longToken: Int
+    ) throws {
+        self.builder = builder
+        self.longToken = Int64(max(longToken, 6 * matcher.longestKey + 16))
+        let scanner = RecordScanner(
+            builder: builder,
+            matcher: matcher,
+            isDocument: isDocument,
+            maxDepth: maxDepth,
+            topLevelValues: isResumed && enclosing.isEmpty ? 1 : 0
+        )
+        parser = YajlParser(handler: scanner)
+        if !enclosing.isEmpty { try prime(enclosing) }
+    }
+
+    private func prime(_ enclosing: String) throws {
+        parser.handler.beginPriming()
+        // The space ends the number that may stand last.
+        let bytes = Array((enclosing + " ").utf8)
+        let status = try bytes.withUnsafeBufferPointer { buffer in
+            let view = ByteView(buffer)
+            try parser.handler.beginPiece(view.base, view.count, base: 0)
+            return parser.parse(view)
+        }
+        guard status == .consumed else {
+            throw parser.handler.failure
+                ?? ImportError(.software, "the split cannot go on: its enclosing tokens are not JSON")
+        }
+        parser.handler.endPriming()
+    }
+
+    /// Whether there was any value, or the beginning of one.
+    var hasValues: Bool { parser.handler.topLevelValues > 0 || parser.handler.tail.start >= 0 }
+
+    /// Cuts one more block, which the builder has entered.
+    ///
+    /// - Throws: `ScanFault` for what is wrong in it, and whatever the builder throws.
+    func split(_ block: UnsafePointer<UInt8>, _ count: Int) throws {
+        // yajl takes form feed and vertical tab for white space, and JSON has them nowhere.
+        let sound = ByteScan.firstFormFeed(block, count)
+        var index = 0
+        while index < sound {
+            var end = sound
+            let tail = parser.handler.tail
+            if tail.start >= 0, builder.blockBase + Int64(index) - tail.start > longToken {
+                let dispensable = tail.dispensable(in: block + index, sound - index)
+                if dispensable > 0 {
+                    parser.handler.skipToken()
+                    index += dispensable
+                    if index == sound { break }
+                }
+                // Up to the end of an escape that the token breaks off in, or its end.
+                end = min(sound, index + max(1, tail.escapeRest))
+                if dispensable > 0, block[index] == UInt8(ascii: "\\") { end = min(sound, index + 6) }
+            }
+            try parse(block, index, end)
+            index = end
+        }
+        if sound < count {
+            throw ScanFault(
+                kind: .syntax,
+                byteOffset: builder.blockBase + Int64(sound),
+                message: "a form feed or vertical tab stands nowhere in JSON"
+            )
+        }
+    }
+
+    /// Says that the source ends here.
+    ///
+    /// - Throws: `ScanFault` if it breaks off or has no value, and whatever the builder throws.
+    func finish() throws {
+        guard hasValues else {
+            throw ScanFault(kind: .empty, byteOffset: builder.blockBase, message: "no JSON value")
+        }
+        var nothing: UInt8 = 0
+        try withUnsafePointer(to: &nothing) { pointer in
+            try parser.handler.beginPiece(pointer, 0, base: builder.blockBase)
+            switch parser.finish() {
+            case .consumed: try parser.handler.endSource()
+            case .stopped: throw stopped()
+            case .failed:
+                throw ScanFault(
+                    kind: .truncated,
+                    byteOffset: builder.blockBase,
+                    message: "the source ends inside of a value"
+                )
+            }
+        }
+    }
+
+    private func parse(_ block: UnsafePointer<UInt8>, _ start: Int, _ end: Int) throws {
+        try parser.handler.beginPiece(block + start, end - start, base: builder.blockBase + Int64(start))
+        switch parser.parse(ByteView(base: block + start, count: end - start)) {
+        case .consumed: parser.handler.endPiece()
+        case .stopped: throw stopped()
+        case .failed(let offset):
+            let message = parser.failureMessage()
+            let place = parser.handler.place(ofFailureAt: offset, message: message)
+            throw ScanFault(kind: .syntax, byteOffset: place, message: Self.plain(message))
+        }
+    }
+
+    private func stopped() -> any Error {
+        parser.handler.failure ?? ImportError(.software, "the split stopped without a reason")
+    }
+
+    /// yajl's words without their heading.
+    private static func plain(_ message: String) -> String {
+        for heading in ["lexical error: ", "parse error: "] where message.hasPrefix(heading) {
+            return String(message.dropFirst(heading.count))
+        }
+        return message
+    }
+}

@@ -1,0 +1,101 @@
+import ImportModel
+
+/// Record paths, made ready for matching. A set of paths is a bit mask; a depth counts the containers that enclose a value.
+struct RecordMatcher {
+    /// The most paths that one source can have.
+    static let maximumPaths = 64
+
+    /// A key that some path has at some depth.
+    struct Key {
+        let text: String
+        fileprivate let bytes: [UInt8]
+        fileprivate let paths: UInt64
+    }
+
+    /// All paths.
+    let all: UInt64
+    /// The paths that end in `.*`.
+    let keyed: UInt64
+    /// By depth: the paths that end here.
+    let complete: [UInt64]
+    /// By depth: the paths whose next step is taken by elements.
+    let elements: [UInt64]
+    /// By depth: the paths whose next step is taken by any member.
+    let members: [UInt64]
+    /// By depth: the paths whose next step is taken by members, any or with some key.
+    let objects: [UInt64]
+    /// By depth: the keys that some path's next step has.
+    let keys: [[Key]]
+    /// By depth: a key that is none of these.
+    let otherKeys: [String]
+    /// The longest key's length in bytes.
+    let longestKey: Int
+
+    /// - Throws: `ImportError` with `.usage` for more than 64 paths.
+    init(_ paths: [RecordPath]) throws {
+        guard paths.count <= Self.maximumPaths else {
+            throw ImportError(
+                .usage,
+                "\(paths.count) record paths for one source",
+                advice: "Give at most \(Self.maximumPaths)."
+            )
+        }
+        let depths = (paths.map(\.steps.count).max() ?? 0) + 1
+        var complete = [UInt64](repeating: 0, count: depths)
+        var elements = complete
+        var members = complete
+        var objects = complete
+        var all: UInt64 = 0
+        var keyed: UInt64 = 0
+        // By their bytes: two strings can be equal to Swift and differ in JSON.
+        var keyPaths = [[[UInt8]: UInt64]](repeating: [:], count: depths)
+        for (index, path) in paths.enumerated() {
+            let bit: UInt64 = 1 << UInt64(index)
+            all |= bit
+            if path.isKeyed { keyed |= bit }
+            complete[path.steps.count] |= bit
+            for (depth, step) in path.steps.enumerated() {
+                switch step {
+                case .anyElement: elements[depth] |= bit
+                case .anyMember:
+                    members[depth] |= bit
+                    objects[depth] |= bit
+                case .key(let key):
+                    objects[depth] |= bit
+                    keyPaths[depth][Array(key.utf8), default: 0] |= bit
+                }
+            }
+        }
+        self.all = all
+        self.keyed = keyed
+        self.complete = complete
+        self.elements = elements
+        self.members = members
+        self.objects = objects
+        keys = keyPaths.map { depth in
+            depth.sorted { $0.key.lexicographicallyPrecedes($1.key) }
+                .map { Key(text: String(decoding: $0.key, as: UTF8.self), bytes: $0.key, paths: $0.value) }
+        }
+        otherKeys = keyPaths.map { depth in
+            var key = "k"
+            while depth[Array(key.utf8)] != nil { key += "k" }
+            return key
+        }
+        longestKey = keys.joined().map(\.bytes.count).max() ?? 0
+    }
+
+    /// The index in `keys` of a member's key, or -1.
+    func index(of key: ByteView, depth: Int) -> Int {
+        keys[depth].firstIndex { $0.bytes.count == key.count && key.buffer.elementsEqual($0.bytes) } ?? -1
+    }
+
+    /// Which of `paths` a member takes a step of.
+    ///
+    /// - Parameters:
+    ///   - paths: those that hold for the object.
+    ///   - key: what `index(of:depth:)` gave.
+    ///   - depth: the object's.
+    func paths(_ paths: UInt64, key: Int, depth: Int) -> UInt64 {
+        paths & (members[depth] | (key >= 0 ? keys[depth][key].paths : 0))
+    }
+}

@@ -1,0 +1,43 @@
+/// How the split of a source ended.
+enum SplitEnd: Sendable, Hashable {
+    /// The source ended, whole.
+    case finished
+    /// Something is wrong with the source; all sound records before it are in chunks.
+    case fault(SplitFault)
+}
+
+/// What is wrong with a source, and where.
+struct SplitFault: Sendable, Hashable {
+    /// What went wrong, in one word.
+    enum Kind: String, Sendable, Hashable {
+        /// Nothing but white space.
+        case empty
+        /// The source breaks off inside of a value.
+        case truncated
+        /// Not JSON.
+        case syntax
+        /// Bytes of another encoding than UTF-8 where JSON has no text at all.
+        case encoding
+        /// More open containers than any source needs.
+        case nesting
+    }
+
+    let kind: Kind
+    /// Offset in the source, from 0, in decompressed bytes.
+    let byteOffset: Int64
+    /// From 1.
+    let line: Int64
+    /// From 1, in bytes.
+    let column: Int64
+    /// The text around it, control characters escaped.
+    let excerpt: String
+    /// What is wrong, in words, without the place.
+    let message: String
+}
+
+/// A fault as the scanner finds it, before anybody has counted lines.
+struct ScanFault: Error {
+    let kind: SplitFault.Kind
+    let byteOffset: Int64
+    let message: String
+}

@@ -51,7 +51,7 @@ struct UTF8AndEscapesTests {
         var output: [UInt8] = Array("<".utf8)
         let isLone = withView(text) { view in
             let isLone = Unescaping.append(view, to: &output)
-            #expect(Unescaping.hasLoneSurrogate(view) == isLone)
+            #expect((Unescaping.firstLoneSurrogate(in: view) != nil) == isLone)
             return isLone
         }
         return (String(decoding: output.dropFirst(), as: UTF8.self), isLone)

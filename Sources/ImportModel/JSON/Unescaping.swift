@@ -44,8 +44,9 @@ package enum Unescaping {
         return hasLoneSurrogate
     }
 
-    /// Whether the string that `token` spells has a surrogate without its other half, and so is no Unicode text.
-    package static func hasLoneSurrogate(_ token: ByteView) -> Bool {
+    /// The offset of the first escape that is a surrogate without its other half, and so no Unicode text; nil if there
+    /// is none.
+    package static func firstLoneSurrogate(in token: ByteView) -> Int? {
         var index = 0
         while index < token.count {
             guard token[index] == UInt8(ascii: "\\") else {
@@ -56,12 +57,13 @@ package enum Unescaping {
                 index &+= 2
                 continue
             }
+            let start = index
             index &+= 6
             guard unit & 0xF800 == 0xD800 else { continue }
-            guard unit < 0xDC00, let low = codeUnit(in: token, at: index), low & 0xFC00 == 0xDC00 else { return true }
+            guard unit < 0xDC00, let low = codeUnit(in: token, at: index), low & 0xFC00 == 0xDC00 else { return start }
             index &+= 6
         }
-        return false
+        return nil
     }
 
     /// The byte that stands for `\b`, `\n` and their kin; for `\"`, `\\` and `\/` the byte itself.

@@ -1,0 +1,140 @@
+extension JSONValue {
+    /// How a value is laid out as text.
+    public enum Layout: Sendable {
+        /// Without any white space.
+        case compact
+        /// Two spaces for each level. A container that is short and holds nothing deeper than lists of plain values
+        /// stands on one line.
+        case indented
+    }
+
+    /// The value as JSON: the same text for the same value, members in their order, numbers as written.
+    ///
+    /// Control characters, and characters that cannot be seen or turn the direction of writing, are written as escapes;
+    /// all others as they are. A number must hold a JSON number; it is written as it stands.
+    public func serialized(_ layout: Layout = .compact) -> String {
+        var writer = JSONWriter()
+        switch layout {
+        case .compact: writer.appendOnOneLine(self, separator: ",", colon: ":", brace: "")
+        case .indented: writer.appendIndented(self, level: 0)
+        }
+        return writer.text
+    }
+}
+
+/// Writes JSON.
+private struct JSONWriter {
+    private(set) var text = ""
+
+    /// The longest container that an indented layout puts on one line, in bytes.
+    private static let longestLine = 100
+
+    mutating func appendOnOneLine(_ value: JSONValue, separator: String, colon: String, brace: String) {
+        switch value {
+        case .null: text += "null"
+        case .boolean(let value): text += value ? "true" : "false"
+        case .number(let digits): text += digits
+        case .string(let string): append(string)
+        case .array(let elements):
+            text += "["
+            for (index, element) in elements.enumerated() {
+                if index > 0 { text += separator }
+                appendOnOneLine(element, separator: separator, colon: colon, brace: brace)
+            }
+            text += "]"
+        case .object(let members):
+            text += "{"
+            if !members.isEmpty { text += brace }
+            for (index, member) in members.enumerated() {
+                if index > 0 { text += separator }
+                append(member.key)
+                text += colon
+                appendOnOneLine(member.value, separator: separator, colon: colon, brace: brace)
+            }
+            if !members.isEmpty { text += brace }
+            text += "}"
+        }
+    }
+
+    mutating func appendIndented(_ value: JSONValue, level: Int) {
+        if isFlat(value) {
+            var line = JSONWriter()
+            line.appendOnOneLine(value, separator: ", ", colon: ": ", brace: " ")
+            if !value.hasContents || line.text.utf8.count <= Self.longestLine {
+                text += line.text
+                return
+            }
+        }
+        switch value {
+        case .array(let elements):
+            text += "["
+            for (index, element) in elements.enumerated() {
+                breakLine(after: index, level: level + 1)
+                appendIndented(element, level: level + 1)
+            }
+            breakLine(after: 0, level: level)
+            text += "]"
+        case .object(let members):
+            text += "{"
+            for (index, member) in members.enumerated() {
+                breakLine(after: index, level: level + 1)
+                append(member.key)
+                text += ": "
+                appendIndented(member.value, level: level + 1)
+            }
+            breakLine(after: 0, level: level)
+            text += "}"
+        default:
+            break
+        }
+    }
+
+    private mutating func breakLine(after index: Int, level: Int) {
+        text += index > 0 ? ",\n" : "\n"
+        for _ in 0..<level { text += "  " }
+    }
+
+    /// Whether a value is plain, a list of plain values, or an object of these.
+    private func isFlat(_ value: JSONValue) -> Bool {
+        switch value {
+        case .object(let members):
+            members.allSatisfy { member in
+                if case .array(let elements) = member.value { return elements.allSatisfy { !$0.hasContents } }
+                return !member.value.hasContents
+            }
+        case .array(let elements): elements.allSatisfy { !$0.hasContents }
+        default: true
+        }
+    }
+
+    private mutating func append(_ string: String) {
+        text += "\""
+        for scalar in string.unicodeScalars {
+            switch scalar {
+            case "\"": text += "\\\""
+            case "\\": text += "\\\\"
+            case "\n": text += "\\n"
+            case "\r": text += "\\r"
+            case "\t": text += "\\t"
+            default:
+                if scalar.isInvisible {
+                    scalar.appendEscape(to: &text)
+                } else {
+                    text.unicodeScalars.append(scalar)
+                }
+            }
+        }
+        text += "\""
+    }
+}
+
+extension JSONValue {
+    /// Whether the value is an object or array that is not empty.
+    fileprivate var hasContents: Bool {
+        switch self {
+        case .array(let elements): !elements.isEmpty
+        case .object(let members): !members.isEmpty
+        default: false
+        }
+    }
+}

@@ -1,0 +1,19 @@
+/// Everything that is wrong with a model file.
+public struct ModelError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// One thing that is wrong.
+    public struct Mistake: Sendable, Hashable, CustomStringConvertible {
+        /// Where in the file: `$.entities.Person.attributes.age.type`; `$` for the file itself.
+        public let path: String
+        /// What is wrong there.
+        public let message: String
+
+        /// The place and what is wrong there, for a person.
+        public var description: String { "\(path): \(message)" }
+    }
+
+    /// In the file's order; never empty.
+    public let mistakes: [Mistake]
+
+    /// The mistakes, each on a line of its own.
+    public var description: String { mistakes.map(\.description).joined(separator: "\n") }
+}

@@ -1,0 +1,260 @@
+/// Takes a model file's JSON apart, and notes everything that is wrong with it.
+struct ModelReader {
+    private(set) var mistakes: [ModelError.Mistake] = []
+
+    /// As many columns as a table of SQLite may have (`SQLITE_MAX_COLUMN`).
+    static let mostAttributes = 2_000
+
+    private mutating func mistake(_ place: Place, _ message: String) {
+        mistakes.append(ModelError.Mistake(path: place.text, message: message))
+    }
+
+    mutating func model(_ value: JSONValue) -> ModelDescription {
+        let root = Place(text: "$")
+        let members = members(of: value, at: root, known: ["entities"], what: "a model")
+        let place = root.key("entities")
+        guard let list = members["entities"] else {
+            if case .object = value { mistake(root, "entities are missing") }
+            return ModelDescription(entities: [])
+        }
+        var tables = NamesInUse()
+        let entities = distinctMembers(of: list, at: place).map { member in
+            let entity = entity(member.value, name: member.key, at: place.key(member.key))
+            if let other = tables.insert(entity.table, of: entity.name) {
+                mistake(place.key(member.key), "its table has the name that \(other)'s has; SQLite ignores case")
+            }
+            return entity
+        }
+        if entities.isEmpty, case .object = list { mistake(place, "there is no entity") }
+        return ModelDescription(entities: entities)
+    }
+
+    private mutating func entity(_ value: JSONValue, name: String, at place: Place) -> EntityDescription {
+        let members = members(
+            of: value,
+            at: place,
+            known: ["records", "table", "identifier", "attributes", "userInfo"],
+            what: "an entity"
+        )
+        var entity = EntityDescription(name: name, attributes: [], userInfo: members["userInfo"])
+        if let records = members["records"] { entity.records = recordPath(records, at: place.key("records")) }
+        let tablePlace = members["table"] == nil ? place : place.key("table")
+        if let table = members["table"] { entity.table = string(table, at: tablePlace) ?? name }
+        checkName(entity.table, at: tablePlace)
+        if entity.table.hasASCIIPrefix("sqlite_") || entity.table.hasASCIIPrefix("_import_") {
+            mistake(tablePlace, "tables whose names begin with sqlite_ or _import_ are not for users")
+        }
+        entity.attributes = attributes(members["attributes"], of: value, at: place)
+        if let identifier = members["identifier"] {
+            entity.identifier = identifierNames(identifier, of: entity.attributes, at: place.key("identifier"))
+        }
+        return entity
+    }
+
+    private mutating func attributes(
+        _ list: JSONValue?,
+        of entity: JSONValue,
+        at place: Place
+    ) -> [AttributeDescription] {
+        guard let list else {
+            if case .object = entity { mistake(place, "attributes are missing") }
+            return []
+        }
+        let place = place.key("attributes")
+        let members = distinctMembers(of: list, at: place)
+        if members.isEmpty, case .object = list { mistake(place, "there is no attribute") }
+        if members.count > Self.mostAttributes {
+            mistake(place, "\(members.count) attributes; a table has at most \(Self.mostAttributes)")
+        }
+        var columns = NamesInUse()
+        return members.map { member in
+            let attribute = attribute(member.value, name: member.key, at: place.key(member.key))
+            if let other = columns.insert(attribute.column, of: attribute.name) {
+                mistake(place.key(member.key), "its column has the name that \(other)'s has; SQLite ignores case")
+            }
+            return attribute
+        }
+    }
+
+    private mutating func attribute(_ value: JSONValue, name: String, at place: Place) -> AttributeDescription {
+        let members = members(
+            of: value,
+            at: place,
+            known: ["type", "optional", "default", "from", "column", "format"],
+            what: "an attribute"
+        )
+        var attribute = AttributeDescription(name: name, type: .json)
+        let type = members["type"].flatMap { attributeType($0, at: place.key("type")) }
+        if members["type"] == nil, case .object = value { mistake(place, "the type is missing") }
+        if let type { attribute.type = type }
+        if let optional = members["optional"] {
+            if case .boolean(let isOptional) = optional {
+                attribute.isOptional = isOptional
+            } else {
+                mistake(place.key("optional"), "must be true or false")
+            }
+        }
+        if let from = members["from"] { attribute.from = attributePaths(from, at: place.key("from")) }
+        let columnPlace = members["column"] == nil ? place : place.key("column")
+        if let column = members["column"] { attribute.column = string(column, at: columnPlace) ?? name }
+        checkName(attribute.column, at: columnPlace)
+        if ["rowid", "oid", "_rowid_"].contains(where: attribute.column.equalsFoldingASCII) {
+            mistake(columnPlace, "a column of this name hides SQLite's row id; give it another with \"column\"")
+        }
+        if let format = members["format"] { checkFormat(format, of: type, at: place.key("format")) }
+        if let value = members["default"], type != nil {
+            attribute.defaultValue = value
+            do throws(CoercionError) {
+                _ = try attribute.coerce(value)
+            } catch {
+                mistake(place.key("default"), "does not fit \(error.expected): \(error.found) (\(error.code.rawValue))")
+            }
+        }
+        return attribute
+    }
+
+    private mutating func attributeType(_ value: JSONValue, at place: Place) -> AttributeType? {
+        guard let name = string(value, at: place) else { return nil }
+        if let type = AttributeType(rawValue: name) { return type }
+        let known = AttributeType.allCases.map(\.rawValue).joined(separator: ", ")
+        mistake(place, "not a type; there are \(known)")
+        return nil
+    }
+
+    private mutating func recordPath(_ value: JSONValue, at place: Place) -> RecordPath? {
+        guard let text = string(value, at: place) else { return nil }
+        do throws(PathSyntaxError) {
+            return try RecordPath(text)
+        } catch {
+            mistake(place, "not a record path: \(error)")
+            return nil
+        }
+    }
+
+    private mutating func attributePaths(_ value: JSONValue, at place: Place) -> [AttributePath] {
+        var texts = [(value, place)]
+        if case .array(let elements) = value {
+            if elements.isEmpty { mistake(place, "must not be empty") }
+            texts = elements.enumerated().map { ($0.element, place.index($0.offset)) }
+        }
+        var paths: [AttributePath] = []
+        for (value, place) in texts {
+            guard let text = string(value, at: place) else { continue }
+            do throws(PathSyntaxError) {
+                paths.append(try AttributePath(text))
+            } catch {
+                mistake(place, "not an attribute path: \(error)")
+            }
+        }
+        return paths
+    }
+
+    private mutating func identifierNames(
+        _ value: JSONValue,
+        of attributes: [AttributeDescription],
+        at place: Place
+    ) -> [String] {
+        guard case .array(let elements) = value, !elements.isEmpty else {
+            mistake(place, "must be a list of attributes' names")
+            return []
+        }
+        var names: [String] = []
+        for (index, element) in elements.enumerated() {
+            let place = place.index(index)
+            guard let name = string(element, at: place) else { continue }
+            if names.contains(where: name.hasSameBytes) { mistake(place, "stands here twice") }
+            names.append(name)
+            guard let attribute = attributes.first(where: { $0.name.hasSameBytes(as: name) }) else {
+                mistake(place, "names no attribute")
+                continue
+            }
+            if attribute.isOptional { mistake(place, "names an optional attribute") }
+        }
+        return names
+    }
+
+    private mutating func checkFormat(_ value: JSONValue, of type: AttributeType?, at place: Place) {
+        if let type, type != .date { mistake(place, "only dates have a format") }
+        guard value == .string("iso8601") || value == .array([.string("iso8601")]) else {
+            mistake(place, "not supported; there is \"iso8601\"")
+            return
+        }
+    }
+
+    private mutating func checkName(_ name: String, at place: Place) {
+        if name.utf8.contains(0) { mistake(place, "a name in SQLite cannot hold the character U+0000") }
+    }
+
+    private mutating func string(_ value: JSONValue, at place: Place) -> String? {
+        if case .string(let text) = value { return text }
+        mistake(place, "must be a string")
+        return nil
+    }
+
+    /// An object's members by key; notes keys that are not among `known`.
+    private mutating func members(
+        of value: JSONValue,
+        at place: Place,
+        known: [String],
+        what: String
+    ) -> [String: JSONValue] {
+        var members: [String: JSONValue] = [:]
+        for member in distinctMembers(of: value, at: place) {
+            if known.contains(member.key) {
+                members[member.key] = member.value
+            } else {
+                mistake(place.key(member.key), "not supported; \(what) may have \(known.joined(separator: ", "))")
+            }
+        }
+        return members
+    }
+
+    /// An object's members; notes keys that stand twice, and values that are no objects.
+    private mutating func distinctMembers(of value: JSONValue, at place: Place) -> [JSONValue.Member] {
+        guard case .object(let members) = value else {
+            mistake(place, "must be an object")
+            return []
+        }
+        var seen: Set<[UInt8]> = []
+        return members.filter { member in
+            let isNew = seen.insert(Array(member.key.utf8)).inserted
+            if !isNew { mistake(place.key(member.key), "stands here twice") }
+            return isNew
+        }
+    }
+}
+
+/// A place in a model file.
+private struct Place {
+    let text: String
+
+    /// The member with this key.
+    func key(_ key: String) -> Place { Place(text: text + RecordPath(steps: [.key(key)]).description.dropFirst()) }
+
+    /// The element with this number, from 0.
+    func index(_ index: Int) -> Place { Place(text: "\(text)[\(index)]") }
+}
+
+/// Names of tables or columns as SQLite tells them apart: by their bytes, but for the case of ASCII letters.
+private struct NamesInUse {
+    private var owners: [[UInt8]: String] = [:]
+
+    /// Takes a name; if it is taken already, says whose it is.
+    mutating func insert(_ name: String, of owner: String) -> String? {
+        let folded = name.foldedASCII
+        if let other = owners[folded] { return other }
+        owners[folded] = owner
+        return nil
+    }
+}
+
+extension String {
+    /// The bytes with ASCII letters in lower case.
+    fileprivate var foldedASCII: [UInt8] {
+        utf8.map { $0 >= UInt8(ascii: "A") && $0 <= UInt8(ascii: "Z") ? $0 | 0x20 : $0 }
+    }
+
+    fileprivate func equalsFoldingASCII(_ other: String) -> Bool { foldedASCII == other.foldedASCII }
+
+    fileprivate func hasASCIIPrefix(_ prefix: String) -> Bool { foldedASCII.starts(with: prefix.utf8) }
+}

@@ -74,11 +74,16 @@ final class ArchiveStream: ByteStream {
     /// The paths of an archive's regular files, in its order; nil if this is one compressed file, not an archive.
     ///
     /// - Throws: `ImportError`: `.badInput` when the archive is damaged.
-    static func members(of descriptor: Descriptor, name: String, interruption: Interruption) throws -> [String]? {
+    static func members(
+        of descriptor: Descriptor,
+        format: CompressedFormat,
+        name: String,
+        interruption: Interruption
+    ) throws -> [String]? {
+        var members: [String] = []
         do {
             let file = DescriptorStream(file: descriptor, name: name, interruption: interruption)
             let reader = try ArchiveReader(file, seekable: file)
-            var members: [String] = []
             while let member = try reader.nextMember() {
                 if reader.isSingleFile { return nil }
                 members.append(member)

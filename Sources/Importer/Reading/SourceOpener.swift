@@ -38,13 +38,17 @@ struct SourceOpener: Sendable {
         let descriptor = try Descriptor.open(argument, waits: true)
         let file = DescriptorStream(file: descriptor, name: argument, interruption: interruption)
         let head = try PeekedStream(file).peek(CompressedFormat.headLength)
-        guard CompressedFormat(head: head) != nil else {
+        guard let format = CompressedFormat(head: head) else {
             return [.file(argument, status, member: nil, isCompressed: false)]
         }
         _ = file.seek(0, SEEK_SET)
-        guard let members = try ArchiveStream.members(of: descriptor, name: argument, interruption: interruption) else {
-            return [.file(argument, status, member: nil, isCompressed: true)]
-        }
+        let members = try ArchiveStream.members(
+            of: descriptor,
+            format: format,
+            name: argument,
+            interruption: interruption
+        )
+        guard let members else { return [.file(argument, status, member: nil, isCompressed: true)] }
         return try sources(in: argument, status, members: members)
     }
 

@@ -26,8 +26,11 @@ final class ChunkManifest {
         var shapes: [SourceShape]
         /// The job options that decide what the chunks hold.
         var limits: SplitLimits
+        /// The token of the import that the chunks are cut for; nil where `split` cut them for nobody in particular.
+        var job: String?
 
-        init(sources: [SourceDescription], shapes: [SourceShape], limits: SplitLimits) {
+        init(sources: [SourceDescription], shapes: [SourceShape], limits: SplitLimits, job: String? = nil) {
+            self.job = job
             self.sources = sources
             self.shapes = shapes
             self.limits = limits
@@ -39,7 +42,13 @@ final class ChunkManifest {
         let header: Header
         /// In the order of their numbers.
         let entries: [ChunkEntry]
-        fileprivate let size: Int64
+        /// Where the header's line and each entry's line end in the file.
+        fileprivate let ends: [Int64]
+
+        /// The beginning of it, with `count` entries.
+        func prefix(_ count: Int) -> Content {
+            Content(header: header, entries: Array(entries.prefix(count)), ends: Array(ends.prefix(count + 1)))
+        }
     }
 
     private let file: ChunkFile
@@ -60,7 +69,7 @@ final class ChunkManifest {
     init(resuming content: Content, in directory: ChunkDirectory, synced: Bool) throws {
         self.synced = synced
         file = try directory.openFile(Self.fileName, O_WRONLY | O_APPEND, "open")
-        try file.truncate(to: content.size)
+        try file.truncate(to: content.ends.last ?? 0)
     }
 
     /// Writes a sealed chunk's line.
@@ -81,6 +90,7 @@ final class ChunkManifest {
         let decoder = JSONDecoder()
         var header: Header?
         var entries: [ChunkEntry] = []
+        var ends: [Int64] = []
         var start = 0
         while start < count, let end = bytes[start..<count].firstIndex(of: UInt8(ascii: "\n")) {
             let line = bytes[start..<end]
@@ -100,9 +110,10 @@ final class ChunkManifest {
                 entries.append(entry)
             }
             start = end + 1
+            ends.append(Int64(start))
         }
         guard let header else { return nil }
-        return Content(header: header, entries: entries, size: Int64(start))
+        return Content(header: header, entries: entries, ends: ends)
     }
 
     private struct Version: Codable {

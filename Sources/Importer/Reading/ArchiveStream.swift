@@ -90,6 +90,8 @@ final class ArchiveStream: ByteStream {
             }
             return reader.isSingleFile ? nil : members
         } catch let damage as ArchiveReader.Damage {
+            // Damage in a compressed file's very beginning is met again when it is read.
+            if members.isEmpty, !format.isArchive { return nil }
             throw ImportError(
                 .badInput,
                 "\(name): is damaged: \(damage.reason)",

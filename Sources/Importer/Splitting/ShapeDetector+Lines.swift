@@ -1,0 +1,59 @@
+import ImportModel
+
+extension ShapeDetector {
+    /// Whether the sample is NDJSON: a value on each line, a few broken ones aside.
+    ///
+    /// What is sound JSON is NDJSON only if every line is a value by itself, or else a pretty-printed value would be torn
+    /// apart. What is not may be NDJSON with broken lines.
+    var isLines: Bool {
+        let lines = LineCount(text, isWhole: isWhole)
+        guard lines.begun >= 2, lines.ended >= 1 else { return false }
+        if isSound { return lines.values == lines.ended }
+        if lines.isFirstValue { return lines.values * 2 >= lines.ended }
+        return lines.begun >= 3 && lines.values * 10 >= lines.ended * 9 && !lines.isFirstBracket
+    }
+}
+
+/// The lines of a sample that are not blank.
+private struct LineCount {
+    /// All of them, a last one that breaks off included.
+    private(set) var begun = 0
+    /// Those that are all there.
+    private(set) var ended = 0
+    /// Those that are one JSON value and nothing else.
+    private(set) var values = 0
+    private(set) var isFirstValue = false
+    /// Whether the first line is an opening bracket alone, as in a pretty-printed document.
+    private(set) var isFirstBracket = false
+
+    init(_ text: [UInt8], isWhole: Bool) {
+        let reader = RecordReader(maxDepth: ShapeDetector.maxDepth)
+        text.withUnsafeBufferPointer { buffer in
+            let view = ByteView(buffer)
+            var start = 0
+            while start < view.count {
+                let rest = view[start..<view.count].buffer
+                let length = rest.firstIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? rest.count
+                take(view[start..<start + length], isLast: start + length == view.count, isWhole, reader)
+                start += length
+            }
+        }
+    }
+
+    private mutating func take(_ line: ByteView, isLast: Bool, _ isWhole: Bool, _ reader: RecordReader) {
+        let visible = line.buffer.filter { !ShapeDetector.isWhiteSpace($0) }.prefix(2)
+        if visible.isEmpty { return }
+        begun += 1
+        // Without a line feed at its end, the sample breaks off in this line.
+        guard line[line.count - 1] == UInt8(ascii: "\n") else { return }
+        let isValue = reader.read(line: line) == .record
+        // The last line of a source may have broken off: it says nothing about the others.
+        if isLast, isWhole, !isValue, begun > 1 { return }
+        ended += 1
+        if isValue { values += 1 }
+        if begun == 1 {
+            isFirstValue = isValue
+            isFirstBracket = visible.count == 1 && (visible[0] == UInt8(ascii: "[") || visible[0] == UInt8(ascii: "{"))
+        }
+    }
+}

@@ -1,0 +1,152 @@
+import ImportModel
+
+/// Finds out how a source's records are laid out, and where they stand, from its first bytes.
+///
+/// It looks at what is there and nothing else: no names of files, no guesses about what comes later.
+struct ShapeDetector {
+    /// What was found out.
+    enum Detection: Sendable, Hashable {
+        /// Clear enough to go on with; `reason` says in words how it was decided.
+        case found(layout: SourceShape.Layout, paths: [RecordPath], reason: String)
+        /// Several collections, none of which is clearly the one; in their order.
+        case ambiguous([Candidate])
+        /// Nothing but white space.
+        case empty
+    }
+
+    /// A place where records may stand.
+    struct Candidate: Sendable, Hashable {
+        /// What holds the records.
+        enum Kind: String, Sendable, Hashable {
+            case array = "array of objects"
+            case keyed = "objects by key"
+            case keyedArrays = "arrays of objects by key"
+        }
+
+        let path: RecordPath
+        let kind: Kind
+        /// How many elements or members were seen.
+        let count: Int
+        /// Whether these were all; otherwise there are more past the sample.
+        let isWhole: Bool
+        /// How many of the sample's bytes it takes.
+        let bytes: Int
+
+        /// For a list of candidates: `array of objects, 243 or more`.
+        var description: String { "\(kind.rawValue), \(count)\(isWhole ? "" : " or more")" }
+    }
+
+    /// Containers nested more deeply than this are not looked into.
+    static let maxDepth = 256
+
+    let text: [UInt8]
+    let isWhole: Bool
+    /// The tokens of the sample, up to its end, its first fault, or where it is nested too deeply.
+    let tape: RecordTape
+    /// Whether the sample is JSON as far as it goes.
+    let isSound: Bool
+
+    /// Detects the shape of the source that begins with `sample`, which is UTF-8 without a byte order mark.
+    ///
+    /// - Parameters:
+    ///   - sample: the first bytes, a MiB or so.
+    ///   - isWhole: whether this is all of the source.
+    /// - Returns: the shape. Never fails: of something that is not JSON it tells the shape before the fault, so that the
+    ///   splitter comes to the fault and reports it.
+    static func detect(_ sample: [UInt8], isWhole: Bool) -> Detection {
+        ShapeDetector(sample, isWhole: isWhole).detection
+    }
+
+    private init(_ sample: [UInt8], isWhole: Bool) {
+        // A line feed ends a last line, and a number, that nothing else ends.
+        let text = isWhole && sample.last != UInt8(ascii: "\n") ? sample + [UInt8(ascii: "\n")] : sample
+        let parser = YajlParser(handler: RecordTape(maxDepth: Self.maxDepth))
+        let status = text.withUnsafeBufferPointer { buffer in
+            parser.handler.begin(ByteView(buffer))
+            return parser.parse(ByteView(buffer))
+        }
+        self.text = text
+        self.isWhole = isWhole
+        tape = parser.handler
+        if case .failed = status { isSound = false } else { isSound = true }
+    }
+
+    private var detection: Detection {
+        if text.allSatisfy(Self.isWhiteSpace) {
+            return isWhole ? .empty : root("nothing but white space so far")
+        }
+        if isLines { return .found(layout: .lines, paths: [.root], reason: "one value per line") }
+        let values = topLevelValues
+        guard let first = values.first else { return root("no JSON value was found") }
+        if values.count > 1 {
+            if areArraysOfObjects(values) { return elements("arrays one after the other") }
+            return root("values one after the other")
+        }
+        switch tape.tokens[first].kind {
+        case .array: return elements("a top-level array")
+        case .object: return detection(in: candidates(in: first))
+        default: return root("a single value")
+        }
+    }
+
+    private func detection(in candidates: [Candidate]) -> Detection {
+        guard let first = candidates.first else { return root("a single object") }
+        if candidates.count == 1 {
+            return .found(layout: .stream, paths: [first.path], reason: "the only \(first.kind.rawValue)")
+        }
+        let dominant = candidates.first { $0.bytes * 20 >= text.count * 19 }
+        guard let dominant else { return .ambiguous(candidates) }
+        return .found(
+            layout: .stream,
+            paths: [dominant.path],
+            reason: "by far the largest \(dominant.kind.rawValue)"
+        )
+    }
+
+    private func root(_ reason: String) -> Detection {
+        .found(layout: .stream, paths: [.root], reason: reason)
+    }
+
+    private func elements(_ reason: String) -> Detection {
+        .found(layout: .stream, paths: [RecordPath(steps: [.anyElement])], reason: reason)
+    }
+
+    /// The tokens of the values at the top level.
+    private var topLevelValues: [Int] {
+        var values: [Int] = []
+        var index = 0
+        while index < tape.tokens.count {
+            values.append(index)
+            let next = Int(tape.tokens[index].next)
+            if next == 0 { break }
+            index = next
+        }
+        return values
+    }
+
+    /// Whether these are arrays and mostly of objects, as when files of arrays are joined.
+    private func areArraysOfObjects(_ values: [Int]) -> Bool {
+        values.allSatisfy { value in
+            guard tape.tokens[value].kind == .array else { return false }
+            if tape.tokens[value].next == 0, children(of: value).isEmpty { return true }
+            return isArrayOfObjects(value)
+        }
+    }
+
+    static func isWhiteSpace(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r")
+            || byte == UInt8(ascii: "\t")
+    }
+}
+
+extension ShapeDetector.Detection {
+    /// The layout of a source for which somebody has named the record paths.
+    ///
+    /// A path into a document asks for one document. `$` takes each value for a record, so it goes with whatever was
+    /// found: lines if these are lines, and any number of values if not.
+    func layout(forGiven paths: [RecordPath]) -> SourceShape.Layout {
+        guard paths == [.root] else { return .document }
+        if case .found(.lines, _, _) = self { return .lines }
+        return .stream
+    }
+}

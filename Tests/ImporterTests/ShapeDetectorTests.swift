@@ -1,0 +1,180 @@
+import Foundation
+import ImportModel
+import Testing
+
+@testable import Importer
+
+/// A record path as the tests write it; keys here need no quotes.
+func path(_ text: String) -> RecordPath {
+    var steps: [RecordPath.Step] = []
+    for part in text.replacingOccurrences(of: "[*]", with: ".[]").split(separator: ".").dropFirst() {
+        switch part {
+        case "[]": steps.append(.anyElement)
+        case "*": steps.append(.anyMember)
+        default: steps.append(.key(String(part)))
+        }
+    }
+    return RecordPath(steps: steps)
+}
+
+/// What a detection comes to: a layout and its path, or candidates.
+enum Expected: Equatable, CustomStringConvertible {
+    case found(SourceShape.Layout, String)
+    case ambiguous([String])
+    case empty
+
+    var description: String {
+        switch self {
+        case .found(let layout, let path): "\(layout) \(path)"
+        case .ambiguous(let paths): "ambiguous \(paths)"
+        case .empty: "empty"
+        }
+    }
+
+    func matches(_ detection: ShapeDetector.Detection) -> Bool {
+        switch (self, detection) {
+        case (.found(let layout, let text), .found(let found, let paths, _)): found == layout && paths == [path(text)]
+        case (.ambiguous(let texts), .ambiguous(let candidates)): candidates.map(\.path) == texts.map(path)
+        case (.empty, .empty): true
+        default: false
+        }
+    }
+}
+
+struct ShapeDetectorTests {
+    static func detect(_ text: String, isWhole: Bool = true) -> ShapeDetector.Detection {
+        ShapeDetector.detect(Array(text.utf8), isWhole: isWhole)
+    }
+
+    static let whole: [(String, Expected)] = [
+        ("", .empty),
+        (" \r\n\t \n", .empty),
+        ("[]", .found(.stream, "$[*]")),
+        ("  [1, 2]\n", .found(.stream, "$[*]")),
+        ("[[1],[2]]", .found(.stream, "$[*]")),
+        ("{}", .found(.stream, "$")),
+        ("1", .found(.stream, "$")),
+        ("\"a\\u00e9\"", .found(.stream, "$")),
+        ("null\n", .found(.stream, "$")),
+        // Lines.
+        ("{}\n{}", .found(.lines, "$")),
+        ("{\"a\":1}\r\n\r\n{\"a\":2}\r\n", .found(.lines, "$")),
+        ("1\n2\n3\n", .found(.lines, "$")),
+        ("[1,2]\n[3]\n", .found(.lines, "$")),
+        ("{\"a\":1}\n", .found(.stream, "$")),
+        ("{\"a\":1}\n{\"a\":", .found(.lines, "$")),
+        ("{\"a\":1}\n{\"a\":\n{\"a\":3}\n{\"a\":4}\n", .found(.lines, "$")),
+        ("oops\n" + String(repeating: "{\"a\":1}\n", count: 20), .found(.lines, "$")),
+        // Not lines.
+        ("{\n\"a\": 1\n}\n{\n\"a\": 2\n}\n", .found(.stream, "$")),
+        ("[\n1\n]", .found(.stream, "$[*]")),
+        ("[\n[1],\n[2],\n[3]\n]\n", .found(.stream, "$[*]")),
+        ("[\n{\"a\":1}\n,{\"a\":2}\n]", .found(.stream, "$[*]")),
+        ("[{\"a\":1},\n{\"a\":2},\n{\"a\":3}]\n", .found(.stream, "$[*]")),
+        ("{}\n[\n1\n]\n", .found(.stream, "$")),
+        ("[\n" + String(repeating: "1\n", count: 100) + "]", .found(.stream, "$[*]")),
+        ("{\"a\":1}{\"a\":2}\n{\"a\":3}", .found(.stream, "$")),
+        // Values one after the other.
+        ("{}{}", .found(.stream, "$")),
+        ("[][]", .found(.stream, "$")),
+        ("[1][2]", .found(.stream, "$")),
+        ("[{\"a\":1}][{\"a\":2},{\"a\":3}]", .found(.stream, "$[*]")),
+        ("1 2 3", .found(.stream, "$")),
+        // Collections in a document.
+        ("{\"items\":[{\"a\":1}]}", .found(.stream, "$.items[*]")),
+        ("{\"n\":1,\"d\":{\"results\":[{\"a\":1},{\"a\":2}]}}", .found(.stream, "$.d.results[*]")),
+        ("{\"a\":{\"b\":{\"c\":[{}]}}}", .found(.stream, "$.a.b.c[*]")),
+        ("{\"a\":{\"b\":{\"c\":{\"d\":[{}]}}}}", .found(.stream, "$")),
+        ("{\"items\":[1,2,3]}", .found(.stream, "$")),
+        ("{\"items\":[]}", .found(.stream, "$")),
+        ("{\"items\":[null,{},{}]}", .found(.stream, "$.items[*]")),
+        ("{\"i\\u0074ems\":[{}]}", .found(.stream, "$.items[*]")),
+        ("{\"x\":{\"id\":1,\"n\":2},\"y\":{\"id\":2,\"n\":3}}", .found(.stream, "$.*")),
+        ("{\"v\":1,\"users\":{\"x\":{\"id\":1},\"y\":{\"id\":2}}}", .found(.stream, "$.users.*")),
+        ("{\"x\":{\"id\":1,\"c\":[{}]},\"y\":{\"id\":2,\"c\":[{}]}}", .found(.stream, "$.*")),
+        ("{\"x\":{\"a\":1},\"y\":{\"b\":1}}", .found(.stream, "$")),
+        ("{\"x\":{},\"y\":{}}", .found(.stream, "$")),
+        (
+            "{\"users\":[{\"u\":1}],\"orders\":[{\"o\":1}]}",
+            .ambiguous(["$.users[*]", "$.orders[*]"])
+        ),
+        (
+            "{\"a\":{\"x\":{\"i\":1},\"y\":{\"i\":2}},\"b\":[{}]}",
+            .ambiguous(["$.a.*", "$.b[*]"])
+        ),
+        ("{\"2020\":[{\"a\":1}],\"2021\":[{\"a\":2}],\"2022\":[{\"a\":3}]}", .found(.stream, "$.*[*]")),
+        (
+            "{\"links\":[{}],\"rows\":[" + String(repeating: "{\"a\":1},", count: 100) + "{}]}",
+            .found(.stream, "$.rows[*]")
+        ),
+        // Faults: what was seen before them counts.
+        ("{\"a\" 1}", .found(.stream, "$")),
+        ("{\"items\":[{\"a\":1},{\"a\":oops", .found(.stream, "$.items[*]")),
+        ("[1,2", .found(.stream, "$[*]")),
+        ("oops", .found(.stream, "$")),
+        ("]", .found(.stream, "$")),
+        ("{\"a\":1}}", .found(.stream, "$")),
+    ]
+
+    @Test(arguments: whole) func detectsAWholeSource(text: String, expected: Expected) {
+        let detection = Self.detect(text)
+        #expect(expected.matches(detection), "\(detection)")
+    }
+
+    static let beginnings: [(String, Expected)] = [
+        ("   ", .found(.stream, "$")),
+        ("", .found(.stream, "$")),
+        ("12", .found(.stream, "$")),
+        ("[{\"a\":1},{\"a", .found(.stream, "$[*]")),
+        ("{\"a\":1}\n{\"a\":", .found(.lines, "$")),
+        ("{\"items\":[{\"a\":1},{\"a", .found(.stream, "$.items[*]")),
+        ("{\"x\":{\"id\":1,\"n\":2},\"y\":{\"id\":2", .found(.stream, "$.*")),
+        ("{\"x\":{\"id\":1,\"n\":2},\"y\"", .found(.stream, "$")),
+        ("[{\"a\":1}][", .found(.stream, "$[*]")),
+    ]
+
+    @Test(arguments: beginnings) func detectsFromTheBeginningAlone(text: String, expected: Expected) {
+        let detection = Self.detect(text, isWhole: false)
+        #expect(expected.matches(detection), "\(detection)")
+    }
+
+    @Test func givesEachCandidateItsKindAndCount() throws {
+        let detection = Self.detect("{\"a\":{\"x\":{\"i\":1},\"y\":{\"i\":2}},\"b\":[{},{},{", isWhole: false)
+        guard case .ambiguous(let candidates) = detection else {
+            Issue.record("\(detection)")
+            return
+        }
+        #expect(candidates.map(\.description) == ["objects by key, 2", "array of objects, 3 or more"])
+    }
+
+    @Test func looksIntoNoDictionaryOfUnlikeObjects() {
+        let members = (0..<20).map { "\"k\($0)\":{\"x\($0)\":[{}]}" }.joined(separator: ",")
+        #expect(Expected.found(.stream, "$").matches(Self.detect("{\(members)}")))
+    }
+
+    @Test func survivesDepthAndLength() {
+        #expect(
+            Expected.found(.stream, "$[*]").matches(Self.detect(String(repeating: "[", count: 100_000)))
+        )
+        #expect(
+            Expected.found(.stream, "$").matches(Self.detect(String(repeating: "{\"a\":", count: 100_000)))
+        )
+        let key = String(repeating: "k", count: 10_000)
+        #expect(Expected.found(.stream, "$.\(key)[*]").matches(Self.detect("{\"\(key)\":[{}]}")))
+    }
+
+    @Test func everyPrefixIsDetectedAsSomething() {
+        let text = "{\"a\":{\"x\":{\"i\":1.5e3},\"y\":{\"i\":\"\\u00e9\"}},\"b\":[{},null,true]}\n[1]\n"
+        for count in 0...text.utf8.count {
+            let sample = Array(text.utf8.prefix(count))
+            #expect(ShapeDetector.detect(sample, isWhole: false) != .empty)
+        }
+    }
+
+    @Test func aPathGivenAsksForOneDocument() {
+        #expect(Self.detect("[][]").layout(forGiven: [path("$[*]")]) == .document)
+        #expect(Self.detect("[][]").layout(forGiven: [.root]) == .stream)
+        #expect(Self.detect("{}\n{}").layout(forGiven: [.root]) == .lines)
+        #expect(Self.detect("{\"a\":[{}],\"b\":[{}]}").layout(forGiven: [path("$.a[*]"), path("$.b[*]")]) == .document)
+    }
+}

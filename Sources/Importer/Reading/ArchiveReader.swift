@@ -17,6 +17,8 @@ final class ArchiveReader: ByteStream {
     /// How many bytes of the current member libarchive has handed over.
     private var delivered: Int64 = 0
     private var failure: (any Error)?
+    /// The checksum of a gzip file's content.
+    private var checksum = CRC32()
 
     /// Reads `stream`, whose first bytes are of a `CompressedFormat`.
     ///
@@ -117,12 +119,39 @@ final class ArchiveReader: ByteStream {
         var count = 0
         var offset: la_int64_t = 0
         let result = archive_read_data_block(archive, &bytes, &count, &offset)
-        if result == ARCHIVE_EOF { return false }
+        if result == ARCHIVE_EOF {
+            if isSingleFile { try checkEnd() }
+            return false
+        }
         guard result == ARCHIVE_OK else { throw lastError() }
         guard offset == delivered else { throw Damage(reason: "it has holes") }
         pending = UnsafeRawBufferPointer(start: bytes, count: count)
         delivered += Int64(count)
+        if isGzip { checksum.update(pending) }
         return true
+    }
+
+    /// Whether this is one gzip file.
+    private var isGzip: Bool {
+        isSingleFile && archive_filter_count(archive) == 2 && archive_filter_code(archive, 0) == ARCHIVE_FILTER_GZIP
+    }
+
+    /// Looks at what libarchive leaves unseen: what follows the compressed data, and gzip's checksum.
+    ///
+    /// Zeroes may follow, as from tapes. The checksum is that of the last gzip member, and where members begin is not to be
+    /// known here; so it is checked where the length beside it says that there is only one.
+    private func checkEnd() throws {
+        try input.readToEnd()
+        let consumed = archive_filter_bytes(archive, -1)
+        guard input.endOfData <= consumed else {
+            throw Damage(reason: "something else follows the compressed data")
+        }
+        guard isGzip, input.count == consumed, input.tail.count == 8 else { return }
+        let trailer = input.tail.reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        let length = UInt32(truncatingIfNeeded: trailer >> 32)
+        if length == UInt32(truncatingIfNeeded: delivered), UInt32(truncatingIfNeeded: trailer) != checksum.value {
+            throw Damage(reason: "its checksum is wrong")
+        }
     }
 
     private func lastError() -> any Error {
@@ -141,6 +170,12 @@ final class ArchiveReader: ByteStream {
 private final class Input {
     /// Why the last read failed, if it did not fail in libarchive.
     private(set) var failure: (any Error)?
+    /// How many bytes were read.
+    private(set) var count: Int64 = 0
+    /// Just past the last byte that was not 0.
+    private(set) var endOfData: Int64 = 0
+    /// The last eight bytes read.
+    private(set) var tail: [UInt8] = []
 
     private let stream: any ByteStream
     private let seekable: DescriptorStream?
@@ -160,7 +195,7 @@ private final class Input {
 
     func readBlock(_ place: UnsafeMutablePointer<UnsafeRawPointer?>) -> Int {
         do {
-            let count = try stream.read(into: &block)
+            let count = try read()
             lent.copyBytes(from: block[..<count])
             place.pointee = UnsafeRawPointer(lent.baseAddress)
             return count
@@ -168,6 +203,19 @@ private final class Input {
             failure = error
             return -1
         }
+    }
+
+    /// Reads what libarchive did not ask for.
+    func readToEnd() throws {
+        while try read() > 0 {}
+    }
+
+    private func read() throws -> Int {
+        let count = try stream.read(into: &block)
+        if let last = block[..<count].lastIndex(where: { $0 != 0 }) { endOfData = self.count + Int64(last) + 1 }
+        self.count += Int64(count)
+        tail = (tail + block[..<count].suffix(8)).suffix(8)
+        return count
     }
 
     func seek(_ offset: Int64, _ whence: Int32) -> Int64 {

@@ -65,8 +65,7 @@ final class ArchiveStream: ByteStream {
             }
             taken = 0
         }
-        let count = min(blockCount - taken, block.count)
-        block.replaceSubrange(0..<count, with: self.block[taken..<taken + count])
+        let count = block.overwrite(with: self.block[taken..<blockCount])
         taken += count
         return count
     }

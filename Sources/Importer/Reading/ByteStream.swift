@@ -10,3 +10,14 @@ protocol ByteStream: AnyObject {
     ///   `.io` when it cannot be read, or the code of the interruption.
     func read(into block: inout [UInt8]) throws -> Int
 }
+
+extension [UInt8] {
+    /// Overwrites the first bytes with as many of `source` as there is room for, and says how many.
+    mutating func overwrite(with source: ArraySlice<UInt8>) -> Int {
+        let count = Swift.min(source.count, count)
+        source.withUnsafeBytes { source in
+            withUnsafeMutableBytes { $0.copyMemory(from: UnsafeRawBufferPointer(rebasing: source[..<count])) }
+        }
+        return count
+    }
+}

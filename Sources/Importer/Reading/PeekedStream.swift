@@ -44,10 +44,8 @@ final class PeekedStream: ByteStream {
     }
 
     func read(into block: inout [UInt8]) throws -> Int {
-        let left = head.count - taken
-        if left > 0 {
-            let count = min(left, block.count)
-            block.replaceSubrange(0..<count, with: head[taken..<taken + count])
+        if taken < head.count {
+            let count = block.overwrite(with: head[taken...])
             taken += count
             if taken == head.count {
                 head = []

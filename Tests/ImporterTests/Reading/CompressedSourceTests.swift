@@ -7,7 +7,7 @@ struct CompressedSourceTests {
     let fixture: SourceFixture
     let opener = SourceOpener()
     let interruption = Interruption()
-    let bytes = sampleLines(30_000)
+    let bytes = sampleLines(12_000)
 
     init() throws {
         fixture = try SourceFixture()
@@ -97,6 +97,26 @@ struct CompressedSourceTests {
         let source = try #require(sources("out.gz").first)
         let (_, error) = readUntilFailure(try opener.open(source, interruption: interruption))
         #expect(error?.code == .badInput)
+    }
+
+    @Test(.enabled(if: SourceFixture.has("bzip2"))) func bytesThatFollowABzip2FileAreNotLost() throws {
+        try fixture.run("(bzip2 -c a.json; printf '{\"lost\":1}') > out")
+        let source = try #require(sources("out").first)
+        let (read, error) = readUntilFailure(try opener.open(source, interruption: interruption))
+        #expect(read == bytes)
+        #expect(error?.code == .badInput)
+    }
+
+    @Test func theChecksumIsThatOfGzip() {
+        for count in 0..<40 {
+            var whole = CRC32()
+            let bytes = Array("123456789abcdefghijklmnopqrstuvwxyzABCDE".utf8.prefix(count))
+            bytes.withUnsafeBytes { whole.update($0) }
+            var parts = CRC32()
+            for byte in bytes { [byte].withUnsafeBytes { parts.update($0) } }
+            #expect(whole.value == parts.value)
+            if count == 9 { #expect(whole.value == 0xCBF4_3926) }
+        }
     }
 
     @Test(.enabled(if: SourceFixture.has("gzip"))) func anEmptyCompressedFileIsEmpty() throws {

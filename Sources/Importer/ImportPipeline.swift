@@ -86,8 +86,17 @@ public final class ImportPipeline: Sendable {
         let session = try ImportSession(
             store: store, decision: decision, run: runOptions, opener: opener, progress: progress,
             interruption: interruption, merges: merges)
-        try session.run()
-        return Outcome(report: try StoreInspection(store: store).status(), wasAlreadyFinished: false)
+        do {
+            try session.run()
+            // The session's connection outlives the reader's: the last one to close tidies the WAL away, and a reader
+            // may not.
+            let report = try StoreInspection(store: store).status()
+            try session.close()
+            return Outcome(report: report, wasAlreadyFinished: false)
+        } catch {
+            try? session.close()
+            throw error
+        }
     }
 
     private func checkStorePath() throws {

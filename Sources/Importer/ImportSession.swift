@@ -76,6 +76,11 @@ final class ImportSession {
         }
     }
 
+    /// Closes the session's connection; the WAL goes with it if nobody else has the store open.
+    func close() throws {
+        try database.close()
+    }
+
     private func setState(_ state: ImportReport.State, message: String? = nil) throws {
         var job = job
         job = try database.write { database in

@@ -84,7 +84,7 @@ final class EntityPlan {
             return
         }
         do {
-            switch try coerce(value, to: attribute) {
+            switch try attribute.coerce(value).value {
             case .null: defaults.append(.null)
             case .integer(let number): defaults.append(.integer(number))
             case .real(let number): defaults.append(.real(number))

@@ -104,7 +104,7 @@ struct PathStatistics: Sendable {
     mutating func countString(_ bytes: ByteView, hasEscapes: Bool) {
         strings += 1
         if !forms.isEmpty { forms = StringForms.of(bytes, hasEscapes: hasEscapes, among: forms) }
-        if hasEscapes, !marks.contains(.illFormedString), Unescaping.hasLoneSurrogate(bytes) {
+        if hasEscapes, !marks.contains(.illFormedString), Unescaping.firstLoneSurrogate(in: bytes) != nil {
             marks.insert(.illFormedString)
         }
     }

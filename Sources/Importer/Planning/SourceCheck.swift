@@ -50,7 +50,7 @@ struct SourceCheck {
     }
 
     private func hash(_ stream: SourceStream, upTo end: Int64) throws -> String? {
-        var hasher = XXH3Hasher()
+        let hasher = XXH3Hasher()
         var block = [UInt8](repeating: 0, count: 256 << 10)
         while stream.offset < end {
             let wanted = min(Int64(256 << 10), end - stream.offset)

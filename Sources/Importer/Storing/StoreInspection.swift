@@ -38,7 +38,7 @@ public struct StoreInspection: Sendable {
                         number: row["id"], job: job, ordinal: row["ordinal"], entity: row["entity"],
                         source: names[job].flatMap { $0.indices.contains(source) ? $0[source] : nil } ?? "",
                         byteOffset: row["byte_offset"], length: row["length"],
-                        errors: try StoredJSON.decode([RecordError].self, row["errors"]),
+                        errors: try StoredJSON.decode([ImportModel.RecordError].self, row["errors"]),
                         record: [UInt8](row["record"] as Data)))
             }
         }
@@ -58,7 +58,7 @@ public struct StoreInspection: Sendable {
         public let byteOffset: Int64
         /// The record's length in the source, in bytes.
         public let length: Int64
-        public let errors: [RecordError]
+        public let errors: [ImportModel.RecordError]
         /// The original bytes, or the first of them where the record was passed over.
         public let record: [UInt8]
     }

@@ -27,7 +27,7 @@ private let sharedData: URL? = {
         return ShapeDetector.detect(sample.bytes, isWhole: sample.isWhole)
     }
 
-    static let files: [(String, Expected)] = [
+    static let files: [(String, ExpectedShape)] = [
         ("twitter.json", .found(.stream, "$.statuses[*]")),
         ("twitterescaped.json.gz", .found(.stream, "$.statuses[*]")),
         ("citm_catalog.json.gz", .ambiguous(["$.events.*", "$.performances[*]"])),
@@ -64,7 +64,7 @@ private let sharedData: URL? = {
         ("sql-assessment-ruleset.bom.json", .ambiguous(["$.rules[*]", "$.probes.*[*]"])),
     ]
 
-    @Test(arguments: files) func detectsARealFile(name: String, expected: Expected) throws {
+    @Test(arguments: files) func detectsARealFile(name: String, expected: ExpectedShape) throws {
         let detection = try detect(#require(sharedData).appendingPathComponent(name))
         #expect(expected.matches(detection), "\(detection)")
     }
@@ -74,7 +74,7 @@ private let sharedData: URL? = {
         let fixture = try SourceFixture()
         try fixture.run("cat '\(directory.path)'/movies-19[01]0s.json.gz > joined.gz")
         let detection = try detect(URL(fileURLWithPath: fixture.path("joined.gz")))
-        #expect(Expected.found(.stream, "$[*]").matches(detection), "\(detection)")
+        #expect(ExpectedShape.found(.stream, "$[*]").matches(detection), "\(detection)")
     }
 
     /// A line that is not JSON is a reject and not an error, so no file that must be refused may be taken for lines.

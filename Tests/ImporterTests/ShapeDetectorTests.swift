@@ -5,7 +5,7 @@ import Testing
 @testable import Importer
 
 /// A record path as the tests write it; keys here need no quotes.
-func path(_ text: String) -> RecordPath {
+func recordPath(_ text: String) -> RecordPath {
     var steps: [RecordPath.Step] = []
     for part in text.replacingOccurrences(of: "[*]", with: ".[]").split(separator: ".").dropFirst() {
         switch part {
@@ -18,7 +18,7 @@ func path(_ text: String) -> RecordPath {
 }
 
 /// What a detection comes to: a layout and its path, or candidates.
-enum Expected: Equatable, CustomStringConvertible {
+enum ExpectedShape: Equatable, CustomStringConvertible {
     case found(SourceShape.Layout, String)
     case ambiguous([String])
     case empty
@@ -33,8 +33,9 @@ enum Expected: Equatable, CustomStringConvertible {
 
     func matches(_ detection: ShapeDetector.Detection) -> Bool {
         switch (self, detection) {
-        case (.found(let layout, let text), .found(let found, let paths, _)): found == layout && paths == [path(text)]
-        case (.ambiguous(let texts), .ambiguous(let candidates)): candidates.map(\.path) == texts.map(path)
+        case (.found(let layout, let text), .found(let found, let paths, _)):
+            found == layout && paths == [recordPath(text)]
+        case (.ambiguous(let texts), .ambiguous(let candidates)): candidates.map(\.path) == texts.map(recordPath)
         case (.empty, .empty): true
         default: false
         }
@@ -46,7 +47,7 @@ struct ShapeDetectorTests {
         ShapeDetector.detect(Array(text.utf8), isWhole: isWhole)
     }
 
-    static let whole: [(String, Expected)] = [
+    static let whole: [(String, ExpectedShape)] = [
         ("", .empty),
         (" \r\n\t \n", .empty),
         ("[]", .found(.stream, "$[*]")),
@@ -116,12 +117,12 @@ struct ShapeDetectorTests {
         ("{\"a\":1}}", .found(.stream, "$")),
     ]
 
-    @Test(arguments: whole) func detectsAWholeSource(text: String, expected: Expected) {
+    @Test(arguments: whole) func detectsAWholeSource(text: String, expected: ExpectedShape) {
         let detection = Self.detect(text)
         #expect(expected.matches(detection), "\(detection)")
     }
 
-    static let beginnings: [(String, Expected)] = [
+    static let beginnings: [(String, ExpectedShape)] = [
         ("   ", .found(.stream, "$")),
         ("", .found(.stream, "$")),
         ("12", .found(.stream, "$")),
@@ -133,7 +134,7 @@ struct ShapeDetectorTests {
         ("[{\"a\":1}][", .found(.stream, "$[*]")),
     ]
 
-    @Test(arguments: beginnings) func detectsFromTheBeginningAlone(text: String, expected: Expected) {
+    @Test(arguments: beginnings) func detectsFromTheBeginningAlone(text: String, expected: ExpectedShape) {
         let detection = Self.detect(text, isWhole: false)
         #expect(expected.matches(detection), "\(detection)")
     }
@@ -149,18 +150,18 @@ struct ShapeDetectorTests {
 
     @Test func looksIntoNoDictionaryOfUnlikeObjects() {
         let members = (0..<20).map { "\"k\($0)\":{\"x\($0)\":[{}]}" }.joined(separator: ",")
-        #expect(Expected.found(.stream, "$").matches(Self.detect("{\(members)}")))
+        #expect(ExpectedShape.found(.stream, "$").matches(Self.detect("{\(members)}")))
     }
 
     @Test func survivesDepthAndLength() {
         #expect(
-            Expected.found(.stream, "$[*]").matches(Self.detect(String(repeating: "[", count: 100_000)))
+            ExpectedShape.found(.stream, "$[*]").matches(Self.detect(String(repeating: "[", count: 100_000)))
         )
         #expect(
-            Expected.found(.stream, "$").matches(Self.detect(String(repeating: "{\"a\":", count: 100_000)))
+            ExpectedShape.found(.stream, "$").matches(Self.detect(String(repeating: "{\"a\":", count: 100_000)))
         )
         let key = String(repeating: "k", count: 10_000)
-        #expect(Expected.found(.stream, "$.\(key)[*]").matches(Self.detect("{\"\(key)\":[{}]}")))
+        #expect(ExpectedShape.found(.stream, "$.\(key)[*]").matches(Self.detect("{\"\(key)\":[{}]}")))
     }
 
     @Test func everyPrefixIsDetectedAsSomething() {
@@ -172,9 +173,12 @@ struct ShapeDetectorTests {
     }
 
     @Test func aPathGivenAsksForOneDocument() {
-        #expect(Self.detect("[][]").layout(forGiven: [path("$[*]")]) == .document)
+        #expect(Self.detect("[][]").layout(forGiven: [recordPath("$[*]")]) == .document)
         #expect(Self.detect("[][]").layout(forGiven: [.root]) == .stream)
         #expect(Self.detect("{}\n{}").layout(forGiven: [.root]) == .lines)
-        #expect(Self.detect("{\"a\":[{}],\"b\":[{}]}").layout(forGiven: [path("$.a[*]"), path("$.b[*]")]) == .document)
+        #expect(
+            Self.detect("{\"a\":[{}],\"b\":[{}]}").layout(forGiven: [recordPath("$.a[*]"), recordPath("$.b[*]")])
+                == .document
+        )
     }
 }

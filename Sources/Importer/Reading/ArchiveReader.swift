@@ -7,6 +7,8 @@ final class ArchiveReader: ByteStream {
     /// What libarchive says is wrong with the data.
     struct Damage: Error {
         let reason: String
+        /// What to do about it.
+        var advice = "Copy or download it again: an import of the mended file goes on where this one stopped."
     }
 
     private let archive: OpaquePointer
@@ -83,6 +85,9 @@ final class ArchiveReader: ByteStream {
             pending = UnsafeRawBufferPointer(start: nil, count: 0)
             delivered = 0
             failure = nil
+            if archive_entry_is_encrypted(entry) != 0 {
+                failure = Damage(reason: "it is encrypted", advice: "Decrypt it first.")
+            }
             return name
         }
     }

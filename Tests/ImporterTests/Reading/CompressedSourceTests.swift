@@ -7,7 +7,7 @@ struct CompressedSourceTests {
     let fixture: SourceFixture
     let opener = SourceOpener()
     let interruption = Interruption()
-    let bytes = sampleLines(12_000)
+    let bytes = sourceLines(12_000)
 
     init() throws {
         fixture = try SourceFixture()
@@ -19,7 +19,7 @@ struct CompressedSourceTests {
     }
 
     func read(_ source: SourceDescription, at offset: Int64 = 0, blocksOf size: Int = 65_536) throws -> [UInt8] {
-        try readAll(opener.open(source, at: offset, interruption: interruption), blocksOf: size)
+        try readWholeStream(opener.open(source, at: offset, interruption: interruption), blocksOf: size)
     }
 
     /// Every kind, made by the tools of this machine; a kind whose tool is missing is left out.
@@ -45,7 +45,7 @@ struct CompressedSourceTests {
         for offset in [1, 262_144, 300_001, bytes.count] {
             let stream = try opener.open(source, at: Int64(offset), interruption: interruption)
             #expect(stream.offset == Int64(offset))
-            #expect(try readAll(stream) == Array(bytes[offset...]))
+            #expect(try readWholeStream(stream) == Array(bytes[offset...]))
         }
         #expect(throws: ImportError.self) { try read(source, at: Int64(bytes.count) + 1) }
     }
@@ -57,7 +57,7 @@ struct CompressedSourceTests {
         // zip and tar are listed when they are described; a broken one fails there, or when it is read.
         do {
             let source = try #require(sources("cut").first)
-            let (read, error) = readUntilFailure(try opener.open(source, interruption: interruption))
+            let (read, error) = readStreamUntilFailure(try opener.open(source, interruption: interruption))
             #expect(error?.code == .badInput)
             #expect(error?.message.contains("cut") == true)
             #expect(error?.message.contains("\(read.count) decompressed bytes") == true)
@@ -79,7 +79,7 @@ struct CompressedSourceTests {
     @Test(.enabled(if: SourceFixture.has("gzip"))) func bytesThatFollowAGzipMemberAreNotLost() throws {
         try fixture.run("(gzip -c a.json; printf '{\"lost\":1}') > out.gz")
         let source = try #require(sources("out.gz").first)
-        let (read, error) = readUntilFailure(try opener.open(source, interruption: interruption))
+        let (read, error) = readStreamUntilFailure(try opener.open(source, interruption: interruption))
         #expect(read == bytes)
         #expect(error?.code == .badInput)
     }
@@ -95,14 +95,14 @@ struct CompressedSourceTests {
         damaged[damaged.count - 6] ^= 1
         try fixture.write(damaged, as: "out.gz")
         let source = try #require(sources("out.gz").first)
-        let (_, error) = readUntilFailure(try opener.open(source, interruption: interruption))
+        let (_, error) = readStreamUntilFailure(try opener.open(source, interruption: interruption))
         #expect(error?.code == .badInput)
     }
 
     @Test(.enabled(if: SourceFixture.has("bzip2"))) func bytesThatFollowABzip2FileAreNotLost() throws {
         try fixture.run("(bzip2 -c a.json; printf '{\"lost\":1}') > out")
         let source = try #require(sources("out").first)
-        let (read, error) = readUntilFailure(try opener.open(source, interruption: interruption))
+        let (read, error) = readStreamUntilFailure(try opener.open(source, interruption: interruption))
         #expect(read == bytes)
         #expect(error?.code == .badInput)
     }
@@ -123,7 +123,7 @@ struct CompressedSourceTests {
         try fixture.run(": | gzip > empty.gz")
         let stream = try opener.open(try #require(sources("empty.gz").first), interruption: interruption)
         #expect(try stream.peek().isWhole)
-        #expect(try readAll(stream) == [])
+        #expect(try readWholeStream(stream) == [])
     }
 
     @Test func aGzipMarkAloneIsDamage() throws {
@@ -149,7 +149,7 @@ struct CompressedSourceTests {
         try fixture.run("gzip bom.json")
         let stream = try opener.open(try #require(sources("bom.json.gz").first), interruption: interruption)
         #expect(stream.offset == 3)
-        #expect(try readAll(stream) == Array("[1]".utf8))
+        #expect(try readWholeStream(stream) == Array("[1]".utf8))
     }
 }
 
@@ -160,7 +160,7 @@ struct ArchiveSourceTests {
 
     init() throws {
         fixture = try SourceFixture()
-        try fixture.write(sampleLines(3000), as: "b.json")
+        try fixture.write(sourceLines(3000), as: "b.json")
         try fixture.write(Array("[1]".utf8), as: "a.json")
         try fixture.write(Array("[2,2]".utf8), as: "dir/ü.json")
     }
@@ -180,9 +180,27 @@ struct ArchiveSourceTests {
         #expect(sources.map(\.member) == ["b.json", "a.json", "dir/ü.json"])
         #expect(sources.map(\.name) == ["\(path):b.json", "\(path):a.json", "\(path):dir/ü.json"])
         #expect(Set(sources.map(\.path)).count == 1)
-        let read = try sources.map { try readAll(opener.open($0, interruption: interruption)) }
-        #expect(read == [sampleLines(3000), Array("[1]".utf8), Array("[2,2]".utf8)])
-        #expect(try readAll(opener.open(sources[2], at: 3, interruption: interruption)) == Array("2]".utf8))
+        let read = try sources.map { try readWholeStream(opener.open($0, interruption: interruption)) }
+        #expect(read == [sourceLines(3000), Array("[1]".utf8), Array("[2,2]".utf8)])
+        #expect(try readWholeStream(opener.open(sources[2], at: 3, interruption: interruption)) == Array("2]".utf8))
+    }
+
+    @Test(.enabled(if: SourceFixture.has("zip"))) func whatMacOSAddsIsNoSource() throws {
+        try fixture.write([0, 5, 22, 7], as: "__MACOSX/._a.json")
+        try fixture.run("zip -q out.zip a.json __MACOSX/._a.json")
+        let sources = try opener.describe(fixture.path("out.zip"), interruption: interruption)
+        #expect(sources.map(\.member) == [nil])
+        #expect(try readWholeStream(opener.open(sources[0], interruption: interruption)) == Array("[1]".utf8))
+    }
+
+    @Test(.enabled(if: SourceFixture.has("zip"))) func anEncryptedArchiveIsRefused() throws {
+        try fixture.run("zip -q -P secret out.zip b.json")
+        let source = try #require(opener.describe(fixture.path("out.zip"), interruption: interruption).first)
+        let error = #expect(throws: ImportError.self) {
+            try readWholeStream(opener.open(source, interruption: interruption))
+        }
+        #expect(error?.code == .badInput)
+        #expect(error?.message.contains("encrypted") == true)
     }
 
     @Test(.enabled(if: SourceFixture.has("tar"))) func aMemberThatIsGoneIsNoInput() throws {
@@ -190,7 +208,7 @@ struct ArchiveSourceTests {
         let sources = try opener.describe(fixture.path("out"), interruption: interruption)
         try fixture.run("tar cf out b.json")
         let error = #expect(throws: ImportError.self) {
-            try readAll(opener.open(sources[1], interruption: interruption))
+            try readWholeStream(opener.open(sources[1], interruption: interruption))
         }
         #expect(error?.code == .noInput)
     }

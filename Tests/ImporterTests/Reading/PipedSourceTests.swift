@@ -24,20 +24,20 @@ struct PipedSourceTests {
     }
 
     @Test(arguments: [1, 3, 31, 4096]) func readsWhatComesInPieces(size: Int) throws {
-        let bytes = sampleLines(50)
+        let bytes = sourceLines(50)
         feed(bytes, by: 7)
         let stream = try opener.open(input, interruption: interruption)
         let sample = try stream.peek(limit: 100)
         #expect(sample.bytes == Array(bytes[..<100]))
-        #expect(try readAll(stream, blocksOf: size) == bytes)
+        #expect(try readWholeStream(stream, blocksOf: size) == bytes)
     }
 
     @Test func passesOverWhatTheStoreHas() throws {
-        let bytes = sampleLines(5000)
+        let bytes = sourceLines(5000)
         feed(bytes)
         let stream = try opener.open(input, at: 70_001, interruption: interruption)
         #expect(stream.offset == 70_001)
-        #expect(try readAll(stream) == Array(bytes[70_001...]))
+        #expect(try readWholeStream(stream) == Array(bytes[70_001...]))
     }
 
     @Test func refusesAStreamShorterThanWhatTheStoreHas() throws {
@@ -58,14 +58,14 @@ struct PipedSourceTests {
             interruption.request(reason)
         }
         thread.start()
-        let error = #expect(throws: ImportError.self) { try readAll(stream) }
+        let error = #expect(throws: ImportError.self) { try readWholeStream(stream) }
         #expect(error?.code == reason.code)
         try pipe.fileHandleForWriting.close()
     }
 
     @Test(.enabled(if: SourceFixture.has("gzip"))) func anInterruptionEndsADecompressionThatWaits() throws {
         let fixture = try SourceFixture()
-        try fixture.write(sampleLines(5000), as: "a.json")
+        try fixture.write(sourceLines(5000), as: "a.json")
         try fixture.run("gzip a.json")
         try pipe.fileHandleForWriting.write(contentsOf: fixture.bytes(of: "a.json.gz").prefix(30_000))
         let interruption = interruption
@@ -75,7 +75,7 @@ struct PipedSourceTests {
         }
         thread.start()
         let error = #expect(throws: ImportError.self) {
-            try readAll(opener.open(input, interruption: interruption))
+            try readWholeStream(opener.open(input, interruption: interruption))
         }
         #expect(error?.code == .interrupted)
         try pipe.fileHandleForWriting.close()
@@ -83,11 +83,20 @@ struct PipedSourceTests {
 
     @Test(.enabled(if: SourceFixture.has("gzip", "tar"))) func readsCompressedInput() throws {
         let fixture = try SourceFixture()
-        let bytes = sampleLines(20_000)
+        let bytes = sourceLines(20_000)
         try fixture.write(bytes, as: "a.json")
         try fixture.run("tar czf a.tar.gz a.json")
         feed(try fixture.bytes(of: "a.tar.gz"))
-        #expect(try readAll(opener.open(input, interruption: interruption)) == bytes)
+        #expect(try readWholeStream(opener.open(input, interruption: interruption)) == bytes)
+    }
+
+    @Test(.enabled(if: SourceFixture.has("zip"))) func readsAZipFileOfOne() throws {
+        let fixture = try SourceFixture()
+        let bytes = sourceLines(20_000)
+        try fixture.write(bytes, as: "a.json")
+        try fixture.run("zip -q a.zip a.json")
+        feed(try fixture.bytes(of: "a.zip"))
+        #expect(try readWholeStream(opener.open(input, interruption: interruption)) == bytes)
     }
 
     @Test(.enabled(if: SourceFixture.has("tar"))) func refusesAnArchiveOfSeveral() throws {
@@ -96,7 +105,7 @@ struct PipedSourceTests {
         try fixture.write(Array("[2]".utf8), as: "b.json")
         try fixture.run("tar cf a.tar a.json b.json")
         feed(try fixture.bytes(of: "a.tar"))
-        let (bytes, error) = readUntilFailure(try opener.open(input, interruption: interruption))
+        let (bytes, error) = readStreamUntilFailure(try opener.open(input, interruption: interruption))
         #expect(bytes == Array("[1]".utf8))
         #expect(error?.code == .badInput)
         #expect(error?.advice?.contains("path") == true)
@@ -108,10 +117,10 @@ struct PipedSourceTests {
         let path = fixture.path("fifo")
         let sources = try SourceOpener().describe(path, interruption: interruption)
         #expect(sources == [SourceDescription(name: path, path: nil, member: nil, size: nil, modified: nil)])
-        let bytes = sampleLines(3000)
+        let bytes = sourceLines(3000)
         let writer = Thread { try? Data(bytes).write(to: URL(fileURLWithPath: path), options: []) }
         writer.start()
-        #expect(try readAll(SourceOpener().open(sources[0], interruption: interruption)) == bytes)
+        #expect(try readWholeStream(SourceOpener().open(sources[0], interruption: interruption)) == bytes)
     }
 
     @Test func saysThatStandardInputIsClosed() throws {

@@ -62,7 +62,7 @@ final class SourceFixture {
 }
 
 /// Everything that is left of a stream, read in blocks of `size`.
-func readAll(_ stream: some ByteStream, blocksOf size: Int = 65_536) throws -> [UInt8] {
+func readWholeStream(_ stream: some ByteStream, blocksOf size: Int = 65_536) throws -> [UInt8] {
     var block = [UInt8](repeating: 0, count: size)
     var all: [UInt8] = []
     while true {
@@ -73,7 +73,7 @@ func readAll(_ stream: some ByteStream, blocksOf size: Int = 65_536) throws -> [
 }
 
 /// What a stream gives before it throws, and what it throws.
-func readUntilFailure(_ stream: some ByteStream) -> (bytes: [UInt8], failure: ImportError?) {
+func readStreamUntilFailure(_ stream: some ByteStream) -> (bytes: [UInt8], failure: ImportError?) {
     var block = [UInt8](repeating: 0, count: 1000)
     var all: [UInt8] = []
     while true {
@@ -88,7 +88,7 @@ func readUntilFailure(_ stream: some ByteStream) -> (bytes: [UInt8], failure: Im
 }
 
 /// Lines of JSON that do not compress to nothing, the same every time.
-func sampleLines(_ count: Int) -> [UInt8] {
+func sourceLines(_ count: Int) -> [UInt8] {
     var state: UInt64 = 42
     var text = ""
     for number in 0..<count {

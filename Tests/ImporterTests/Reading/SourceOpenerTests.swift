@@ -19,10 +19,10 @@ struct SourceOpenerTests {
 
     @Test(arguments: Array(1...31) + [4096, 1 << 20])
     func readsAFileInBlocksOfAnySize(size: Int) throws {
-        let bytes = sampleLines(300)
+        let bytes = sourceLines(300)
         let file = try source(fixture.write(bytes, as: "a.json"))
         let stream = try opener.open(file, interruption: interruption)
-        #expect(try readAll(stream, blocksOf: size) == bytes)
+        #expect(try readWholeStream(stream, blocksOf: size) == bytes)
         #expect(stream.offset == Int64(bytes.count))
     }
 
@@ -68,12 +68,12 @@ struct SourceOpenerTests {
     }
 
     @Test func opensAFileAtAnyOffset() throws {
-        let bytes = sampleLines(100)
+        let bytes = sourceLines(100)
         let file = try source(fixture.write(bytes, as: "a.json"))
         for offset in [0, 1, 77, bytes.count - 1, bytes.count] {
             let stream = try opener.open(file, at: Int64(offset), interruption: interruption)
             #expect(stream.offset == Int64(offset))
-            #expect(try readAll(stream) == Array(bytes[offset...]))
+            #expect(try readWholeStream(stream) == Array(bytes[offset...]))
         }
     }
 
@@ -90,16 +90,16 @@ struct SourceOpenerTests {
         let stream = try opener.open(source(path), interruption: interruption)
         #expect(stream.offset == 3)
         #expect(try stream.peek().bytes == Array("[1]".utf8))
-        #expect(try readAll(stream, blocksOf: size) == Array("[1]".utf8))
+        #expect(try readWholeStream(stream, blocksOf: size) == Array("[1]".utf8))
         #expect(stream.offset == 6)
         let again = try opener.open(source(path), at: 4, interruption: interruption)
-        #expect(try readAll(again) == Array("1]".utf8))
+        #expect(try readWholeStream(again) == Array("1]".utf8))
     }
 
     @Test func readsAFileThatIsOnlyAByteOrderMarkAsEmpty() throws {
         let path = try fixture.write([0xEF, 0xBB, 0xBF], as: "bom.json")
         let stream = try opener.open(source(path), interruption: interruption)
-        #expect(try readAll(stream) == [])
+        #expect(try readWholeStream(stream) == [])
         #expect(stream.offset == 3)
     }
 
@@ -128,12 +128,12 @@ struct SourceOpenerTests {
                 source(fixture.write(Array(text.utf8), as: "s.json")),
                 interruption: interruption
             )
-            #expect(try readAll(stream) == Array(text.utf8))
+            #expect(try readWholeStream(stream) == Array(text.utf8))
         }
     }
 
     @Test func givesWhatWasPeekedAgain() throws {
-        let bytes = sampleLines(100)
+        let bytes = sourceLines(100)
         let file = try source(fixture.write(bytes, as: "a.json"))
         for size in [1, 7, 4096] {
             let stream = try opener.open(file, interruption: interruption)
@@ -145,14 +145,14 @@ struct SourceOpenerTests {
             #expect(whole.bytes == bytes)
             #expect(whole.isWhole)
             #expect(stream.offset == 0)
-            #expect(try readAll(stream, blocksOf: size) == bytes)
+            #expect(try readWholeStream(stream, blocksOf: size) == bytes)
         }
     }
 
     @Test func stopsReadingWhenInterrupted() throws {
         let stream = try opener.open(source(fixture.write([0x5B, 0x5D], as: "a.json")), interruption: interruption)
         interruption.request(.terminate)
-        let error = #expect(throws: ImportError.self) { try readAll(stream) }
+        let error = #expect(throws: ImportError.self) { try readWholeStream(stream) }
         #expect(error?.code == .terminated)
     }
 }

@@ -91,11 +91,7 @@ final class ArchiveStream: ByteStream {
         } catch let damage as ArchiveReader.Damage {
             // Damage in a compressed file's very beginning is met again when it is read.
             if members.isEmpty, !format.isArchive { return nil }
-            throw ImportError(
-                .badInput,
-                "\(name): is damaged: \(damage.reason)",
-                advice: "Copy or download the archive again, or take out the members that can be had and import those."
-            )
+            throw ImportError(.badInput, "\(name): cannot be decompressed: \(damage.reason)", advice: damage.advice)
         }
     }
 
@@ -121,10 +117,8 @@ final class ArchiveStream: ByteStream {
         } catch let damage as ArchiveReader.Damage {
             throw ImportError(
                 .badInput,
-                "\(origin.name): is damaged: \(damage.reason), after \(delivered) decompressed bytes",
-                advice:
-                    "Copy or download it again; what stands before is sound, and an import of the mended file goes on "
-                    + "from there."
+                "\(origin.name): cannot be decompressed past \(delivered) decompressed bytes: \(damage.reason)",
+                advice: damage.advice
             )
         }
     }

@@ -3,7 +3,7 @@ import Importer
 /// What `import` and `resume` have in common: run, show progress, report, say how to carry on.
 struct ImportRun {
     let store: String
-    /// Whether the sources that were given are piped in.
+    /// Whether a source that was given is piped in.
     let readsStandardInput: Bool
     let output: OutputArguments
 
@@ -19,9 +19,11 @@ struct ImportRun {
             outcome = try watch.perform { try pipeline.run() }
         } catch let error as ImportError {
             // The report of what is in the store, if it has come that far; the error is what counts.
-            if let report = try? StoreInspection(store: store).status() { try? reportFile?.write(report) }
+            let report = try? StoreInspection(store: store).status()
+            if let report { try? reportFile?.write(report) }
             guard error.isInterruption else { throw error }
-            throw interrupted(error, records: pipeline.progress.snapshot.importedRecords)
+            let isPiped = readsStandardInput || report?.sources.contains("-") == true
+            throw interrupted(error, records: pipeline.progress.snapshot.importedRecords, isPiped: isPiped)
         }
         try reportFile?.write(outcome.report)
         if output.json { return try StandardOutput.write(json: outcome.report) }
@@ -32,10 +34,10 @@ struct ImportRun {
         )
     }
 
-    private func interrupted(_ error: ImportError, records: Int64) -> ImportError {
+    private func interrupted(_ error: ImportError, records: Int64, isPiped: Bool) -> ImportError {
         let resume = "\(CommandName.text) resume \(TerminalText.shellQuoted(store))"
         let advice =
-            readsStandardInput
+            isPiped
             ? "To carry on, pipe the same stream in again:  … | \(resume)" : "To carry on:  \(resume)"
         return ImportError(
             error.code,

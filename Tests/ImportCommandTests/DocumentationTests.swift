@@ -1,4 +1,5 @@
 import Foundation
+import ImportModel
 import Testing
 
 @testable import ImportCommand
@@ -6,9 +7,21 @@ import Testing
 struct DocumentationTests {
     private static let subcommands = ImporterCommand.configuration.subcommands
 
+    private static let root =
+        URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(path: "../..").standardized
+
     private static func readme() throws -> String {
-        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(path: "../..").standardized
-        return try String(contentsOf: root.appending(path: "README.md"), encoding: .utf8)
+        try String(contentsOf: root.appending(path: "README.md"), encoding: .utf8)
+    }
+
+    @Test func modelsInTheDocumentationAreSound() throws {
+        let readme = try Self.readme()
+        let start = try #require(readme.firstRange(of: "    {\n      \"entities\"")).lowerBound
+        let end = try #require(readme[start...].firstRange(of: "\n    }\n")).upperBound
+        let example = try ModelDescription(parsing: Array(readme[start..<end].utf8))
+        #expect(example.entities.map(\.name) == ["people"])
+        let generated = try JobArguments.readModel(Self.root.appending(path: "scripts/people.model.json").path)
+        #expect(generated.entities.map(\.attributes.count) == [13])
     }
 
     @Test func readmeHasEverySubcommandAndOption() throws {
@@ -42,8 +55,10 @@ struct DocumentationTests {
             #expect(!examples.isEmpty)
             // A wrapped example could not be pasted.
             #expect(examples.allSatisfy { $0.count <= 80 })
-            let source = subcommand.configuration.discussion.split(separator: "\n").filter { $0.contains("importer ") }
-            #expect(source.allSatisfy { help.contains($0) || $0.contains("`") })
+            let written = subcommand.configuration.discussion.split(separator: "\n").filter {
+                $0.contains("  importer ")
+            }
+            for example in written { #expect(help.contains(example)) }
         }
     }
 }

@@ -23,7 +23,8 @@ struct JobArguments: ParsableArguments {
         return options
     }
 
-    private static func readModel(_ path: String) throws -> ModelDescription {
+    /// - Throws: `ImportError` when the file cannot be read or is no model.
+    static func readModel(_ path: String) throws -> ModelDescription {
         let text: Data
         do {
             text = try Data(contentsOf: URL(fileURLWithPath: path))
@@ -34,7 +35,8 @@ struct JobArguments: ParsableArguments {
         do {
             return try ModelDescription(parsing: [UInt8](text))
         } catch {
-            throw ImportError(.badInput, "\(path): \(error)", advice: "README shows what a model file looks like.")
+            // One line per mistake.
+            throw ImportError(.badInput, "\(path) is not a model file as it should be", advice: "\(error)")
         }
     }
 }

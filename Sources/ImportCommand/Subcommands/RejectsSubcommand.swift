@@ -14,7 +14,7 @@ struct RejectsSubcommand: ParsableCommand {
             EXAMPLES
               importer rejects people.sqlite
               importer rejects people.sqlite --show-values | less
-              importer rejects people.sqlite --json | jq -r '.errors[].code' | sort | uniq -c
+              importer rejects people.sqlite --json --show-values > rejects.ndjson
             """
     )
 

@@ -5,12 +5,23 @@ import Testing
 @testable import Importer
 
 struct ArgumentTests {
+    /// Parses `COMMAND ARGUMENT...` with the subcommand alone: a debug build checks the whole tree at every parse.
+    @discardableResult
     private func parse<Command: ParsableCommand>(_ type: Command.Type, _ line: String) throws -> Command {
-        try #require(try ImporterCommand.parseAsRoot(line.split(separator: " ").map(String.init)) as? Command)
+        try #require(try parse(line) as? Command)
+    }
+
+    private func parse(_ line: String) throws -> any ParsableCommand {
+        let words = line.split(separator: " ").map(String.init)
+        let subcommand = try #require(
+            ImporterCommand.configuration.subcommands.first { $0.configuration.commandName == words.first }
+        )
+        return try subcommand.parse(Array(words.dropFirst()))
     }
 
     @Test func importsByDefault() throws {
-        let command = try parse(ImportSubcommand.self, "a.json b.json --into s.sqlite")
+        let root = try ImporterCommand.parseAsRoot(["a.json", "b.json", "--into", "s.sqlite"])
+        let command = try #require(root as? ImportSubcommand)
         #expect(command.sources == ["a.json", "b.json"])
         #expect(command.into == "s.sqlite")
     }
@@ -72,7 +83,7 @@ struct ArgumentTests {
         ])
     func wrongUseIsRefused(line: String) {
         let error = #expect(throws: (any Error).self) {
-            try ImporterCommand.parseAsRoot(line.split(separator: " ").map(String.init))
+            try parse(line)
         }
         // 64 is EX_USAGE.
         #expect(error.map { ImporterCommand.exitCode(for: $0).rawValue } == 64)

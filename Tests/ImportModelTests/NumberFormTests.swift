@@ -96,6 +96,25 @@ struct NumberFormTests {
         #expect(form(tie + "1") { $0.double } == 9_007_199_254_740_994)
     }
 
+    @Test func decidesTheLongestTieByItsLastDigit() {
+        // Half of the smallest double, 2^-1075, is 5^1075 × 10^-1075: a tie between it and zero, with 752 digits.
+        var digits: [UInt8] = [1]
+        for _ in 0..<1_075 {
+            var carry: UInt8 = 0
+            for index in digits.indices {
+                let product = digits[index] * 5 + carry
+                digits[index] = product % 10
+                carry = product / 10
+            }
+            if carry > 0 { digits.append(carry) }
+        }
+        let text = String(digits.reversed().map { Character(String($0)) })
+        #expect(text.count == 752)
+        #expect(form(text + "e-1075") { $0.double } == 0)
+        #expect(form(text + "1e-1076") { $0.double } == .leastNonzeroMagnitude)
+        #expect(form(text + String(repeating: "0", count: 5_000) + "1e-6076") { $0.double } == .leastNonzeroMagnitude)
+    }
+
     @Test func countsDigitsAsLostWhenTheShortestTextOfTheDoubleDiffers() {
         var generator = SeededGenerator(seed: 3)
         for _ in 0..<20_000 {

@@ -42,7 +42,7 @@ struct PathTests {
 
     @Test func roundTripsAnyKey() throws {
         for key in Self.anyKeys {
-            for other in Self.anyKeys.prefix(12) {
+            for other in Self.anyKeys.prefix(key.utf8.count < 1_000 ? 12 : 1) {
                 let record = RecordPath(steps: [.key(key), .anyElement, .key(other), .anyMember, .key(key)])
                 let attribute = AttributePath(keys: [key, other, key])
                 let readRecord = try RecordPath(record.description)

@@ -5,11 +5,23 @@ extension AttributeType {
     ///   - token: a value of a valid JSON text in valid UTF-8. For `json`, a string's quotes must stand around its
     ///     bytes, one before and one after, as they do in a record: they are part of the result.
     ///   - scratch: gets the text of values that are not kept as written; only appended to.
-    ///   - notes: gets what was changed or lost; only added to.
+    ///   - notes: gets what was changed or lost; only added to, and only if the value fits.
     /// - Returns: `.null` for null (whether that is allowed is the attribute's to say), `.verbatim` where the token's own
     ///   bytes are the value.
     /// - Throws: `CoercionError` when the value does not fit. `scratch` may then be longer than before.
     package func coerce(
+        _ token: JSONToken,
+        scratch: inout [UInt8],
+        notes: inout CoercionNotes
+    ) throws(CoercionError) -> CoercedValue {
+        var added = CoercionNotes(rawValue: 0)
+        let value = try coerceToken(token, scratch: &scratch, notes: &added)
+        notes.formUnion(added)
+        return value
+    }
+
+    @inline(__always)
+    private func coerceToken(
         _ token: JSONToken,
         scratch: inout [UInt8],
         notes: inout CoercionNotes

@@ -42,17 +42,22 @@ public enum LedgerKind: String, Sendable, Hashable, Codable, CaseIterable {
 /// The ledger kinds that one coercion touched.
 package struct CoercionNotes: OptionSet, Sendable {
     package let rawValue: UInt16
+
+    // Inlinable, as sets are made for every value: without it another module makes each through a generic function of
+    // the standard library, which takes longer than most coercions.
+    @inlinable
     package init(rawValue: UInt16) { self.rawValue = rawValue }
 
-    package static let kindChanged = CoercionNotes(rawValue: 1 << 0)
-    package static let trimmed = CoercionNotes(rawValue: 1 << 1)
-    package static let digitsLost = CoercionNotes(rawValue: 1 << 2)
-    package static let timeZoneLost = CoercionNotes(rawValue: 1 << 3)
-    package static let subMillisecondLost = CoercionNotes(rawValue: 1 << 4)
-    package static let loneSurrogate = CoercionNotes(rawValue: 1 << 5)
+    @inlinable package static var kindChanged: CoercionNotes { CoercionNotes(rawValue: 1 << 0) }
+    @inlinable package static var trimmed: CoercionNotes { CoercionNotes(rawValue: 1 << 1) }
+    @inlinable package static var digitsLost: CoercionNotes { CoercionNotes(rawValue: 1 << 2) }
+    @inlinable package static var timeZoneLost: CoercionNotes { CoercionNotes(rawValue: 1 << 3) }
+    @inlinable package static var subMillisecondLost: CoercionNotes { CoercionNotes(rawValue: 1 << 4) }
+    @inlinable package static var loneSurrogate: CoercionNotes { CoercionNotes(rawValue: 1 << 5) }
 
     /// The same notes as ledger kinds, in the order of their bits.
     package var ledgerKinds: [LedgerKind] {
+        if isEmpty { return [] }
         let kinds: [(CoercionNotes, LedgerKind)] = [
             (.kindChanged, .kindChanged), (.trimmed, .trimmed), (.digitsLost, .digitsLost),
             (.timeZoneLost, .timeZoneLost), (.subMillisecondLost, .subMillisecondLost),

@@ -13,7 +13,6 @@ package enum JSONMinify {
 
     /// Appends `json`, which must be valid JSON, to `output` without its insignificant white space.
     package static func append(_ json: ByteView, to output: inout [UInt8]) {
-        output.reserveCapacity(output.count + json.count)
         var index = 0
         while index < json.count {
             while index < json.count, isWhiteSpace(json[index]) { index &+= 1 }

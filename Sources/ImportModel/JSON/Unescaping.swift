@@ -9,7 +9,6 @@ package enum Unescaping {
     /// - Returns: whether a surrogate without its other half became U+FFFD.
     package static func append(_ token: ByteView, to output: inout [UInt8]) -> Bool {
         let count = token.count
-        output.reserveCapacity(output.count + count)
         var hasLoneSurrogate = false
         var index = 0
         while index < count {

@@ -130,7 +130,8 @@ extension RecordTape: YajlHandler {
     }
 
     mutating func number(_ digits: ByteView, at position: YajlPosition) -> Bool {
-        append(.number, start: UnsafeRawPointer(digits.base) - block, length: digits.count)
+        // Of the first token of a block yajl may have a copy: white space at the end of the block before makes it.
+        append(.number, start: position.end - digits.count, length: digits.count)
     }
 
     mutating func string(_ bytes: ByteView, at position: YajlPosition) -> Bool {

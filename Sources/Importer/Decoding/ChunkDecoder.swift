@@ -4,8 +4,10 @@ import ImportModel
 /// Decodes a chunk into batches of rows. Made and used by one worker; it keeps its memory from chunk to chunk.
 final class ChunkDecoder {
     private let reader: ChunkReader
-    /// Per source of the job, the decoder of each of its record paths.
-    private let decoders: [[RecordDecoder]]
+    /// A decoder for each entity that a source has.
+    private var decoders: [RecordDecoder]
+    /// Per source of the job, the place in `decoders` of each of its record paths.
+    private let places: [[Int]]
     private let entities: Int
     private let maxDepth: Int
     private var hasher = XXH3Hasher()
@@ -19,9 +21,15 @@ final class ChunkDecoder {
         reader = ChunkReader(maxDepth: maxDepth)
         self.entities = entities
         self.maxDepth = maxDepth
-        var shared: [Int32: RecordDecoder] = [:]
-        for plan in plans.joined() where shared[plan.index] == nil { shared[plan.index] = RecordDecoder(plan: plan) }
-        decoders = plans.map { $0.compactMap { shared[$0.index] } }
+        var decoders: [RecordDecoder] = []
+        places = plans.map { plans in
+            plans.map { plan in
+                if let place = decoders.firstIndex(where: { $0.plan === plan }) { return place }
+                decoders.append(RecordDecoder(plan: plan))
+                return decoders.count - 1
+            }
+        }
+        self.decoders = decoders
     }
 
     /// The bytes that the batches' texts are slices of.
@@ -54,22 +62,26 @@ final class ChunkDecoder {
         batch.reset(entities: entities)
         let first = reader.offset
         var path = 0
-        let decoders = decoders[chunk.entry.source]
+        let places = places[chunk.entry.source]
+        // Taken out meanwhile: as a local value it is changed without the checks that a class's properties need.
+        var decoders = decoders
+        self.decoders = []
         reader.read(maxRecords) { line in
             path = line.path
-            let decoder = decoders[path]
-            batch.recordsRead[Int(decoder.plan.index)] += 1
+            let plan = decoders[places[path]].plan
+            batch.recordsRead[Int(plan.index)] += 1
             switch line.content {
             case .record(let reader):
-                decoder.decode(
+                decoders[places[path]].decode(
                     RecordDecoder.Input(
                         line: line.bytes, lineOffset: line.offset, byteOffset: line.byteOffset, ordinal: line.ordinal,
                         root: line.root, recordKey: line.isKeyed ? 1 : -1),
                     tape: reader.tape, into: &batch)
-            case .broken(let code, let place): reject(line, code, at: place, decoder.plan, into: &batch)
-            case .passedOver(let entry): reject(line, entry, decoder.plan, chunk, into: &batch)
+            case .broken(let code, let place): reject(line, code, at: place, plan, into: &batch)
+            case .passedOver(let entry): reject(line, entry, plan, chunk, into: &batch)
             }
         }
+        self.decoders = decoders
         hash(from: first)
         // A chunk without records still ends its source.
         isExhausted = reader.line >= chunk.entry.records

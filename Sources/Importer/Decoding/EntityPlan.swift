@@ -27,23 +27,23 @@ final class EntityPlan {
     let entity: EntityDescription
     /// The entity's place in the job.
     let index: Int32
-    private(set) var nodes: [Node] = [Node()]
-    private(set) var slotCount = 0
+    let nodes: [Node]
+    let slotCount: Int
     /// The slots of each attribute, in the order in which they are tried.
-    private(set) var slots: [[Int]] = []
+    let slots: [[Int]]
     /// The path of each slot, in words.
-    private(set) var slotPaths: [String] = []
+    let slotPaths: [String]
     /// The slot of the record itself (`$`), of its key (`$key`); -1 where no attribute reads them.
-    private(set) var recordSlot = -1
-    private(set) var recordKeySlot = -1
+    let recordSlot: Int
+    let recordKeySlot: Int
     /// Per attribute what an inserted object gets when its record does not mention it. Texts stand in `defaultBytes`.
-    private(set) var defaults: [Cell] = []
-    private(set) var defaultBytes: [UInt8] = []
+    let defaults: [Cell]
+    let defaultBytes: [UInt8]
     /// Attributes that an inserted object must have: not optional, and without a default.
-    private(set) var required: [Bool] = []
+    let required: [Bool]
     /// Which attributes are part of the identifier.
     let identifier: [Int]
-    private var keyBytes: [UInt8] = []
+    private let keyBytes: [UInt8]
 
     /// - Throws: `ImportError` when a default does not fit its attribute, which a checked model never has.
     init(entity: EntityDescription, index: Int) throws {
@@ -52,46 +52,46 @@ final class EntityPlan {
         identifier = entity.identifier.compactMap { name in entity.attributes.firstIndex { $0.name == name } }
         var tree = KeyTree()
         var slotOf: [AttributePath: Int] = [:]
-        for attribute in entity.attributes {
-            var own: [Int] = []
-            for path in attribute.from {
-                let slot = slotOf[path] ?? slotCount
-                if slotOf[path] == nil {
-                    slotOf[path] = slot
-                    slotPaths.append(path.description)
-                    slotCount += 1
-                    if path.isRecordKey {
-                        recordKeySlot = slot
-                    } else if path.keys.isEmpty {
-                        recordSlot = slot
-                    } else {
-                        tree.insert(path.keys[...], slot: slot)
-                    }
-                }
-                own.append(slot)
+        var slotPaths: [String] = []
+        slots = entity.attributes.map { attribute in
+            attribute.from.map { path in
+                if let slot = slotOf[path] { return slot }
+                let slot = slotPaths.count
+                slotOf[path] = slot
+                slotPaths.append(path.description)
+                if !path.isRecordKey, !path.keys.isEmpty { tree.insert(path.keys[...], slot: slot) }
+                return slot
             }
-            slots.append(own)
-            try addDefault(of: attribute)
         }
-        flatten(tree, into: 0, path: [])
-        buildTables()
+        self.slotPaths = slotPaths
+        slotCount = slotPaths.count
+        recordSlot = slotOf[.record] ?? -1
+        recordKeySlot = slotOf[.recordKey] ?? -1
+        required = entity.attributes.map { !$0.isOptional && $0.defaultValue == nil }
+        var defaultBytes: [UInt8] = []
+        defaults = try entity.attributes.map { try Self.defaultCell(of: $0, in: entity, &defaultBytes) }
+        self.defaultBytes = defaultBytes
+        var nodes = [Node()]
+        var keyBytes: [UInt8] = []
+        tree.flatten(into: 0, path: [], &nodes, &keyBytes)
+        for node in nodes.indices { nodes[node].table = Self.table(of: nodes[node].children, nodes, keyBytes) }
+        self.nodes = nodes
+        self.keyBytes = keyBytes
     }
 
-    private func addDefault(of attribute: AttributeDescription) throws {
-        required.append(!attribute.isOptional && attribute.defaultValue == nil)
-        guard let value = attribute.defaultValue else {
-            defaults.append(.null)
-            return
-        }
+    private static func defaultCell(
+        of attribute: AttributeDescription, in entity: EntityDescription, _ bytes: inout [UInt8]
+    ) throws -> Cell {
+        guard let value = attribute.defaultValue else { return .null }
         do {
             switch try attribute.coerce(value).value {
-            case .null: defaults.append(.null)
-            case .integer(let number): defaults.append(.integer(number))
-            case .real(let number): defaults.append(.real(number))
+            case .null: return .null
+            case .integer(let number): return .integer(number)
+            case .real(let number): return .real(number)
             case .text(let text):
-                let utf8 = Array(text.utf8)
-                defaults.append(.text(.batchText, offset: defaultBytes.count, length: utf8.count))
-                defaultBytes += utf8
+                let offset = bytes.count
+                bytes += text.utf8
+                return .text(.batchText, offset: offset, length: bytes.count - offset)
             }
         } catch {
             throw ImportError(
@@ -115,42 +115,39 @@ final class EntityPlan {
             if children[key] == nil { keys.append(key) }
             children[key, default: KeyTree()].insert(path.dropFirst(), slot: slot)
         }
-    }
 
-    private func flatten(_ tree: KeyTree, into node: Int, path: [String]) {
-        nodes[node].slot = Int32(tree.slot)
-        nodes[node].path = AttributePath(keys: path).description
-        for (place, key) in tree.keys.enumerated() {
-            guard let child = tree.children[key] else { continue }
-            let index = nodes.count
-            var new = Node()
-            new.place = Int32(place)
-            new.keyOffset = Int32(keyBytes.count)
-            new.keyLength = Int32(key.utf8.count)
-            keyBytes += Array(key.utf8)
-            nodes.append(new)
-            nodes[node].children.append(Int32(index))
-            flatten(child, into: index, path: path + [key])
-        }
-        nodes[node].subtreeEnd = Int32(nodes.count)
-    }
-
-    private func buildTables() {
-        for node in nodes.indices where !nodes[node].children.isEmpty {
-            var size = 4
-            while size < nodes[node].children.count * 2 { size *= 2 }
-            var table = [Int32](repeating: 0, count: size)
-            for child in nodes[node].children {
-                let key = nodes[Int(child)]
-                var place = keyBytes.withUnsafeBufferPointer { bytes in
-                    let range = Int(key.keyOffset)..<Int(key.keyOffset + key.keyLength)
-                    return Self.hash(ByteView(UnsafeBufferPointer(rebasing: bytes[range]))) & (size - 1)
-                }
-                while table[place] != 0 { place = (place + 1) & (size - 1) }
-                table[place] = child + 1
+        func flatten(into node: Int, path: [String], _ nodes: inout [Node], _ keyBytes: inout [UInt8]) {
+            nodes[node].slot = Int32(slot)
+            nodes[node].path = AttributePath(keys: path).description
+            for (place, key) in keys.enumerated() {
+                guard let child = children[key] else { continue }
+                let index = nodes.count
+                var new = Node()
+                new.place = Int32(place)
+                new.keyOffset = Int32(keyBytes.count)
+                new.keyLength = Int32(key.utf8.count)
+                keyBytes += key.utf8
+                nodes.append(new)
+                nodes[node].children.append(Int32(index))
+                child.flatten(into: index, path: path + [key], &nodes, &keyBytes)
             }
-            nodes[node].table = table
+            nodes[node].subtreeEnd = Int32(nodes.count)
         }
+    }
+
+    private static func table(of children: [Int32], _ nodes: [Node], _ keyBytes: [UInt8]) -> [Int32] {
+        guard !children.isEmpty else { return [] }
+        var size = 4
+        while size < children.count * 2 { size *= 2 }
+        var table = [Int32](repeating: 0, count: size)
+        for child in children {
+            let key = nodes[Int(child)]
+            let range = Int(key.keyOffset)..<Int(key.keyOffset + key.keyLength)
+            var place = keyBytes.withUnsafeBufferPointer { hash(ByteView($0)[range]) } & (size - 1)
+            while table[place] != 0 { place = (place + 1) & (size - 1) }
+            table[place] = child + 1
+        }
+        return table
     }
 
     private static func hash(_ key: ByteView) -> Int {

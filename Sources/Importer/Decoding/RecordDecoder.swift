@@ -2,7 +2,7 @@ import ImportModel
 
 /// Turns the records of one entity into rows. The entity drives: each attribute looks its value up in the record, and
 /// what the record does not mention is left alone. Made and used by one worker.
-final class RecordDecoder {
+struct RecordDecoder {
     /// One record as it is handed to `decode`.
     struct Input {
         /// The bytes that the tape was made from: the record's line of its chunk.
@@ -41,7 +41,7 @@ final class RecordDecoder {
     }
 
     /// Appends the record's row to `batch`, or a reject with all of its errors.
-    func decode(_ input: Input, tape: borrowing RecordTape, into batch: inout RowBatch) {
+    mutating func decode(_ input: Input, tape: borrowing RecordTape, into batch: inout RowBatch) {
         generation &+= 1
         if generation == 0 {
             // After four billion records the marks of the first ones would count again.
@@ -63,14 +63,14 @@ final class RecordDecoder {
     }
 
     @inline(__always)
-    private func fill(_ slot: Int, _ token: Int) {
+    private mutating func fill(_ slot: Int, _ token: Int) {
         slotToken[slot] = Int32(truncatingIfNeeded: token)
         filled[slot] = generation
     }
 
     // MARK: Keys
 
-    private func walk(
+    private mutating func walk(
         _ object: Int, node: Int32, isCovered: Bool, input: Input, tape: borrowing RecordTape, batch: inout RowBatch
     ) {
         var index = object + 1
@@ -98,7 +98,7 @@ final class RecordDecoder {
     }
 
     @inline(__always)
-    private func take(
+    private mutating func take(
         _ value: Int, as child: Int, isCovered: Bool, input: Input, tape: borrowing RecordTape, batch: inout RowBatch
     ) {
         if seen[child] == generation {
@@ -149,7 +149,7 @@ final class RecordDecoder {
         return (-1, -1)
     }
 
-    private func appendRow(_ input: Input, tape: borrowing RecordTape, to batch: inout RowBatch) {
+    private mutating func appendRow(_ input: Input, tape: borrowing RecordTape, to batch: inout RowBatch) {
         let firstCell = batch.cells.count
         let firstWord = batch.presence.count
         let firstByte = batch.bytes.count
@@ -177,7 +177,7 @@ final class RecordDecoder {
                 firstPresenceWord: firstWord, unmet: unmet.isEmpty ? -1 : Int32(batch.unmet.count - 1)))
     }
 
-    private func missing(_ attribute: Int, _ input: Input, _ tape: borrowing RecordTape) {
+    private mutating func missing(_ attribute: Int, _ input: Input, _ tape: borrowing RecordTape) {
         let error = error(
             .missingValue, at: plan.slotPaths[plan.slots[attribute].first ?? 0],
             expected: attributes[attribute].type.rawValue, found: "nothing", input.root, input, tape)
@@ -190,7 +190,7 @@ final class RecordDecoder {
     }
 
     @inline(__always)
-    private func cell(
+    private mutating func cell(
         _ attribute: Int, token index: Int, slot: Int, input: Input, tape: borrowing RecordTape, batch: inout RowBatch
     ) -> Cell {
         let token = tape.token(index, in: input.line)

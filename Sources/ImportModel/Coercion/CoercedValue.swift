@@ -1,4 +1,5 @@
 /// What coercion makes of a JSON value: a number, or where its text stands.
+@usableFromInline
 package enum CoercedValue {
     case null
     case integer(Int64)
@@ -40,8 +41,9 @@ public enum LedgerKind: String, Sendable, Hashable, Codable, CaseIterable {
 }
 
 /// The ledger kinds that one coercion touched.
+@usableFromInline
 package struct CoercionNotes: OptionSet, Sendable {
-    package let rawValue: UInt16
+    @usableFromInline package let rawValue: UInt16
 
     // Inlinable, as sets are made for every value: without it another module makes each through a generic function of
     // the standard library, which takes longer than most coercions.

@@ -2,9 +2,11 @@
 ///
 /// It is what `Span` will be once the oldest supported toolchain has it. Whoever makes one keeps the bytes alive
 /// and unchanged until the call that takes it returns; nothing that outlives the call may keep it.
+// Usable from inline, and all of its members inlinable: that is what makes it free in other modules.
+@usableFromInline
 package struct ByteView {
-    package let base: UnsafePointer<UInt8>
-    package let count: Int
+    @usableFromInline package let base: UnsafePointer<UInt8>
+    @usableFromInline package let count: Int
 
     /// Borrows `count` bytes from `base`.
     @inlinable

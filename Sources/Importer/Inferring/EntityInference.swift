@@ -40,7 +40,9 @@ struct EntityInference {
         var attributes: [AttributeDescription] = []
         if statistics.paths[EntityStatistics.recordKey].strings > 0 {
             let path = EntityStatistics.recordKey
-            let type = leafType(path)
+            // Keys are text, whatever form they have.
+            let isIllFormed = statistics.paths[path].marks.contains(.illFormedString)
+            let type = isIllFormed ? AttributeType.json : .string
             attributes.append(attribute(path, named: names.name(wanted: "key"), type: type, from: .recordKey))
         }
         let columns = columns()
@@ -109,13 +111,14 @@ extension EntityInference {
     private func objectReason(_ path: Int) -> String? {
         let seen = statistics.paths[path]
         guard seen.objects > 0 else { return nil }
+        // First, as what is seen of an object ends when it is full, and that may be sooner or later.
+        if seen.isFull { return "they have too many different keys" }
         if path == EntityStatistics.record {
             if seen.objects < statistics.records { return "some records are no objects" }
         } else {
             if seen.objects < seen.values { return "there are other values too" }
             if seen.marks.contains(.emptyObject) { return "some have no value in them" }
         }
-        if seen.isFull { return "they have too many different keys" }
         if seen.marks.contains(.illFormedKey) { return "some key is not well-formed Unicode (a lone surrogate)" }
         if seen.marks.contains(.deepObject) { return "they are nested too deeply" }
         if path == EntityStatistics.record { return nil }

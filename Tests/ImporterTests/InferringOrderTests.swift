@@ -1,0 +1,122 @@
+import ImportModel
+import Testing
+
+@testable import Importer
+
+/// The outcome does not depend on who saw which records, nor in which order.
+struct InferringOrderTests {
+    private func merged(
+        _ records: [String],
+        limits: InferenceLimits,
+        _ random: inout SeededGenerator
+    ) -> EntityStatistics {
+        let reader = RecordReader(maxDepth: 1024)
+        var parts = (0..<Int.random(in: 1...6, using: &random)).map { _ in EntityStatistics(limits: limits) }
+        for index in records.indices.shuffled(using: &random) {
+            let part = Int.random(in: 0..<parts.count, using: &random)
+            add(Array((records[index] + "\n").utf8), to: &parts[part], reader, ordinal: Int64(index + 1))
+        }
+        while parts.count > 1 {
+            let taken = parts.remove(at: Int.random(in: 0..<parts.count, using: &random))
+            parts[Int.random(in: 0..<parts.count, using: &random)].merge(taken)
+        }
+        return parts[0]
+    }
+
+    private func check(seed: UInt64, limits: InferenceLimits, _ random: inout SeededGenerator) {
+        var records = RandomRecords(seed: seed)
+        let texts = (0..<Int.random(in: 1...60, using: &random)).map { _ in records.next().text }
+        let whole = gather(texts, limits: limits).entity(named: "e")
+        for _ in 0..<4 {
+            let parts = merged(texts, limits: limits, &random).entity(named: "e")
+            #expect(parts.entity == whole.entity, "seed \(seed), \(limits)")
+            #expect(parts.notices == whole.notices, "seed \(seed), \(limits)")
+        }
+    }
+
+    @Test(arguments: 0..<8) func ofRandomRecordsUnderTheUsualLimits(part: UInt64) {
+        var random = SeededGenerator(seed: part)
+        for seed in part * 40..<part * 40 + 40 { check(seed: seed, limits: InferenceLimits(), &random) }
+    }
+
+    @Test(arguments: 0..<8) func ofRandomRecordsUnderTightLimits(part: UInt64) {
+        var random = SeededGenerator(seed: part + 100)
+        for seed in part * 100..<part * 100 + 100 {
+            let charge = Int.random(in: 4...120, using: &random)
+            let limits = InferenceLimits(
+                charges: [charge, max(2, charge / 2), max(2, charge / 4), max(2, charge / 8)],
+                keys: Int.random(in: 2...8, using: &random),
+                recordKeys: Int.random(in: 4...20, using: &random),
+                depth: Int.random(in: 1...4, using: &random),
+                columns: Int.random(in: 1...20, using: &random),
+                sampledValues: Int.random(in: 1...8, using: &random),
+                sampledKeys: Int.random(in: 1...20, using: &random)
+            )
+            check(seed: seed, limits: limits, &random)
+        }
+    }
+
+    /// What is full follows from its definition alone, worked out here from the set of all paths.
+    @Test func whatIsFullFollowsFromThePathsAlone() {
+        var fullCount = 0
+        for seed in 0..<200 as Range<UInt64> {
+            var random = SeededGenerator(seed: seed)
+            var records = RandomRecords(seed: seed)
+            let values = (0..<20).map { _ in records.next() }
+            let limits = InferenceLimits(
+                charges: [Int.random(in: 20...100, using: &random), 12, 6],
+                keys: 4,
+                recordKeys: 12,
+                depth: 8
+            )
+            let statistics = merged(values.map(\.text), limits: limits, &random)
+            var root = SlowPath()
+            for value in values { root.add(value.value) }
+            compare(root, statistics, path: 0, depth: 0, limits, &fullCount)
+        }
+        #expect(fullCount > 50)
+    }
+
+    private func compare(
+        _ slow: SlowPath,
+        _ statistics: EntityStatistics,
+        path: Int,
+        depth: Int,
+        _ limits: InferenceLimits,
+        _ fullCount: inout Int
+    ) {
+        let isFull = slow.charge(depth: depth, limits) == limits.charge(depth: depth)
+        #expect(statistics.paths[path].isFull == isFull)
+        if isFull {
+            fullCount += 1
+            return
+        }
+        let children = statistics.children(of: path)
+        #expect(children.count == slow.children.count)
+        for child in children {
+            guard let next = slow.children[Array(statistics.key(of: child).utf8)] else {
+                Issue.record("a path that is in no record")
+                continue
+            }
+            compare(next, statistics, path: child, depth: depth + 1, limits, &fullCount)
+        }
+    }
+}
+
+/// All paths of some records, without any limit.
+private struct SlowPath {
+    var children: [[UInt8]: SlowPath] = [:]
+
+    mutating func add(_ value: JSONValue) {
+        guard case .object(let members) = value else { return }
+        for member in members { children[Array(member.key.utf8), default: SlowPath()].add(member.value) }
+    }
+
+    func charge(depth: Int, _ limits: InferenceLimits) -> Int {
+        if children.count > limits.keys(depth: depth) { return limits.charge(depth: depth) }
+        let charge = children.reduce(0) {
+            $0 + InferenceLimits.cost(ofKeyLength: $1.key.count) + $1.value.charge(depth: depth + 1, limits)
+        }
+        return min(charge, limits.charge(depth: depth))
+    }
+}

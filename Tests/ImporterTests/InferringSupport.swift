@@ -1,0 +1,90 @@
+import Foundation
+import ImportModel
+
+@testable import Importer
+
+/// Gathers records from their JSON texts, the first of them as record number `first`.
+func gather(
+    _ records: [String],
+    limits: InferenceLimits = InferenceLimits(),
+    first: Int64 = 1,
+    keys: [String]? = nil
+) -> EntityStatistics {
+    var statistics = EntityStatistics(limits: limits)
+    let reader = RecordReader(maxDepth: 1024)
+    for (index, record) in records.enumerated() {
+        let key = keys.map { Array($0[index].utf8) }
+        add(Array((record + "\n").utf8), to: &statistics, reader, ordinal: first + Int64(index), key: key)
+    }
+    return statistics
+}
+
+/// Adds one line, which must be a record.
+func add(
+    _ line: [UInt8],
+    to statistics: inout EntityStatistics,
+    _ reader: RecordReader,
+    ordinal: Int64,
+    key: [UInt8]? = nil
+) {
+    line.withUnsafeBufferPointer { line in
+        let line = ByteView(line)
+        let outcome = reader.read(line: line)
+        precondition(outcome == .record, "no record: \(String(decoding: line.buffer, as: UTF8.self))")
+        guard let key else { return statistics.add(reader.tape, record: line, ordinal: ordinal) }
+        key.withUnsafeBufferPointer { bytes in
+            let token = JSONToken(
+                kind: .string,
+                bytes: ByteView(bytes),
+                hasEscapes: bytes.contains(UInt8(ascii: "\\"))
+            )
+            statistics.add(reader.tape, record: line, ordinal: ordinal, key: token)
+        }
+    }
+}
+
+/// The entity of these records, in short: `name: type` or `name: type?`, with the path where it is not the name.
+func infer(_ records: [String], limits: InferenceLimits = InferenceLimits(), keys: [String]? = nil) -> [String] {
+    gather(records, limits: limits, keys: keys).entity(named: "e").entity.summary
+}
+
+/// What was noticed of these records.
+func notices(_ records: [String], keys: [String]? = nil) -> [String] {
+    gather(records, keys: keys).entity(named: "e").notices.map(\.description)
+}
+
+extension EntityDescription {
+    /// The attributes in short.
+    var summary: [String] {
+        attributes.map { attribute in
+            let path = attribute.from[0]
+            var text = "\(attribute.name): \(attribute.type.rawValue)\(attribute.isOptional ? "?" : "")"
+            if path == .recordKey {
+                text += " from $key"
+            } else if path.keys != [attribute.name] {
+                text += " from \(path.keys.joined(separator: "/"))"
+            }
+            return text
+        }
+    }
+
+    /// The attribute of this name, in short.
+    func attribute(_ name: String) -> String? {
+        attributes.first { $0.name == name }.map { "\($0.type.rawValue)\($0.isOptional ? "?" : "")" }
+    }
+}
+
+/// A small generator with a seed (SplitMix64), so that a failure can be repeated.
+struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ z >> 30) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ z >> 27) &* 0x94D0_49BB_1331_11EB
+        return z ^ z >> 31
+    }
+}

@@ -61,8 +61,10 @@ struct EntityStatistics: Sendable {
     ) {
         if let key {
             if records == 0 { startSample(at: Self.recordKey) }
-            paths[Self.recordKey].see(ordinal: ordinal, token: 0)
-            countString(key.bytes, hasEscapes: key.hasEscapes, at: Self.recordKey)
+            paths[Self.recordKey].countString(key.bytes, hasEscapes: key.hasEscapes)
+            if paths[Self.recordKey].sample >= 0 {
+                sample(.string, key.bytes, hasEscapes: key.hasEscapes, integer: nil, at: Self.recordKey)
+            }
         }
         tape.tokens.withUnsafeBufferPointer { tokens in
             add(Walk(tokens: tokens, record: record, ordinal: ordinal), token: root, at: Self.record)
@@ -150,37 +152,32 @@ extension EntityStatistics {
 
     @inline(__always)
     private mutating func add(_ walk: Walk, token: Int, at path: Int) {
-        paths[path].see(ordinal: walk.ordinal, token: Int32(truncatingIfNeeded: token))
-        switch walk.tokens[token].kind {
-        case .null:
-            paths[path].nulls += 1
-        case .boolean:
-            paths[path].booleans += 1
-        case .number:
-            let value = paths[path].countNumber(walk.bytes(token))
-            if paths[path].sample >= 0 { sample(value.map { ByteHash.hash($0, seed: 1) }, at: path) }
-        case .string:
-            countString(walk.bytes(token), hasEscapes: walk.tokens[token].hasEscapes, at: path)
-        case .array:
-            paths[path].arrays += 1
-        case .object:
-            paths[path].objects += 1
+        let value = walk.tokens[token]
+        let bytes = walk.bytes(token)
+        let integer = paths[path].count(value, bytes, index: token, ordinal: walk.ordinal)
+        if value.kind == .object {
             addObject(walk, token: token, at: path)
+        } else if value.kind != .null, paths[path].sample >= 0 {
+            sample(value.kind, bytes, hasEscapes: value.hasEscapes, integer: integer, at: path)
         }
     }
 
-    @inline(__always)
-    private mutating func countString(_ bytes: ByteView, hasEscapes: Bool, at path: Int) {
-        paths[path].countString(bytes, hasEscapes: hasEscapes)
-        guard paths[path].sample >= 0 else { return }
-        // Escapes spell one string in several ways, and long texts are no identifiers.
-        sample(hasEscapes || bytes.count > 128 ? nil : ByteHash.hash(bytes, seed: 2), at: path)
+    private mutating func sample(
+        _ kind: JSONKind, _ bytes: ByteView, hasEscapes: Bool, integer: Int64?, at path: Int
+    ) {
+        if let integer {
+            sample(ByteHash.hash(integer, seed: 1), at: path)
+        } else if kind == .string, !hasEscapes, bytes.count <= 128 {
+            sample(ByteHash.hash(bytes, seed: 2), at: path)
+        } else {
+            // Escapes spell one string in several ways, and long texts are no identifiers.
+            dropSample(at: path)
+        }
     }
 
-    /// Samples a value, or gives the sample up: for nil, and where an earlier record has no value.
-    @inline(__always)
-    private mutating func sample(_ hash: UInt64?, at path: Int) {
-        if let hash, paths[path].values == records + 1 {
+    /// Samples a value, or gives the sample up where an earlier record has no value.
+    private mutating func sample(_ hash: UInt64, at path: Int) {
+        if paths[path].values == records + 1 {
             samples[Int(paths[path].sample)].insert(hash)
         } else {
             dropSample(at: path)
@@ -251,8 +248,7 @@ extension EntityStatistics {
             if paths[child].visit == visits {
                 members[Int(paths[child].member)].token = Int32(truncatingIfNeeded: value)
             } else {
-                paths[child].visit = visits
-                paths[child].member = Int32(truncatingIfNeeded: members.count)
+                paths[child].meet(visit: visits, member: members.count)
                 members.append(
                     Member(path: Int32(truncatingIfNeeded: child), token: Int32(truncatingIfNeeded: value))
                 )

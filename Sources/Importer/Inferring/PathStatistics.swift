@@ -99,6 +99,28 @@ struct PathStatistics: Sendable {
         }
     }
 
+    /// Notes in which object it was met last, and where among that object's members.
+    @inline(__always)
+    mutating func meet(visit: Int64, member: Int) {
+        self.visit = visit
+        self.member = Int32(truncatingIfNeeded: member)
+    }
+
+    /// Counts a value, and gives it back if it is an integer of 64 bits.
+    @inline(__always)
+    mutating func count(_ token: RecordTape.Token, _ bytes: ByteView, index: Int, ordinal: Int64) -> Int64? {
+        see(ordinal: ordinal, token: Int32(truncatingIfNeeded: index))
+        switch token.kind {
+        case .null: nulls += 1
+        case .boolean: booleans += 1
+        case .number: return countNumber(bytes)
+        case .string: countString(bytes, hasEscapes: token.hasEscapes)
+        case .array: arrays += 1
+        case .object: objects += 1
+        }
+        return nil
+    }
+
     /// Counts a string.
     @inline(__always)
     mutating func countString(_ bytes: ByteView, hasEscapes: Bool) {

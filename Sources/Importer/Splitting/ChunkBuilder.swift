@@ -64,14 +64,17 @@ final class ChunkBuilder {
     private var isFull = false
 
     // The source.
-    /// Just past the last record.
+    /// Just past the last record, where a chunk can end.
     private(set) var recordEnd: Int64
+    /// Where the gap before the next record begins.
+    private var gapStart: Int64
     /// The opening tokens of the containers that enclose the place after the last record.
     var enclosing: String
     /// Values outside of the record paths.
-    var outside: OutsideCounts
-    /// Records of each path since the split began or was resumed.
-    private(set) var recordsPerPath: [Int64]
+    private var outside: OutsideCounts
+    private var hasOutside = false
+    /// Records of each path in the chunks that are sealed.
+    private var sealedPerPath: [Int64]
     /// Up to here: the block's beginning, or a place in it where a chunk was sealed.
     private let track: SourceTrack
     /// Up to the last record of the blocks before this one.
@@ -102,9 +105,10 @@ final class ChunkBuilder {
         blockBase = base
         firstByte = base
         recordEnd = base
+        gapStart = base
         enclosing = start.enclosing
         outside = OutsideCounts(knownNames: knownOutsideNames)
-        recordsPerPath = Array(repeating: 0, count: settings.pathCount)
+        sealedPerPath = Array(repeating: 0, count: settings.pathCount)
         // A byte order mark is no part of the first line.
         let lineStart = start.byteOffset == 0 ? base : start.lineStart
         track = SourceTrack(byteOffset: base, lineBreaks: start.lineBreaks, lineStart: lineStart)
@@ -180,14 +184,18 @@ final class ChunkBuilder {
         byteCount = min(byteCount, lineEnd + (recordIsKeyed ? 1 : 0) + Self.headLength)
     }
 
-    /// Says that the open record ends at `offset`, in this block or at its beginning.
+    /// Says that the open record ends at `offset`.
     ///
+    /// - Parameters:
+    ///   - path: the index of its record path.
+    ///   - boundary: where a chunk that ends with it ends, in this block or at its beginning: `offset`, or the end of its
+    ///     line.
     /// - Throws: what writing the chunk before it threw, or `onSealed`.
-    func endRecord(at offset: Int64, path: Int) throws {
+    func endRecord(at offset: Int64, path: Int, boundary: Int64) throws {
         copy(to: offset)
         if isFull { try seal(isLast: false) }
         let length = offset - recordStart
-        gaps.append(recordStart - recordEnd)
+        gaps.append(recordStart - gapStart)
         paths.append(Int64(path))
         if recordIsTooDeep || length > maxRecordBytes {
             reject(length)
@@ -206,12 +214,23 @@ final class ChunkBuilder {
         append(0x0A)
         lineEnd = byteCount
         records += 1
-        recordsPerPath[path] += 1
-        recordEnd = offset
+        recordEnd = boundary
+        gapStart = offset
         recordStart = -1
+        if hasOutside { settleOutside() }
+        let weight = byteCount + rejectWeight + 8 * (paths.runCount + gaps.runCount)
+        isFull = weight >= writer.chunkSize && boundary >= settings.minimumEnd
+    }
+
+    /// Counts a value that stands outside of the record paths.
+    func countOutside(_ name: String) {
+        outside.count(name)
+        hasOutside = true
+    }
+
+    private func settleOutside() {
         outside.recordEnded()
-        let weight = byteCount + rejectWeight + 8 * (paths.runs.count + gaps.runs.count)
-        isFull = weight >= writer.chunkSize && offset >= settings.minimumEnd
+        hasOutside = false
     }
 
     private func reject(_ length: Int64) {
@@ -269,6 +288,11 @@ final class ChunkBuilder {
     }
 
     // MARK: Chunks
+
+    /// Records of each path since the split began or was resumed.
+    var recordsPerPath: [Int64] {
+        paths.runs.reduce(into: sealedPerPath) { $0[Int($1.value)] += Int64($1.count) }
+    }
 
     /// Seals the last chunk of a source that ended, whole, where the last block ended.
     func finish() throws {
@@ -331,7 +355,9 @@ final class ChunkBuilder {
         memmove(bytes, bytes + lineEnd, byteCount)
         lineEnd = 0
         firstByte = entry.endByte
+        gapStart = entry.endByte
         firstOrdinal += Int64(records)
+        sealedPerPath = recordsPerPath
         records = 0
         paths = RunList()
         gaps = RunList()

@@ -94,19 +94,16 @@ final class DocumentSplitter {
         guard hasValues else {
             throw ScanFault(kind: .empty, byteOffset: builder.blockBase, message: "no JSON value")
         }
-        var nothing: UInt8 = 0
-        try withUnsafePointer(to: &nothing) { pointer in
-            try parser.handler.beginPiece(pointer, 0, base: builder.blockBase)
-            switch parser.finish() {
-            case .consumed: try parser.handler.endSource()
-            case .stopped: throw stopped()
-            case .failed:
-                throw ScanFault(
-                    kind: .truncated,
-                    byteOffset: builder.blockBase,
-                    message: "the source ends inside of a value"
-                )
-            }
+        parser.handler.beginEnd(base: builder.blockBase)
+        switch parser.finish() {
+        case .consumed: try parser.handler.endSource()
+        case .stopped: throw stopped()
+        case .failed:
+            throw ScanFault(
+                kind: .truncated,
+                byteOffset: builder.blockBase,
+                message: "the source ends inside of a value"
+            )
         }
     }
 

@@ -36,7 +36,9 @@ final class LineSplitter {
             var last = end
             while last > start, ByteScan.isSpace(block[last - 1]) { last -= 1 }
             if last > start { textEnd = base + Int64(last) }
-            if found != nil, builder.hasOpenRecord { try builder.endRecord(at: textEnd, path: 0) }
+            if found != nil, builder.hasOpenRecord {
+                try builder.endRecord(at: textEnd, path: 0, boundary: base + Int64(end))
+            }
             start = end + 1
         }
     }
@@ -57,7 +59,7 @@ final class LineSplitter {
                 message: "the last line ends inside of a value"
             )
         }
-        try builder.endRecord(at: textEnd, path: 0)
+        try builder.endRecord(at: textEnd, path: 0, boundary: builder.blockBase)
     }
 
     /// Whether JSON begins here and does not end. A line that is too large anyway is not looked at to its end.

@@ -37,19 +37,14 @@ struct OutsideCounts {
     }
 
     /// Says that a record has ended: what was counted before it belongs to its chunk.
-    @inline(__always)
     mutating func recordEnded() {
-        if !sinceRecord.isEmpty { merge() }
-    }
-
-    private mutating func merge() {
         untilRecord.merge(sinceRecord) { $0 + $1 }
         sinceRecord.removeAll()
     }
 
     /// The counts up to the last record, which are then forgotten; all counts at the end of the source.
     mutating func take(all: Bool) -> [String: Int64] {
-        if all { merge() }
+        if all { recordEnded() }
         defer { untilRecord.removeAll() }
         return untilRecord
     }

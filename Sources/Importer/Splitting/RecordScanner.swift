@@ -41,6 +41,7 @@ struct RecordScanner {
     private var hasKey = false
     /// Whether the opening tokens of a resumed split are being read.
     private var isPriming = false
+    private var isEnding = false
     private var enclosingIsStale = true
     private var undelimited: Undelimited?
 
@@ -118,6 +119,14 @@ struct RecordScanner {
             isKeyed = top.paths & matcher.members[stack.count - 1] & matcher.complete[stack.count] != 0
         }
         builder.beginRecord(at: tail.start, isKeyed: isKeyed)
+    }
+
+    /// Says that the source has ended: yajl may now end a number that it was waiting for more digits of.
+    mutating func beginEnd(base: Int64) {
+        isEnding = true
+        pieceCount = 0
+        pieceBase = base
+        lastEnd = -1
     }
 
     /// Ends the record at the end of the source, if one needed what follows it.
@@ -223,7 +232,7 @@ struct RecordScanner {
                 name += ".*"
             }
         }
-        builder.outside.count(name)
+        builder.countOutside(name)
     }
 
     /// Where the token that ended at `lastEnd` or, if that is older, the one after it begins.
@@ -255,7 +264,7 @@ struct RecordScanner {
     /// Ends the open record. It was too deep if the depth limit is the hard one.
     private mutating func endRecord(at offset: Int64, _ path: Int) throws {
         guard path >= 0, let builder else { return }
-        try builder.endRecord(at: offset, path: path)
+        try builder.endRecord(at: offset, path: path, boundary: offset)
         if enclosingIsStale {
             builder.enclosing = makeEnclosing()
             enclosingIsStale = false
@@ -290,6 +299,8 @@ struct RecordScanner {
         let paths = valuePaths
         let complete = paths & matcher.complete[stack.count]
         let recordPath = complete == 0 ? -1 : complete.trailingZeroBitCount
+        // A number inside of a container that is not closed may lack digits.
+        if isEnding, !stack.isEmpty { return true }
         if complete != 0 {
             if !builder.hasOpenRecord { builder.beginRecord(at: startOfToken(), isKeyed: false) }
         } else {
@@ -378,7 +389,7 @@ struct RecordScanner {
         }
         if builder.hasOpenRecord { builder.discardRecord() }
         if paths == 0 {
-            builder.outside.count(placeName() + OutsideCounts.step(key: String(decoding: key.buffer, as: UTF8.self)))
+            builder.countOutside(placeName() + OutsideCounts.step(key: String(decoding: key.buffer, as: UTF8.self)))
         }
         return true
     }

@@ -26,7 +26,10 @@ final class TemporaryDirectory {
     let path: String
 
     init() {
-        path = NSTemporaryDirectory() + "splitting-" + UUID().uuidString
+        // In memory where that is possible: thousands of small files are made.
+        let memory = "/dev/shm/"
+        let parent = FileManager.default.isWritableFile(atPath: memory) ? memory : NSTemporaryDirectory()
+        path = parent + "splitting-" + UUID().uuidString
     }
 
     deinit {

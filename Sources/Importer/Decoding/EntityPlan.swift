@@ -51,22 +51,23 @@ final class EntityPlan {
         self.index = Int32(index)
         identifier = entity.identifier.compactMap { name in entity.attributes.firstIndex { $0.name == name } }
         var tree = KeyTree()
-        var slotOf: [AttributePath: Int] = [:]
+        var slotOf: [ExactText: Int] = [:]
         var slotPaths: [String] = []
         slots = entity.attributes.map { attribute in
             attribute.from.map { path in
-                if let slot = slotOf[path] { return slot }
+                let text = path.description
+                if let slot = slotOf[ExactText(text)] { return slot }
                 let slot = slotPaths.count
-                slotOf[path] = slot
-                slotPaths.append(path.description)
+                slotOf[ExactText(text)] = slot
+                slotPaths.append(text)
                 if !path.isRecordKey, !path.keys.isEmpty { tree.insert(path.keys[...], slot: slot) }
                 return slot
             }
         }
         self.slotPaths = slotPaths
         slotCount = slotPaths.count
-        recordSlot = slotOf[.record] ?? -1
-        recordKeySlot = slotOf[.recordKey] ?? -1
+        recordSlot = slotOf[ExactText(AttributePath.record.description)] ?? -1
+        recordKeySlot = slotOf[ExactText(AttributePath.recordKey.description)] ?? -1
         required = entity.attributes.map { !$0.isOptional && $0.defaultValue == nil }
         var defaultBytes: [UInt8] = []
         defaults = try entity.attributes.map { try Self.defaultCell(of: $0, in: entity, &defaultBytes) }
@@ -105,22 +106,23 @@ final class EntityPlan {
     private struct KeyTree {
         var slot = -1
         var keys: [String] = []
-        var children: [String: KeyTree] = [:]
+        var children: [ExactText: KeyTree] = [:]
 
         mutating func insert(_ path: ArraySlice<String>, slot: Int) {
             guard let key = path.first else {
                 self.slot = slot
                 return
             }
-            if children[key] == nil { keys.append(key) }
-            children[key, default: KeyTree()].insert(path.dropFirst(), slot: slot)
+            let exact = ExactText(key)
+            if children[exact] == nil { keys.append(key) }
+            children[exact, default: KeyTree()].insert(path.dropFirst(), slot: slot)
         }
 
         func flatten(into node: Int, path: [String], _ nodes: inout [Node], _ keyBytes: inout [UInt8]) {
             nodes[node].slot = Int32(slot)
             nodes[node].path = AttributePath(keys: path).description
             for (place, key) in keys.enumerated() {
-                guard let child = children[key] else { continue }
+                guard let child = children[ExactText(key)] else { continue }
                 let index = nodes.count
                 var new = Node()
                 new.place = Int32(place)

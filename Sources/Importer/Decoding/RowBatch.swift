@@ -142,7 +142,7 @@ struct LedgerCounts {
     /// What is counted.
     struct Key: Hashable {
         let entity: Int32
-        let attribute: String
+        let attribute: ExactText
         let kind: LedgerKind
     }
 
@@ -152,7 +152,7 @@ struct LedgerCounts {
 
     /// Adds to a count.
     mutating func add(_ kind: LedgerKind, entity: Int32, attribute: String, count: Int64 = 1) {
-        let key = Key(entity: entity, attribute: attribute, kind: kind)
+        let key = Key(entity: entity, attribute: ExactText(attribute), kind: kind)
         if let place = places[key] {
             counts[place] += count
         } else {

@@ -18,7 +18,7 @@ struct JobProgress: Sendable {
     /// Time that the job had taken before this run.
     private let secondsBefore: Double
     private let started = ContinuousClock.now
-    private var names: [Names: Set<String>] = [:]
+    private var names: [Names: Set<ExactText>] = [:]
 
     /// Where the job stands in the store.
     init(_ database: Database, job: Int64) throws {
@@ -31,7 +31,7 @@ struct JobProgress: Sendable {
             database, sql: "SELECT entity, attribute, kind FROM _import_ledger WHERE job = ?", arguments: [job])
         while let row = try rows.next() {
             guard let kind = LedgerKind(rawValue: row["kind"]) else { continue }
-            names[Names(entity: row["entity"], kind: kind), default: []].insert(row["attribute"])
+            names[Names(entity: row["entity"], kind: kind), default: []].insert(ExactText(row["attribute"]))
         }
     }
 
@@ -65,15 +65,15 @@ struct JobProgress: Sendable {
 
     /// The name that a ledger entry is counted under. Names come in source order, so which ones are counted one by one
     /// does not depend on who decoded them.
-    mutating func ledgerName(_ name: String, kind: LedgerKind, entity: String) -> String {
-        guard kind == .unknownKey || kind == .outside else { return name }
+    mutating func ledgerName(_ name: ExactText, kind: LedgerKind, entity: String) -> String {
+        guard kind == .unknownKey || kind == .outside else { return name.text }
         let key = Names(entity: entity, kind: kind)
         var known = names[key] ?? []
-        if known.contains(name) { return name }
+        if known.contains(name) { return name.text }
         guard known.count < Self.namedLedgerEntries else { return Self.otherNames }
         known.insert(name)
         names[key] = known
-        return name
+        return name.text
     }
 }
 

@@ -163,7 +163,11 @@ extension EntityStatistics {
     }
 
     private mutating func sample(
-        _ kind: JSONKind, _ bytes: ByteView, hasEscapes: Bool, integer: Int64?, at path: Int
+        _ kind: JSONKind,
+        _ bytes: ByteView,
+        hasEscapes: Bool,
+        integer: Int64?,
+        at path: Int
     ) {
         if let integer {
             sample(ByteHash.hash(integer, seed: 1), at: path)
@@ -226,7 +230,8 @@ extension EntityStatistics {
 
     /// Puts an object's members onto `members`; false if the object, or one around it, is full.
     private mutating func collectMembers(_ walk: Walk, token: Int, at path: Int) -> Bool {
-        visits += 1
+        let first = members.count
+        var isRising = true
         var previous = -1
         var index = token + 1
         let end = Int(walk.tokens[token].next)
@@ -245,18 +250,30 @@ extension EntityStatistics {
                     return false
                 }
             }
-            if paths[child].visit == visits {
-                members[Int(paths[child].member)].token = Int32(truncatingIfNeeded: value)
+            let member = Member(path: Int32(truncatingIfNeeded: child), token: Int32(truncatingIfNeeded: value))
+            if isRising, child > previous {
+                // Paths are numbered as they first appear: as long as the numbers rise, no key stands here twice.
+                members.append(member)
             } else {
-                paths[child].meet(visit: visits, member: members.count)
-                members.append(
-                    Member(path: Int32(truncatingIfNeeded: child), token: Int32(truncatingIfNeeded: value))
-                )
+                if isRising { stampMembers(from: first) }
+                isRising = false
+                if paths[child].visit == visits {
+                    members[Int(paths[child].member)].token = member.token
+                } else {
+                    paths[child].meet(visit: visits, member: members.count)
+                    members.append(member)
+                }
             }
             previous = child
             index = Int(walk.tokens[value].next)
         }
         return true
+    }
+
+    /// Notes of each member of an object that it was met there.
+    private mutating func stampMembers(from first: Int) {
+        visits += 1
+        for index in first..<members.count { paths[Int(members[index].path)].meet(visit: visits, member: index) }
     }
 
     /// The path of a key if it is the one that came here last, else -1.

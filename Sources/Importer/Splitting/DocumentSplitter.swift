@@ -123,11 +123,13 @@ final class DocumentSplitter {
         parser.handler.failure ?? ImportError(.software, "the split stopped without a reason")
     }
 
-    /// yajl's words without their heading.
+    /// yajl's words without their heading and full stop.
     private static func plain(_ message: String) -> String {
-        for heading in ["lexical error: ", "parse error: "] where message.hasPrefix(heading) {
-            return String(message.dropFirst(heading.count))
+        var words = message
+        for heading in ["lexical error: ", "parse error: "] where words.hasPrefix(heading) {
+            words.removeFirst(heading.count)
         }
-        return message
+        if words.hasSuffix(".") { words.removeLast() }
+        return words
     }
 }

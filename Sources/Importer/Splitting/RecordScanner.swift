@@ -261,7 +261,7 @@ struct RecordScanner {
 
     // MARK: Values
 
-    /// Ends the open record. It was too deep if the depth limit is the hard one.
+    /// Ends the open record.
     private mutating func endRecord(at offset: Int64, _ path: Int) throws {
         guard path >= 0, let builder else { return }
         try builder.endRecord(at: offset, path: path, boundary: offset)
@@ -336,7 +336,7 @@ struct RecordScanner {
             path = complete.trailingZeroBitCount
             if !builder.hasOpenRecord { builder.beginRecord(at: pieceBase + Int64(end - 1), isKeyed: false) }
             depth = 1
-            depthLimit = maxDepth
+            depthLimit = min(maxDepth, hardLimit)
             return true
         }
         let inner = paths & (isArray ? matcher.elements[stack.count] : matcher.objects[stack.count])
@@ -351,15 +351,18 @@ struct RecordScanner {
         if paths != 0 { countOutside() }
         path = -1
         depth = 1
-        depthLimit = Self.maximumOpenContainers
+        depthLimit = hardLimit
         return true
     }
 
+    /// How many containers may be open inside of those that enclose records.
+    private var hardLimit: Int { Self.maximumOpenContainers - stack.count }
+
     /// A container inside of a record or of an outside value is nested more deeply than its limit.
     private mutating func exceedDepth(end: Int) -> Bool {
-        if path >= 0, depthLimit != Self.maximumOpenContainers, let builder {
+        if path >= 0, depthLimit < hardLimit, let builder {
             builder.passOverTooDeepRecord()
-            depthLimit = Self.maximumOpenContainers
+            depthLimit = hardLimit
             if depth <= depthLimit { return true }
         }
         return stop(

@@ -16,8 +16,6 @@ struct SplitFault: Sendable, Hashable {
         case truncated
         /// Not JSON.
         case syntax
-        /// Bytes of another encoding than UTF-8 where JSON has no text at all.
-        case encoding
         /// More open containers than any source needs.
         case nesting
     }

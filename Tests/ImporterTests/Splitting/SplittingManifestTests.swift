@@ -1,0 +1,151 @@
+import Foundation
+import Testing
+
+@testable import Importer
+
+struct SplittingManifestTests {
+    private let temporary = TemporaryDirectory()
+    private let shape = SourceShape(layout: .document, paths: ["$[*]"])
+
+    private var header: ChunkManifest.Header {
+        ChunkManifest.Header(
+            sources: [SourceDescription(name: "a.json", path: "/a.json", member: nil, size: 7, modified: 8)],
+            shapes: [shape],
+            limits: SplitLimits(maxRecordBytes: 5, maxDepth: 6)
+        )
+    }
+
+    private func mode(_ name: String) throws -> Int {
+        let attributes = try FileManager.default.attributesOfItem(atPath: temporary.path + name)
+        return (attributes[.posixPermissions] as? NSNumber)?.intValue ?? 0
+    }
+
+    /// Cuts `[1,2,3]` into three chunks, or until `stop` of them are sealed.
+    private func cut(
+        _ directory: ChunkDirectory,
+        _ manifest: ChunkManifest,
+        from start: SplitPosition = .start,
+        number: Int = 1,
+        stop: Int = 9
+    ) throws -> SplitEnd {
+        let writer = ChunkWriter(
+            directory: directory,
+            manifest: manifest,
+            chunkSize: 1,
+            nextNumber: number,
+            synced: false
+        )
+        var sealed = 0
+        return try SourceSplitter(
+            stream: MemoryStream(Array("[1,2,3]".utf8), from: Int(start.byteOffset)),
+            baseOffset: start.byteOffset,
+            source: 0,
+            shape: shape,
+            paths: [SplitCase.path("$[*]")],
+            limits: SplitLimits(),
+            writer: writer,
+            start: start,
+            firstOrdinal: Int64(number)
+        ) { _ in
+            sealed += 1
+            if sealed == stop { throw ImportError(.interrupted, "interrupted") }
+        }.run()
+    }
+
+    @Test func keepsOthersOut() throws {
+        let directory = try ChunkDirectory(path: temporary.path + "/", creates: true)
+        _ = try cut(directory, ChunkManifest(creatingIn: directory, header: header, synced: true))
+        #expect(try mode("") == 0o700)
+        #expect(try mode("/manifest.ndjson") == 0o600)
+        #expect(try mode("/chunk-000001.ndjson") == 0o600)
+    }
+
+    @Test func goesOnAfterAnInterruptionAndATornLine() throws {
+        let directory = try ChunkDirectory(path: temporary.path, creates: true)
+        #expect(throws: ImportError.self) {
+            _ = try cut(directory, ChunkManifest(creatingIn: directory, header: header, synced: false), stop: 2)
+        }
+        let whole = try Data(contentsOf: URL(fileURLWithPath: temporary.path + "/manifest.ndjson"))
+        for torn in ["", "{\"num", "{}", "{\"number\":3}\n{"] {
+            try (whole + Data(torn.utf8)).write(to: URL(fileURLWithPath: temporary.path + "/manifest.ndjson"))
+            let content = try #require(try ChunkManifest.read(in: directory))
+            #expect(content.header == header)
+            #expect(content.entries.map(\.number) == [1, 2])
+            let manifest = try ChunkManifest(resuming: content, in: directory, synced: false)
+            #expect(try cut(directory, manifest, from: content.entries[1].end, number: 3) == .finished)
+            let all = try #require(try ChunkManifest.read(in: directory)).entries
+            #expect(all.map(\.number) == [1, 2, 3])
+            #expect(all.last?.isLast == true)
+            #expect(try all.allSatisfy { try directory.isIntact($0) })
+        }
+    }
+
+    @Test func knowsNoManifestWithoutAWholeHeader() throws {
+        let directory = try ChunkDirectory(path: temporary.path, creates: true)
+        #expect(try ChunkManifest.read(in: directory) == nil)
+        for text in ["", "{\"format\":1", "nonsense\n"] {
+            try Data(text.utf8).write(to: URL(fileURLWithPath: temporary.path + "/manifest.ndjson"))
+            #expect(try ChunkManifest.read(in: directory) == nil)
+        }
+        try Data("{\"format\":2}\n".utf8).write(to: URL(fileURLWithPath: temporary.path + "/manifest.ndjson"))
+        #expect(throws: ImportError.self) { _ = try ChunkManifest.read(in: directory) }
+    }
+
+    @Test func noticesADamagedChunk() throws {
+        let directory = try ChunkDirectory(path: temporary.path, creates: true)
+        _ = try cut(directory, ChunkManifest(creatingIn: directory, header: header, synced: false))
+        let entry = try #require(try ChunkManifest.read(in: directory)?.entries.first)
+        let file = URL(fileURLWithPath: temporary.path + "/chunk-000001.ndjson")
+        var bytes: [UInt8] = []
+        #expect(try directory.read(entry, into: &bytes))
+        #expect(bytes == Array("1\n".utf8))
+        #expect(try directory.isIntact(entry))
+        try Data("2\n".utf8).write(to: file)
+        #expect(try !directory.isIntact(entry))
+        try Data("1\n1".utf8).write(to: file)
+        #expect(try !directory.isIntact(entry))
+        try directory.remove(chunk: 1)
+        try directory.remove(chunk: 1)
+        #expect(try !directory.isIntact(entry))
+        #expect(try !directory.read(entry, into: &bytes))
+        try directory.removeAll()
+        #expect(!FileManager.default.fileExists(atPath: temporary.path))
+    }
+
+    @Test func followsNoSymbolicLink() throws {
+        let link = temporary.path + "-link"
+        defer { unlink(link) }
+        _ = try ChunkDirectory(path: temporary.path, creates: true)
+        symlink(temporary.path, link)
+        for path in [link, link + "/"] {
+            let error = #expect(throws: ImportError.self) { _ = try ChunkDirectory(path: path, creates: true) }
+            #expect(error?.code == .cannotCreate)
+            #expect(error?.advice?.contains("symbolic link") == true)
+        }
+        let directory = try ChunkDirectory(path: temporary.path, creates: true)
+        let target = TemporaryDirectory()
+        try FileManager.default.createDirectory(atPath: target.path, withIntermediateDirectories: true)
+        let outside = target.path + "/outside"
+        try Data("safe".utf8).write(to: URL(fileURLWithPath: outside))
+        for name in [
+            "chunk-000001.ndjson", "chunk-000001.ndjson.partial", "manifest.ndjson", "manifest.ndjson.partial",
+        ] {
+            symlink(outside, temporary.path + "/" + name)
+        }
+        #expect(throws: ImportError.self) { _ = try ChunkManifest.read(in: directory) }
+        _ = try cut(directory, ChunkManifest(creatingIn: directory, header: header, synced: false))
+        #expect(try String(contentsOfFile: outside, encoding: .utf8) == "safe")
+        #expect(try ChunkManifest.read(in: directory)?.entries.count == 3)
+    }
+
+    @Test func saysWhyADirectoryCannotBeUsed() throws {
+        let file = temporary.path
+        try Data().write(to: URL(fileURLWithPath: file))
+        for path in [file, "/nowhere/at/all"] {
+            let error = #expect(throws: ImportError.self) { _ = try ChunkDirectory(path: path, creates: true) }
+            #expect(error?.code == .cannotCreate)
+            #expect(error?.advice != nil)
+        }
+        #expect(ImportError.system(ENOSPC, "write", "/x").code == .io)
+    }
+}

@@ -15,8 +15,11 @@ public struct JobOptions: Sendable, Hashable {
     public var maxDepth: Int
 
     public init(
-        model: ModelDescription? = nil, entity: String? = nil, records: [RecordPath] = [],
-        maxRecordBytes: Int = 64 << 20, maxDepth: Int = 1024
+        model: ModelDescription? = nil,
+        entity: String? = nil,
+        records: [RecordPath] = [],
+        maxRecordBytes: Int = 64 << 20,
+        maxDepth: Int = 1024
     ) {
         self.model = model
         self.entity = entity
@@ -53,8 +56,14 @@ public struct RunOptions: Sendable, Hashable {
     }
 
     public init(
-        workers: Int = 2, chunkSize: Int = 8 << 20, commitEvery: Int = 10_000, chunkDirectory: String? = nil,
-        keepsChunks: Bool = false, again: Bool = false, restart: Bool = false, durability: Durability = .normal
+        workers: Int = 2,
+        chunkSize: Int = 8 << 20,
+        commitEvery: Int = 10_000,
+        chunkDirectory: String? = nil,
+        keepsChunks: Bool = false,
+        again: Bool = false,
+        restart: Bool = false,
+        durability: Durability = .normal
     ) {
         self.workers = workers
         self.chunkSize = chunkSize

@@ -8,11 +8,19 @@ extension ImportPipeline {
     ///
     /// - Throws: `ImportError`. Chunks that are sealed stay, and the same call carries on.
     public static func split(
-        sources: [String], to directory: String, job: JobOptions, run: RunOptions, progress: ImportProgress,
+        sources: [String],
+        to directory: String,
+        job: JobOptions,
+        run: RunOptions,
+        progress: ImportProgress,
         interruption: Interruption
     ) throws -> SplitSummary {
         try SplitTool(
-            directory: directory, job: job, run: run, opener: SourceOpener(), progress: progress,
+            directory: directory,
+            job: job,
+            run: run,
+            opener: SourceOpener(),
+            progress: progress,
             interruption: interruption
         ).split(sources)
     }
@@ -21,10 +29,18 @@ extension ImportPipeline {
     ///
     /// - Throws: `ImportError`, also when the sources are not sound to their end.
     public static func infer(
-        sources: [String], job: JobOptions, run: RunOptions, progress: ImportProgress, interruption: Interruption
+        sources: [String],
+        job: JobOptions,
+        run: RunOptions,
+        progress: ImportProgress,
+        interruption: Interruption
     ) throws -> InferredModel {
         try InferTool(
-            job: job, run: run, opener: SourceOpener(), progress: progress, interruption: interruption
+            job: job,
+            run: run,
+            opener: SourceOpener(),
+            progress: progress,
+            interruption: interruption
         ).infer(sources)
     }
 }

@@ -32,7 +32,11 @@ public final class ImportPipeline: Sendable {
     ///   - run: what it does not depend on.
     ///   - merges: where commits are announced.
     public init(
-        sources: [String], into store: String, job: JobOptions, run: RunOptions, merges: MergeCenter = MergeCenter()
+        sources: [String],
+        into store: String,
+        job: JobOptions,
+        run: RunOptions,
+        merges: MergeCenter = MergeCenter()
     ) {
         self.store = store
         self.merges = merges
@@ -84,8 +88,14 @@ public final class ImportPipeline: Sendable {
             return Outcome(report: try StoreInspection(store: store).status(), wasAlreadyFinished: true)
         }
         let session = try ImportSession(
-            store: store, decision: decision, run: runOptions, opener: opener, progress: progress,
-            interruption: interruption, merges: merges)
+            store: store,
+            decision: decision,
+            run: runOptions,
+            opener: opener,
+            progress: progress,
+            interruption: interruption,
+            merges: merges
+        )
         do {
             try session.run()
             // The session's connection outlives the reader's: the last one to close tidies the WAL away, and a reader
@@ -146,12 +156,21 @@ public final class ImportPipeline: Sendable {
             case .nothing(let job): (job, .nothing)
             }
         return ImportPlan(
-            store: store, action: action,
+            store: store,
+            action: action,
             sources: job.sources.map {
                 ImportPlan.Source(
-                    name: $0.description.name, bytes: $0.description.size, shape: $0.shape, entities: $0.entities)
+                    name: $0.description.name,
+                    bytes: $0.description.size,
+                    shape: $0.shape,
+                    entities: $0.entities
+                )
             },
-            infersModel: job.options.model == nil, chunkDirectory: job.chunkDirectory, workers: runOptions.workers,
-            chunkSize: runOptions.chunkSize, commitEvery: runOptions.commitEvery)
+            infersModel: job.options.model == nil,
+            chunkDirectory: job.chunkDirectory,
+            workers: runOptions.workers,
+            chunkSize: runOptions.chunkSize,
+            commitEvery: runOptions.commitEvery
+        )
     }
 }

@@ -14,12 +14,19 @@ final class ImportSession {
     /// workers.
     private let database: DatabaseQueue
     private let directory: ChunkDirectory
+    private let started = ContinuousClock.now
+    private let secondsBefore: Double
     private var job: StoredJob
     private var open: [Int: SourceStream] = [:]
 
     init(
-        store: String, decision: JobOpening.Decision, run: RunOptions, opener: SourceOpener, progress: ImportProgress,
-        interruption: Interruption, merges: MergeCenter
+        store: String,
+        decision: JobOpening.Decision,
+        run: RunOptions,
+        opener: SourceOpener,
+        progress: ImportProgress,
+        interruption: Interruption,
+        merges: MergeCenter
     ) throws {
         self.store = store
         options = run
@@ -31,6 +38,7 @@ final class ImportSession {
         switch decision {
         case .begin(let planned, let open):
             self.open = open
+            secondsBefore = 0
             directory = try ChunkDirectory(path: planned.chunkDirectory, creates: true)
             if !planned.options.takesChunks { try Self.clear(directory) }
             job = try database.write { [store] database in
@@ -42,8 +50,11 @@ final class ImportSession {
             }
         case .resume(let interrupted), .nothing(let interrupted):
             var job = interrupted
-            if let path = run.chunkDirectory, !job.options.takesChunks { job.chunkDirectory = JobOpening.absolute(path) }
+            if let path = run.chunkDirectory, !job.options.takesChunks {
+                job.chunkDirectory = JobOpening.absolute(path)
+            }
             directory = try ChunkDirectory(path: job.chunkDirectory, creates: !job.options.takesChunks)
+            secondsBefore = try database.read { try Marker($0, job: job.id)?.seconds } ?? 0
             self.job = job
         }
     }
@@ -53,8 +64,10 @@ final class ImportSession {
         guard let content = try ChunkManifest.read(in: directory) else { return }
         guard content.header.job != nil else {
             throw ImportError(
-                .cannotCreate, "\(directory.path): holds chunks made by `importer split`",
-                advice: "Give another directory with --chunks, or import the chunks themselves.")
+                .cannotCreate,
+                "\(directory.path): holds chunks made by `importer split`",
+                advice: "Give another directory with --chunks, or import the chunks themselves."
+            )
         }
         try directory.removeAll()
     }
@@ -82,12 +95,12 @@ final class ImportSession {
     }
 
     private func setState(_ state: ImportReport.State, message: String? = nil) throws {
-        var job = job
-        job = try database.write { database in
-            try job.setState(state, message: message, database)
+        let seconds = secondsBefore + (ContinuousClock.now - started).inSeconds
+        job = try database.write { [job] database in
+            var job = job
+            try job.setState(state, message: message, seconds: seconds, database)
             return job
         }
-        self.job = job
     }
 
     private func note(_ error: any Error) {
@@ -102,7 +115,8 @@ final class ImportSession {
         try setState(.finished)
         let marker = try database.read { [job] in try Marker($0, job: job.id) } ?? Marker()
         merges.enqueue(
-            MergeNotification(job: job.id, commit: marker.commits, changes: [], marker: marker, isFinished: true))
+            MergeNotification(job: job.id, commit: marker.commits, changes: [], marker: marker, isFinished: true)
+        )
         if !options.keepsChunks, !job.options.takesChunks { try directory.removeAll() }
         try database.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
         progress.update { $0.phase = .finished }
@@ -165,12 +179,18 @@ final class ImportSession {
         }
         let names = try database.read { [job] in
             try String.fetchAll(
-                $0, sql: "SELECT attribute FROM _import_ledger WHERE job = ? AND kind = ?",
-                arguments: [job.id, LedgerKind.outside.rawValue])
+                $0,
+                sql: "SELECT attribute FROM _import_ledger WHERE job = ? AND kind = ?",
+                arguments: [job.id, LedgerKind.outside.rawValue]
+            )
         }
         return try ResumePoint(
-            marker: marker, outsideNames: names, sourceCount: job.sources.count, directory: directory,
-            token: job.token)
+            marker: marker,
+            outsideNames: names,
+            sourceCount: job.sources.count,
+            directory: directory,
+            token: job.token
+        )
     }
 
     /// The manifest that the split goes on writing.
@@ -180,7 +200,11 @@ final class ImportSession {
             return try ChunkManifest(resuming: content, in: directory, synced: isSynced)
         }
         let header = ChunkManifest.Header(
-            sources: job.sources.map(\.description), shapes: job.sources.map(\.shape), limits: limits, job: job.token)
+            sources: job.sources.map(\.description),
+            shapes: job.sources.map(\.shape),
+            limits: limits,
+            job: job.token
+        )
         return try ChunkManifest(creatingIn: directory, header: header, synced: isSynced)
     }
 
@@ -190,7 +214,11 @@ final class ImportSession {
 
     private func sealed(_ entry: ChunkEntry) -> SealedChunk {
         SealedChunk(
-            entry, in: directory, shape: job.sources[entry.source].shape, maxRecordBytes: limits.maxRecordBytes)
+            entry,
+            in: directory,
+            shape: job.sources[entry.source].shape,
+            maxRecordBytes: limits.maxRecordBytes
+        )
     }
 
     /// A stream that cannot be opened at a place of its own is read up to there, and checked on the way.
@@ -207,14 +235,25 @@ final class ImportSession {
         }
         let stream = try opener.open(source.description, interruption: interruption)
         try SourceCheck(opener: opener, interruption: interruption).verify(
-            stream, source.description.displayName, ranges, upTo: point.split.position.byteOffset)
+            stream,
+            source.description.displayName,
+            ranges,
+            upTo: point.split.position.byteOffset
+        )
         open[point.split.source] = stream
     }
 
     private func splitStage(_ point: ResumePoint) throws -> SplitStage {
         SplitStage(
-            sources: job.sources, limits: limits, chunkSize: options.chunkSize, directory: directory,
-            manifest: try manifest(point), opener: opener, interruption: interruption, progress: progress)
+            sources: job.sources,
+            limits: limits,
+            chunkSize: options.chunkSize,
+            directory: directory,
+            manifest: try manifest(point),
+            opener: opener,
+            interruption: interruption,
+            progress: progress
+        )
     }
 
     private func showWhereItStands(_ point: ResumePoint) throws {
@@ -223,7 +262,7 @@ final class ImportSession {
             guard let total, let size = source.description.plainSize else { return nil }
             return total + size
         }
-        let rejects = try database.read { [job] in try JobProgress($0, job: job.id).rejects }
+        let rejects = try database.read { [job, started] in try JobProgress($0, job: job.id, started: started).rejects }
         let cut = point.chunks.reduce(marker.bytes) { $0 + $1.endByte - max($1.firstByte, 0) }
         progress.update {
             $0.totalBytes = total
@@ -247,8 +286,13 @@ final class ImportSession {
         try advanceStandardInput(to: point)
         let queue = ChunkQueue(capacity: options.workers + 2)
         let stage = InferStage(
-            sources: job.sources, maxDepth: job.options.maxDepth, queue: queue, removesChunks: false,
-            progress: progress, interruption: interruption)
+            sources: job.sources,
+            maxDepth: job.options.maxDepth,
+            queue: queue,
+            removesChunks: false,
+            progress: progress,
+            interruption: interruption
+        )
         let pool = WorkerPool(workers: options.workers) { queue.fail($0) }
         for _ in 0..<options.workers { pool.start { try stage.work() } }
         interruption.onRequest { [interruption] in queue.fail(interruption.error) }
@@ -276,11 +320,19 @@ final class ImportSession {
         try showWhereItStands(point)
         if deferredFault == nil { try advanceStandardInput(to: point) }
         let queue = ChunkQueue(capacity: options.workers + 2)
-        let state = try database.read { [job] in try JobProgress($0, job: job.id) }
+        let state = try database.read { [job, started] in try JobProgress($0, job: job.id, started: started) }
         let stage = ImportStage(
-            store: store, job: job, model: model, run: options, queue: queue, state: state,
-            keepsChunks: options.keepsChunks || job.options.takesChunks, progress: progress, interruption: interruption,
-            merges: merges)
+            store: store,
+            job: job,
+            model: model,
+            run: options,
+            queue: queue,
+            state: state,
+            keepsChunks: options.keepsChunks || job.options.takesChunks,
+            progress: progress,
+            interruption: interruption,
+            merges: merges
+        )
         let pool = WorkerPool(workers: options.workers) { stage.fail($0) }
         for _ in 0..<options.workers { pool.start { try stage.work() } }
         interruption.onRequest { [interruption] in stage.fail(interruption.error) }
@@ -321,7 +373,9 @@ final class ImportSession {
         let marker = try marker()
         guard marker.source < job.sources.count else { return }
         throw ImportError(
-            .badInput, "\(directory.path): the split that made these chunks was not finished",
-            advice: "Everything in them is imported. Finish the split, then resume.")
+            .badInput,
+            "\(directory.path): the split that made these chunks was not finished",
+            advice: "Everything in them is imported. Finish the split, then resume."
+        )
     }
 }

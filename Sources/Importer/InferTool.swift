@@ -27,11 +27,20 @@ struct InferTool {
         defer { try? directory.removeAll() }
         let limits = SplitLimits(maxRecordBytes: job.maxRecordBytes, maxDepth: job.maxDepth)
         let header = ChunkManifest.Header(
-            sources: plan.sources.map(\.description), shapes: plan.sources.map(\.shape), limits: limits)
+            sources: plan.sources.map(\.description),
+            shapes: plan.sources.map(\.shape),
+            limits: limits
+        )
         let stage = SplitStage(
-            sources: plan.sources, limits: limits, chunkSize: run.chunkSize, directory: directory,
-            manifest: try ChunkManifest(creatingIn: directory, header: header, synced: false), opener: opener,
-            interruption: interruption, progress: progress)
+            sources: plan.sources,
+            limits: limits,
+            chunkSize: run.chunkSize,
+            directory: directory,
+            manifest: try ChunkManifest(creatingIn: directory, header: header, synced: false),
+            opener: opener,
+            interruption: interruption,
+            progress: progress
+        )
         return try infer(plan.sources, removesChunks: true) { put in
             try stage.run(from: SplitStart(), open: plan.open) { try put($0.entry, directory) }
         }
@@ -39,13 +48,19 @@ struct InferTool {
 
     /// Looks at the chunks that `cut` hands over.
     private func infer(
-        _ sources: [StoredJob.Source], removesChunks: Bool,
+        _ sources: [StoredJob.Source],
+        removesChunks: Bool,
         _ cut: (@escaping (ChunkEntry, ChunkDirectory) throws -> Void) throws -> ImportError?
     ) throws -> InferredModel {
         let queue = ChunkQueue(capacity: run.workers + 2)
         let stage = InferStage(
-            sources: sources, maxDepth: job.maxDepth, queue: queue, removesChunks: removesChunks, progress: progress,
-            interruption: interruption)
+            sources: sources,
+            maxDepth: job.maxDepth,
+            queue: queue,
+            removesChunks: removesChunks,
+            progress: progress,
+            interruption: interruption
+        )
         let pool = WorkerPool(workers: run.workers) { queue.fail($0) }
         for _ in 0..<run.workers { pool.start { try stage.work() } }
         interruption.onRequest { [interruption] in queue.fail(interruption.error) }
@@ -53,7 +68,12 @@ struct InferTool {
             let fault = try cut { entry, directory in
                 try queue.put(
                     SealedChunk(
-                        entry, in: directory, shape: sources[entry.source].shape, maxRecordBytes: job.maxRecordBytes))
+                        entry,
+                        in: directory,
+                        shape: sources[entry.source].shape,
+                        maxRecordBytes: job.maxRecordBytes
+                    )
+                )
             }
             queue.close()
             try pool.wait()

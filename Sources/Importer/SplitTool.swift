@@ -19,13 +19,22 @@ struct SplitTool {
         let shapes = try planner.shapes(arguments)
         let directory = try ChunkDirectory(path: JobOpening.absolute(directory), creates: true)
         let header = ChunkManifest.Header(
-            sources: shapes.map(\.description), shapes: shapes.map(\.shape), limits: limits)
+            sources: shapes.map(\.description),
+            shapes: shapes.map(\.shape),
+            limits: limits
+        )
         let isSynced = header.sources.contains { !$0.isRepeatable }
         let (manifest, start, before) = try begin(header, in: directory, synced: isSynced)
         let stage = SplitStage(
             sources: shapes.map { StoredJob.Source(description: $0.description, shape: $0.shape, entities: []) },
-            limits: limits, chunkSize: run.chunkSize, directory: directory, manifest: manifest, opener: opener,
-            interruption: interruption, progress: progress)
+            limits: limits,
+            chunkSize: run.chunkSize,
+            directory: directory,
+            manifest: manifest,
+            opener: opener,
+            interruption: interruption,
+            progress: progress
+        )
         var open: [Int: SourceStream] = [:]
         for (index, shape) in shapes.enumerated() where start.source == index && start.position == .start {
             open[index] = shape.open
@@ -39,18 +48,27 @@ struct SplitTool {
 
     /// Makes the manifest, or goes on with the one of the same split.
     private func begin(
-        _ header: ChunkManifest.Header, in directory: ChunkDirectory, synced: Bool
+        _ header: ChunkManifest.Header,
+        in directory: ChunkDirectory,
+        synced: Bool
     ) throws -> (ChunkManifest, SplitStart, [ChunkEntry]) {
         guard let content = try ChunkManifest.read(in: directory) else {
             return (try ChunkManifest(creatingIn: directory, header: header, synced: synced), SplitStart(), [])
         }
         guard content.header == header, header.sources.allSatisfy(\.isRepeatable) else {
             throw ImportError(
-                .cannotCreate, "\(directory.path): holds the chunks of another split",
-                advice: "Give another directory, or remove this one.")
+                .cannotCreate,
+                "\(directory.path): holds the chunks of another split",
+                advice: "Give another directory, or remove this one."
+            )
         }
         let point = try ResumePoint(
-            marker: Marker(), outsideNames: [], sourceCount: header.sources.count, directory: directory, token: nil)
+            marker: Marker(),
+            outsideNames: [],
+            sourceCount: header.sources.count,
+            directory: directory,
+            token: nil
+        )
         guard let kept = point.manifest else {
             return (try ChunkManifest(creatingIn: directory, header: header, synced: synced), SplitStart(), [])
         }
@@ -93,8 +111,13 @@ struct SplitTool {
 
         func summary(directory: String) -> SplitSummary {
             SplitSummary(
-                directory: directory, chunks: chunks, records: records, passedOver: passedOver, bytes: bytes,
-                outside: outside)
+                directory: directory,
+                chunks: chunks,
+                records: records,
+                passedOver: passedOver,
+                bytes: bytes,
+                outside: outside
+            )
         }
     }
 }

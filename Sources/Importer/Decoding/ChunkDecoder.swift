@@ -48,8 +48,10 @@ final class ChunkDecoder {
         hash(from: 0)
         guard reader.line == committed.records, hasher.digest == committed.hash else {
             throw ImportError(
-                .badInput, "the source has changed before the place where the import stopped",
-                advice: "Give the source as it was, or begin anew with --restart.")
+                .badInput,
+                "the source has changed before the place where the import stopped",
+                advice: "Give the source as it was, or begin anew with --restart."
+            )
         }
     }
 
@@ -74,9 +76,16 @@ final class ChunkDecoder {
             case .record(let reader):
                 decoders[places[path]].decode(
                     RecordDecoder.Input(
-                        line: line.bytes, lineOffset: line.offset, byteOffset: line.byteOffset, ordinal: line.ordinal,
-                        root: line.root, recordKey: line.isKeyed ? 1 : -1),
-                    tape: reader.tape, into: &batch)
+                        line: line.bytes,
+                        lineOffset: line.offset,
+                        byteOffset: line.byteOffset,
+                        ordinal: line.ordinal,
+                        root: line.root,
+                        recordKey: line.isKeyed ? 1 : -1
+                    ),
+                    tape: reader.tape,
+                    into: &batch
+                )
             case .broken(let code, let place): reject(line, code, at: place, plan, into: &batch)
             case .passedOver(let entry): reject(line, entry, plan, chunk, into: &batch)
             }
@@ -102,14 +111,21 @@ final class ChunkDecoder {
         }
         batch.end = BatchEnd(
             byteOffset: isExhausted ? chunk.entry.endByte : reader.sourceOffset,
-            ordinal: chunk.entry.firstOrdinal + Int64(reader.line) - 1, path: path, chunkRecords: reader.line,
-            chunkHash: hasher.digest, isChunkEnd: isExhausted)
+            ordinal: chunk.entry.firstOrdinal + Int64(reader.line) - 1,
+            path: path,
+            chunkRecords: reader.line,
+            chunkHash: hasher.digest,
+            isChunkEnd: isExhausted
+        )
     }
 
     // MARK: Lines that are no records
 
     private func reject(
-        _ line: ChunkReader.Line, _ code: CoercionError.Code, at place: Int, _ plan: EntityPlan,
+        _ line: ChunkReader.Line,
+        _ code: CoercionError.Code,
+        at place: Int,
+        _ plan: EntityPlan,
         into batch: inout RowBatch
     ) {
         let (expected, found) =
@@ -119,17 +135,31 @@ final class ChunkDecoder {
             default: ("a JSON value", "something else")
             }
         let error = RecordError(
-            entity: plan.entity.name, keyPath: "", code: code, expected: expected, found: found,
-            byteOffset: line.byteOffset + Int64(place))
+            entity: plan.entity.name,
+            keyPath: "",
+            code: code,
+            expected: expected,
+            found: found,
+            byteOffset: line.byteOffset + Int64(place)
+        )
         let text = line.bytes[0..<max(0, line.bytes.count - 1)]
         batch.rejects.append(
             RowBatch.Reject(
-                entity: plan.index, ordinal: line.ordinal, byteOffset: line.byteOffset, length: Int64(text.count),
-                errors: [error], bytes: Array(text.buffer)))
+                entity: plan.index,
+                ordinal: line.ordinal,
+                byteOffset: line.byteOffset,
+                length: Int64(text.count),
+                errors: [error],
+                bytes: Array(text.buffer)
+            )
+        )
     }
 
     private func reject(
-        _ line: ChunkReader.Line, _ entry: ChunkEntry.PassedOver, _ plan: EntityPlan, _ chunk: SealedChunk,
+        _ line: ChunkReader.Line,
+        _ entry: ChunkEntry.PassedOver,
+        _ plan: EntityPlan,
+        _ chunk: SealedChunk,
         into batch: inout RowBatch
     ) {
         let code = CoercionError.Code(rawValue: entry.code) ?? .recordTooLarge
@@ -138,11 +168,22 @@ final class ChunkDecoder {
             ? ("at most \(maxDepth) levels", "more")
             : ("at most \(chunk.maxRecordBytes) bytes", "\(entry.length) bytes")
         let error = RecordError(
-            entity: plan.entity.name, keyPath: "", code: code, expected: expected, found: found,
-            byteOffset: entry.firstByte)
+            entity: plan.entity.name,
+            keyPath: "",
+            code: code,
+            expected: expected,
+            found: found,
+            byteOffset: entry.firstByte
+        )
         batch.rejects.append(
             RowBatch.Reject(
-                entity: plan.index, ordinal: line.ordinal, byteOffset: entry.firstByte, length: entry.length,
-                errors: [error], bytes: Array(Data(base64Encoded: entry.head) ?? Data())))
+                entity: plan.index,
+                ordinal: line.ordinal,
+                byteOffset: entry.firstByte,
+                length: entry.length,
+                errors: [error],
+                bytes: Array(Data(base64Encoded: entry.head) ?? Data())
+            )
+        )
     }
 }

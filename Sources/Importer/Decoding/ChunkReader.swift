@@ -98,9 +98,15 @@ final class ChunkReader {
                 let bytes = all[next.range]
                 body(
                     Line(
-                        bytes: bytes, offset: next.range.lowerBound,
-                        byteOffset: isKeyed ? next.position - 1 : next.position, ordinal: ordinal, path: next.path,
-                        isKeyed: isKeyed, content: content(of: bytes, isKeyed: isKeyed, line: line - 1, chunk)))
+                        bytes: bytes,
+                        offset: next.range.lowerBound,
+                        byteOffset: isKeyed ? next.position - 1 : next.position,
+                        ordinal: ordinal,
+                        path: next.path,
+                        isKeyed: isKeyed,
+                        content: content(of: bytes, isKeyed: isKeyed, line: line - 1, chunk)
+                    )
+                )
             }
         }
     }

@@ -81,7 +81,9 @@ final class EntityPlan {
     }
 
     private static func defaultCell(
-        of attribute: AttributeDescription, in entity: EntityDescription, _ bytes: inout [UInt8]
+        of attribute: AttributeDescription,
+        in entity: EntityDescription,
+        _ bytes: inout [UInt8]
     ) throws -> Cell {
         guard let value = attribute.defaultValue else { return .null }
         do {
@@ -96,8 +98,10 @@ final class EntityPlan {
             }
         } catch {
             throw ImportError(
-                .badInput, "\(entity.name).\(attribute.name): the default is no \(error.expected)",
-                advice: "Give a default that fits the attribute's type.")
+                .badInput,
+                "\(entity.name).\(attribute.name): the default is no \(error.expected)",
+                advice: "Give a default that fits the attribute's type."
+            )
         }
     }
 

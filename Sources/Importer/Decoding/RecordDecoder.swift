@@ -57,7 +57,9 @@ struct RecordDecoder {
         if root.kind == .object {
             walk(input.root, node: 0, isCovered: plan.recordSlot >= 0, input: input, tape: tape, batch: &batch)
         } else if plan.recordSlot < 0 {
-            errors.append(error(.notAnObject, at: "", expected: "object", found: root.kind.words, input.root, input, tape))
+            errors.append(
+                error(.notAnObject, at: "", expected: "object", found: root.kind.words, input.root, input, tape)
+            )
         }
         appendRow(input, tape: tape, to: &batch)
     }
@@ -71,7 +73,12 @@ struct RecordDecoder {
     // MARK: Keys
 
     private mutating func walk(
-        _ object: Int, node: Int32, isCovered: Bool, input: Input, tape: borrowing RecordTape, batch: inout RowBatch
+        _ object: Int,
+        node: Int32,
+        isCovered: Bool,
+        input: Input,
+        tape: borrowing RecordTape,
+        batch: inout RowBatch
     ) {
         var index = object + 1
         let end = Int(tape.tokens[object].next)
@@ -99,7 +106,12 @@ struct RecordDecoder {
 
     @inline(__always)
     private mutating func take(
-        _ value: Int, as child: Int, isCovered: Bool, input: Input, tape: borrowing RecordTape, batch: inout RowBatch
+        _ value: Int,
+        as child: Int,
+        isCovered: Bool,
+        input: Input,
+        tape: borrowing RecordTape,
+        batch: inout RowBatch
     ) {
         if seen[child] == generation {
             // A key that stands twice: the last value counts, and nothing of the first one's subtree stays.
@@ -117,14 +129,24 @@ struct RecordDecoder {
         let kind = tape.tokens[value].kind
         if kind == .object {
             walk(
-                value, node: Int32(child), isCovered: isCovered || slot >= 0, input: input, tape: tape, batch: &batch)
+                value,
+                node: Int32(child),
+                isCovered: isCovered || slot >= 0,
+                input: input,
+                tape: tape,
+                batch: &batch
+            )
         } else if kind != .null, slot < 0, !isCovered {
             batch.ledger.add(.unknownKey, entity: plan.index, attribute: plan.nodes[child].path)
         }
     }
 
     private func countUnknown(
-        _ key: Int, in node: Int32, input: Input, tape: borrowing RecordTape, batch: inout RowBatch
+        _ key: Int,
+        in node: Int32,
+        input: Input,
+        tape: borrowing RecordTape,
+        batch: inout RowBatch
     ) {
         var text: [UInt8] = []
         let token = tape.token(key, in: input.line)
@@ -173,14 +195,26 @@ struct RecordDecoder {
         if !unmet.isEmpty { batch.unmet.append(reject(input, tape, errors: unmet)) }
         batch.rows.append(
             RowBatch.Row(
-                entity: plan.index, parent: -1, ordinal: input.ordinal, firstCell: firstCell,
-                firstPresenceWord: firstWord, unmet: unmet.isEmpty ? -1 : Int32(batch.unmet.count - 1)))
+                entity: plan.index,
+                parent: -1,
+                ordinal: input.ordinal,
+                firstCell: firstCell,
+                firstPresenceWord: firstWord,
+                unmet: unmet.isEmpty ? -1 : Int32(batch.unmet.count - 1)
+            )
+        )
     }
 
     private mutating func missing(_ attribute: Int, _ input: Input, _ tape: borrowing RecordTape) {
         let error = error(
-            .missingValue, at: plan.slotPaths[plan.slots[attribute].first ?? 0],
-            expected: attributes[attribute].type.rawValue, found: "nothing", input.root, input, tape)
+            .missingValue,
+            at: plan.slotPaths[plan.slots[attribute].first ?? 0],
+            expected: attributes[attribute].type.rawValue,
+            found: "nothing",
+            input.root,
+            input,
+            tape
+        )
         // Merged into a stored object, a record may leave out what is not part of the identifier.
         if plan.identifier.isEmpty || plan.identifier.contains(attribute) {
             errors.append(error)
@@ -191,7 +225,12 @@ struct RecordDecoder {
 
     @inline(__always)
     private mutating func cell(
-        _ attribute: Int, token index: Int, slot: Int, input: Input, tape: borrowing RecordTape, batch: inout RowBatch
+        _ attribute: Int,
+        token index: Int,
+        slot: Int,
+        input: Input,
+        tape: borrowing RecordTape,
+        batch: inout RowBatch
     ) -> Cell {
         let token = tape.token(index, in: input.line)
         let type = attributes[attribute].type
@@ -199,8 +238,15 @@ struct RecordDecoder {
             if !attributes[attribute].isOptional {
                 errors.append(
                     error(
-                        .unexpectedNull, at: plan.slotPaths[slot], expected: type.rawValue, found: "null", index, input,
-                        tape))
+                        .unexpectedNull,
+                        at: plan.slotPaths[slot],
+                        expected: type.rawValue,
+                        found: "null",
+                        index,
+                        input,
+                        tape
+                    )
+                )
             }
             return .null
         }
@@ -214,14 +260,24 @@ struct RecordDecoder {
             case .real(let number): return .real(number)
             case .verbatim(let text):
                 return .text(
-                    .chunkText, offset: input.lineOffset + (text.base - input.line.base), length: text.count)
+                    .chunkText,
+                    offset: input.lineOffset + (text.base - input.line.base),
+                    length: text.count
+                )
             case .scratch(let range): return .text(.batchText, offset: range.lowerBound, length: range.count)
             }
         } catch {
             errors.append(
                 self.error(
-                    error.code, at: plan.slotPaths[slot], expected: error.expected, found: error.found, index, input,
-                    tape))
+                    error.code,
+                    at: plan.slotPaths[slot],
+                    expected: error.expected,
+                    found: error.found,
+                    index,
+                    input,
+                    tape
+                )
+            )
             return .null
         }
     }
@@ -235,12 +291,22 @@ struct RecordDecoder {
     // MARK: Rejects
 
     private func error(
-        _ code: CoercionError.Code, at path: String, expected: String, found: String, _ token: Int, _ input: Input,
+        _ code: CoercionError.Code,
+        at path: String,
+        expected: String,
+        found: String,
+        _ token: Int,
+        _ input: Input,
         _ tape: borrowing RecordTape
     ) -> RecordError {
         RecordError(
-            entity: plan.entity.name, keyPath: path, code: code, expected: expected, found: found,
-            byteOffset: position(of: token, input, tape))
+            entity: plan.entity.name,
+            keyPath: path,
+            code: code,
+            expected: expected,
+            found: found,
+            byteOffset: position(of: token, input, tape)
+        )
     }
 
     /// The source position of a value's first byte, a string's quote included.
@@ -250,14 +316,21 @@ struct RecordDecoder {
     }
 
     private func reject(
-        _ input: Input, _ tape: borrowing RecordTape, errors: [RecordError]
+        _ input: Input,
+        _ tape: borrowing RecordTape,
+        errors: [RecordError]
     ) -> RowBatch.Reject {
         let root = tape.tokens[input.root]
         let quotes = root.kind == .string ? 1 : 0
         let bytes = input.line[Int(root.start) - quotes..<Int(root.start) + Int(root.length) + quotes]
         return RowBatch.Reject(
-            entity: plan.index, ordinal: input.ordinal, byteOffset: position(of: input.root, input, tape),
-            length: Int64(bytes.count), errors: errors, bytes: Array(bytes.buffer))
+            entity: plan.index,
+            ordinal: input.ordinal,
+            byteOffset: position(of: input.root, input, tape),
+            length: Int64(bytes.count),
+            errors: errors,
+            bytes: Array(bytes.buffer)
+        )
     }
 }
 

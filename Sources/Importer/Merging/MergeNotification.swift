@@ -23,7 +23,12 @@ public struct MergeNotification: Sendable, Hashable {
             }
         }
         return MergeNotification(
-            job: next.job, commit: next.commit, changes: merged, marker: next.marker, isFinished: next.isFinished)
+            job: next.job,
+            commit: next.commit,
+            changes: merged,
+            marker: next.marker,
+            isFinished: next.isFinished
+        )
     }
 }
 

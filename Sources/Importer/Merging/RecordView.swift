@@ -83,7 +83,10 @@ public final class RecordView: Sendable {
     /// - Throws: `ImportError` when the store can no longer be read.
     public func follow(_ notifications: MergeNotifications, onChange: (Snapshot) async -> Void) async throws {
         for await notification in notifications {
-            guard notification.changes.contains(where: { $0.table == request.table && ($0.inserted > 0 || $0.updated > 0) })
+            guard
+                notification.changes.contains(where: {
+                    $0.table == request.table && ($0.inserted > 0 || $0.updated > 0)
+                })
             else { continue }
             if let changed = try refresh() { await onChange(changed) }
         }
@@ -110,8 +113,10 @@ public final class RecordView: Sendable {
         let columns = try database.columns(in: request.table).map(\.name)
         for sort in request.sort where !columns.contains(sort.column) {
             throw ImportError(
-                .usage, "\(request.table) has no column \(sort.column)",
-                advice: "It has: \(columns.joined(separator: ", ")).")
+                .usage,
+                "\(request.table) has no column \(sort.column)",
+                advice: "It has: \(columns.joined(separator: ", "))."
+            )
         }
         let table = request.table.quotedIdentifier
         let order = request.sort.map { "\($0.column.quotedIdentifier) \($0.ascending ? "ASC" : "DESC")" } + ["rowid"]
@@ -121,7 +126,8 @@ public final class RecordView: Sendable {
                 SELECT rowid, \(columns.map(\.quotedIdentifier).joined(separator: ", ")) FROM \(table)
                 ORDER BY \(order.joined(separator: ", ")) LIMIT ? OFFSET ?
                 """,
-            arguments: [request.limit, request.offset])
+            arguments: [request.limit, request.offset]
+        )
         let total = try Int.fetchOne(database, sql: "SELECT count(*) FROM \(table)") ?? 0
         var records: [Record] = []
         while let row = try rows.next() {
@@ -139,7 +145,8 @@ extension RecordView.Value {
         case .null: self = .null
         case .int64(let number): self = .integer(number)
         case .double(let number): self = .real(number)
-        case .string: self = .text(try row.withUnsafeData(atIndex: index) { String(decoding: $0 ?? Data(), as: UTF8.self) })
+        case .string:
+            self = .text(try row.withUnsafeData(atIndex: index) { String(decoding: $0 ?? Data(), as: UTF8.self) })
         case .blob(let data): self = .blob([UInt8](data))
         }
     }

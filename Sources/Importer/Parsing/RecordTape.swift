@@ -60,7 +60,10 @@ struct RecordTape {
         let token = tokens[index]
         let start = Int(token.start)
         return JSONToken(
-            kind: token.kind, bytes: record[start..<start + Int(token.length)], hasEscapes: token.hasEscapes)
+            kind: token.kind,
+            bytes: record[start..<start + Int(token.length)],
+            hasEscapes: token.hasEscapes
+        )
     }
 }
 
@@ -70,8 +73,13 @@ extension RecordTape: YajlHandler {
         if open.isEmpty { values += 1 }
         tokens.append(
             Token(
-                kind: kind, hasEscapes: hasEscapes, start: UInt32(truncatingIfNeeded: start),
-                length: UInt32(truncatingIfNeeded: length), next: UInt32(truncatingIfNeeded: tokens.count + 1)))
+                kind: kind,
+                hasEscapes: hasEscapes,
+                start: UInt32(truncatingIfNeeded: start),
+                length: UInt32(truncatingIfNeeded: length),
+                next: UInt32(truncatingIfNeeded: tokens.count + 1)
+            )
+        )
         return true
     }
 

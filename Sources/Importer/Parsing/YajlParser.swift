@@ -120,7 +120,8 @@ private struct YajlContext<Handler: YajlHandler> {
 
     /// A parser that takes any number of values and leaves the check of UTF-8 to us, as yajl's lets wrong forms through.
     static func makeHandle(
-        _ table: UnsafeMutablePointer<yajl_callbacks>, _ context: UnsafeMutablePointer<YajlContext<Handler>>
+        _ table: UnsafeMutablePointer<yajl_callbacks>,
+        _ context: UnsafeMutablePointer<YajlContext<Handler>>
     ) -> yajl_handle {
         guard let handle = yajl_alloc(table, nil, context) else {
             // yajl_alloc fails only when malloc does.

@@ -48,7 +48,10 @@ struct JobOpening {
     }
 
     private func decide(
-        about last: StoredJob, _ arguments: [String], _ descriptions: [SourceDescription], _ chunks: ChunkSource?,
+        about last: StoredJob,
+        _ arguments: [String],
+        _ descriptions: [SourceDescription],
+        _ chunks: ChunkSource?,
         _ database: DatabaseQueue
     ) throws -> Decision {
         let isSame = Self.areSame(last.sources.map(\.description), descriptions)
@@ -63,7 +66,8 @@ struct JobOpening {
             throw ImportError(
                 .usage,
                 "\(store): the interrupted import was begun with another \(differences.joined(separator: ", "))",
-                advice: "Carry on with `importer resume \(store)`, or begin anew with --restart.")
+                advice: "Carry on with `importer resume \(store)`, or begin anew with --restart."
+            )
         }
         return .resume(last)
     }
@@ -71,8 +75,10 @@ struct JobOpening {
     private func other(_ last: StoredJob) -> ImportError {
         let names = last.sources.map(\.description.displayName).joined(separator: ", ")
         return ImportError(
-            .usage, "\(store): holds an interrupted import of other sources (\(names))",
-            advice: "Finish it first with `importer resume \(store)`.")
+            .usage,
+            "\(store): holds an interrupted import of other sources (\(names))",
+            advice: "Finish it first with `importer resume \(store)`."
+        )
     }
 
     /// A finished job with these sources, the last one to count. Standard input is another stream each time.
@@ -87,28 +93,38 @@ struct JobOpening {
         for (before, now) in zip(job.sources.map(\.description), descriptions)
         where !SourceCheck.isUntouched(now, since: before) {
             throw ImportError(
-                .usage, "\(now.name): has changed since it was imported into \(store)",
-                advice: "Give --again to import it once more, as a new job.")
+                .usage,
+                "\(now.name): has changed since it was imported into \(store)",
+                advice: "Give --again to import it once more, as a new job."
+            )
         }
     }
 
     private static func areSame(_ one: [SourceDescription], _ other: [SourceDescription]) -> Bool {
         one.count == other.count
-            && zip(one, other).allSatisfy { $0.path == $1.path && $0.member == $1.member && ($0.path != nil || $0.name == $1.name) }
+            && zip(one, other).allSatisfy {
+                $0.path == $1.path && $0.member == $1.member && ($0.path != nil || $0.name == $1.name)
+            }
     }
 
     private func begin(_ arguments: [String], _ chunks: ChunkSource?) throws -> Decision {
         if let chunks {
             let sources = try planner.plan(chunks)
             let job = StoredJob(
-                options: .init(options, takesChunks: true), sources: sources, model: options.model,
-                chunkDirectory: chunks.directory.path)
+                options: .init(options, takesChunks: true),
+                sources: sources,
+                model: options.model,
+                chunkDirectory: chunks.directory.path
+            )
             return .begin(job, open: [:])
         }
         let plan = try planner.plan(arguments)
         let job = StoredJob(
-            options: .init(options, takesChunks: false), sources: plan.sources, model: options.model,
-            chunkDirectory: chunkDirectory)
+            options: .init(options, takesChunks: false),
+            sources: plan.sources,
+            model: options.model,
+            chunkDirectory: chunkDirectory
+        )
         return .begin(job, open: plan.open)
     }
 
@@ -138,8 +154,10 @@ struct ChunkSource {
         let directory = try ChunkDirectory(path: JobOpening.absolute(arguments[0]), creates: false)
         guard let content = try ChunkManifest.read(in: directory) else {
             throw ImportError(
-                .noInput, "\(arguments[0]): is a directory without \(ChunkManifest.fileName)",
-                advice: "Give files, or a chunk directory made by `importer split`.")
+                .noInput,
+                "\(arguments[0]): is a directory without \(ChunkManifest.fileName)",
+                advice: "Give files, or a chunk directory made by `importer split`."
+            )
         }
         return ChunkSource(directory: directory, content: content)
     }

@@ -46,8 +46,10 @@ struct JobPlanner {
         let shaped = try shapes(arguments)
         let sources = try shaped.map { source in
             StoredJob.Source(
-                description: source.description, shape: source.shape,
-                entities: try entities(of: source.shape, source.description, isAlone: shaped.count == 1))
+                description: source.description,
+                shape: source.shape,
+                entities: try entities(of: source.shape, source.description, isAlone: shaped.count == 1)
+            )
         }
         var open: [Int: SourceStream] = [:]
         for (index, source) in shaped.enumerated() { open[index] = source.open }
@@ -72,7 +74,10 @@ struct JobPlanner {
         let descriptions = try arguments.flatMap { try opener.describe($0, interruption: interruption) }
         guard descriptions.filter({ !$0.isRepeatable }).count <= 1 else {
             throw ImportError(
-                .usage, "more than one source can only be read once", advice: "Give - (or a pipe) once at most.")
+                .usage,
+                "more than one source can only be read once",
+                advice: "Give - (or a pipe) once at most."
+            )
         }
         return descriptions
     }
@@ -90,8 +95,10 @@ struct JobPlanner {
         let found = ShapeDetector.detect(sample.bytes, isWhole: sample.isWhole)
         if case .empty = found {
             throw ImportError(
-                .badInput, "\(source.displayName): there is no JSON value in it",
-                advice: "An import without records needs an empty array: [].")
+                .badInput,
+                "\(source.displayName): there is no JSON value in it",
+                advice: "An import without records needs an empty array: []."
+            )
         }
         let asked = askedPaths
         guard asked.isEmpty else { return Self.askedShape(asked, found: found, isExplicit: !options.records.isEmpty) }
@@ -101,10 +108,14 @@ struct JobPlanner {
             announce("\(source.displayName): records at \(texts.joined(separator: ", ")) (\(reason))")
             return SourceShape(layout: layout, paths: texts)
         case .ambiguous(let candidates):
-            let list = candidates.map { "  --records '\($0.path)'   (\($0.count)\($0.isWhole ? "" : " or more") \($0.kind.rawValue))" }
+            let list = candidates.map {
+                "  --records '\($0.path)'   (\($0.count)\($0.isWhole ? "" : " or more") \($0.kind.rawValue))"
+            }
             throw ImportError(
-                .usage, "\(source.displayName): records could stand in several places",
-                advice: "Say which with one or more of:\n" + list.joined(separator: "\n"))
+                .usage,
+                "\(source.displayName): records could stand in several places",
+                advice: "Say which with one or more of:\n" + list.joined(separator: "\n")
+            )
         case .empty:
             throw ImportError(.badInput, "\(source.displayName): there is no JSON value in it")
         }
@@ -114,7 +125,9 @@ struct JobPlanner {
     ///
     /// A path into a document asks for one document, unless detection had found the same path in a stream of documents
     /// and the path is the model's.
-    private static func askedShape(_ asked: [RecordPath], found: ShapeDetector.Detection, isExplicit: Bool) -> SourceShape {
+    private static func askedShape(_ asked: [RecordPath], found: ShapeDetector.Detection, isExplicit: Bool)
+        -> SourceShape
+    {
         let texts = asked.map(\.description)
         if asked == [.root] {
             if case .found(.lines, _, _) = found { return SourceShape(layout: .lines, paths: texts) }
@@ -133,15 +146,20 @@ struct JobPlanner {
         if let entity = options.entity {
             guard shape.paths.count == 1 else {
                 throw ImportError(
-                    .usage, "--entity names the records of one record path, and there are \(shape.paths.count)",
-                    advice: "Leave it out: each record path's last key names its entity.")
+                    .usage,
+                    "--entity names the records of one record path, and there are \(shape.paths.count)",
+                    advice: "Leave it out: each record path's last key names its entity."
+                )
             }
             return [entity]
         }
         if shape.paths.count > 1 { return try Self.names(of: shape.paths) }
         guard isAlone, let path = source.path else {
             throw ImportError(
-                .usage, "the entity of these records has no name", advice: "Give one with --entity NAME.")
+                .usage,
+                "the entity of these records has no name",
+                advice: "Give one with --entity NAME."
+            )
         }
         return [Self.name(of: source.member ?? path)]
     }
@@ -150,16 +168,20 @@ struct JobPlanner {
         if let name = options.entity {
             guard model.entities.contains(where: { $0.name == name }) else {
                 throw ImportError(
-                    .usage, "the model has no entity \(name)",
-                    advice: "It has: \(model.entities.map(\.name).joined(separator: ", ")).")
+                    .usage,
+                    "the model has no entity \(name)",
+                    advice: "It has: \(model.entities.map(\.name).joined(separator: ", "))."
+                )
             }
             return name
         }
         if let entity = model.entities.first(where: { $0.records?.description == path }) { return entity.name }
         if model.entities.count == 1 { return model.entities[0].name }
         throw ImportError(
-            .usage, "the model does not say which entity the records at \(path) are",
-            advice: "Give the entity's \"records\" in the model, or --entity NAME.")
+            .usage,
+            "the model does not say which entity the records at \(path) are",
+            advice: "Give the entity's \"records\" in the model, or --entity NAME."
+        )
     }
 
     /// The last keys of several record paths.
@@ -173,7 +195,10 @@ struct JobPlanner {
         }
         guard !names.contains(""), Set(names.map(\.asciiLowercased)).count == names.count else {
             throw ImportError(
-                .usage, "the record paths do not name their entities", advice: "Give a model with --model.")
+                .usage,
+                "the record paths do not name their entities",
+                advice: "Give a model with --model."
+            )
         }
         return names
     }
@@ -181,7 +206,9 @@ struct JobPlanner {
     /// A file's name without its folders and without the extensions of JSON and of compression.
     static func name(of path: String) -> String {
         var name = path.split(separator: "/").last.map(String.init) ?? path
-        let extensions = ["gz", "zst", "xz", "bz2", "zip", "tar", "tgz", "json", "ndjson", "jsonl", "geojson", "bom", "min"]
+        let extensions = [
+            "gz", "zst", "xz", "bz2", "zip", "tar", "tgz", "json", "ndjson", "jsonl", "geojson", "bom", "min",
+        ]
         while let dot = name.lastIndex(of: "."), dot > name.startIndex,
             extensions.contains(name[name.index(after: dot)...].lowercased())
         {

@@ -19,10 +19,18 @@ struct ResumePoint {
 
     /// The beginning of a job.
     static let start = ResumePoint(
-        chunks: [], committed: .none, split: SplitStart(), manifest: nil, isSplit: false)
+        chunks: [],
+        committed: .none,
+        split: SplitStart(),
+        manifest: nil,
+        isSplit: false
+    )
 
     private init(
-        chunks: [ChunkEntry], committed: CommittedPrefix, split: SplitStart, manifest: ChunkManifest.Content?,
+        chunks: [ChunkEntry],
+        committed: CommittedPrefix,
+        split: SplitStart,
+        manifest: ChunkManifest.Content?,
         isSplit: Bool
     ) {
         self.chunks = chunks
@@ -39,7 +47,11 @@ struct ResumePoint {
     ///   - sourceCount: how many sources the job has.
     /// - Throws: `ImportError` when the chunk directory cannot be read.
     init(
-        marker: Marker, outsideNames: [String], sourceCount: Int, directory: ChunkDirectory, token: String?
+        marker: Marker,
+        outsideNames: [String],
+        sourceCount: Int,
+        directory: ChunkDirectory,
+        token: String?
     ) throws {
         committed = marker.committed
         let content = try ChunkManifest.read(in: directory).flatMap { $0.header.job == token ? $0 : nil }
@@ -59,17 +71,23 @@ struct ResumePoint {
         chunks = usable
         manifest = content?.prefix(kept)
         split = SplitStart(
-            source: marker.source, position: marker.chunkStart,
+            source: marker.source,
+            position: marker.chunkStart,
             firstOrdinal: marker.recordOrdinal - Int64(marker.chunkRecords) + 1,
             chunkNumber: (content?.entries.prefix(kept).last?.number ?? marker.chunksDone) + 1,
-            minimumEnd: marker.chunkRecords > 0 ? marker.byteOffset : nil, outsideNames: outsideNames)
+            minimumEnd: marker.chunkRecords > 0 ? marker.byteOffset : nil,
+            outsideNames: outsideNames
+        )
         if let last = usable.last {
             let names = usable.filter { $0.source == last.source }.flatMap { $0.outside.keys.sorted() }
             let known = last.source == marker.source ? outsideNames : []
             split = SplitStart(
-                source: last.isLast ? last.source + 1 : last.source, position: last.isLast ? .start : last.end,
-                firstOrdinal: last.firstOrdinal + Int64(last.records), chunkNumber: last.number + 1,
-                outsideNames: last.isLast ? [] : known + names.filter { !known.contains($0) })
+                source: last.isLast ? last.source + 1 : last.source,
+                position: last.isLast ? .start : last.end,
+                firstOrdinal: last.firstOrdinal + Int64(last.records),
+                chunkNumber: last.number + 1,
+                outsideNames: last.isLast ? [] : known + names.filter { !known.contains($0) }
+            )
         }
         isSplit = split.source >= sourceCount
     }

@@ -43,7 +43,8 @@ struct SourceCheck {
                 throw ImportError(
                     .badInput,
                     "\(name): bytes \(max(0, range.firstByte)) to \(range.endByte) are not the ones that were imported",
-                    advice: "Give the source that the import was begun with, or begin anew with --restart.")
+                    advice: "Give the source that the import was begun with, or begin anew with --restart."
+                )
             }
         }
         _ = try hash(stream, upTo: end)

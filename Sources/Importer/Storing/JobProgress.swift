@@ -17,23 +17,35 @@ struct JobProgress: Sendable {
     var rejects: Int64
     /// Time that the job had taken before this run.
     private let secondsBefore: Double
-    private let started = ContinuousClock.now
+    private let started: ContinuousClock.Instant
     private var names: [Names: Set<ExactText>] = [:]
 
     /// Where the job stands in the store.
-    init(_ database: Database, job: Int64) throws {
+    ///
+    /// - Parameter started: when this run began.
+    init(_ database: Database, job: Int64, started: ContinuousClock.Instant) throws {
+        self.started = started
         marker = try Marker(database, job: job) ?? Marker()
         secondsBefore = marker.seconds
         rejects =
             try Int64.fetchOne(
-                database, sql: "SELECT sum(rejected) FROM _import_entity WHERE job = ?", arguments: [job]) ?? 0
+                database,
+                sql: "SELECT sum(rejected) FROM _import_entity WHERE job = ?",
+                arguments: [job]
+            ) ?? 0
         let rows = try Row.fetchCursor(
-            database, sql: "SELECT entity, attribute, kind FROM _import_ledger WHERE job = ?", arguments: [job])
+            database,
+            sql: "SELECT entity, attribute, kind FROM _import_ledger WHERE job = ?",
+            arguments: [job]
+        )
         while let row = try rows.next() {
             guard let kind = LedgerKind(rawValue: row["kind"]) else { continue }
             names[Names(entity: row["entity"], kind: kind), default: []].insert(ExactText(row["attribute"]))
         }
     }
+
+    /// The time that the job has taken up to now, in all of its runs.
+    var seconds: Double { secondsBefore + (ContinuousClock.now - started).inSeconds }
 
     /// Moves the marker to the end of a batch.
     mutating func advance(to end: BatchEnd, of chunk: ChunkEntry, path: String) {
@@ -44,7 +56,7 @@ struct JobProgress: Sendable {
         marker.recordOrdinal = end.ordinal
         if end.chunkRecords > 0 { marker.recordPath = path }
         marker.commits += 1
-        marker.seconds = secondsBefore + (ContinuousClock.now - started).inSeconds
+        marker.seconds = seconds
         if end.isChunkEnd {
             marker.chunksDone += 1
             marker.chunkRecords = 0

@@ -53,7 +53,8 @@ extension Marker {
                     job, source, byte_offset, record_ordinal, record_path, chunk_start, chunk_records, chunk_hash,
                     bytes, chunks_done, commits, seconds
                 ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                """)
+                """
+        )
         try statement.execute(arguments: [
             job, source, byteOffset, recordOrdinal, recordPath, try StoredJSON.encode(chunkStart), chunkRecords,
             chunkHash, bytes, chunksDone, commits, seconds,

@@ -37,12 +37,14 @@ final class RowWriter {
         let places = (1...max(1, columns.count)).map { "?\($0)" }
         insert = try prepare(
             "INSERT INTO \(entity.table.quotedIdentifier) (\(columns.joined(separator: ", "))) "
-                + "VALUES (\(places.joined(separator: ", ")))")
+                + "VALUES (\(places.joined(separator: ", ")))"
+        )
         if !identifier.isEmpty {
             let keys = identifier.enumerated().map { "\(columns[$1]) = ?\($0 + 1)" }
             select = try prepare(
                 "SELECT rowid, \(columns.joined(separator: ", ")) FROM \(entity.table.quotedIdentifier) "
-                    + "WHERE \(keys.joined(separator: " AND "))")
+                    + "WHERE \(keys.joined(separator: " AND "))"
+            )
         }
     }
 
@@ -55,7 +57,13 @@ final class RowWriter {
     private func prepare(_ sql: String) throws -> OpaquePointer? {
         var statement: OpaquePointer?
         let code = sqlite3_prepare_v3(
-            connection, sql, -1, UInt32(bitPattern: SQLITE_PREPARE_PERSISTENT), &statement, nil)
+            connection,
+            sql,
+            -1,
+            UInt32(bitPattern: SQLITE_PREPARE_PERSISTENT),
+            &statement,
+            nil
+        )
         guard code == SQLITE_OK else { throw error(code) }
         return statement
     }
@@ -73,7 +81,9 @@ final class RowWriter {
     ///     nil, and not written.
     /// - Throws: `DatabaseError` when SQLite fails.
     func write(
-        _ batch: borrowing RowBatch, chunkBytes: [UInt8], entityIndex: Int32,
+        _ batch: borrowing RowBatch,
+        chunkBytes: [UInt8],
+        entityIndex: Int32,
         _ body: (RowBatch.Row, Effect?) throws -> Void
     ) throws {
         try chunkBytes.withUnsafeBufferPointer { chunk in
@@ -121,7 +131,8 @@ final class RowWriter {
         func text(_ cell: Cell) -> UnsafeRawBufferPointer {
             let bytes = cell.tag == .chunkText ? chunk : own
             return UnsafeRawBufferPointer(
-                UnsafeBufferPointer(rebasing: bytes[cell.textOffset..<cell.textOffset + cell.textLength]))
+                UnsafeBufferPointer(rebasing: bytes[cell.textOffset..<cell.textOffset + cell.textLength])
+            )
         }
     }
 
@@ -140,7 +151,12 @@ final class RowWriter {
             // An empty text needs an address too: a null pointer would bind NULL.
             let address = bytes.baseAddress ?? UnsafeRawPointer(bitPattern: 1)
             code = sqlite3_bind_text(
-                statement, place, address?.assumingMemoryBound(to: CChar.self), Int32(bytes.count), nil)
+                statement,
+                place,
+                address?.assumingMemoryBound(to: CChar.self),
+                Int32(bytes.count),
+                nil
+            )
         }
         if code != SQLITE_OK { throw error(code) }
     }
@@ -184,7 +200,9 @@ final class RowWriter {
     private func merge(_ values: Values, into rowID: Int64) throws -> Effect {
         var changed: [Int] = []
         for attribute in 0..<places.count where places[attribute] >= 0 {
-            if !isStored(values.cells[places[attribute]], values, at: Int32(attribute + 1)) { changed.append(attribute) }
+            if !isStored(values.cells[places[attribute]], values, at: Int32(attribute + 1)) {
+                changed.append(attribute)
+            }
         }
         sqlite3_reset(select)
         guard !changed.isEmpty else { return .unchanged }
@@ -211,7 +229,9 @@ final class RowWriter {
             guard type == SQLITE_TEXT else { return false }
             let text = values.text(cell)
             let stored = UnsafeRawBufferPointer(
-                start: sqlite3_column_text(select, column), count: Int(sqlite3_column_bytes(select, column)))
+                start: sqlite3_column_text(select, column),
+                count: Int(sqlite3_column_bytes(select, column))
+            )
             return stored.elementsEqual(text)
         }
     }
@@ -226,7 +246,8 @@ final class RowWriter {
         let sets = attributes.enumerated().map { "\(entity.attributes[$1].column.quotedIdentifier) = ?\($0 + 1)" }
         let statement = try prepare(
             "UPDATE \(entity.table.quotedIdentifier) SET \(sets.joined(separator: ", ")) "
-                + "WHERE rowid = ?\(attributes.count + 1)")
+                + "WHERE rowid = ?\(attributes.count + 1)"
+        )
         updates[attributes] = statement
         return statement
     }

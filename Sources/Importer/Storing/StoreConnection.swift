@@ -18,7 +18,8 @@ enum StoreConnection {
                     PRAGMA synchronous = \(durability.rawValue.uppercased());
                     PRAGMA cache_size = -8000;
                     PRAGMA wal_autocheckpoint = 4000;
-                    """)
+                    """
+            )
         }
         return try opening(store) { try DatabaseQueue(path: store, configuration: configuration) }
     }
@@ -59,28 +60,42 @@ extension ImportError {
         switch error.resultCode.primaryResultCode {
         case .SQLITE_NOTADB:
             self.init(
-                .cannotCreate, "\(store): is not an SQLite database",
-                advice: "Give the path of a store, or of a file that does not exist yet.")
+                .cannotCreate,
+                "\(store): is not an SQLite database",
+                advice: "Give the path of a store, or of a file that does not exist yet."
+            )
         case .SQLITE_READONLY:
             self.init(
-                .cannotCreate, "\(store): is read-only",
-                advice: "Make the file and its folder writable.")
+                .cannotCreate,
+                "\(store): is read-only",
+                advice: "Make the file and its folder writable."
+            )
         case .SQLITE_CANTOPEN, .SQLITE_PERM, .SQLITE_AUTH:
             self.init(
-                .cannotCreate, "\(store): cannot be opened (\(text))",
-                advice: "The store's folder must be there and writable.")
+                .cannotCreate,
+                "\(store): cannot be opened (\(text))",
+                advice: "The store's folder must be there and writable."
+            )
         case .SQLITE_FULL:
             self.init(
-                .io, "\(store): the disk is full",
-                advice: "Everything committed so far is safe. Free some space, then resume.")
+                .io,
+                "\(store): the disk is full",
+                advice: "Everything committed so far is safe. Free some space, then resume."
+            )
         case .SQLITE_BUSY, .SQLITE_LOCKED:
             self.init(
-                .inUse, "\(store): another program holds a lock on it",
-                advice: "Close the program that is writing to it, then resume.")
+                .inUse,
+                "\(store): another program holds a lock on it",
+                advice: "Close the program that is writing to it, then resume."
+            )
         case .SQLITE_CORRUPT:
             self.init(.io, "\(store): the database is damaged (\(text))", advice: "Restore it from a backup.")
         default:
-            self.init(.io, "\(store): \(text)", advice: "Everything committed so far is safe; resume when it is mended.")
+            self.init(
+                .io,
+                "\(store): \(text)",
+                advice: "Everything committed so far is safe; resume when it is mended."
+            )
         }
     }
 }

@@ -40,32 +40,49 @@ extension StoreInspection {
         }
         let outcomes = report.inserted + report.updated + report.unchanged + report.ignored + report.rejected
         check(
-            "read = inserted + updated + unchanged + ignored + rejected", report.recordsRead == outcomes,
+            "read = inserted + updated + unchanged + ignored + rejected",
+            report.recordsRead == outcomes,
             "\(report.recordsRead) = \(report.inserted) + \(report.updated) + \(report.unchanged) + "
-                + "\(report.ignored) + \(report.rejected)")
+                + "\(report.ignored) + \(report.rejected)"
+        )
         check(
-            "the marker counts every record read", marker.recordOrdinal == report.recordsRead,
-            "\(marker.recordOrdinal) and \(report.recordsRead)")
+            "the marker counts every record read",
+            marker.recordOrdinal == report.recordsRead,
+            "\(marker.recordOrdinal) and \(report.recordsRead)"
+        )
         let rejects =
             try Int64.fetchOne(
-                database, sql: "SELECT count(*) FROM _import_reject WHERE job = ?", arguments: [job.id]) ?? 0
+                database,
+                sql: "SELECT count(*) FROM _import_reject WHERE job = ?",
+                arguments: [job.id]
+            ) ?? 0
         check("every reject is kept", rejects == report.rejected, "\(rejects) and \(report.rejected)")
         let (records, fault) = try chunkChain(job, marker, database)
         check(
-            "the chunks follow each other without a gap up to the marker", fault == nil,
-            fault ?? "\(report.chunksDone) chunks, \(marker.bytes) bytes")
-        check("the chunks hold every record read", records == report.recordsRead, "\(records) and \(report.recordsRead)")
+            "the chunks follow each other without a gap up to the marker",
+            fault == nil,
+            fault ?? "\(report.chunksDone) chunks, \(marker.bytes) bytes"
+        )
+        check(
+            "the chunks hold every record read",
+            records == report.recordsRead,
+            "\(records) and \(report.recordsRead)"
+        )
         if job.state == .finished {
             check(
-                "every source was read to its end", marker.source == job.sources.count,
-                "\(marker.source) of \(job.sources.count)")
+                "every source was read to its end",
+                marker.source == job.sources.count,
+                "\(marker.source) of \(job.sources.count)"
+            )
         }
         return checks
     }
 
     /// The records of a job's chunks, and what is wrong with their chain.
     private func chunkChain(
-        _ job: StoredJob, _ marker: Marker, _ database: Database
+        _ job: StoredJob,
+        _ marker: Marker,
+        _ database: Database
     ) throws -> (records: Int64, fault: String?) {
         let chunks = try Row.fetchAll(
             database,
@@ -74,7 +91,8 @@ extension StoreInspection {
                     min(first_ordinal) AS first_ordinal, sum(records) AS records
                 FROM _import_chunk WHERE job = ? GROUP BY source, first_byte ORDER BY source, first_byte
                 """,
-            arguments: [job.id])
+            arguments: [job.id]
+        )
         var records: Int64 = 0
         var source = 0
         var end: Int64?
@@ -109,7 +127,8 @@ extension StoreInspection {
                     (SELECT rows_before FROM _import_entity AS first
                      WHERE first.table_name = entity.table_name ORDER BY job LIMIT 1) AS before
                 FROM _import_entity AS entity GROUP BY table_name ORDER BY table_name
-                """)
+                """
+        )
         return try tables.map { row in
             let table: String = row["table_name"]
             let before: Int64 = row["before"]
@@ -119,8 +138,10 @@ extension StoreInspection {
             }
             let rows = try Int64.fetchOne(database, sql: "SELECT count(*) FROM \(table.quotedIdentifier)") ?? 0
             return Check(
-                name: "table \(table): has every row that was inserted", holds: rows == before + inserted,
-                detail: "\(rows) = \(before) before + \(inserted) inserted")
+                name: "table \(table): has every row that was inserted",
+                holds: rows == before + inserted,
+                detail: "\(rows) = \(before) before + \(inserted) inserted"
+            )
         }
     }
 }

@@ -35,11 +35,17 @@ public struct StoreInspection: Sendable {
                 let source: Int = row["source"]
                 try body(
                     Reject(
-                        number: row["id"], job: job, ordinal: row["ordinal"], entity: row["entity"],
+                        number: row["id"],
+                        job: job,
+                        ordinal: row["ordinal"],
+                        entity: row["entity"],
                         source: names[job].flatMap { $0.indices.contains(source) ? $0[source] : nil } ?? "",
-                        byteOffset: row["byte_offset"], length: row["length"],
+                        byteOffset: row["byte_offset"],
+                        length: row["length"],
                         errors: try StoredJSON.decode([ImportModel.RecordError].self, row["errors"]),
-                        record: [UInt8](row["record"] as Data)))
+                        record: [UInt8](row["record"] as Data)
+                    )
+                )
             }
         }
     }
@@ -89,8 +95,10 @@ public struct StoreInspection: Sendable {
         var entities: [String: ImportReport.Counts] = [:]
         var total = ImportReport.Counts()
         for row in try Row.fetchAll(
-            database, sql: "SELECT * FROM _import_entity WHERE job = ? ORDER BY position", arguments: [job.id])
-        {
+            database,
+            sql: "SELECT * FROM _import_entity WHERE job = ? ORDER BY position",
+            arguments: [job.id]
+        ) {
             var counts = ImportReport.Counts()
             counts.recordsRead = row["records_read"]
             counts.inserted = row["inserted"]
@@ -103,23 +111,39 @@ public struct StoreInspection: Sendable {
         }
         var ledger: [String: [String: [String: Int64]]] = [:]
         for row in try Row.fetchAll(
-            database, sql: "SELECT entity, attribute, kind, count FROM _import_ledger WHERE job = ?",
-            arguments: [job.id])
-        {
+            database,
+            sql: "SELECT entity, attribute, kind, count FROM _import_ledger WHERE job = ?",
+            arguments: [job.id]
+        ) {
             ledger[row["entity"], default: [:]][row["attribute"], default: [:]][row["kind"]] = row["count"]
         }
         let repaired =
             try Int64.fetchOne(
-                database, sql: "SELECT count(*) FROM _import_reject WHERE job = ? AND state = 'repaired'",
-                arguments: [job.id]) ?? 0
+                database,
+                sql: "SELECT count(*) FROM _import_reject WHERE job = ? AND state = 'repaired'",
+                arguments: [job.id]
+            ) ?? 0
         var state = job.state
         if state == .running, !isLocked { state = .interrupted }
         return ImportReport(
-            state: state, job: job.id, recordsRead: total.recordsRead, inserted: total.inserted,
-            updated: total.updated, unchanged: total.unchanged, ignored: total.ignored, rejected: total.rejected,
-            repaired: repaired, chunks: max(marker.chunksDone, sealedChunks(job)), chunksDone: marker.chunksDone,
-            bytes: marker.bytes, seconds: marker.seconds, entities: entities, ledger: ledger,
-            sources: job.sources.map(\.description.name), message: job.message)
+            state: state,
+            job: job.id,
+            recordsRead: total.recordsRead,
+            inserted: total.inserted,
+            updated: total.updated,
+            unchanged: total.unchanged,
+            ignored: total.ignored,
+            rejected: total.rejected,
+            repaired: repaired,
+            chunks: max(marker.chunksDone, sealedChunks(job)),
+            chunksDone: marker.chunksDone,
+            bytes: marker.bytes,
+            seconds: marker.seconds,
+            entities: entities,
+            ledger: ledger,
+            sources: job.sources.map(\.description.name),
+            message: job.message
+        )
     }
 
     /// Chunks that the job's directory knows of; 0 when it is gone.

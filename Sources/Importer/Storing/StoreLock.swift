@@ -17,14 +17,18 @@ final class StoreLock {
             let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
             guard descriptor >= 0 else {
                 throw ImportError(
-                    .cannotCreate, "\(path): \(String(cString: strerror(errno)))",
-                    advice: "The store's folder must be there and writable.")
+                    .cannotCreate,
+                    "\(path): \(String(cString: strerror(errno)))",
+                    advice: "The store's folder must be there and writable."
+                )
             }
             guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
                 close(descriptor)
                 throw ImportError(
-                    .inUse, "\(store): another import is running into this store",
-                    advice: "Wait for it to end, or stop it; this one has touched nothing.")
+                    .inUse,
+                    "\(store): another import is running into this store",
+                    advice: "Wait for it to end, or stop it; this one has touched nothing."
+                )
             }
             // Whoever had the lock before removes the file: make sure that this one is still the one by that name.
             var mine = stat()

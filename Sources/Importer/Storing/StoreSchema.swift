@@ -14,7 +14,9 @@ enum StoreSchema {
         try checkFormat(database, store: store)
         try database.execute(sql: bookkeeping)
         try database.execute(
-            sql: "INSERT OR IGNORE INTO _import_meta (key, value) VALUES ('format', ?)", arguments: [formatVersion])
+            sql: "INSERT OR IGNORE INTO _import_meta (key, value) VALUES ('format', ?)",
+            arguments: [formatVersion]
+        )
     }
 
     /// - Throws: `ImportError` when the store is of a newer format.
@@ -23,8 +25,10 @@ enum StoreSchema {
         let version = try Int.fetchOne(database, sql: "SELECT value FROM _import_meta WHERE key = 'format'") ?? 0
         guard version <= formatVersion else {
             throw ImportError(
-                .cannotCreate, "\(store): has the format \(version), and this program knows formats up to \(formatVersion)",
-                advice: "Use a newer version of the program.")
+                .cannotCreate,
+                "\(store): has the format \(version), and this program knows formats up to \(formatVersion)",
+                advice: "Use a newer version of the program."
+            )
         }
     }
 
@@ -135,24 +139,33 @@ enum StoreSchema {
             let name = "\(entity.table)_identifier".quotedIdentifier
             try database.execute(
                 sql: "CREATE UNIQUE INDEX IF NOT EXISTS \(name) ON \(entity.table.quotedIdentifier) "
-                    + "(\(columns.map(\.quotedIdentifier).joined(separator: ", ")))")
+                    + "(\(columns.map(\.quotedIdentifier).joined(separator: ", ")))"
+            )
         }
     }
 
     private static func checkNames(_ entity: EntityDescription, store: String) throws {
         for name in [entity.table] + entity.attributes.map(\.column) where name.utf8.contains(0) {
-            throw ImportError(.badInput, "\(entity.name): a name has a NUL character", advice: "Rename it in the model.")
+            throw ImportError(
+                .badInput,
+                "\(entity.name): a name has a NUL character",
+                advice: "Rename it in the model."
+            )
         }
         let lowered = entity.table.lowercased()
         if lowered.hasPrefix("_import_") || lowered.hasPrefix("sqlite_") {
             throw ImportError(
-                .badInput, "\(entity.name): the table name \(entity.table) is reserved",
-                advice: "Give the entity another table name, or another name with --entity.")
+                .badInput,
+                "\(entity.name): the table name \(entity.table) is reserved",
+                advice: "Give the entity another table name, or another name with --entity."
+            )
         }
         for column in entity.attributes.map(\.column) where ["rowid", "oid", "_rowid_"].contains(column.lowercased()) {
             throw ImportError(
-                .badInput, "\(entity.name).\(column): SQLite has its own meaning for this column name",
-                advice: "Give the attribute another column name.")
+                .badInput,
+                "\(entity.name).\(column): SQLite has its own meaning for this column name",
+                advice: "Give the attribute another column name."
+            )
         }
     }
 
@@ -179,7 +192,10 @@ enum StoreSchema {
 
     private static func extend(_ entity: EntityDescription, _ database: Database, store: String) throws {
         let present = try Row.fetchAll(
-            database, sql: "SELECT name, type, pk FROM pragma_table_info(?)", arguments: [entity.table])
+            database,
+            sql: "SELECT name, type, pk FROM pragma_table_info(?)",
+            arguments: [entity.table]
+        )
         var types: [String: String] = [:]
         for row in present {
             types[(row["name"] as String).asciiLowercased] = (row["type"] as String).uppercased()
@@ -194,23 +210,32 @@ enum StoreSchema {
                 }
                 try database.execute(
                     sql: "ALTER TABLE \(entity.table.quotedIdentifier) ADD COLUMN "
-                        + "\(attribute.column.quotedIdentifier) \(attribute.type.declaredType)")
+                        + "\(attribute.column.quotedIdentifier) \(attribute.type.declaredType)"
+                )
                 continue
             }
             guard type == attribute.type.declaredType, known[column] ?? attribute.type == attribute.type else {
                 throw disagreement(
-                    entity, attribute, store,
-                    "is \(attribute.type.rawValue) now and \(known[column]?.rawValue ?? type) in the store")
+                    entity,
+                    attribute,
+                    store,
+                    "is \(attribute.type.rawValue) now and \(known[column]?.rawValue ?? type) in the store"
+                )
             }
         }
     }
 
     private static func disagreement(
-        _ entity: EntityDescription, _ attribute: AttributeDescription, _ store: String, _ text: String
+        _ entity: EntityDescription,
+        _ attribute: AttributeDescription,
+        _ store: String,
+        _ text: String
     ) -> ImportError {
         ImportError(
-            .badInput, "\(store): \(entity.name).\(attribute.name) \(text)",
-            advice: "Give a model (--model) whose types agree, or import into another store. Nothing was written.")
+            .badInput,
+            "\(store): \(entity.name).\(attribute.name) \(text)",
+            advice: "Give a model (--model) whose types agree, or import into another store. Nothing was written."
+        )
     }
 
     /// The types that earlier models gave the columns of a table, the latest first to count.

@@ -36,7 +36,10 @@ final class StoreWriter {
     ///   - isSynced: whether the commit must be on the disk before this returns.
     /// - Throws: `ImportError` when the store cannot be written; nothing of the batch is then in it.
     func commit(
-        _ batch: borrowing RowBatch, of chunk: SealedChunk, chunkBytes: [UInt8], progress: inout JobProgress,
+        _ batch: borrowing RowBatch,
+        of chunk: SealedChunk,
+        chunkBytes: [UInt8],
+        progress: inout JobProgress,
         isSynced: Bool
     ) throws -> MergeNotification {
         var next = progress
@@ -64,8 +67,12 @@ final class StoreWriter {
         next.rejects += changes.reduce(0) { $0 + $1.rejected }
         progress = next
         return MergeNotification(
-            job: job.id, commit: next.marker.commits, changes: changes.filter { !$0.isEmpty }, marker: next.marker,
-            isFinished: false)
+            job: job.id,
+            commit: next.marker.commits,
+            changes: changes.filter { !$0.isEmpty },
+            marker: next.marker,
+            isFinished: false
+        )
     }
 
     private func path(_ index: Int, of chunk: SealedChunk) -> String {
@@ -76,7 +83,9 @@ final class StoreWriter {
     // MARK: Rows
 
     private func writeRows(
-        _ batch: borrowing RowBatch, chunkBytes: [UInt8], _ changes: inout [EntityChanges]
+        _ batch: borrowing RowBatch,
+        chunkBytes: [UInt8],
+        _ changes: inout [EntityChanges]
     ) throws -> [Int] {
         var late: [Int] = []
         for (index, writer) in writers.enumerated() where batch.recordsRead[index] > 0 {
@@ -94,7 +103,10 @@ final class StoreWriter {
 
     /// Rejects in source order: those that decoding found, and the inserts that lack something.
     private func writeRejects(
-        _ batch: borrowing RowBatch, late: [Int], _ chunk: SealedChunk, _ changes: inout [EntityChanges],
+        _ batch: borrowing RowBatch,
+        late: [Int],
+        _ chunk: SealedChunk,
+        _ changes: inout [EntityChanges],
         _ database: Database
     ) throws {
         var rejects = batch.rejects
@@ -105,7 +117,8 @@ final class StoreWriter {
             sql: """
                 INSERT INTO _import_reject (job, ordinal, entity, source, byte_offset, length, errors, record)
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-                """)
+                """
+        )
         for reject in rejects {
             let entity = Int(reject.entity)
             changes[entity].rejected += 1
@@ -119,14 +132,17 @@ final class StoreWriter {
     // MARK: Bookkeeping
 
     private func writeLedger(
-        _ batch: borrowing RowBatch, _ progress: inout JobProgress, _ database: Database
+        _ batch: borrowing RowBatch,
+        _ progress: inout JobProgress,
+        _ database: Database
     ) throws {
         guard !batch.ledger.keys.isEmpty else { return }
         let statement = try database.cachedStatement(
             sql: """
                 INSERT INTO _import_ledger (job, entity, attribute, kind, count) VALUES (?, ?, ?, ?, ?)
                 ON CONFLICT DO UPDATE SET count = count + excluded.count
-                """)
+                """
+        )
         for (key, count) in zip(batch.ledger.keys, batch.ledger.counts) {
             let entity = key.entity < 0 ? "" : plans[Int(key.entity)].entity.name
             let name = progress.ledgerName(key.attribute, kind: key.kind, entity: entity)
@@ -135,14 +151,17 @@ final class StoreWriter {
     }
 
     private func writeCounts(
-        _ batch: borrowing RowBatch, _ changes: [EntityChanges], _ database: Database
+        _ batch: borrowing RowBatch,
+        _ changes: [EntityChanges],
+        _ database: Database
     ) throws {
         let statement = try database.cachedStatement(
             sql: """
                 UPDATE _import_entity SET records_read = records_read + ?, inserted = inserted + ?,
                     updated = updated + ?, unchanged = unchanged + ?, ignored = ignored + ?, rejected = rejected + ?
                 WHERE job = ? AND position = ?
-                """)
+                """
+        )
         for (index, change) in changes.enumerated() where batch.recordsRead[index] > 0 {
             try statement.execute(arguments: [
                 batch.recordsRead[index], change.inserted, change.updated, change.unchanged, 0, change.rejected,
@@ -152,7 +171,10 @@ final class StoreWriter {
     }
 
     private func writeChunk(
-        _ batch: borrowing RowBatch, _ chunk: SealedChunk, _ changes: [EntityChanges], _ database: Database
+        _ batch: borrowing RowBatch,
+        _ chunk: SealedChunk,
+        _ changes: [EntityChanges],
+        _ database: Database
     ) throws {
         let statement = try database.cachedStatement(
             sql: """
@@ -164,7 +186,8 @@ final class StoreWriter {
                     records = records + excluded.records, inserted = inserted + excluded.inserted,
                     first_rowid = coalesce(first_rowid, excluded.first_rowid),
                     last_rowid = coalesce(excluded.last_rowid, last_rowid), is_complete = excluded.is_complete
-                """)
+                """
+        )
         let entry = chunk.entry
         let isEnd = batch.end.isChunkEnd
         // A chunk without records is kept too: its range of the source is part of what the marker has passed.
@@ -173,7 +196,8 @@ final class StoreWriter {
             let change = index < 0 ? nil : changes[index]
             try statement.execute(arguments: [
                 job.id, entry.source, entry.firstByte, index, entry.endByte, entry.sourceHash, entry.firstOrdinal,
-                index < 0 ? 0 : batch.recordsRead[index], change?.inserted ?? 0, change?.insertedRanges.first?.lowerBound,
+                index < 0 ? 0 : batch.recordsRead[index], change?.inserted ?? 0,
+                change?.insertedRanges.first?.lowerBound,
                 change?.insertedRanges.last?.upperBound, isEnd,
             ])
         }

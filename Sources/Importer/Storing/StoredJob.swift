@@ -81,16 +81,22 @@ struct StoredJob: Sendable {
         options = try StoredJSON.decode(Options.self, row["options"])
         chunkDirectory = row["chunk_directory"]
         sources = try Row.fetchAll(
-            database, sql: "SELECT * FROM _import_source WHERE job = ? ORDER BY position", arguments: [id]
+            database,
+            sql: "SELECT * FROM _import_source WHERE job = ? ORDER BY position",
+            arguments: [id]
         ).map { row in
             Source(
                 description: try StoredJSON.decode(SourceDescription.self, row["description"]),
                 shape: try StoredJSON.decode(SourceShape.self, row["shape"]),
-                entities: try StoredJSON.decode([String].self, row["entities"]))
+                entities: try StoredJSON.decode([String].self, row["entities"])
+            )
         }
         if let number = row["model"] as Int64?,
             let text = try String.fetchOne(
-                database, sql: "SELECT model FROM _import_model WHERE id = ?", arguments: [number])
+                database,
+                sql: "SELECT model FROM _import_model WHERE id = ?",
+                arguments: [number]
+            )
         {
             model = try ModelDescription(parsing: Array(text.utf8))
         }
@@ -112,7 +118,8 @@ struct StoredJob: Sendable {
                 INSERT INTO _import_job (token, state, options, chunk_directory, started)
                 VALUES (?, ?, ?, ?, strftime('%Y-%m-%dT%H:%M:%fZ'))
                 """,
-            arguments: [token, state.rawValue, try StoredJSON.encode(options), chunkDirectory])
+            arguments: [token, state.rawValue, try StoredJSON.encode(options), chunkDirectory]
+        )
         id = database.lastInsertedRowID
         for (position, source) in sources.enumerated() {
             try database.execute(
@@ -120,7 +127,8 @@ struct StoredJob: Sendable {
                 arguments: [
                     id, position, try StoredJSON.encode(source.description), try StoredJSON.encode(source.shape),
                     try StoredJSON.encode(source.entities),
-                ])
+                ]
+            )
         }
         try Marker().save(database, job: id)
     }
@@ -130,7 +138,10 @@ struct StoredJob: Sendable {
         try StoreSchema.prepareTables(model, database, store: store)
         let text = model.encoded()
         var number = try Int64.fetchOne(
-            database, sql: "SELECT id FROM _import_model WHERE model = ? ORDER BY id DESC", arguments: [text])
+            database,
+            sql: "SELECT id FROM _import_model WHERE model = ? ORDER BY id DESC",
+            arguments: [text]
+        )
         if number == nil {
             try database.execute(sql: "INSERT INTO _import_model (model) VALUES (?)", arguments: [text])
             number = database.lastInsertedRowID
@@ -143,7 +154,8 @@ struct StoredJob: Sendable {
                     INSERT INTO _import_entity (job, position, entity, table_name, rows_before, last_rowid_before)
                     SELECT ?, ?, ?, ?, (SELECT count(*) FROM \(table)), (SELECT coalesce(max(rowid), 0) FROM \(table))
                     """,
-                arguments: [id, position, entity.name, entity.table])
+                arguments: [id, position, entity.name, entity.table]
+            )
         }
         self.model = model
     }
@@ -165,13 +177,16 @@ struct StoredJob: Sendable {
                 StoreSchema.rowIDAttribute(of: entity) == nil
             else {
                 throw ImportError(
-                    .usage, "\(table): rows of this import cannot be told from those before it",
-                    advice: "Finish the import with `importer resume`.")
+                    .usage,
+                    "\(table): rows of this import cannot be told from those before it",
+                    advice: "Finish the import with `importer resume`."
+                )
             }
             // Without an integer primary key new rows follow the ones before (https://www.sqlite.org/autoinc.html).
             try database.execute(
                 sql: "DELETE FROM \(table.quotedIdentifier) WHERE rowid > ?",
-                arguments: [row["last_rowid_before"] as Int64])
+                arguments: [row["last_rowid_before"] as Int64]
+            )
         }
         for table in ["entity", "source", "chunk", "marker", "reject", "ledger"] {
             try database.execute(sql: "DELETE FROM _import_\(table) WHERE job = ?", arguments: [id])
@@ -180,7 +195,14 @@ struct StoredJob: Sendable {
     }
 
     /// Notes where the job stands.
-    mutating func setState(_ state: ImportReport.State, message: String? = nil, _ database: Database) throws {
+    ///
+    /// - Parameter seconds: the time that it has taken up to now.
+    mutating func setState(
+        _ state: ImportReport.State,
+        message: String? = nil,
+        seconds: Double,
+        _ database: Database
+    ) throws {
         self.state = state
         self.message = message
         try database.execute(
@@ -189,19 +211,27 @@ struct StoredJob: Sendable {
                     finished = CASE ? WHEN 'finished' THEN strftime('%Y-%m-%dT%H:%M:%fZ') END
                 WHERE id = ?
                 """,
-            arguments: [state.rawValue, message, state.rawValue, id])
+            arguments: [state.rawValue, message, state.rawValue, id]
+        )
+        try database.execute(
+            sql: "UPDATE _import_marker SET seconds = ? WHERE job = ?",
+            arguments: [seconds, id]
+        )
     }
 
     /// Takes over what is known of the sources now, after they were found to be the same.
     mutating func refresh(_ descriptions: [SourceDescription], chunkDirectory: String, _ database: Database) throws {
         self.chunkDirectory = chunkDirectory
         try database.execute(
-            sql: "UPDATE _import_job SET chunk_directory = ? WHERE id = ?", arguments: [chunkDirectory, id])
+            sql: "UPDATE _import_job SET chunk_directory = ? WHERE id = ?",
+            arguments: [chunkDirectory, id]
+        )
         for (position, description) in descriptions.enumerated() where position < sources.count {
             sources[position].description = description
             try database.execute(
                 sql: "UPDATE _import_source SET description = ? WHERE job = ? AND position = ?",
-                arguments: [try StoredJSON.encode(description), id, position])
+                arguments: [try StoredJSON.encode(description), id, position]
+            )
         }
     }
 }

@@ -18,8 +18,15 @@ final class ImportStage: Sendable {
     private let state: Mutex<JobProgress>
 
     init(
-        store: String, job: StoredJob, model: ModelDescription, run: RunOptions, queue: ChunkQueue,
-        state: JobProgress, keepsChunks: Bool, progress: ImportProgress, interruption: Interruption,
+        store: String,
+        job: StoredJob,
+        model: ModelDescription,
+        run: RunOptions,
+        queue: ChunkQueue,
+        state: JobProgress,
+        keepsChunks: Bool,
+        progress: ImportProgress,
+        interruption: Interruption,
         merges: MergeCenter
     ) {
         self.store = store
@@ -63,7 +70,10 @@ final class ImportStage: Sendable {
     }
 
     private func importChunk(
-        _ item: ChunkQueue.Item, _ decoder: ChunkDecoder, _ writer: StoreWriter, _ stock: inout BatchStock
+        _ item: ChunkQueue.Item,
+        _ decoder: ChunkDecoder,
+        _ writer: StoreWriter,
+        _ stock: inout BatchStock
     ) throws {
         try decoder.open(item.chunk, skipping: item.committed)
         // Decoding may run ahead of committing by about a chunk's size, no further.
@@ -89,7 +99,10 @@ final class ImportStage: Sendable {
     }
 
     private func commit(
-        _ batches: inout [RowBatch], _ item: ChunkQueue.Item, _ decoder: ChunkDecoder, _ writer: StoreWriter,
+        _ batches: inout [RowBatch],
+        _ item: ChunkQueue.Item,
+        _ decoder: ChunkDecoder,
+        _ writer: StoreWriter,
         _ stock: inout BatchStock
     ) throws {
         try turn.wait(for: item.turn)
@@ -102,13 +115,21 @@ final class ImportStage: Sendable {
     }
 
     private func commit(
-        _ batch: RowBatch, _ chunk: SealedChunk, _ decoder: ChunkDecoder, _ writer: StoreWriter
+        _ batch: RowBatch,
+        _ chunk: SealedChunk,
+        _ decoder: ChunkDecoder,
+        _ writer: StoreWriter
     ) throws {
         // The chunk goes after its last commit; where it cannot be cut again, that commit must be on the disk by then.
         let isSynced = batch.end.isChunkEnd && !job.sources[chunk.entry.source].description.isRepeatable
         let (notification, rejects) = try state.withLock { state in
             let notification = try writer.commit(
-                batch, of: chunk, chunkBytes: decoder.bytes, progress: &state, isSynced: isSynced)
+                batch,
+                of: chunk,
+                chunkBytes: decoder.bytes,
+                progress: &state,
+                isSynced: isSynced
+            )
             return (notification, state.rejects)
         }
         merges.enqueue(notification)

@@ -12,8 +12,12 @@ final class InferStage: Sendable {
     private let merged = Mutex<[String: EntityStatistics]>([:])
 
     init(
-        sources: [StoredJob.Source], maxDepth: Int, queue: ChunkQueue, removesChunks: Bool,
-        progress: ImportProgress, interruption: Interruption
+        sources: [StoredJob.Source],
+        maxDepth: Int,
+        queue: ChunkQueue,
+        removesChunks: Bool,
+        progress: ImportProgress,
+        interruption: Interruption
     ) {
         self.sources = sources
         self.maxDepth = maxDepth
@@ -37,8 +41,12 @@ final class InferStage: Sendable {
                 guard case .record(let parsed) = line.content else { return }
                 let path = names.firstIndex(of: names[line.path]) ?? line.path
                 byPath[path].add(
-                    parsed.tape, record: line.bytes, root: line.root, ordinal: line.ordinal,
-                    key: line.isKeyed ? parsed.tape.token(1, in: line.bytes) : nil)
+                    parsed.tape,
+                    record: line.bytes,
+                    root: line.root,
+                    ordinal: line.ordinal,
+                    key: line.isKeyed ? parsed.tape.token(1, in: line.bytes) : nil
+                )
             }
             for (name, own) in zip(names, byPath) where own.records > 0 {
                 if statistics[name] == nil { statistics[name] = own } else { statistics[name]?.merge(own) }

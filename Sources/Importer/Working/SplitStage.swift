@@ -33,7 +33,9 @@ struct SplitStage {
     /// - Returns: what was wrong with the source at which the split had to stop, or nil.
     /// - Throws: `ImportError`, or what `onSealed` throws. What was sealed before stays.
     func run(
-        from start: SplitStart, open: [Int: SourceStream] = [:], onSealed: @escaping (SealedChunk) throws -> Void
+        from start: SplitStart,
+        open: [Int: SourceStream] = [:],
+        onSealed: @escaping (SealedChunk) throws -> Void
     ) throws -> ImportError? {
         var start = start
         for index in sources.indices where index >= start.source {
@@ -49,7 +51,10 @@ struct SplitStage {
     }
 
     private func split(
-        _ index: Int, _ start: inout SplitStart, _ open: SourceStream?, _ onSealed: @escaping (SealedChunk) throws -> Void
+        _ index: Int,
+        _ start: inout SplitStart,
+        _ open: SourceStream?,
+        _ onSealed: @escaping (SealedChunk) throws -> Void
     ) throws -> ImportError? {
         let source = sources[index]
         let stream =
@@ -58,12 +63,23 @@ struct SplitStage {
         var number = start.chunkNumber
         var ordinal = start.firstOrdinal
         let writer = ChunkWriter(
-            directory: directory, manifest: manifest, chunkSize: chunkSize, nextNumber: number,
-            synced: !source.description.isRepeatable)
+            directory: directory,
+            manifest: manifest,
+            chunkSize: chunkSize,
+            nextNumber: number,
+            synced: !source.description.isRepeatable
+        )
         let splitter = try SourceSplitter(
-            stream: stream, baseOffset: stream.offset, source: index, shape: source.shape,
-            paths: source.shape.paths.map { try RecordPath($0) }, limits: limits, writer: writer,
-            start: start.position, firstOrdinal: ordinal, knownOutsideNames: Set(start.outsideNames),
+            stream: stream,
+            baseOffset: stream.offset,
+            source: index,
+            shape: source.shape,
+            paths: source.shape.paths.map { try RecordPath($0) },
+            limits: limits,
+            writer: writer,
+            start: start.position,
+            firstOrdinal: ordinal,
+            knownOutsideNames: Set(start.outsideNames),
             minimumEnd: start.minimumEnd
         ) { [progress, interruption, directory, limits] entry in
             try interruption.check()
@@ -74,7 +90,8 @@ struct SplitStage {
                 $0.splitRecords = entry.firstOrdinal + Int64(entry.records) - 1
             }
             try onSealed(
-                SealedChunk(entry, in: directory, shape: source.shape, maxRecordBytes: limits.maxRecordBytes))
+                SealedChunk(entry, in: directory, shape: source.shape, maxRecordBytes: limits.maxRecordBytes)
+            )
         }
         let end = try splitter.run()
         start.chunkNumber = number
@@ -90,7 +107,9 @@ extension SplitFault {
         let place = "\(source): line \(line), column \(column) (byte \(byteOffset))"
         let around = excerpt.isEmpty ? "" : ", near: \(excerpt)"
         return ImportError(
-            .badInput, "\(place): \(message)\(around)",
-            advice: "The records before it are safe. Mend or complete the source, then run the same command again.")
+            .badInput,
+            "\(place): \(message)\(around)",
+            advice: "The records before it are safe. Mend or complete the source, then run the same command again."
+        )
     }
 }

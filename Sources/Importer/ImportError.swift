@@ -14,18 +14,21 @@ public struct ImportError: Error, Sendable, CustomStringConvertible {
         case terminated = 143
     }
 
+    /// The exit code that belongs to it.
     public let code: Code
     /// What happened, and where.
     public let message: String
     /// What to do about it; nil where there is nothing to advise.
     public let advice: String?
 
+    /// Puts one together from its parts.
     public init(_ code: Code, _ message: String, advice: String? = nil) {
         self.code = code
         self.message = message
         self.advice = advice
     }
 
+    /// Message and advice, a line each.
     public var description: String {
         guard let advice else { return message }
         return "\(message)\n\(advice)"

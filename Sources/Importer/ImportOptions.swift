@@ -8,12 +8,16 @@ public struct JobOptions: Sendable, Hashable {
     public var entity: String?
     /// Where records stand; empty to find out.
     public var records: [RecordPath]
-    /// Larger records are rejects. In bytes, from 1 to 1,000,000,000, which is SQLite's limit for a value
-    /// (`SQLITE_MAX_LENGTH`).
+    /// Larger records are rejects.
+    ///
+    /// In bytes, from 1 to 1,000,000,000, which is SQLite's limit for a value (`SQLITE_MAX_LENGTH`).
     public var maxRecordBytes: Int
-    /// Records nested more deeply are rejects. In containers, from 1 to 100,000.
+    /// Records nested more deeply are rejects.
+    ///
+    /// In containers, from 1 to 100,000.
     public var maxDepth: Int
 
+    /// Puts one together from its parts.
     public init(
         model: ModelDescription? = nil,
         entity: String? = nil,
@@ -55,6 +59,7 @@ public struct RunOptions: Sendable, Hashable {
         case off
     }
 
+    /// Puts one together from its parts.
     public init(
         workers: Int = 2,
         chunkSize: Int = 8 << 20,

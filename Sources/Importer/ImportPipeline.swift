@@ -56,6 +56,7 @@ public final class ImportPipeline: Sendable {
 
     /// What came of a run.
     public struct Outcome: Sendable {
+        /// What the job has done, all of its runs together.
         public let report: ImportReport
         /// Whether the store had all of it already and nothing was changed.
         public let wasAlreadyFinished: Bool

@@ -2,7 +2,9 @@ import Synchronization
 
 /// How far an import has come, for whoever watches it from another thread.
 public final class ImportProgress: Sendable {
-    /// One look at it. Counts are of this job, earlier runs of it included.
+    /// One look at it.
+    ///
+    /// Counts are of this job, earlier runs of it included.
     public struct Snapshot: Sendable, Hashable {
         /// What the import is doing now.
         public var phase: Phase = .starting
@@ -20,10 +22,12 @@ public final class ImportProgress: Sendable {
         public var rejects: Int64 = 0
         /// Bytes and records that earlier runs of this job had already committed when this one began.
         public var resumedBytes: Int64 = 0
+        /// Records that earlier runs of this job had already committed when this one began.
         public var resumedRecords: Int64 = 0
         /// What has been decided and should be said once, in order: `records: $.features[*] (found in the first MiB)`.
         public var messages: [String] = []
 
+        /// Starts with nothing.
         public init() {}
     }
 
@@ -40,6 +44,7 @@ public final class ImportProgress: Sendable {
 
     private let state = Mutex(Snapshot())
 
+    /// Starts with nothing.
     public init() {}
 
     /// How far it is now.

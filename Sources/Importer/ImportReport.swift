@@ -12,13 +12,20 @@ public struct ImportReport: Sendable, Hashable, Codable {
 
     /// Records of one entity; read = inserted + updated + unchanged + ignored + rejected.
     public struct Counts: Sendable, Hashable, Codable {
+        /// Records read, rejects included.
         public var recordsRead: Int64 = 0
+        /// Records that became new objects.
         public var inserted: Int64 = 0
+        /// Records that changed an object.
         public var updated: Int64 = 0
+        /// Records whose object had all their values already.
         public var unchanged: Int64 = 0
+        /// Records left out as their object was there already.
         public var ignored: Int64 = 0
+        /// Records that were not taken.
         public var rejected: Int64 = 0
 
+        /// Starts with nothing.
         public init() {}
 
         enum CodingKeys: String, CodingKey {
@@ -27,16 +34,27 @@ public struct ImportReport: Sendable, Hashable, Codable {
         }
     }
 
+    /// Where the job stands.
     public var state: State
+    /// The job's number in the store, from 1.
     public var job: Int64
+    /// Records read, rejects included.
     public var recordsRead: Int64
+    /// Records that became new objects.
     public var inserted: Int64
+    /// Records that changed an object.
     public var updated: Int64
+    /// Records whose object had all their values already.
     public var unchanged: Int64
+    /// Records left out as their object was there already.
     public var ignored: Int64
+    /// Records that were not taken.
     public var rejected: Int64
+    /// Rejects that were repaired and imported since.
     public var repaired: Int64
+    /// Chunks that are cut.
     public var chunks: Int
+    /// Chunks that are committed.
     public var chunksDone: Int
     /// Bytes of the sources whose records are committed, decompressed.
     public var bytes: Int64
@@ -46,6 +64,7 @@ public struct ImportReport: Sendable, Hashable, Codable {
     public var entities: [String: Counts]
     /// Entity, attribute (key path), kind of loss or change: how often.
     public var ledger: [String: [String: [String: Int64]]]
+    /// The sources, as they were given.
     public var sources: [String]
     /// What stopped the job, where it failed.
     public var message: String?

@@ -2,7 +2,9 @@ import Foundation
 import GRDB
 import ImportModel
 
-/// One run of one job, from where it stands to its end. The importer's lock is held meanwhile.
+/// One run of one job, from where it stands to its end.
+///
+/// The importer's lock is held meanwhile.
 final class ImportSession {
     private let store: String
     private let options: RunOptions

@@ -1,6 +1,8 @@
 import Synchronization
 
-/// A request to stop an import at the next safe place. Any thread may make it; the first one counts.
+/// A request to stop an import at the next safe place.
+///
+/// Any thread may make it; the first one counts.
 public final class Interruption: Sendable {
     /// Who asked, and so which exit code belongs to it.
     public enum Reason: Sendable, Hashable {
@@ -16,6 +18,7 @@ public final class Interruption: Sendable {
 
     private let state = Mutex(State())
 
+    /// Starts with nothing.
     public init() {}
 
     /// Asks to stop.
@@ -35,7 +38,9 @@ public final class Interruption: Sendable {
     /// Whether to stop.
     public var isRequested: Bool { reason != nil }
 
-    /// Calls `wake` once when a stop is asked for, at once if it already was. For whoever sleeps.
+    /// Calls `wake` once when a stop is asked for, at once if it already was.
+    ///
+    /// For whoever sleeps.
     func onRequest(_ wake: @escaping @Sendable () -> Void) {
         let isLate = state.withLock { state in
             if state.reason == nil { state.wakers.append(wake) }

@@ -1,7 +1,9 @@
 import Foundation
 import ImportModel
 
-/// Decodes a chunk into batches of rows. Made and used by one worker; it keeps its memory from chunk to chunk.
+/// Decodes a chunk into batches of rows.
+///
+/// Made and used by one worker; it keeps its memory from chunk to chunk.
 final class ChunkDecoder {
     private let reader: ChunkReader
     /// A decoder for each entity that a source has.

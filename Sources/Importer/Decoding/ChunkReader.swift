@@ -1,8 +1,9 @@
 import Foundation
 import ImportModel
 
-/// Reads a chunk file line by line and says of each line what it is. Made and used by one worker; it keeps its memory
-/// from chunk to chunk.
+/// Reads a chunk file line by line and says of each line what it is.
+///
+/// Made and used by one worker; it keeps its memory from chunk to chunk.
 final class ChunkReader {
     /// One line of the chunk: one record of the source.
     struct Line {
@@ -10,8 +11,9 @@ final class ChunkReader {
         let bytes: ByteView
         /// Where they begin in the chunk's bytes.
         let offset: Int
-        /// The source position of the line's first byte. A keyed record's line begins with a brace of its own, which
-        /// stands for the byte before the key.
+        /// The source position of the line's first byte.
+        ///
+        /// A keyed record's line begins with a brace of its own, which stands for the byte before the key.
         let byteOffset: Int64
         /// The record's number in the job.
         let ordinal: Int64

@@ -5,7 +5,9 @@ import ImportModel
 ///
 /// Each distinct path is a slot; an attribute reads the first of its slots that the record fills.
 final class EntityPlan {
-    /// A key on the way to a slot. Nodes are in depth-first order, so that a node's descendants are a range.
+    /// A key on the way to a slot.
+    ///
+    /// Nodes are in depth-first order, so that a node's descendants are a range.
     struct Node {
         /// The node's slot; -1 where it only leads further.
         var slot: Int32 = -1
@@ -36,7 +38,9 @@ final class EntityPlan {
     /// The slot of the record itself (`$`), of its key (`$key`); -1 where no attribute reads them.
     let recordSlot: Int
     let recordKeySlot: Int
-    /// Per attribute what an inserted object gets when its record does not mention it. Texts stand in `defaultBytes`.
+    /// Per attribute what an inserted object gets when its record does not mention it.
+    ///
+    /// Texts stand in `defaultBytes`.
     let defaults: [Cell]
     let defaultBytes: [UInt8]
     /// Attributes that an inserted object must have: not optional, and without a default.

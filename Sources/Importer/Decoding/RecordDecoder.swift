@@ -1,7 +1,9 @@
 import ImportModel
 
-/// Turns the records of one entity into rows. The entity drives: each attribute looks its value up in the record, and
-/// what the record does not mention is left alone. Made and used by one worker.
+/// Turns the records of one entity into rows.
+///
+/// The entity drives: each attribute looks its value up in the record, and what the record does not mention is left
+/// alone. Made and used by one worker.
 struct RecordDecoder {
     /// One record as it is handed to `decode`.
     struct Input {

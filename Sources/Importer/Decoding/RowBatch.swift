@@ -1,6 +1,8 @@
 import ImportModel
 
-/// One value of a row: a tag, and a number or a slice of bytes. It knows nothing of SQLite; the store binds it.
+/// One value of a row: a tag, and a number or a slice of bytes.
+///
+/// It knows nothing of SQLite; the store binds it.
 struct Cell {
     enum Tag: UInt8 {
         case null
@@ -57,10 +59,12 @@ struct RowBatch {
         let parent: Int32
         /// The record's number in the job, from 1.
         let ordinal: Int64
-        /// Where the row's cells begin: one per attribute that the record mentions, in the entity's order. So a batch's
-        /// size follows that of its records, however wide the entity is.
+        /// Where the row's cells begin: one per attribute that the record mentions, in the entity's order.
+        ///
+        /// So a batch's size follows that of its records, however wide the entity is.
         let firstCell: Int
         /// Where the row's presence mask begins: a bit per attribute, 64 to a word, set where the record mentions it.
+        ///
         /// Missing is not null.
         let firstPresenceWord: Int
         /// The index in `unmet` of what the record lacks if it turns out to be an insert; -1 for nothing.

@@ -1,5 +1,6 @@
 /// What one commit changed, or several in a row, sent after readers can see it.
 public struct MergeNotification: Sendable, Hashable {
+    /// The job's number in the store.
     public let job: Int64
     /// The number of the last commit that it covers, in the job, from 1.
     public let commit: Int64
@@ -34,6 +35,7 @@ public struct MergeNotification: Sendable, Hashable {
 
 /// What happened to the objects of one entity.
 public struct EntityChanges: Sendable, Hashable {
+    /// The entity's name.
     public let entity: String
     /// The entity's table.
     public let table: String
@@ -41,7 +43,9 @@ public struct EntityChanges: Sendable, Hashable {
     public private(set) var insertedRanges: [ClosedRange<Int64>] = []
     /// The row ids of changed objects, likewise.
     public private(set) var updatedRanges: [ClosedRange<Int64>] = []
+    /// How many objects are new.
     public private(set) var inserted: Int64 = 0
+    /// How many objects have changed.
     public private(set) var updated: Int64 = 0
     /// Records whose object had all their values already.
     public internal(set) var unchanged: Int64 = 0

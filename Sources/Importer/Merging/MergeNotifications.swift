@@ -65,6 +65,7 @@ public struct MergeNotifications: AsyncSequence, Sendable {
 
     let mailbox: Mailbox
 
+    /// Begins to read; meant for one reader.
     public func makeAsyncIterator() -> Iterator {
         Iterator(mailbox: mailbox)
     }

@@ -17,6 +17,7 @@ public final class RecordView: Sendable {
         /// How many rows to show, from 1.
         public var limit: Int
 
+        /// Puts one together from its parts.
         public init(table: String, sort: [Sort] = [], offset: Int = 0, limit: Int = 100) {
             self.table = table
             self.sort = sort
@@ -27,9 +28,12 @@ public final class RecordView: Sendable {
 
     /// A column to sort by (after `NSSortDescriptor`).
     public struct Sort: Sendable, Hashable {
+        /// The column's name.
         public var column: String
+        /// Whether small values come first.
         public var ascending: Bool
 
+        /// Puts one together from its parts.
         public init(_ column: String, ascending: Bool = true) {
             self.column = column
             self.ascending = ascending
@@ -38,6 +42,7 @@ public final class RecordView: Sendable {
 
     /// One row, as it is stored.
     public struct Record: Sendable, Hashable {
+        /// The row's id in its table.
         public let rowID: Int64
         /// The values by column, in the table's order.
         public let values: [Value]
@@ -54,7 +59,9 @@ public final class RecordView: Sendable {
 
     /// What the window shows, all of it from one moment.
     public struct Snapshot: Sendable, Hashable {
+        /// The table's columns, in order.
         public let columns: [String]
+        /// The rows of the window, sorted.
         public let records: [Record]
         /// How many rows the entity has in all.
         public let total: Int

@@ -1,6 +1,8 @@
 import ImportModel
 
-/// Parses one line of a chunk at a time into a tape. Made and used by one worker.
+/// Parses one line of a chunk at a time into a tape.
+///
+/// Made and used by one worker.
 ///
 /// A line must be one JSON value and nothing else; the parser is fed line by line, so a broken line spoils no other.
 final class RecordReader {

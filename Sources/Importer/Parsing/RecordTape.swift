@@ -15,9 +15,12 @@ struct RecordTape {
         /// The token's first byte; for strings and keys the first one inside of the quotes.
         let start: UInt32
         /// Its length; for strings and keys without the quotes, for containers with their brackets.
+        ///
         /// 0 while a container is open.
         var length: UInt32
-        /// The index of the first token past this value. 0 while a container is open.
+        /// The index of the first token past this value.
+        ///
+        /// 0 while a container is open.
         var next: UInt32
     }
 

@@ -1,7 +1,9 @@
 import CYajl
 import ImportModel
 
-/// What a consumer of yajl's events is. Each event returns whether to go on.
+/// What a consumer of yajl's events is.
+///
+/// Each event returns whether to go on.
 ///
 /// Bytes handed over live as long as the call. Strings and keys come as yajl has them: a part of the block that is being
 /// parsed, or, where they have escapes or span blocks, a buffer of yajl's own. yajl's unescaping is wrong for lone
@@ -37,7 +39,9 @@ struct YajlCallbacks {
     fileprivate let table: yajl_callbacks
 }
 
-/// A streaming yajl parser with a handler of a known type. Made, used and dropped by one thread.
+/// A streaming yajl parser with a handler of a known type.
+///
+/// Made, used and dropped by one thread.
 final class YajlParser<Handler: YajlHandler> {
     /// How a block was taken.
     enum Status: Equatable {

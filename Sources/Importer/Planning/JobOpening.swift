@@ -81,7 +81,9 @@ struct JobOpening {
         )
     }
 
-    /// A finished job with these sources, the last one to count. Standard input is another stream each time.
+    /// A finished job with these sources, the last one to count.
+    ///
+    /// Standard input is another stream each time.
     private func finished(_ descriptions: [SourceDescription], _ database: Database) throws -> StoredJob? {
         guard descriptions.allSatisfy(\.isRepeatable) else { return nil }
         return try StoredJob.all(database).last {

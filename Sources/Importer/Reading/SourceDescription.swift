@@ -14,7 +14,14 @@ public struct SourceDescription: Sendable, Hashable, Codable {
     public let isCompressed: Bool
 
     /// Describes a source; nothing is looked at.
-    public init(name: String, path: String?, member: String?, size: Int64?, modified: Int64?, isCompressed: Bool = false) {
+    public init(
+        name: String,
+        path: String?,
+        member: String?,
+        size: Int64?,
+        modified: Int64?,
+        isCompressed: Bool = false
+    ) {
         self.name = name
         self.path = path
         self.member = member

@@ -62,8 +62,13 @@ struct SourceOpener: Sendable {
             throw ImportError(.noInput, "\(source.name): the archive has no such member any more")
         }
         return SourceDescription(
-            name: source.name, path: now.path, member: now.member, size: now.size, modified: now.modified,
-            isCompressed: now.isCompressed)
+            name: source.name,
+            path: now.path,
+            member: now.member,
+            size: now.size,
+            modified: now.modified,
+            isCompressed: now.isCompressed
+        )
     }
 
     private func sources(in archive: String, _ status: stat, members: [String]) throws -> [SourceDescription] {

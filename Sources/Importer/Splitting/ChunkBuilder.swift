@@ -1,7 +1,9 @@
 import Foundation
 import ImportModel
 
-/// Gathers one source's records until they fill a chunk. Made, used and dropped by one thread.
+/// Gathers one source's records until they fill a chunk.
+///
+/// Made, used and dropped by one thread.
 ///
 /// Whoever finds the records says where they begin and end, as offsets in the source; the bytes are taken from the block
 /// that was entered last. A record may begin before it is known whether it is one: `discard` takes that back. A chunk is
@@ -123,7 +125,9 @@ final class ChunkBuilder {
     @inline(__always)
     var hasOpenRecord: Bool { recordStart >= 0 }
 
-    /// What there is of the open record, of earlier blocks only. Valid until the next call.
+    /// What there is of the open record, of earlier blocks only.
+    ///
+    /// Valid until the next call.
     var openRecord: ByteView {
         let start = lineEnd + (recordIsKeyed ? 1 : 0)
         guard hasOpenRecord, byteCount > start else { return ByteView(base: UnsafePointer(bytes), count: 0) }

@@ -77,7 +77,9 @@ final class ChunkDirectory: Sendable {
         return try bytes.withUnsafeMutableBytes { try file.read(into: $0) } == size
     }
 
-    /// Whether the chunk file of `entry` is there with its size and checksum. A chunk without records needs no file.
+    /// Whether the chunk file of `entry` is there with its size and checksum.
+    ///
+    /// A chunk without records needs no file.
     func isIntact(_ entry: ChunkEntry) throws -> Bool {
         if entry.records == 0 { return true }
         guard let file = try openIfThere(Self.fileName(entry.number)), try file.size() == entry.bytes else {

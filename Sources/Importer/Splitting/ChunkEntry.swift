@@ -7,7 +7,9 @@ public struct ChunkEntry: Sendable, Hashable, Codable {
     public let number: Int
     /// The source's place in the job, from 0.
     public let source: Int
-    /// Where in the source this chunk begins: the end of the chunk before it, or 0. Counts decompressed bytes.
+    /// Where in the source this chunk begins: the end of the chunk before it, or 0.
+    ///
+    /// Counts decompressed bytes.
     public let firstByte: Int64
     /// Just past this chunk's last byte in the source: the next chunk's `firstByte`, the end of the source, or the end
     /// of the last sound record before a fault.
@@ -16,7 +18,9 @@ public struct ChunkEntry: Sendable, Hashable, Codable {
     public let sourceHash: String
     /// The first record's number in the job, from 1.
     public let firstOrdinal: Int64
-    /// How many records it holds, passed-over ones included. 0 only in a source's last chunk; then it has no file.
+    /// How many records it holds, passed-over ones included.
+    ///
+    /// 0 only in a source's last chunk; then it has no file.
     public let records: Int
     /// Runs of record paths: how many records, and the index of their record path in the header.
     public let paths: [Run]
@@ -38,20 +42,25 @@ public struct ChunkEntry: Sendable, Hashable, Codable {
 
     /// A run of equal values: `[count, value]` in JSON.
     public struct Run: Sendable, Hashable, Codable {
+        /// How many in a row.
         public var count: Int
+        /// What they have in common.
         public var value: Int64
 
+        /// Puts one together from its parts.
         public init(count: Int, value: Int64) {
             self.count = count
             self.value = value
         }
 
+        /// Puts one together from its parts.
         public init(from decoder: any Decoder) throws {
             var container = try decoder.unkeyedContainer()
             count = try container.decode(Int.self)
             value = try container.decode(Int64.self)
         }
 
+        /// Writes `[count, value]`.
         public func encode(to encoder: any Encoder) throws {
             var container = encoder.unkeyedContainer()
             try container.encode(count)
@@ -72,6 +81,7 @@ public struct ChunkEntry: Sendable, Hashable, Codable {
         /// Its first bytes, at most 4,096, in Base64.
         public let head: String
 
+        /// Puts one together from its parts.
         public init(line: Int, firstByte: Int64, length: Int64, code: String, head: String) {
             self.line = line
             self.firstByte = firstByte
@@ -81,6 +91,7 @@ public struct ChunkEntry: Sendable, Hashable, Codable {
         }
     }
 
+    /// Puts one together from its parts.
     public init(
         number: Int,
         source: Int,

@@ -6,7 +6,9 @@
     import Darwin
 #endif
 
-/// An open file of a chunk directory, closed when it is dropped. Made, used and dropped by one thread.
+/// An open file of a chunk directory, closed when it is dropped.
+///
+/// Made, used and dropped by one thread.
 final class ChunkFile {
     private let descriptor: Int32
     private let path: String

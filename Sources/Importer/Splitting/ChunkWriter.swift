@@ -1,4 +1,6 @@
-/// Writes chunk files and their lines of the manifest, for all sources of a job. Made, used and dropped by one thread.
+/// Writes chunk files and their lines of the manifest, for all sources of a job.
+///
+/// Made, used and dropped by one thread.
 final class ChunkWriter {
     let directory: ChunkDirectory
     /// The size in bytes at which a chunk is closed, from 1.
@@ -23,7 +25,9 @@ final class ChunkWriter {
         self.synced = synced
     }
 
-    /// Writes the file of a chunk that has `nextNumber`, then its line. A chunk without records gets no file.
+    /// Writes the file of a chunk that has `nextNumber`, then its line.
+    ///
+    /// A chunk without records gets no file.
     func write(_ entry: ChunkEntry, _ bytes: UnsafeRawBufferPointer) throws {
         if entry.records > 0 {
             try directory.write(bytes, to: ChunkDirectory.fileName(entry.number), synced: synced)

@@ -1,6 +1,8 @@
 import ImportModel
 
-/// Cuts JSON documents: feeds blocks to yajl and lets a scanner find the records. Made, used and dropped by one thread.
+/// Cuts JSON documents: feeds blocks to yajl and lets a scanner find the records.
+///
+/// Made, used and dropped by one thread.
 final class DocumentSplitter {
     /// A token that goes on for longer is no longer shown to yajl byte by byte.
     static let defaultLongToken = 64 << 10

@@ -1,7 +1,9 @@
 import Foundation
 import ImportModel
 
-/// Cuts NDJSON at its line breaks, without a look at what the lines hold. Made, used and dropped by one thread.
+/// Cuts NDJSON at its line breaks, without a look at what the lines hold.
+///
+/// Made, used and dropped by one thread.
 final class LineSplitter {
     private let builder: ChunkBuilder
     private let matcher: RecordMatcher
@@ -62,7 +64,9 @@ final class LineSplitter {
         try builder.endRecord(at: textEnd, path: 0, boundary: builder.blockBase)
     }
 
-    /// Whether JSON begins here and does not end. A line that is too large anyway is not looked at to its end.
+    /// Whether JSON begins here and does not end.
+    ///
+    /// A line that is too large anyway is not looked at to its end.
     private func isTruncated(_ line: ByteView) throws -> Bool {
         guard Int64(line.count) < maxRecordBytes else { return false }
         let parser = YajlParser(handler: RecordScanner(checking: matcher))

@@ -49,7 +49,9 @@ struct OutsideCounts {
         return untilRecord
     }
 
-    /// A key as a step of a path: `.name`, or `['any key']` where it is no plain name. Long keys are cut off.
+    /// A key as a step of a path: `.name`, or `['any key']` where it is no plain name.
+    ///
+    /// Long keys are cut off.
     static func step(key: String) -> String {
         let isLong = key.unicodeScalars.count > 100
         let isPlain = key.unicodeScalars.enumerated().allSatisfy { index, scalar in

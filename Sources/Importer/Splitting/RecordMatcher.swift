@@ -1,6 +1,8 @@
 import ImportModel
 
-/// Record paths, made ready for matching. A set of paths is a bit mask; a depth counts the containers that enclose a value.
+/// Record paths, made ready for matching.
+///
+/// A set of paths is a bit mask; a depth counts the containers that enclose a value.
 struct RecordMatcher {
     /// The most paths that one source can have.
     static let maximumPaths = 64

@@ -26,8 +26,10 @@ struct SealedChunk: Sendable {
         let checksum = bytes.withUnsafeBytes { XXH3Hasher.digest(of: $0) }
         guard isWhole, entry.bytes == 0 || checksum == entry.checksum else {
             throw ImportError(
-                .io, "\(directory.path)/\(ChunkDirectory.fileName(entry.number)): is not as it was written",
-                advice: "Run the import again: the chunk is cut again from the source, if that can still be read.")
+                .io,
+                "\(directory.path)/\(ChunkDirectory.fileName(entry.number)): is not as it was written",
+                advice: "Run the import again: the chunk is cut again from the source, if that can still be read."
+            )
         }
     }
 }

@@ -12,10 +12,12 @@ public struct SourceShape: Sendable, Hashable, Codable {
         case document
     }
 
+    /// How the source's bytes are cut.
     public let layout: Layout
     /// The record paths, as text (`$.users[*]`).
     public let paths: [String]
 
+    /// Puts one together from its parts.
     public init(layout: Layout, paths: [String]) {
         self.layout = layout
         self.paths = paths

@@ -1,6 +1,8 @@
 import ImportModel
 
-/// Cuts one source into chunks. Made, used and dropped by one thread.
+/// Cuts one source into chunks.
+///
+/// Made, used and dropped by one thread.
 ///
 /// Nothing of the source is held but the block at hand and the chunk that is being filled.
 final class SourceSplitter {

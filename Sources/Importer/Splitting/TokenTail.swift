@@ -14,7 +14,9 @@ struct TokenTail {
     private(set) var start: Int64 = -1
     /// Its kind, if it has begun.
     private(set) var kind = Kind.literal
-    /// In a string: how many more bytes an escape at the end asks for. After a backslash that is 1.
+    /// In a string: how many more bytes an escape at the end asks for.
+    ///
+    /// After a backslash that is 1.
     private(set) var escapeRest = 0
     /// In a number: whether its last byte was a digit.
     private(set) var endsWithDigit = false

@@ -1,6 +1,8 @@
 import CXXHash
 
-/// A running XXH3-64 of bytes that come in pieces. Made, used and dropped by one thread.
+/// A running XXH3-64 of bytes that come in pieces.
+///
+/// Made, used and dropped by one thread.
 final class XXH3Hasher {
     /// The name under which manifests say what their checksums are.
     static let name = "XXH3-64"

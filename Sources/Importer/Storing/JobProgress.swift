@@ -1,7 +1,9 @@
 import GRDB
 import ImportModel
 
-/// How far a job is, as far as committing needs to know. Belongs to whoever's turn it is to commit.
+/// How far a job is, as far as committing needs to know.
+///
+/// Belongs to whoever's turn it is to commit.
 struct JobProgress: Sendable {
     /// At most so many names are counted one by one, per entity and kind; the rest are counted together.
     static let namedLedgerEntries = 1_000
@@ -75,8 +77,9 @@ struct JobProgress: Sendable {
         }
     }
 
-    /// The name that a ledger entry is counted under. Names come in source order, so which ones are counted one by one
-    /// does not depend on who decoded them.
+    /// The name that a ledger entry is counted under.
+    ///
+    /// Names come in source order, so which ones are counted one by one does not depend on who decoded them.
     mutating func ledgerName(_ name: ExactText, kind: LedgerKind, entity: String) -> String {
         guard kind == .unknownKey || kind == .outside else { return name.text }
         let key = Names(entity: entity, kind: kind)

@@ -1,7 +1,8 @@
 import GRDB
 
-/// How far an import has come, in its sources' coordinates. It is kept in the store, and changes only together with the
-/// rows that it covers.
+/// How far an import has come, in its sources' coordinates.
+///
+/// It is kept in the store, and changes only together with the rows that it covers.
 public struct Marker: Sendable, Hashable, Codable {
     /// The source's place in the job, from 0.
     public var source = 0
@@ -20,6 +21,7 @@ public struct Marker: Sendable, Hashable, Codable {
     public var bytes: Int64 = 0
     /// Chunks and commits of the job so far.
     public var chunksDone = 0
+    /// Commits of the job so far.
     public var commits: Int64 = 0
     /// Time spent on the job so far, in seconds.
     public var seconds = 0.0

@@ -3,7 +3,9 @@ import GRDBSQLite
 import ImportModel
 
 /// Writes the rows of one entity with statements of its own, bound and stepped through SQLite's C functions
-/// (`sqlite3_bind_*`, `sqlite3_step`). Belongs to one connection; used inside of its transactions only.
+/// (`sqlite3_bind_*`, `sqlite3_step`).
+///
+/// Belongs to one connection; used inside of its transactions only.
 final class RowWriter {
     /// What became of a row.
     enum Effect {

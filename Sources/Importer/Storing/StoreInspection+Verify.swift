@@ -5,6 +5,7 @@ extension StoreInspection {
     public struct Check: Sendable, Hashable, Codable {
         /// What must hold.
         public let name: String
+        /// Whether it does.
         public let holds: Bool
         /// The figures that show it.
         public let detail: String

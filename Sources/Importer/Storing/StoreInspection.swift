@@ -54,9 +54,11 @@ public struct StoreInspection: Sendable {
     public struct Reject: Sendable, Hashable, Codable {
         /// The reject's own number in the store.
         public let number: Int64
+        /// The job's number in the store.
         public let job: Int64
         /// The record's number in its job, from 1.
         public let ordinal: Int64
+        /// The entity's name.
         public let entity: String
         /// The source's name.
         public let source: String
@@ -64,6 +66,7 @@ public struct StoreInspection: Sendable {
         public let byteOffset: Int64
         /// The record's length in the source, in bytes.
         public let length: Int64
+        /// Everything that is wrong with the record.
         public let errors: [ImportModel.RecordError]
         /// The original bytes, or the first of them where the record was passed over.
         public let record: [UInt8]

@@ -1,6 +1,8 @@
 import Foundation
 
-/// The operating system's lock that makes an importer the only one of its store. It dies with its process.
+/// The operating system's lock that makes an importer the only one of its store.
+///
+/// It dies with its process.
 ///
 /// It is a file of its own beside the store (`flock(2)`, close-on-exec): opening and closing the store's own file would
 /// drop the POSIX locks that SQLite holds on it.

@@ -2,7 +2,9 @@ import Foundation
 import GRDB
 import ImportModel
 
-/// One worker's connection to the store. Commits batches, each in one transaction with everything that counts it.
+/// One worker's connection to the store.
+///
+/// Commits batches, each in one transaction with everything that counts it.
 final class StoreWriter {
     private let store: String
     private let job: StoredJob

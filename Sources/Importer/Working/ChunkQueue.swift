@@ -63,7 +63,9 @@ final class ChunkQueue: Sendable {
         return Item(turn: state.handedOut, chunk: chunk, committed: committed)
     }
 
-    /// Stops everyone who waits or will. The first error counts.
+    /// Stops everyone who waits or will.
+    ///
+    /// The first error counts.
     func fail(_ error: any Error) {
         condition.withLock {
             if state.failure == nil { state.failure = error }

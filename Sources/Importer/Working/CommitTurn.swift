@@ -36,7 +36,9 @@ final class CommitTurn: Sendable {
         }
     }
 
-    /// Stops everyone who waits or will. The first error counts.
+    /// Stops everyone who waits or will.
+    ///
+    /// The first error counts.
     func fail(_ error: any Error) {
         condition.withLock {
             if state.failure == nil { state.failure = error }

@@ -1,6 +1,8 @@
 import ImportModel
 
-/// Finds records in the plainest way: a recursive walk over all of a sound source. What the splitter is compared with.
+/// Finds records in the plainest way: a recursive walk over all of a sound source.
+///
+/// What the splitter is compared with.
 struct SlowWalker {
     struct Record: Equatable {
         let path: Int

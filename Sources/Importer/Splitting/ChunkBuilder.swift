@@ -46,6 +46,7 @@ final class ChunkBuilder {
     // The chunk's bytes: whole lines, then what there is of the record that is open.
     private var bytes: UnsafeMutablePointer<UInt8>
     private var capacity: Int
+    private let usualCapacity: Int
     private var lineEnd = 0
     private var byteCount = 0
 
@@ -85,9 +86,13 @@ final class ChunkBuilder {
     private let hashSinceRecord = XXH3Hasher()
 
     /// - Parameters:
+    ///   - writer: what writes the chunks.
+    ///   - settings: those of this source.
     ///   - base: the offset of the first block in the source.
     ///   - start: where the split begins or goes on.
     ///   - firstOrdinal: the number of the next record in the job, from 1.
+    ///   - knownOutsideNames: names of outside values in the chunks that the source already has.
+    ///   - onSealed: called with each chunk when it is safe.
     init(
         writer: ChunkWriter,
         settings: Settings,
@@ -102,8 +107,10 @@ final class ChunkBuilder {
         self.onSealed = onSealed
         self.firstOrdinal = firstOrdinal
         maxRecordBytes = Int64(settings.limits.maxRecordBytes)
-        capacity = min(writer.chunkSize, 64 << 20) + (64 << 10)
-        bytes = .allocate(capacity: capacity)
+        usualCapacity = min(writer.chunkSize, 64 << 20) + (64 << 10)
+        capacity = usualCapacity
+        guard let memory = malloc(capacity) else { fatalError("out of memory") }
+        bytes = memory.assumingMemoryBound(to: UInt8.self)
         blockBase = base
         firstByte = base
         recordEnd = base
@@ -118,7 +125,7 @@ final class ChunkBuilder {
     }
 
     deinit {
-        bytes.deallocate()
+        free(bytes)
     }
 
     /// Whether a record has begun.
@@ -166,7 +173,9 @@ final class ChunkBuilder {
 
     /// Says that a record may begin at `offset`, in this block.
     ///
-    /// - Parameter isKeyed: whether its bytes begin with its key.
+    /// - Parameters:
+    ///   - offset: its first byte in the source.
+    ///   - isKeyed: whether its bytes begin with its key.
     @inline(__always)
     func beginRecord(at offset: Int64, isKeyed: Bool) {
         recordStart = offset
@@ -191,6 +200,7 @@ final class ChunkBuilder {
     /// Says that the open record ends at `offset`.
     ///
     /// - Parameters:
+    ///   - offset: just past its last byte, in this block or in white space that leads to it.
     ///   - path: the index of its record path.
     ///   - boundary: where a chunk that ends with it ends, in this block or at its beginning: `offset`, or the end of its
     ///     line.
@@ -283,12 +293,17 @@ final class ChunkBuilder {
     }
 
     private func grow(_ count: Int) {
-        let larger = max(byteCount + count, capacity + capacity / 2)
-        let moved = UnsafeMutablePointer<UInt8>.allocate(capacity: larger)
-        moved.update(from: bytes, count: byteCount)
-        bytes.deallocate()
-        bytes = moved
-        capacity = larger
+        resize(to: max(byteCount + count, capacity + capacity / 2))
+    }
+
+    /// Large blocks of memory are moved by the system without being there twice.
+    private func resize(to size: Int) {
+        guard let moved = realloc(bytes, size) else {
+            // Less memory than the largest record that the job allows.
+            fatalError("out of memory")
+        }
+        bytes = moved.assumingMemoryBound(to: UInt8.self)
+        capacity = size
     }
 
     // MARK: Chunks
@@ -358,6 +373,7 @@ final class ChunkBuilder {
         byteCount -= lineEnd
         memmove(bytes, bytes + lineEnd, byteCount)
         lineEnd = 0
+        if capacity > 2 * usualCapacity, byteCount < usualCapacity { resize(to: usualCapacity) }
         firstByte = entry.endByte
         gapStart = entry.endByte
         firstOrdinal += Int64(records)
@@ -384,6 +400,7 @@ final class ChunkBuilder {
     /// The line of an offset, from 1, and its column, from 1 in bytes.
     ///
     /// - Parameter offset: in this block, or in a token that this block goes on with.
+    /// - Returns: both.
     func lineAndColumn(at offset: Int64) -> (line: Int64, column: Int64) {
         var line = track.lineBreaks + 1
         var start = track.lineStart

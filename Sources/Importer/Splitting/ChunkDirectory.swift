@@ -16,7 +16,9 @@ final class ChunkDirectory: Sendable {
 
     /// Opens the directory.
     ///
-    /// - Parameter creates: whether to make it, with mode 0700, if it is not there.
+    /// - Parameters:
+    ///   - path: its path; what stands above it may be a symbolic link.
+    ///   - creates: whether to make it, with mode 0700, if it is not there.
     /// - Throws: `ImportError` with `.cannotCreate` when it cannot be made, is a symbolic link or is no directory.
     init(path: String, creates: Bool) throws {
         var name = path
@@ -47,7 +49,11 @@ final class ChunkDirectory: Sendable {
 
     /// Writes a whole file under a temporary name and renames it, so that a file with this name is whole.
     ///
-    /// - Parameter synced: whether file and name must be on the disk when this returns.
+    /// - Parameters:
+    ///   - bytes: all of the file.
+    ///   - name: its name in this directory.
+    ///   - synced: whether file and name must be on the disk when this returns.
+    /// - Throws: `ImportError` when it cannot be written; nothing with this name is changed then.
     func write(_ bytes: UnsafeRawBufferPointer, to name: String, synced: Bool) throws {
         let temporary = name + ".partial"
         unlinkat(descriptor, temporary, 0)
@@ -131,7 +137,12 @@ final class ChunkDirectory: Sendable {
 
     /// Opens a file of this directory, with mode 0600 if it is made.
     ///
-    /// - Parameter action: what for, in words.
+    /// - Parameters:
+    ///   - name: its name in this directory.
+    ///   - flags: those of `open(2)`.
+    ///   - action: what for, in words.
+    /// - Returns: the file.
+    /// - Throws: `ImportError` when it cannot be opened.
     func openFile(_ name: String, _ flags: Int32, _ action: String) throws -> ChunkFile {
         let file = openat(descriptor, name, flags | O_NOFOLLOW | O_CLOEXEC, mode_t(0o600))
         guard file >= 0 else { throw ImportError.system(errno, action, "\(path)/\(name)") }

@@ -2,17 +2,25 @@
 ///
 /// Line *i* of the chunk file (from 0) is the record with the ordinal `firstOrdinal + i`. A record that the splitter
 /// passed over has an empty line and an entry in `rejects`.
+///
+/// Every byte of a line stands for one byte of the source. The first line's record begins at `firstByte` plus its gap,
+/// every other one at the end of the record before it plus its gap. Byte *j* of a line (from 0) is the source's byte at the
+/// record's beginning plus *j*; CR and LF between tokens have become spaces. The line of a record of a keyed collection
+/// has its member in braces (`{"key": record}`): the record begins at the key's opening quote, which is the line's second
+/// byte, so that byte *j* is the source's at the beginning plus *j* - 1, and the record is two bytes shorter than its line.
+/// `ChunkPositions` does this arithmetic.
 public struct ChunkEntry: Sendable, Hashable, Codable {
     /// Counts chunks of a directory, from 1.
     public let number: Int
     /// The source's place in the job, from 0.
     public let source: Int
-    /// Where in the source this chunk begins: the end of the chunk before it, or 0.
+    /// Where in the source this chunk begins: the end of the chunk before it, or the source's first byte.
     ///
-    /// Counts decompressed bytes.
+    /// Counts decompressed bytes, from 0. The first chunk of a source that begins with a byte order mark begins at 3.
     public let firstByte: Int64
-    /// Just past this chunk's last byte in the source: the next chunk's `firstByte`, the end of the source, or the end
-    /// of the last sound record before a fault.
+    /// Just past this chunk's last byte in the source, which is the next chunk's `firstByte`.
+    ///
+    /// The end of the chunk's last record (in a source of lines: of its line, before the line break), or of the source.
     public let endByte: Int64
     /// XXH3-64 of the source's bytes from `firstByte` to `endByte`, in hexadecimal.
     public let sourceHash: String
@@ -24,8 +32,9 @@ public struct ChunkEntry: Sendable, Hashable, Codable {
     public let records: Int
     /// Runs of record paths: how many records, and the index of their record path in the header.
     public let paths: [Run]
-    /// Runs of gaps: how many records, and how many source bytes stand before each of them that are not in its line:
-    /// since the record before, or since `firstByte`.
+    /// Runs of gaps: how many records, and how many source bytes stand before each of them that are not in its line.
+    ///
+    /// They count from the end of the record before, or from `firstByte`.
     public let gaps: [Run]
     /// The chunk file's size in bytes.
     public let bytes: Int64
@@ -34,6 +43,11 @@ public struct ChunkEntry: Sendable, Hashable, Codable {
     /// Records that were passed over while streaming.
     public let rejects: [PassedOver]
     /// Values that stand outside the record paths, counted by where they stand.
+    ///
+    /// These are the ones that begin before the chunk's last record ends; in a source's last chunk all the rest too. A
+    /// value is counted once, at its top. Its place is written like a record path, with wildcards for elements and for
+    /// members whose key is in no record path, except the value's own key. A source has at most 1,000 such names, the
+    /// first in its order; the rest is counted under `…`.
     public let outside: [String: Int64]
     /// What a fresh parser needs to go on from `endByte`.
     public let end: SplitPosition
@@ -42,18 +56,18 @@ public struct ChunkEntry: Sendable, Hashable, Codable {
 
     /// A run of equal values: `[count, value]` in JSON.
     public struct Run: Sendable, Hashable, Codable {
-        /// How many in a row.
+        /// How many.
         public var count: Int
-        /// What they have in common.
+        /// The value that they share.
         public var value: Int64
 
-        /// Puts one together from its parts.
+        /// A run of `count` times `value`.
         public init(count: Int, value: Int64) {
             self.count = count
             self.value = value
         }
 
-        /// Puts one together from its parts.
+        /// Reads `[count, value]`.
         public init(from decoder: any Decoder) throws {
             var container = try decoder.unkeyedContainer()
             count = try container.decode(Int.self)
@@ -81,7 +95,7 @@ public struct ChunkEntry: Sendable, Hashable, Codable {
         /// Its first bytes, at most 4,096, in Base64.
         public let head: String
 
-        /// Puts one together from its parts.
+        /// Says what was passed over.
         public init(line: Int, firstByte: Int64, length: Int64, code: String, head: String) {
             self.line = line
             self.firstByte = firstByte
@@ -91,7 +105,7 @@ public struct ChunkEntry: Sendable, Hashable, Codable {
         }
     }
 
-    /// Puts one together from its parts.
+    /// Says what was sealed.
     public init(
         number: Int,
         source: Int,

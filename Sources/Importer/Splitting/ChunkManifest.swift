@@ -57,7 +57,11 @@ final class ChunkManifest {
 
     /// Begins a manifest, in place of one that may be there.
     ///
-    /// - Parameter synced: whether each line must be on the disk when `append` returns.
+    /// - Parameters:
+    ///   - directory: where.
+    ///   - header: its first line.
+    ///   - synced: whether each line must be on the disk when `append` returns.
+    /// - Throws: `ImportError` when it cannot be written.
     init(creatingIn directory: ChunkDirectory, header: Header, synced: Bool) throws {
         self.synced = synced
         let line = try ChunkManifest.line(header, encoder)

@@ -24,7 +24,9 @@ struct ChunkPositions {
     private var pathsLeft: Int
     private var reject = 0
 
-    /// - Parameter keyedPaths: the indexes of the source's record paths that end in `.*`.
+    /// - Parameters:
+    ///   - entry: the chunk.
+    ///   - keyedPaths: the indexes of the source's record paths that end in `.*`.
     init(_ entry: ChunkEntry, keyedPaths: Set<Int>) {
         self.entry = entry
         self.keyedPaths = keyedPaths
@@ -36,6 +38,7 @@ struct ChunkPositions {
     /// The place of the next line.
     ///
     /// - Parameter lineLength: the line's length without its line break; 0 for a record that was passed over.
+    /// - Returns: where its record stands.
     mutating func next(lineLength: Int) -> Place {
         let path = Int(value(entry.paths, &pathRun, &pathsLeft))
         let start = end &+ value(entry.gaps, &gapRun, &gapsLeft)

@@ -12,6 +12,7 @@ final class ChunkWriter {
     private let synced: Bool
 
     /// - Parameters:
+    ///   - directory: where the chunks are.
     ///   - manifest: where each chunk gets its line.
     ///   - chunkSize: the size in bytes at which a chunk is closed, from 1.
     ///   - nextNumber: the next chunk's number, from 1.

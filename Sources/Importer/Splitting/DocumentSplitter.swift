@@ -12,7 +12,12 @@ final class DocumentSplitter {
     private let longToken: Int64
 
     /// - Parameters:
+    ///   - builder: what gathers the records.
+    ///   - matcher: the record paths.
+    ///   - isDocument: whether a second value at the top level is a fault.
+    ///   - maxDepth: records nested more deeply are passed over, in containers, from 1.
     ///   - enclosing: the opening tokens of the containers that enclose the beginning.
+    ///   - isResumed: whether there were values before the beginning.
     ///   - longToken: how many bytes of a token yajl sees at least, if it spans blocks; more than any key of a path has.
     /// - Throws: `ImportError` if `enclosing` does not fit the record paths.
     init(

@@ -18,6 +18,7 @@ struct FaultContext {
     ///   - offset: the place, in the source.
     ///   - block: the block at hand.
     ///   - base: the block's offset in the source.
+    /// - Returns: at most `excerptLength` bytes of the source as text.
     func excerpt(around offset: Int64, in block: UnsafeBufferPointer<UInt8>, base: Int64) -> String {
         let bytes = recent + block.prefix(max(0, Int(offset - base)) + Self.excerptLength)
         let place = recent.count + Int(offset - base)

@@ -13,6 +13,7 @@ extension ImportError {
     ///   - number: the call's `errno`.
     ///   - action: what was tried, in words: `write the chunk`.
     ///   - path: the file or directory that it was tried on.
+    /// - Returns: an error with advice.
     static func system(_ number: Int32, _ action: String, _ path: String) -> ImportError {
         let message = "cannot \(action) \(path): \(String(cString: strerror(number)))"
         switch number {

@@ -97,6 +97,7 @@ struct RecordMatcher {
     ///   - paths: those that hold for the object.
     ///   - key: what `index(of:depth:)` gave.
     ///   - depth: the object's.
+    /// - Returns: those whose next step leads to the member.
     func paths(_ paths: UInt64, key: Int, depth: Int) -> UInt64 {
         paths & (members[depth] | (key >= 0 ? keys[depth][key].paths : 0))
     }

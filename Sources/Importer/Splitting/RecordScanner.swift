@@ -8,17 +8,6 @@ struct RecordScanner {
     /// More open containers than any source needs; yajl itself has no limit.
     static let maximumOpenContainers = 1_000_000
 
-    /// A container that encloses records.
-    struct Level {
-        let isArray: Bool
-        /// The record paths that lead into it.
-        let paths: UInt64
-        /// The record paths that lead to its element or member at hand.
-        var childPaths: UInt64
-        /// The index of the member's key in the matcher's keys of this depth, or -1.
-        var key = -1
-    }
-
     /// A number or literal at the top level that has ended where the block ended: what follows decides whether it is one.
     private struct Undelimited {
         let path: Int
@@ -31,10 +20,10 @@ struct RecordScanner {
     private var lastEnd = -1
 
     private let builder: ChunkBuilder?
-    private let matcher: RecordMatcher
     private let isDocument: Bool
     private let maxDepth: Int
-    private var stack: [Level] = []
+    /// The containers that enclose this place.
+    private var levels: RecordLevels
     /// The record path of the record that is open, or -1.
     private var path = -1
     /// Whether a key was read and its value was not.
@@ -61,11 +50,13 @@ struct RecordScanner {
 
     /// - Parameters:
     ///   - builder: what gathers the records.
+    ///   - matcher: the record paths.
     ///   - isDocument: whether a second value at the top level is a fault.
+    ///   - maxDepth: records nested more deeply are passed over, in containers, from 1.
     ///   - topLevelValues: how many there were before.
     init(builder: ChunkBuilder, matcher: RecordMatcher, isDocument: Bool, maxDepth: Int, topLevelValues: Int) {
         self.builder = builder
-        self.matcher = matcher
+        levels = RecordLevels(matcher: matcher)
         self.isDocument = isDocument
         self.maxDepth = maxDepth
         self.topLevelValues = topLevelValues
@@ -75,7 +66,7 @@ struct RecordScanner {
     /// A scanner that only sees whether the bytes are JSON.
     init(checking matcher: RecordMatcher) {
         builder = nil
-        self.matcher = matcher
+        levels = RecordLevels(matcher: matcher)
         isDocument = false
         maxDepth = Self.maximumOpenContainers
         topLevelValues = 0
@@ -87,7 +78,11 @@ struct RecordScanner {
 
     /// Says which bytes the next events come from.
     ///
-    /// - Parameter base: their offset in the source.
+    /// - Parameters:
+    ///   - bytes: where they are.
+    ///   - count: how many.
+    ///   - base: their offset in the source.
+    /// - Throws: `ScanFault` if they may not follow what came before, and whatever the builder throws.
     mutating func beginPiece(_ bytes: UnsafePointer<UInt8>, _ count: Int, base: Int64) throws {
         piece = bytes
         pieceCount = count
@@ -115,9 +110,7 @@ struct RecordScanner {
         guard depth == 0, tail.start >= 0, let builder, !builder.hasOpenRecord else { return }
         // A token that goes on in the next block may be a record, or the key of one.
         var isKeyed = false
-        if let top = stack.last, !top.isArray, !hasKey {
-            isKeyed = top.paths & matcher.members[stack.count - 1] & matcher.complete[stack.count] != 0
-        }
+        if !hasKey { isKeyed = levels.mayHoldKeyedRecords }
         builder.beginRecord(at: tail.start, isKeyed: isKeyed)
     }
 
@@ -151,6 +144,7 @@ struct RecordScanner {
     /// - Parameters:
     ///   - offset: where yajl stopped, in the piece.
     ///   - message: what yajl says.
+    /// - Returns: its offset in the source.
     func place(ofFailureAt offset: Int, message: String) -> Int64 {
         let stop = pieceBase + Int64(offset)
         var token = tail.start
@@ -172,68 +166,6 @@ struct RecordScanner {
     }
 
     // MARK: Places
-
-    /// The opening tokens of the containers that enclose this place, which is just behind a value.
-    private func makeEnclosing() -> String {
-        var text = ""
-        for (depth, level) in stack.enumerated() {
-            if level.isArray {
-                text += "["
-            } else {
-                let isInnermost = depth == stack.count - 1
-                let key = isInnermost || level.key < 0 ? matcher.otherKeys[depth] : matcher.keys[depth][level.key].text
-                text += "{\(Self.quoted(key)):"
-            }
-        }
-        return stack.isEmpty ? "" : text + "0"
-    }
-
-    private static func quoted(_ key: String) -> String {
-        var text = "\""
-        for scalar in key.unicodeScalars {
-            switch scalar {
-            case "\"": text += "\\\""
-            case "\\": text += "\\\\"
-            case _ where scalar.value < 0x20:
-                let digits = String(scalar.value, radix: 16)
-                text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-            default: text.unicodeScalars.append(scalar)
-            }
-        }
-        return text + "\""
-    }
-
-    /// The path of the innermost enclosing container, as text; wildcards where its key is in no path.
-    private func placeName() -> String {
-        var text = "$"
-        for (depth, level) in stack.dropLast().enumerated() {
-            if level.isArray {
-                text += "[*]"
-            } else if level.key >= 0 {
-                text += OutsideCounts.step(key: matcher.keys[depth][level.key].text)
-            } else {
-                text += ".*"
-            }
-        }
-        return text
-    }
-
-    /// Counts a value that stands outside, where the name of its own step is bounded: not in an object under a key of its
-    /// own, which is counted when the key is read.
-    private mutating func countOutside() {
-        guard let builder else { return }
-        var name = placeName()
-        if let top = stack.last {
-            if top.isArray {
-                name += "[*]"
-            } else if top.key >= 0 {
-                name += OutsideCounts.step(key: matcher.keys[stack.count - 1][top.key].text)
-            } else {
-                name += ".*"
-            }
-        }
-        builder.countOutside(name)
-    }
 
     /// Where the token that ended at `lastEnd` or, if that is older, the one after it begins.
     private func startOfToken() -> Int64 {
@@ -266,7 +198,7 @@ struct RecordScanner {
         guard path >= 0, let builder else { return }
         try builder.endRecord(at: offset, path: path, boundary: offset)
         if enclosingIsStale {
-            builder.enclosing = makeEnclosing()
+            builder.enclosing = levels.openingTokens
             enclosingIsStale = false
         }
     }
@@ -275,10 +207,6 @@ struct RecordScanner {
         failure = error
         return false
     }
-
-    /// The record paths that lead to the value at hand.
-    @inline(__always)
-    private var valuePaths: UInt64 { stack.isEmpty ? matcher.all : stack[stack.count - 1].childPaths }
 
     /// Says that a value at the top level begins.
     private mutating func beginTopLevelValue() -> Bool {
@@ -290,27 +218,26 @@ struct RecordScanner {
 
     private mutating func scalar(end: Int, isString: Bool) -> Bool {
         guard let builder else { return true }
-        if stack.isEmpty, !beginTopLevelValue() { return false }
+        if levels.isEmpty, !beginTopLevelValue() { return false }
         if isPriming {
             lastEnd = end
             hasKey = false
             return true
         }
-        let paths = valuePaths
-        let complete = paths & matcher.complete[stack.count]
-        let recordPath = complete == 0 ? -1 : complete.trailingZeroBitCount
+        let paths = levels.valuePaths
+        let recordPath = levels.recordPath(of: paths)
         // A number inside of a container that is not closed may lack digits.
-        if isEnding, !stack.isEmpty { return true }
-        if complete != 0 {
+        if isEnding, !levels.isEmpty { return true }
+        if recordPath >= 0 {
             if !builder.hasOpenRecord { builder.beginRecord(at: startOfToken(), isKeyed: false) }
         } else {
             if builder.hasOpenRecord { builder.discardRecord() }
-            if paths != 0 { countOutside() }
+            if paths != 0 { builder.countOutside(levels.valueName) }
         }
         lastEnd = end
         hasKey = false
         do {
-            if stack.isEmpty, !isString {
+            if levels.isEmpty, !isString {
                 if end < pieceCount {
                     guard Self.isDelimiter(piece[end]) else { throw Self.adjoining(at: pieceBase + Int64(end)) }
                 } else {
@@ -327,28 +254,26 @@ struct RecordScanner {
 
     private mutating func open(isArray: Bool, end: Int) -> Bool {
         guard let builder else { return true }
-        if stack.isEmpty, !beginTopLevelValue() { return false }
-        let paths = valuePaths
-        let complete = paths & matcher.complete[stack.count]
+        if levels.isEmpty, !beginTopLevelValue() { return false }
+        let paths = levels.valuePaths
+        let recordPath = levels.recordPath(of: paths)
         lastEnd = end
         hasKey = false
-        if complete != 0, !isPriming {
-            path = complete.trailingZeroBitCount
+        if recordPath >= 0, !isPriming {
+            path = recordPath
             if !builder.hasOpenRecord { builder.beginRecord(at: pieceBase + Int64(end - 1), isKeyed: false) }
             depth = 1
             depthLimit = min(maxDepth, hardLimit)
             return true
         }
-        let inner = paths & (isArray ? matcher.elements[stack.count] : matcher.objects[stack.count])
-        if inner != 0 {
-            stack.append(Level(isArray: isArray, paths: inner, childPaths: isArray ? inner : 0))
+        if levels.open(paths, isArray: isArray) {
             enclosingIsStale = true
             return true
         }
         if isPriming {
             return stop(ImportError(.software, "the split cannot go on: its place does not fit the record paths"))
         }
-        if paths != 0 { countOutside() }
+        if paths != 0 { builder.countOutside(levels.valueName) }
         path = -1
         depth = 1
         depthLimit = hardLimit
@@ -356,7 +281,7 @@ struct RecordScanner {
     }
 
     /// How many containers may be open inside of those that enclose records.
-    private var hardLimit: Int { Self.maximumOpenContainers - stack.count }
+    private var hardLimit: Int { Self.maximumOpenContainers - levels.count }
 
     /// A container inside of a record or of an outside value is nested more deeply than its limit.
     private mutating func exceedDepth(end: Int) -> Bool {
@@ -375,32 +300,30 @@ struct RecordScanner {
     }
 
     private mutating func member(_ key: ByteView, end: Int) -> Bool {
-        guard let builder, !stack.isEmpty else { return true }
-        let depth = stack.count - 1
+        guard let builder else { return true }
         let start = startOfToken()
+        let index = keyIndex(key, start: start, end: end)
+        let paths = levels.enterMember(key: index)
         hasKey = true
-        let index = keyIndex(key, start: start, end: end, depth: depth)
-        let paths = matcher.paths(stack[depth].paths, key: index, depth: depth)
-        stack[depth].key = index
-        stack[depth].childPaths = paths
         lastEnd = end
         if isPriming { return true }
-        let complete = paths & matcher.complete[depth + 1]
-        if complete != 0, matcher.keyed & (complete & (~complete &+ 1)) != 0 {
+        let recordPath = levels.recordPath(of: paths)
+        if recordPath >= 0, levels.isKeyed(recordPath) {
             if !builder.hasOpenRecord { builder.beginRecord(at: start, isKeyed: true) }
             return true
         }
         if builder.hasOpenRecord { builder.discardRecord() }
         if paths == 0 {
-            builder.countOutside(placeName() + OutsideCounts.step(key: String(decoding: key.buffer, as: UTF8.self)))
+            let step = OutsideCounts.step(key: String(decoding: key.buffer, as: UTF8.self))
+            builder.countOutside(levels.containerName + step)
         }
         return true
     }
 
     /// The index of a key in the matcher's keys, or -1.
-    private func keyIndex(_ key: ByteView, start: Int64, end: Int, depth: Int) -> Int {
-        guard !matcher.keys[depth].isEmpty, !tokenIsShortened || lastEnd >= 0 else { return -1 }
-        let index = matcher.index(of: key, depth: depth)
+    private func keyIndex(_ key: ByteView, start: Int64, end: Int) -> Int {
+        guard levels.hasKeys, !tokenIsShortened || lastEnd >= 0 else { return -1 }
+        let index = levels.index(of: key)
         guard index >= 0, pieceBase + Int64(end) - start != Int64(key.count + 2), !isPriming else { return index }
         // It has escapes, and yajl makes something of its own of a lone surrogate.
         return hasLoneSurrogate(start: start, end: end) ? -1 : index
@@ -489,7 +412,7 @@ extension RecordScanner: YajlHandler {
             }
             return true
         }
-        stack.removeLast()
+        levels.close()
         enclosingIsStale = true
         return true
     }

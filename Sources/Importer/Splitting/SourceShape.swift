@@ -17,7 +17,7 @@ public struct SourceShape: Sendable, Hashable, Codable {
     /// The record paths, as text (`$.users[*]`).
     public let paths: [String]
 
-    /// Puts one together from its parts.
+    /// A layout with its record paths.
     public init(layout: Layout, paths: [String]) {
         self.layout = layout
         self.paths = paths

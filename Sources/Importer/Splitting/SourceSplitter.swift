@@ -2,9 +2,7 @@ import ImportModel
 
 /// Cuts one source into chunks.
 ///
-/// Made, used and dropped by one thread.
-///
-/// Nothing of the source is held but the block at hand and the chunk that is being filled.
+/// Made, used and dropped by one thread. Nothing of the source is held but the block at hand and the chunk that is being filled.
 final class SourceSplitter {
     /// Bytes read at a time.
     static let defaultBlockSize = 256 << 10
@@ -29,7 +27,10 @@ final class SourceSplitter {
     ///   - baseOffset: the offset of the stream's first byte in the source: `start.byteOffset`, or 3 for a source that
     ///     begins with a byte order mark.
     ///   - source: the source's place in the job, from 0.
+    ///   - shape: how its records are laid out.
     ///   - paths: the record paths of `shape`, at most 64; a source of lines has the path `$` alone.
+    ///   - limits: which records are passed over.
+    ///   - writer: what writes the chunks.
     ///   - start: `.start`, or the `end` of the last sealed chunk of this source.
     ///   - firstOrdinal: the number of the next record in the job, from 1.
     ///   - knownOutsideNames: `OutsideCounts.names(in:)` the chunks that this source already has.

@@ -2,17 +2,18 @@
 public struct SplitPosition: Sendable, Hashable, Codable {
     /// Offset in the source, from 0, in decompressed bytes.
     public var byteOffset: Int64
-    /// The opening tokens of the containers that enclose this place, a placeholder element included where the source
-    /// goes on with a comma: `{"items":[0`.
+    /// The opening tokens of the containers that enclose this place: `{"items":[0`.
     ///
     /// Empty at the top level.
+    /// A placeholder stands for the element or member before it, as the source goes on with a comma or the container's
+    /// end. Keys that are in no record path are placeholders too.
     public var enclosing: String
     /// Line breaks (LF) before this place.
     public var lineBreaks: Int64
     /// Where the line that holds this place begins.
     public var lineStart: Int64
 
-    /// Puts one together from its parts.
+    /// A place; by default a source's beginning.
     public init(byteOffset: Int64 = 0, enclosing: String = "", lineBreaks: Int64 = 0, lineStart: Int64 = 0) {
         self.byteOffset = byteOffset
         self.enclosing = enclosing

@@ -14,9 +14,7 @@ struct TokenTail {
     private(set) var start: Int64 = -1
     /// Its kind, if it has begun.
     private(set) var kind = Kind.literal
-    /// In a string: how many more bytes an escape at the end asks for.
-    ///
-    /// After a backslash that is 1.
+    /// In a string: how many more bytes an escape at the end asks for; after a backslash 1.
     private(set) var escapeRest = 0
     /// In a number: whether its last byte was a digit.
     private(set) var endsWithDigit = false
@@ -24,7 +22,11 @@ struct TokenTail {
 
     /// Goes on over the bytes from `from` to `count`.
     ///
-    /// - Parameter base: the offset of `bytes` in the source.
+    /// - Parameters:
+    ///   - bytes: where they are.
+    ///   - from: the first one to look at.
+    ///   - count: how many there are.
+    ///   - base: the offset of `bytes` in the source.
     mutating func advance(over bytes: UnsafePointer<UInt8>, from: Int, to count: Int, base: Int64) {
         var index = from
         while start < 0 {
@@ -86,7 +88,10 @@ struct TokenTail {
     /// of what cannot change how the token ends. Sound escapes are passed over, whatever else than plain text comes is
     /// left to yajl.
     ///
-    /// - Parameter bytes: what comes next; the token has begun before it.
+    /// - Parameters:
+    ///   - bytes: what comes next; the token has begun before it.
+    ///   - count: how many they are.
+    /// - Returns: how many of them, from the first.
     func dispensable(in bytes: UnsafePointer<UInt8>, _ count: Int) -> Int {
         var index = 0
         switch kind {

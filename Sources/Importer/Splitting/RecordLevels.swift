@@ -1,0 +1,139 @@
+import ImportModel
+
+/// The containers that enclose a place between records, each with the set of record paths that it may lead to.
+struct RecordLevels {
+    private struct Level {
+        let isArray: Bool
+        /// The record paths that lead into it.
+        let paths: UInt64
+        /// The record paths that lead to its element or member at hand.
+        var childPaths: UInt64
+        /// The index of the member's key in the matcher's keys of this depth, or -1.
+        var key = -1
+    }
+
+    private let matcher: RecordMatcher
+    private var stack: [Level] = []
+
+    init(matcher: RecordMatcher) {
+        self.matcher = matcher
+    }
+
+    /// Whether this is the top level.
+    @inline(__always)
+    var isEmpty: Bool { stack.isEmpty }
+
+    /// How many containers enclose this place.
+    var count: Int { stack.count }
+
+    // MARK: Matching
+
+    /// The record paths that lead to the value at hand.
+    @inline(__always)
+    var valuePaths: UInt64 { stack.isEmpty ? matcher.all : stack[stack.count - 1].childPaths }
+
+    /// The first of `paths` that ends at the value at hand, or -1.
+    @inline(__always)
+    func recordPath(of paths: UInt64) -> Int {
+        let complete = paths & matcher.complete[stack.count]
+        return complete == 0 ? -1 : complete.trailingZeroBitCount
+    }
+
+    /// Whether the records of a path have keys of their own.
+    func isKeyed(_ path: Int) -> Bool { matcher.keyed & (1 << UInt64(path)) != 0 }
+
+    /// Whether the members of the innermost container may be records with keys.
+    var mayHoldKeyedRecords: Bool {
+        guard let top = stack.last, !top.isArray else { return false }
+        return top.paths & matcher.members[stack.count - 1] & matcher.complete[stack.count] != 0
+    }
+
+    /// Goes into a container.
+    ///
+    /// - Parameters:
+    ///   - paths: the record paths that lead to it.
+    ///   - isArray: whether it is an array.
+    /// - Returns: false if no path goes on in a container of this kind; then it is not entered.
+    mutating func open(_ paths: UInt64, isArray: Bool) -> Bool {
+        let inner = paths & (isArray ? matcher.elements[stack.count] : matcher.objects[stack.count])
+        guard inner != 0 else { return false }
+        stack.append(Level(isArray: isArray, paths: inner, childPaths: isArray ? inner : 0))
+        return true
+    }
+
+    /// Leaves the innermost container.
+    mutating func close() {
+        _ = stack.popLast()
+    }
+
+    /// Whether some record path goes on with a certain key here.
+    var hasKeys: Bool { !stack.isEmpty && !matcher.keys[stack.count - 1].isEmpty }
+
+    /// The index of a member's key among those of the record paths, or -1.
+    func index(of key: ByteView) -> Int { matcher.index(of: key, depth: stack.count - 1) }
+
+    /// Goes to a member of the innermost container.
+    ///
+    /// - Parameter key: what `index(of:)` gave, or -1.
+    /// - Returns: the record paths that lead to its value.
+    mutating func enterMember(key: Int) -> UInt64 {
+        guard let top = stack.indices.last else { return 0 }
+        let paths = matcher.paths(stack[top].paths, key: key, depth: top)
+        stack[top].key = key
+        stack[top].childPaths = paths
+        return paths
+    }
+
+    // MARK: Texts
+
+    /// The opening tokens of the containers that enclose this place, which is just behind a value.
+    var openingTokens: String {
+        guard !stack.isEmpty else { return "" }
+        var text = ""
+        for (depth, level) in stack.enumerated() {
+            if level.isArray {
+                text += "["
+            } else {
+                let isInnermost = depth == stack.count - 1
+                let key = isInnermost || level.key < 0 ? matcher.otherKeys[depth] : matcher.keys[depth][level.key].text
+                text += "{\(Self.quoted(key)):"
+            }
+        }
+        return text + "0"
+    }
+
+    /// The path of the innermost container as text, with wildcards where its keys are in no record path.
+    var containerName: String { name(of: stack.dropLast()) }
+
+    /// The path of the value at hand as text, in the same way.
+    var valueName: String { name(of: stack[...]) }
+
+    private func name(of levels: ArraySlice<Level>) -> String {
+        var text = "$"
+        for (depth, level) in levels.enumerated() {
+            if level.isArray {
+                text += "[*]"
+            } else if level.key >= 0 {
+                text += OutsideCounts.step(key: matcher.keys[depth][level.key].text)
+            } else {
+                text += ".*"
+            }
+        }
+        return text
+    }
+
+    private static func quoted(_ key: String) -> String {
+        var text = "\""
+        for scalar in key.unicodeScalars {
+            switch scalar {
+            case "\"": text += "\\\""
+            case "\\": text += "\\\\"
+            case _ where scalar.value < 0x20:
+                let digits = String(scalar.value, radix: 16)
+                text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            default: text.unicodeScalars.append(scalar)
+            }
+        }
+        return text + "\""
+    }
+}

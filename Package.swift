@@ -39,7 +39,13 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),
+        .target(name: "TestSupport", path: "Tests/TestSupport"),
         .testTarget(name: "ImportModelTests", dependencies: ["ImportModel"]),
+        .testTarget(
+            name: "ImporterTests",
+            dependencies: ["Importer", "ImportModel", "TestSupport", .product(name: "GRDB", package: "GRDB.swift")]
+        ),
+        .testTarget(name: "EndToEndTests", dependencies: ["TestSupport", "ImportCommand"]),
         .testTarget(name: "ImportCommandTests", dependencies: ["ImportCommand", "Importer", "ImportModel"]),
     ],
     swiftLanguageModes: [.v6]

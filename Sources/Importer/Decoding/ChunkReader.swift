@@ -48,8 +48,7 @@ final class ChunkReader {
     private(set) var offset = 0
     /// Where the last record read ends in the source.
     private(set) var sourceOffset: Int64 = 0
-    private var paths = RunCursor([])
-    private var gaps = RunCursor([])
+    private var positions: ChunkPositions?
     private var nextPassedOver = 0
     private var needsUTF8Check = false
     private var hasOtherSpace = false
@@ -69,8 +68,7 @@ final class ChunkReader {
         line = 0
         offset = 0
         sourceOffset = chunk.entry.firstByte
-        paths = RunCursor(chunk.entry.paths)
-        gaps = RunCursor(chunk.entry.gaps)
+        positions = ChunkPositions(chunk.entry, isKeyed: chunk.isKeyed)
         nextPassedOver = 0
         bytes.withUnsafeBufferPointer { buffer in
             let all = ByteView(buffer)
@@ -82,58 +80,57 @@ final class ChunkReader {
 
     /// Passes lines over without parsing them.
     func skip(_ lines: Int) {
+        guard var positions else { return }
         bytes.withUnsafeBufferPointer { buffer in
-            for _ in 0..<lines where offset < buffer.count { _ = nextLine(in: ByteView(buffer)) }
+            for _ in 0..<lines where offset < buffer.count { _ = nextLine(in: ByteView(buffer), &positions) }
         }
+        self.positions = positions
     }
 
     /// Reads the next lines, at most `count`, and hands each to `body`.
     func read(_ count: Int, _ body: (Line) -> Void) {
-        guard let chunk else { return }
+        guard let chunk, var positions else { return }
         let last = min(line + count, chunk.entry.records)
         bytes.withUnsafeBufferPointer { buffer in
             let all = ByteView(buffer)
             while line < last {
                 let ordinal = chunk.entry.firstOrdinal + Int64(line)
-                let next = nextLine(in: all)
-                let isKeyed = chunk.isKeyed[next.path]
+                let next = nextLine(in: all, &positions)
+                let isKeyed = chunk.isKeyed[next.place.path]
                 let bytes = all[next.range]
                 body(
                     Line(
                         bytes: bytes,
                         offset: next.range.lowerBound,
-                        byteOffset: isKeyed ? next.position - 1 : next.position,
+                        byteOffset: next.place.firstByte - Int64(next.place.prefix),
                         ordinal: ordinal,
-                        path: next.path,
+                        path: next.place.path,
                         isKeyed: isKeyed,
                         content: content(of: bytes, isKeyed: isKeyed, line: line - 1, chunk)
                     )
                 )
             }
         }
+        self.positions = positions
     }
 
     private struct NextLine {
         let range: Range<Int>
-        let position: Int64
-        let path: Int
+        let place: ChunkPositions.Place
     }
 
     /// Moves past the next line.
     @inline(__always)
-    private func nextLine(in all: ByteView) -> NextLine {
+    private func nextLine(in all: ByteView, _ positions: inout ChunkPositions) -> NextLine {
         let first = offset
         let start = all.base + first
         let lineFeed = memchr(start, 0x0A, all.count - first)
         let length = lineFeed.map { UnsafeRawPointer($0) - UnsafeRawPointer(start) } ?? all.count - first
-        let path = Int(paths.next())
-        let position = sourceOffset + gaps.next()
-        // A keyed record's line has a brace of its own on either side of key and record.
-        let inSource = length > 0 && chunk?.isKeyed[path] == true ? length - 2 : length
-        sourceOffset = position + Int64(inSource)
+        let place = positions.next(lineLength: length)
+        sourceOffset = place.firstByte + place.length
         offset = min(first + length + 1, all.count)
         line += 1
-        return NextLine(range: first..<offset, position: position, path: path)
+        return NextLine(range: first..<offset, place: place)
     }
 
     @inline(__always)
@@ -160,30 +157,6 @@ final class ChunkReader {
             return .broken(.malformed, at: 0)
         }
         return .passedOver(rejects[nextPassedOver])
-    }
-}
-
-/// Walks runs of equal values one by one.
-private struct RunCursor {
-    private let runs: [ChunkEntry.Run]
-    private var index = 0
-    private var used = 0
-
-    init(_ runs: [ChunkEntry.Run]) {
-        self.runs = runs
-    }
-
-    @inline(__always)
-    mutating func next() -> Int64 {
-        while index < runs.count {
-            if used < runs[index].count {
-                used += 1
-                return runs[index].value
-            }
-            index += 1
-            used = 0
-        }
-        return 0
     }
 }
 

@@ -15,7 +15,7 @@ struct ChunkPositions {
     }
 
     private let entry: ChunkEntry
-    private let keyedPaths: Set<Int>
+    private let isKeyed: [Bool]
     private var line = 0
     private var end: Int64
     private var gapRun = 0
@@ -26,10 +26,10 @@ struct ChunkPositions {
 
     /// - Parameters:
     ///   - entry: the chunk.
-    ///   - keyedPaths: the indexes of the source's record paths that end in `.*`.
-    init(_ entry: ChunkEntry, keyedPaths: Set<Int>) {
+    ///   - isKeyed: for each record path of the source, whether it ends in `.*`.
+    init(_ entry: ChunkEntry, isKeyed: [Bool]) {
         self.entry = entry
-        self.keyedPaths = keyedPaths
+        self.isKeyed = isKeyed
         end = entry.firstByte
         gapsLeft = entry.gaps.first?.count ?? 0
         pathsLeft = entry.paths.first?.count ?? 0
@@ -47,7 +47,7 @@ struct ChunkPositions {
         if reject < entry.rejects.count, entry.rejects[reject].line == line {
             length = entry.rejects[reject].length
             reject += 1
-        } else if keyedPaths.contains(path) {
+        } else if isKeyed[path] {
             prefix = 1
             length -= 2
         }

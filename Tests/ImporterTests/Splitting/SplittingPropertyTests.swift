@@ -93,8 +93,8 @@ struct SplittingPropertyTests {
             let before = sample.bytes[..<Int(end)]
             #expect(entry.end.lineBreaks == Int64(before.filter { $0 == 10 }.count))
             #expect(entry.end.lineStart == Int64((before.lastIndex(of: 10) ?? -1) + 1))
-            let keyed = Set(sample.paths.indices.filter { sample.paths[$0].hasSuffix(".*") })
-            var positions = ChunkPositions(entry, keyedPaths: keyed)
+            let isKeyed = sample.paths.map { $0.hasSuffix(".*") }
+            var positions = ChunkPositions(entry, isKeyed: isKeyed)
             for line in lines {
                 let place = positions.next(lineLength: line.count)
                 let record = records.popFirst()

@@ -146,13 +146,13 @@ struct SplitResult {
     var starts: [Int64] {
         var starts: [Int64] = []
         for (entry, lines) in zip(entries, self.lines) {
-            var positions = ChunkPositions(entry, keyedPaths: keyedPaths)
+            var positions = ChunkPositions(entry, isKeyed: isKeyed)
             for line in lines { starts.append(positions.next(lineLength: line.count).firstByte) }
         }
         return starts
     }
 
-    var keyedPaths: Set<Int> = []
+    var isKeyed = [Bool](repeating: false, count: 64)
 
     /// All counts of outside values.
     var outside: [String: Int64] {

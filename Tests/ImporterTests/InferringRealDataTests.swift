@@ -1,11 +1,12 @@
 import Foundation
 import ImportModel
+import TestSupport
 import Testing
 
 @testable import Importer
 
 /// Entities of data that other people published.
-@Suite(.enabled(if: SharedData.isThere, "no shared data"))
+@Suite(.enabled(if: SharedData.isPresent, "no shared data"))
 struct InferringRealDataTests {
     private func entity(of file: String, at path: [String] = [], lines: Bool = false) throws -> EntityDescription {
         let statistics = try SharedData.statistics(of: file, at: path, lines: lines)
@@ -95,18 +96,9 @@ struct InferringRealDataTests {
     }
 }
 
-/// The folder of published data, beside the package or where `IMPORTER_SHARED_DATA` says.
-private enum SharedData {
-    static let folder: URL = {
-        if let path = ProcessInfo.processInfo.environment["IMPORTER_SHARED_DATA"] { return URL(fileURLWithPath: path) }
-        return URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("shared/data")
-    }()
-
-    static var isThere: Bool { FileManager.default.fileExists(atPath: folder.path) }
-
+extension SharedData {
     /// Gathers the elements of the array at a path, or what stands at a path of every line.
-    static func statistics(of file: String, at path: [String], lines: Bool) throws -> EntityStatistics {
+    fileprivate static func statistics(of file: String, at path: [String], lines: Bool) throws -> EntityStatistics {
         var statistics = EntityStatistics()
         let reader = RecordReader(maxDepth: 1024)
         let bytes = try bytes(of: file)
@@ -150,7 +142,7 @@ private enum SharedData {
     }
 
     private static func bytes(of file: String) throws -> [UInt8] {
-        let url = folder.appendingPathComponent(file)
+        let url = directory.appendingPathComponent(file)
         guard file.hasSuffix(".gz") else { return [UInt8](try Data(contentsOf: url)) + [UInt8(ascii: "\n")] }
         let process = Process()
         let pipe = Pipe()

@@ -1,21 +1,10 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Importer
 
-/// The folder of real files beside the package; nil where there is none.
-private let sharedData: URL? = {
-    let environment = ProcessInfo.processInfo.environment["IMPORTER_SHARED_DATA"]
-    var directory = URL(fileURLWithPath: #filePath)
-    while directory.path != "/", environment == nil {
-        directory.deleteLastPathComponent()
-        if FileManager.default.fileExists(atPath: directory.appendingPathComponent("Package.swift").path) { break }
-    }
-    let data =
-        environment.map { URL(fileURLWithPath: $0) }
-        ?? directory.deletingLastPathComponent().appendingPathComponent("shared/data")
-    return FileManager.default.fileExists(atPath: data.path) ? data : nil
-}()
+private let sharedData: URL? = SharedData.isPresent ? SharedData.directory : nil
 
 @Suite(.enabled(if: sharedData != nil)) struct ShapeDetectorRealDataTests {
     let opener = SourceOpener()

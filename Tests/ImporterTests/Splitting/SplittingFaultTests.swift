@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Importer
@@ -148,7 +149,7 @@ struct SplittingFaultTests {
 
     // MARK: Real files
 
-    static let suite = SharedData.directory.map { $0 + "/JSONTestSuite/test_parsing" }
+    static let suite = SharedData.isPresent ? SharedData.path("JSONTestSuite/test_parsing") : nil
 
     @Test(.enabled(if: suite != nil, "needs the shared test data"))
     func agreesWithTheJSONTestSuite() throws {
@@ -181,17 +182,4 @@ struct SplittingFaultTests {
             }
         }
     }
-}
-
-/// Real files beside the package, which are not part of it.
-enum SharedData {
-    /// The folder, or nil if it is not there.
-    static let directory: String? = {
-        var folder = URL(fileURLWithPath: #filePath)
-        for _ in 0..<4 { folder.deleteLastPathComponent() }
-        let path =
-            ProcessInfo.processInfo.environment["IMPORTER_SHARED_DATA"]
-            ?? folder.deletingLastPathComponent().appendingPathComponent("shared/data").path
-        return FileManager.default.fileExists(atPath: path) ? path : nil
-    }()
 }

@@ -120,7 +120,6 @@ final class ImportSession {
             MergeNotification(job: job.id, commit: marker.commits, changes: [], marker: marker, isFinished: true)
         )
         if !options.keepsChunks, !job.options.takesChunks { try directory.removeAll() }
-        try database.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
         progress.update { $0.phase = .finished }
     }
 
@@ -136,6 +135,7 @@ final class ImportSession {
         let marker = try marker()
         let check = SourceCheck(opener: opener, interruption: interruption)
         var now: [SourceDescription] = []
+        var isModelStale = !job.isModelFinal && job.sources.contains { !$0.description.isRepeatable }
         for (index, source) in job.sources.enumerated() {
             guard let path = source.description.path else {
                 now.append(source.description)
@@ -150,7 +150,10 @@ final class ImportSession {
             now.append(description)
             guard !SourceCheck.isUntouched(description, since: source.description) else { continue }
             // Chunks that were cut from a source that has changed since are not to be imported.
-            if index >= marker.source { try dropChunks() }
+            if index >= marker.source {
+                try dropChunks()
+                isModelStale = true
+            }
             guard index <= marker.source, marker.bytes > 0 else { continue }
             let ranges = try database.read { [job] in
                 try SourceCheck.committedRanges($0, job: job.id, source: index)
@@ -159,9 +162,11 @@ final class ImportSession {
             try check.verify(stream, description.name, ranges, upTo: ranges.last?.endByte ?? 0)
         }
         let directory = directory.path
-        job = try database.write { [job] database in
+        job = try database.write { [job, isModelStale] database in
             var job = job
             try job.refresh(now, chunkDirectory: directory, database)
+            // A model is inferred from all records, so it is not known yet when there are others than before.
+            if isModelStale, job.options.model == nil { try job.forgetModel(database) }
             return job
         }
     }
@@ -305,7 +310,7 @@ final class ImportSession {
         }
         job = try database.write { [job, store] database in
             var job = job
-            try job.adopt(inferred.model, database, store: store)
+            try job.adopt(inferred.model, isFinal: fault == nil, database, store: store)
             return job
         }
         deferredFault = fault
@@ -330,7 +335,7 @@ final class ImportSession {
             run: options,
             queue: queue,
             state: state,
-            keepsChunks: options.keepsChunks || job.options.takesChunks,
+            keepsChunks: options.keepsChunks || job.options.takesChunks || !job.isModelFinal,
             progress: progress,
             interruption: interruption,
             merges: merges

@@ -43,6 +43,7 @@ enum StoreSchema {
             message TEXT,
             options TEXT NOT NULL,
             model INTEGER REFERENCES _import_model (id),
+            is_model_final INTEGER NOT NULL DEFAULT 1,
             chunk_directory TEXT NOT NULL,
             started TEXT NOT NULL,
             finished TEXT
@@ -62,6 +63,7 @@ enum StoreSchema {
             table_name TEXT NOT NULL,
             rows_before INTEGER NOT NULL,
             last_rowid_before INTEGER NOT NULL,
+            made_table INTEGER NOT NULL,
             records_read INTEGER NOT NULL DEFAULT 0,
             inserted INTEGER NOT NULL DEFAULT 0,
             updated INTEGER NOT NULL DEFAULT 0,
@@ -125,14 +127,17 @@ enum StoreSchema {
 
     /// Makes the tables of `model`'s entities, or adds the columns that they lack.
     ///
+    /// - Returns: the tables that were not there before.
     /// - Throws: `ImportError` when a table that is there does not agree.
-    static func prepareTables(_ model: ModelDescription, _ database: Database, store: String) throws {
+    static func prepareTables(_ model: ModelDescription, _ database: Database, store: String) throws -> [String] {
+        var made: [String] = []
         for entity in model.entities {
             try checkNames(entity, store: store)
             if try database.tableExists(entity.table) {
                 try extend(entity, database, store: store)
             } else {
                 try database.execute(sql: creation(of: entity))
+                made.append(entity.table)
             }
             guard !entity.identifier.isEmpty, rowIDAttribute(of: entity) == nil else { continue }
             let columns = identifierColumns(of: entity)
@@ -142,6 +147,7 @@ enum StoreSchema {
                     + "(\(columns.map(\.quotedIdentifier).joined(separator: ", ")))"
             )
         }
+        return made
     }
 
     private static func checkNames(_ entity: EntityDescription, store: String) throws {

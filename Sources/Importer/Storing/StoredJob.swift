@@ -53,6 +53,8 @@ struct StoredJob: Sendable {
     var sources: [Source]
     /// The model that it imports with; nil until it is inferred.
     var model: ModelDescription?
+    /// Whether an inferred model was inferred from all records, and not only from those before a fault.
+    var isModelFinal = true
     var chunkDirectory: String
 
     // MARK: Reading
@@ -79,6 +81,7 @@ struct StoredJob: Sendable {
         state = ImportReport.State(rawValue: row["state"]) ?? .failed
         message = row["message"]
         options = try StoredJSON.decode(Options.self, row["options"])
+        isModelFinal = row["is_model_final"]
         chunkDirectory = row["chunk_directory"]
         sources = try Row.fetchAll(
             database,
@@ -134,8 +137,17 @@ struct StoredJob: Sendable {
     }
 
     /// Gives the job its model, and the store the model's tables.
-    mutating func adopt(_ model: ModelDescription, _ database: Database, store: String) throws {
-        try StoreSchema.prepareTables(model, database, store: store)
+    ///
+    /// - Parameters:
+    ///   - model: given, or inferred.
+    ///   - isFinal: whether it was inferred from all records.
+    mutating func adopt(
+        _ model: ModelDescription,
+        isFinal: Bool = true,
+        _ database: Database,
+        store: String
+    ) throws {
+        let made = try StoreSchema.prepareTables(model, database, store: store)
         let text = model.encoded()
         var number = try Int64.fetchOne(
             database,
@@ -146,52 +158,82 @@ struct StoredJob: Sendable {
             try database.execute(sql: "INSERT INTO _import_model (model) VALUES (?)", arguments: [text])
             number = database.lastInsertedRowID
         }
-        try database.execute(sql: "UPDATE _import_job SET model = ? WHERE id = ?", arguments: [number, id])
+        try database.execute(
+            sql: "UPDATE _import_job SET model = ?, is_model_final = ? WHERE id = ?",
+            arguments: [number, isFinal, id]
+        )
         for (position, entity) in model.entities.enumerated() {
             let table = entity.table.quotedIdentifier
             try database.execute(
                 sql: """
-                    INSERT INTO _import_entity (job, position, entity, table_name, rows_before, last_rowid_before)
-                    SELECT ?, ?, ?, ?, (SELECT count(*) FROM \(table)), (SELECT coalesce(max(rowid), 0) FROM \(table))
+                    INSERT INTO _import_entity (
+                        job, position, entity, table_name, made_table, rows_before, last_rowid_before
+                    )
+                    SELECT ?, ?, ?, ?, ?, (SELECT count(*) FROM \(table)), (SELECT coalesce(max(rowid), 0) FROM \(table))
                     """,
-                arguments: [id, position, entity.name, entity.table]
+                arguments: [id, position, entity.name, entity.table, made.contains(entity.table)]
             )
         }
         self.model = model
+        isModelFinal = isFinal
     }
 
     /// Takes the job out of the store again: the rows that it inserted go, merges that it made stay.
     ///
     /// - Throws: `ImportError` when the rows that it inserted cannot be told from others.
     func remove(_ database: Database) throws {
+        try clear(database)
+        try database.execute(sql: "DELETE FROM _import_source WHERE job = ?", arguments: [id])
+        try database.execute(sql: "DELETE FROM _import_job WHERE id = ?", arguments: [id])
+    }
+
+    /// Puts the job back to where it had no model yet.
+    ///
+    /// - Throws: `ImportError` when the rows that it inserted cannot be told from others.
+    mutating func forgetModel(_ database: Database) throws {
+        try clear(database)
+        try database.execute(
+            sql: "UPDATE _import_job SET model = NULL, is_model_final = 1 WHERE id = ?",
+            arguments: [id]
+        )
+        try Marker().save(database, job: id)
+        model = nil
+        isModelFinal = true
+    }
+
+    private func clear(_ database: Database) throws {
         let tables = try Row.fetchAll(database, sql: "SELECT * FROM _import_entity WHERE job = ?", arguments: [id])
         for row in tables {
             let table: String = row["table_name"]
-            let inserted: Int64 = row["inserted"]
-            guard inserted > 0 else { continue }
-            if row["rows_before"] as Int64 == 0 {
-                try database.execute(sql: "DELETE FROM \(table.quotedIdentifier)")
-                continue
+            if row["made_table"] {
+                try database.execute(sql: "DROP TABLE IF EXISTS \(table.quotedIdentifier)")
+            } else if row["inserted"] as Int64 > 0 {
+                try deleteRows(of: table, before: row, database)
             }
-            guard let entity = model?.entities.first(where: { $0.table == table }),
-                StoreSchema.rowIDAttribute(of: entity) == nil
-            else {
-                throw ImportError(
-                    .usage,
-                    "\(table): rows of this import cannot be told from those before it",
-                    advice: "Finish the import with `importer resume`."
-                )
-            }
-            // Without an integer primary key new rows follow the ones before (https://www.sqlite.org/autoinc.html).
-            try database.execute(
-                sql: "DELETE FROM \(table.quotedIdentifier) WHERE rowid > ?",
-                arguments: [row["last_rowid_before"] as Int64]
-            )
         }
-        for table in ["entity", "source", "chunk", "marker", "reject", "ledger"] {
+        for table in ["entity", "chunk", "marker", "reject", "ledger"] {
             try database.execute(sql: "DELETE FROM _import_\(table) WHERE job = ?", arguments: [id])
         }
-        try database.execute(sql: "DELETE FROM _import_job WHERE id = ?", arguments: [id])
+    }
+
+    private func deleteRows(of table: String, before row: Row, _ database: Database) throws {
+        if row["rows_before"] as Int64 == 0 {
+            return try database.execute(sql: "DELETE FROM \(table.quotedIdentifier)")
+        }
+        guard let entity = model?.entities.first(where: { $0.table == table }),
+            StoreSchema.rowIDAttribute(of: entity) == nil
+        else {
+            throw ImportError(
+                .usage,
+                "\(table): rows of this import cannot be told from those before it",
+                advice: "Finish the import with `importer resume`."
+            )
+        }
+        // Without an integer primary key new rows follow the ones before (https://www.sqlite.org/autoinc.html).
+        try database.execute(
+            sql: "DELETE FROM \(table.quotedIdentifier) WHERE rowid > ?",
+            arguments: [row["last_rowid_before"] as Int64]
+        )
     }
 
     /// Notes where the job stands.

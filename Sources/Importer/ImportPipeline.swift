@@ -84,9 +84,9 @@ public final class ImportPipeline: Sendable {
         let lock = try StoreLock(store: store)
         defer { withExtendedLifetime(lock) {} }
         let decision = try decide()
-        if case .nothing = decision {
+        if case .nothing(let job) = decision {
             progress.update { $0.phase = .finished }
-            return Outcome(report: try StoreInspection(store: store).status(), wasAlreadyFinished: true)
+            return Outcome(report: try StoreInspection(store: store).status(of: job.id), wasAlreadyFinished: true)
         }
         let session = try ImportSession(
             store: store,
@@ -101,7 +101,7 @@ public final class ImportPipeline: Sendable {
             try session.run()
             // The session's connection outlives the reader's: the last one to close tidies the WAL away, and a reader
             // may not.
-            let report = try StoreInspection(store: store).status()
+            let report = try StoreInspection(store: store).status(of: session.jobID)
             try session.close()
             return Outcome(report: report, wasAlreadyFinished: false)
         } catch {
@@ -127,7 +127,7 @@ public final class ImportPipeline: Sendable {
     /// What the request means for the store as it is.
     private func decide() throws -> JobOpening.Decision {
         let exists = FileManager.default.fileExists(atPath: store)
-        let database = exists ? try StoreConnection.writer(store, durability: runOptions.durability) : nil
+        let database = exists ? try StoreConnection.reader(store) : nil
         try database?.read { try StoreSchema.checkFormat($0, store: store) }
         var options = JobOptions()
         if case .sources(_, let given) = request { options = given }
@@ -152,7 +152,7 @@ public final class ImportPipeline: Sendable {
         try checkStorePath()
         let (job, action): (StoredJob, ImportPlan.Action) =
             switch try decide() {
-            case .begin(let job, _): (job, .begin)
+            case .begin(let job, _, _): (job, .begin)
             case .resume(let job): (job, .resume)
             case .nothing(let job): (job, .nothing)
             }

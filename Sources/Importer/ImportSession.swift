@@ -38,7 +38,7 @@ final class ImportSession {
         self.merges = merges
         database = try StoreConnection.writer(store, durability: run.durability)
         switch decision {
-        case .begin(let planned, let open):
+        case .begin(let planned, let open, let replaced):
             self.open = open
             secondsBefore = 0
             directory = try ChunkDirectory(path: planned.chunkDirectory, creates: true)
@@ -46,6 +46,7 @@ final class ImportSession {
             job = try database.write { [store] database in
                 var job = planned
                 try StoreSchema.prepareBookkeeping(database, store: store)
+                try replaced?.remove(database)
                 try job.insert(database)
                 if let model = job.model { try job.adopt(model, database, store: store) }
                 return job
@@ -71,7 +72,7 @@ final class ImportSession {
                 advice: "Give another directory with --chunks, or import the chunks themselves."
             )
         }
-        try directory.removeAll()
+        try directory.removeFiles()
     }
 
     /// Runs the job to its end.
@@ -90,6 +91,9 @@ final class ImportSession {
             throw failure
         }
     }
+
+    /// The job's number in the store.
+    var jobID: Int64 { job.id }
 
     /// Closes the session's connection; the WAL goes with it if nobody else has the store open.
     func close() throws {
@@ -114,6 +118,7 @@ final class ImportSession {
 
     private func finish() throws {
         progress.update { $0.phase = .finishing }
+        try warnOfEmptyPaths()
         try setState(.finished)
         let marker = try database.read { [job] in try Marker($0, job: job.id) } ?? Marker()
         merges.enqueue(
@@ -121,6 +126,26 @@ final class ImportSession {
         )
         if !options.keepsChunks, !job.options.takesChunks { try directory.removeAll() }
         progress.update { $0.phase = .finished }
+    }
+
+    /// A record path that matches nothing is most likely not what was meant.
+    private func warnOfEmptyPaths() throws {
+        let read = try database.read { [job] in
+            try Set(
+                String.fetchAll(
+                    $0,
+                    sql: "SELECT entity FROM _import_entity WHERE job = ? AND records_read > 0",
+                    arguments: [job.id]
+                )
+            )
+        }
+        for source in job.sources {
+            for (path, entity) in zip(source.shape.paths, source.entities) where !read.contains(entity) {
+                progress.update {
+                    $0.messages.append("\(source.description.displayName): no records were found at \(path)")
+                }
+            }
+        }
     }
 
     // MARK: Where to go on

@@ -8,7 +8,9 @@ struct JobOpening {
     /// What is to be done.
     enum Decision {
         /// A job that was planned but is not in the store yet.
-        case begin(StoredJob, open: [Int: SourceStream])
+        ///
+        /// It may take the place of an interrupted one.
+        case begin(StoredJob, open: [Int: SourceStream], replacing: StoredJob? = nil)
         /// A job that is in the store and not finished.
         case resume(StoredJob)
         /// A job that is in the store and finished.
@@ -31,37 +33,37 @@ struct JobOpening {
 
     /// What it means to import `arguments`.
     ///
-    /// - Parameter database: the store's connection; nil while there is no store.
+    /// - Parameters:
+    ///   - arguments: sources, or a chunk directory.
+    ///   - database: the store's connection; nil while there is no store.
     func decide(importing arguments: [String], _ database: DatabaseQueue?) throws -> Decision {
         let chunks = try ChunkSource.open(arguments)
         let descriptions = try chunks?.header.sources ?? planner.describe(arguments)
-        if let database, let last = try database.read(StoredJob.last) {
-            if last.state != .finished {
-                return try decide(about: last, arguments, descriptions, chunks, database)
+        let jobs = try database?.read(StoredJob.all) ?? []
+        let same = jobs.filter { Self.areSame($0.sources.map(\.description), descriptions) }
+        let given = StoredJob.Options(options, takesChunks: chunks != nil)
+        if let open = same.last(where: { $0.state != .finished }) {
+            guard run.restart else { return try resume(open, given) }
+            guard open.id == jobs.last?.id else {
+                throw ImportError(
+                    .usage,
+                    "\(store): another import has run since the one that is to begin anew",
+                    advice: "Finish it with the same command without --restart."
+                )
             }
-            if !run.again, let done = try database.read({ try finished(descriptions, $0) }) {
-                try checkUnchanged(done, descriptions)
-                return .nothing(done)
-            }
+            return try begin(arguments, chunks, jobs: jobs, replacing: open)
         }
-        return try begin(arguments, chunks)
+        // Standard input is another stream each time; and other options make another import.
+        let done = same.last { $0.options == given && $0.sources.allSatisfy(\.description.isRepeatable) }
+        if let done, !run.again {
+            try checkUnchanged(done, descriptions)
+            return .nothing(done)
+        }
+        return try begin(arguments, chunks, jobs: jobs, replacing: nil)
     }
 
-    private func decide(
-        about last: StoredJob,
-        _ arguments: [String],
-        _ descriptions: [SourceDescription],
-        _ chunks: ChunkSource?,
-        _ database: DatabaseQueue
-    ) throws -> Decision {
-        let isSame = Self.areSame(last.sources.map(\.description), descriptions)
-        if run.restart {
-            guard isSame else { throw other(last) }
-            try database.write { try last.remove($0) }
-            return try begin(arguments, chunks)
-        }
-        guard isSame else { throw other(last) }
-        let differences = StoredJob.Options(options, takesChunks: chunks != nil).differences(from: last.options)
+    private func resume(_ job: StoredJob, _ given: StoredJob.Options) throws -> Decision {
+        let differences = given.differences(from: job.options)
         guard differences.isEmpty else {
             throw ImportError(
                 .usage,
@@ -69,26 +71,7 @@ struct JobOpening {
                 advice: "Carry on with `importer resume \(store)`, or begin anew with --restart."
             )
         }
-        return .resume(last)
-    }
-
-    private func other(_ last: StoredJob) -> ImportError {
-        let names = last.sources.map(\.description.displayName).joined(separator: ", ")
-        return ImportError(
-            .usage,
-            "\(store): holds an interrupted import of other sources (\(names))",
-            advice: "Finish it first with `importer resume \(store)`."
-        )
-    }
-
-    /// A finished job with these sources, the last one to count.
-    ///
-    /// Standard input is another stream each time.
-    private func finished(_ descriptions: [SourceDescription], _ database: Database) throws -> StoredJob? {
-        guard descriptions.allSatisfy(\.isRepeatable) else { return nil }
-        return try StoredJob.all(database).last {
-            $0.state == .finished && Self.areSame($0.sources.map(\.description), descriptions)
-        }
+        return .resume(job)
     }
 
     private func checkUnchanged(_ job: StoredJob, _ descriptions: [SourceDescription]) throws {
@@ -109,33 +92,49 @@ struct JobOpening {
             }
     }
 
-    private func begin(_ arguments: [String], _ chunks: ChunkSource?) throws -> Decision {
+    private func begin(
+        _ arguments: [String],
+        _ chunks: ChunkSource?,
+        jobs: [StoredJob],
+        replacing: StoredJob?
+    ) throws -> Decision {
         if let chunks {
-            let sources = try planner.plan(chunks)
             let job = StoredJob(
                 options: .init(options, takesChunks: true),
-                sources: sources,
+                sources: try planner.plan(chunks),
                 model: options.model,
                 chunkDirectory: chunks.directory.path
             )
-            return .begin(job, open: [:])
+            return .begin(job, open: [:], replacing: replacing)
         }
         let plan = try planner.plan(arguments)
         let job = StoredJob(
             options: .init(options, takesChunks: false),
             sources: plan.sources,
             model: options.model,
-            chunkDirectory: chunkDirectory
+            chunkDirectory: freeDirectory(jobs.filter { $0.state != .finished && $0.id != replacing?.id })
         )
-        return .begin(job, open: plan.open)
+        return .begin(job, open: plan.open, replacing: replacing)
     }
 
-    /// What it means to carry on with the store's last job.
+    /// Where the job may keep its chunks: interrupted jobs still need theirs.
+    private func freeDirectory(_ interrupted: [StoredJob]) -> String {
+        let wanted = chunkDirectory
+        let taken = Set(interrupted.map(\.chunkDirectory))
+        guard taken.contains(wanted) else { return wanted }
+        var number = 2
+        while taken.contains("\(wanted)-\(number)") { number += 1 }
+        return "\(wanted)-\(number)"
+    }
+
+    /// What it means to carry on with the store's last interrupted job.
     func decideToResume(_ database: DatabaseQueue) throws -> Decision {
-        guard let last = try database.read(StoredJob.last) else {
+        let jobs = try database.read(StoredJob.all)
+        if let open = jobs.last(where: { $0.state != .finished }) { return .resume(open) }
+        guard let last = jobs.last else {
             throw ImportError(.noInput, "\(store): holds no import", advice: "Begin one with `importer import`.")
         }
-        return last.state == .finished ? .nothing(last) : .resume(last)
+        return .nothing(last)
     }
 }
 

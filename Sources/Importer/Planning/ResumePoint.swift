@@ -99,7 +99,7 @@ struct ResumePoint {
         }
         chunks = first.map { Array(content.entries[$0...]) } ?? []
         committed = marker.committed
-        split = SplitStart()
+        split = SplitStart(source: content.header.sources.count)
         manifest = nil
         isSplit = true
     }

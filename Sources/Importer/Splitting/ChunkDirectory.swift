@@ -113,8 +113,14 @@ final class ChunkDirectory: Sendable {
         }
     }
 
-    /// Removes the files with names that this program gives, and the directory if nothing else is in it.
+    /// Removes the chunks and the manifest, and the directory if nothing else is in it.
     func removeAll() throws {
+        try removeFiles()
+        rmdir(path)
+    }
+
+    /// Removes the chunks and the manifest; other files stay.
+    func removeFiles() throws {
         let copy = dup(descriptor)
         guard copy >= 0, let stream = fdopendir(copy) else {
             throw ImportError.system(errno, "list the chunk directory", path)
@@ -132,7 +138,6 @@ final class ChunkDirectory: Sendable {
             }
         }
         for name in names { try remove(name) }
-        rmdir(path)
     }
 
     /// Opens a file of this directory, with mode 0600 if it is made.

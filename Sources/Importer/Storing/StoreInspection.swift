@@ -16,7 +16,15 @@ public struct StoreInspection: Sendable {
     /// - Throws: `ImportError`: `.noInput` when the file is not there or holds no import.
     public func status() throws -> ImportReport {
         try read { database in
-            guard let job = try StoredJob.last(database) else { throw noImport }
+            guard let job = try StoredJob.all(database).last else { throw noImport }
+            return try report(of: job, database)
+        }
+    }
+
+    /// The report of a job.
+    func status(of job: Int64) throws -> ImportReport {
+        try read { database in
+            guard let job = try StoredJob.all(database).first(where: { $0.id == job }) else { throw noImport }
             return try report(of: job, database)
         }
     }

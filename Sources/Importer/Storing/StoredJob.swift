@@ -59,14 +59,6 @@ struct StoredJob: Sendable {
 
     // MARK: Reading
 
-    /// The store's last job.
-    static func last(_ database: Database) throws -> StoredJob? {
-        guard try database.tableExists("_import_job"),
-            let row = try Row.fetchOne(database, sql: "SELECT * FROM _import_job ORDER BY id DESC LIMIT 1")
-        else { return nil }
-        return try StoredJob(row, database)
-    }
-
     /// All of the store's jobs, in order.
     static func all(_ database: Database) throws -> [StoredJob] {
         guard try database.tableExists("_import_job") else { return [] }
@@ -202,6 +194,13 @@ struct StoredJob: Sendable {
     }
 
     private func clear(_ database: Database) throws {
+        guard try Int64.fetchOne(database, sql: "SELECT max(id) FROM _import_job") == id else {
+            throw ImportError(
+                .usage,
+                "another import has run since, so the rows of this one cannot be taken back",
+                advice: "Import the source into another store."
+            )
+        }
         let tables = try Row.fetchAll(database, sql: "SELECT * FROM _import_entity WHERE job = ?", arguments: [id])
         for row in tables {
             let table: String = row["table_name"]

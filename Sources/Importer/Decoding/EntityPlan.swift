@@ -33,6 +33,12 @@ final class EntityPlan {
     let slotCount: Int
     /// The slots of each attribute, in the order in which they are tried.
     let slots: [[Int]]
+    /// The slot of each attribute that is tried first, and whether there are more.
+    let firstSlots: [Int]
+    let hasMoreSlots: [Bool]
+    /// The attributes' types, and whether they may be null.
+    let types: [AttributeType]
+    let optional: [Bool]
     /// The path of each slot, in words.
     let slotPaths: [String]
     /// The slot of the record itself (`$`), of its key (`$key`); -1 where no attribute reads them.
@@ -68,6 +74,10 @@ final class EntityPlan {
                 return slot
             }
         }
+        firstSlots = slots.map { $0.first ?? 0 }
+        hasMoreSlots = slots.map { $0.count > 1 }
+        types = entity.attributes.map(\.type)
+        optional = entity.attributes.map(\.isOptional)
         self.slotPaths = slotPaths
         slotCount = slotPaths.count
         recordSlot = slotOf[ExactText(AttributePath.record.description)] ?? -1

@@ -21,7 +21,6 @@ struct RecordDecoder {
     }
 
     let plan: EntityPlan
-    private let attributes: [AttributeDescription]
     /// The token that fills each slot, as far as `filled` has the current generation.
     private var slotToken: [Int32]
     private var filled: [UInt32]
@@ -35,7 +34,6 @@ struct RecordDecoder {
 
     init(plan: EntityPlan) {
         self.plan = plan
-        attributes = plan.entity.attributes
         slotToken = Array(repeating: -1, count: plan.slotCount)
         filled = Array(repeating: 0, count: plan.slotCount)
         seen = Array(repeating: 0, count: plan.nodes.count)
@@ -167,9 +165,10 @@ struct RecordDecoder {
 
     @inline(__always)
     private func token(of attribute: Int) -> (token: Int, slot: Int) {
-        for slot in plan.slots[attribute] where filled[slot] == generation {
-            return (Int(slotToken[slot]), slot)
-        }
+        let first = plan.firstSlots[attribute]
+        if filled[first] == generation { return (Int(slotToken[first]), first) }
+        guard plan.hasMoreSlots[attribute] else { return (-1, -1) }
+        for slot in plan.slots[attribute] where filled[slot] == generation { return (Int(slotToken[slot]), slot) }
         return (-1, -1)
     }
 
@@ -178,7 +177,7 @@ struct RecordDecoder {
         let firstWord = batch.presence.count
         let firstByte = batch.bytes.count
         for _ in 0..<presenceWords { batch.presence.append(0) }
-        for attribute in 0..<attributes.count {
+        for attribute in 0..<plan.types.count {
             let (token, slot) = token(of: attribute)
             if token < 0 {
                 if plan.required[attribute] { missing(attribute, input, tape) }
@@ -211,7 +210,7 @@ struct RecordDecoder {
         let error = error(
             .missingValue,
             at: plan.slotPaths[plan.slots[attribute].first ?? 0],
-            expected: attributes[attribute].type.rawValue,
+            expected: plan.types[attribute].rawValue,
             found: "nothing",
             input.root,
             input,
@@ -235,9 +234,9 @@ struct RecordDecoder {
         batch: inout RowBatch
     ) -> Cell {
         let token = tape.token(index, in: input.line)
-        let type = attributes[attribute].type
+        let type = plan.types[attribute]
         if token.kind == .null {
-            if !attributes[attribute].isOptional {
+            if !plan.optional[attribute] {
                 errors.append(
                     error(
                         .unexpectedNull,
@@ -286,7 +285,7 @@ struct RecordDecoder {
 
     private func count(_ notes: CoercionNotes, _ attribute: Int, _ batch: inout RowBatch) {
         for kind in notes.ledgerKinds {
-            batch.ledger.add(kind, entity: plan.index, attribute: attributes[attribute].name)
+            batch.ledger.add(kind, entity: plan.index, attribute: plan.entity.attributes[attribute].name)
         }
     }
 

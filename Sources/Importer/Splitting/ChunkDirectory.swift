@@ -79,7 +79,9 @@ final class ChunkDirectory: Sendable {
             return entry.records == 0
         }
         let size = Int(entry.bytes)
-        if bytes.count != size { bytes = [UInt8](repeating: 0, count: size) }
+        // Resized in place: a new array would be filled with zeros and paged in for every chunk.
+        if bytes.count > size { bytes.removeLast(bytes.count - size) }
+        if bytes.count < size { bytes.append(contentsOf: repeatElement(0, count: size - bytes.count)) }
         return try bytes.withUnsafeMutableBytes { try file.read(into: $0) } == size
     }
 

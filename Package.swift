@@ -40,7 +40,7 @@ let package = Package(
             ]
         ),
         .target(name: "TestSupport", path: "Tests/TestSupport"),
-        .testTarget(name: "ImportModelTests", dependencies: ["ImportModel"]),
+        .testTarget(name: "ImportModelTests", dependencies: ["ImportModel", "TestSupport"]),
         .testTarget(
             name: "ImporterTests",
             dependencies: ["Importer", "ImportModel", "TestSupport", .product(name: "GRDB", package: "GRDB.swift")]

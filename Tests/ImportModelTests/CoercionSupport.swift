@@ -1,3 +1,5 @@
+import TestSupport
+
 @testable import ImportModel
 
 /// The outcome of a coercion in a form that a test can compare.
@@ -70,22 +72,7 @@ func coerce(_ json: String, to type: AttributeType) -> Coerced {
     }
 }
 
-/// A generator that gives the same numbers for the same seed (SplitMix64).
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) {
-        state = seed
-    }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ mixed >> 31
-    }
-
+extension SeededGenerator {
     /// A number in JSON's notation: up to `digits` digits, a point or none, an exponent of up to `exponent` or none.
     mutating func numberText(digits: Int, exponent: Int) -> String {
         var text = Bool.random(using: &self) ? "-" : ""

@@ -1,4 +1,5 @@
 import ImportModel
+import TestSupport
 
 @testable import Importer
 

@@ -40,6 +40,8 @@ public struct EntityChanges: Sendable, Hashable {
     /// The entity's table.
     public let table: String
     /// The row ids of new objects, as ranges in ascending order where they came in that order.
+    ///
+    /// Where there would be more than `maximumRanges`, one range covers them all, and others that did not change.
     public private(set) var insertedRanges: [ClosedRange<Int64>] = []
     /// The row ids of changed objects, likewise.
     public private(set) var updatedRanges: [ClosedRange<Int64>] = []
@@ -51,6 +53,9 @@ public struct EntityChanges: Sendable, Hashable {
     public internal(set) var unchanged: Int64 = 0
     /// Records that were not taken.
     public internal(set) var rejected: Int64 = 0
+
+    /// So many ranges are told apart; scattered row ids must not fill the memory.
+    public static let maximumRanges = 10_000
 
     init(entity: String, table: String) {
         self.entity = entity
@@ -88,8 +93,12 @@ public struct EntityChanges: Sendable, Hashable {
     private static func append(_ range: ClosedRange<Int64>, to ranges: inout [ClosedRange<Int64>]) {
         if let last = ranges.last, range.lowerBound > last.lowerBound, range.lowerBound - 1 <= last.upperBound {
             ranges[ranges.count - 1] = last.lowerBound...max(last.upperBound, range.upperBound)
-        } else {
+        } else if ranges.count < maximumRanges {
             ranges.append(range)
+        } else {
+            let lowest = ranges.reduce(range.lowerBound) { min($0, $1.lowerBound) }
+            let highest = ranges.reduce(range.upperBound) { max($0, $1.upperBound) }
+            ranges = [lowest...highest]
         }
     }
 }

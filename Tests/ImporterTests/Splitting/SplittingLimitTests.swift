@@ -135,7 +135,7 @@ struct SplittingLimitTests {
         let shape = SourceShape(layout: .document, paths: ["$"])
         var entries: [ChunkEntry] = []
         func run(_ start: SplitPosition) throws -> SplitEnd {
-            let temporary = TemporaryDirectory()
+            let temporary = ChunkPlace()
             let directory = try ChunkDirectory(path: temporary.path, creates: true)
             let header = ChunkManifest.Header(sources: [], shapes: [shape], limits: SplitLimits())
             let writer = ChunkWriter(

@@ -4,7 +4,7 @@ import Testing
 @testable import Importer
 
 struct SplittingManifestTests {
-    private let temporary = TemporaryDirectory()
+    private let temporary = ChunkPlace()
     private let shape = SourceShape(layout: .document, paths: ["$[*]"])
 
     private var header: ChunkManifest.Header {
@@ -123,7 +123,7 @@ struct SplittingManifestTests {
             #expect(error?.advice?.contains("symbolic link") == true)
         }
         let directory = try ChunkDirectory(path: temporary.path, creates: true)
-        let target = TemporaryDirectory()
+        let target = ChunkPlace()
         try FileManager.default.createDirectory(atPath: target.path, withIntermediateDirectories: true)
         let outside = target.path + "/outside"
         try Data("safe".utf8).write(to: URL(fileURLWithPath: outside))

@@ -1,5 +1,6 @@
 import Foundation
 import ImportModel
+import TestSupport
 
 @testable import Importer
 
@@ -22,7 +23,7 @@ final class MemoryStream: ByteStream {
 }
 
 /// A directory that is removed with this object.
-final class TemporaryDirectory {
+final class ChunkPlace {
     let path: String
 
     init() {
@@ -55,7 +56,7 @@ struct SplitCase {
         firstOrdinal: Int64 = 1,
         known: Set<String> = []
     ) throws -> SplitResult {
-        let temporary = TemporaryDirectory()
+        let temporary = ChunkPlace()
         let directory = try ChunkDirectory(path: temporary.path, creates: true)
         let shape = SourceShape(layout: layout, paths: paths)
         let header = ChunkManifest.Header(sources: [], shapes: [shape], limits: limits)

@@ -1,0 +1,55 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import Importer
+
+struct CommitOrderTests {
+    private struct Stop: Error {}
+
+    /// However many workers there are, chunks commit in the order in which they were handed out.
+    @Test(arguments: [1, 2, 4]) func turnsComeInOrder(workers: Int) throws {
+        let turn = CommitTurn()
+        let next = Mutex(0)
+        let committed = Mutex<[Int]>([])
+        let pool = WorkerPool(workers: workers) { turn.fail($0) }
+        for _ in 0..<workers {
+            pool.start {
+                while true {
+                    let number = next.withLock { number in
+                        defer { number += 1 }
+                        return number
+                    }
+                    guard number < 200 else { return }
+                    try turn.wait(for: number)
+                    committed.withLock { $0.append(number) }
+                    turn.finish(number)
+                }
+            }
+        }
+        try pool.wait()
+        #expect(committed.withLock { $0 } == Array(0..<200))
+    }
+
+    /// An error stops those who wait, and is the one that the pool throws.
+    @Test func anErrorWakesEveryWaiter() {
+        let turn = CommitTurn()
+        let pool = WorkerPool(workers: 3) { turn.fail($0) }
+        pool.start { try turn.wait(for: 5) }
+        pool.start { try turn.wait(for: 6) }
+        pool.start { throw Stop() }
+        #expect(throws: Stop.self) { try pool.wait() }
+    }
+
+    @Test func aFailedQueueTakesAndGivesNothing() {
+        let queue = ChunkQueue(capacity: 1)
+        queue.fail(Stop())
+        #expect(throws: Stop.self) { try queue.take() }
+    }
+
+    @Test func aClosedQueueIsEmptied() throws {
+        let queue = ChunkQueue(capacity: 1)
+        queue.close()
+        #expect(try queue.take() == nil)
+    }
+}

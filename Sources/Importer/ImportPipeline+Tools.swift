@@ -53,6 +53,8 @@ public struct ImportPlan: Sendable, Hashable, Codable {
         case begin
         /// Carry on with an interrupted job.
         case resume
+        /// Take back what an interrupted job inserted, and begin it anew.
+        case restart
         /// The store has it all already.
         case nothing
     }

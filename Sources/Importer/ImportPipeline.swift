@@ -38,7 +38,7 @@ public final class ImportPipeline: Sendable {
         run: RunOptions,
         merges: MergeCenter = MergeCenter()
     ) {
-        self.store = store
+        self.store = Self.resolved(store)
         self.merges = merges
         request = .sources(sources, job)
         runOptions = run
@@ -47,11 +47,21 @@ public final class ImportPipeline: Sendable {
 
     /// Prepares to carry on with the interrupted import of `store`.
     public init(resuming store: String, run: RunOptions, merges: MergeCenter = MergeCenter()) {
-        self.store = store
+        self.store = Self.resolved(store)
         self.merges = merges
         request = .resume
         runOptions = run
         opener = SourceOpener()
+    }
+
+    /// The file that a symbolic link stands for: one store has one lock, however it is named.
+    private static func resolved(_ store: String) -> String {
+        var status = stat()
+        guard lstat(store, &status) == 0, status.st_mode & S_IFMT == S_IFLNK, let path = realpath(store, nil) else {
+            return store
+        }
+        defer { free(path) }
+        return String(cString: path)
     }
 
     /// What came of a run.
@@ -88,15 +98,7 @@ public final class ImportPipeline: Sendable {
             progress.update { $0.phase = .finished }
             return Outcome(report: try StoreInspection(store: store).status(of: job.id), wasAlreadyFinished: true)
         }
-        let session = try ImportSession(
-            store: store,
-            decision: decision,
-            run: runOptions,
-            opener: opener,
-            progress: progress,
-            interruption: interruption,
-            merges: merges
-        )
+        let session = try begin(decision)
         do {
             try session.run()
             // The session's connection outlives the reader's: the last one to close tidies the WAL away, and a reader
@@ -110,11 +112,36 @@ public final class ImportPipeline: Sendable {
         }
     }
 
+    /// Opens the session; a store that was made for an import that cannot even begin goes again.
+    private func begin(_ decision: JobOpening.Decision) throws -> ImportSession {
+        let isNew = !FileManager.default.fileExists(atPath: store)
+        do {
+            return try ImportSession(
+                store: store,
+                decision: decision,
+                run: runOptions,
+                opener: opener,
+                progress: progress,
+                interruption: interruption,
+                merges: merges
+            )
+        } catch {
+            if isNew {
+                for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: store + suffix) }
+            }
+            throw error
+        }
+    }
+
     private func checkStorePath() throws {
         var isDirectory: ObjCBool = false
         if FileManager.default.fileExists(atPath: store, isDirectory: &isDirectory) {
             guard !isDirectory.boolValue else {
                 throw ImportError(.cannotCreate, "\(store): is a directory", advice: "Give the path of a file.")
+            }
+            let type = try? FileManager.default.attributesOfItem(atPath: store)[.type] as? FileAttributeType
+            guard type == .typeRegular || type == .typeSymbolicLink else {
+                throw ImportError(.cannotCreate, "\(store): is not a file", advice: "Give the path of a file.")
             }
             guard FileManager.default.isWritableFile(atPath: store) else {
                 throw ImportError(.cannotCreate, "\(store): is read-only", advice: "Make the file writable.")
@@ -152,7 +179,7 @@ public final class ImportPipeline: Sendable {
         try checkStorePath()
         let (job, action): (StoredJob, ImportPlan.Action) =
             switch try decide() {
-            case .begin(let job, _, _): (job, .begin)
+            case .begin(let job, _, let replaced): (job, replaced == nil ? .begin : .restart)
             case .resume(let job): (job, .resume)
             case .nothing(let job): (job, .nothing)
             }

@@ -42,24 +42,56 @@ final class ImportSession {
             self.open = open
             secondsBefore = 0
             directory = try ChunkDirectory(path: planned.chunkDirectory, creates: true)
-            if !planned.options.takesChunks { try Self.clear(directory) }
-            job = try database.write { [store] database in
-                var job = planned
-                try StoreSchema.prepareBookkeeping(database, store: store)
-                try replaced?.remove(database)
-                try job.insert(database)
-                if let model = job.model { try job.adopt(model, database, store: store) }
-                return job
+            do {
+                if !planned.options.takesChunks { try Self.clear(directory) }
+                job = try database.write { [store] database in
+                    var job = planned
+                    try StoreSchema.prepareBookkeeping(database, store: store)
+                    try replaced?.remove(database)
+                    try job.insert(database)
+                    if let model = job.model { try job.adopt(model, database, store: store) }
+                    return job
+                }
+            } catch {
+                if !planned.options.takesChunks { try? directory.removeAll() }
+                throw error
             }
         case .resume(let interrupted), .nothing(let interrupted):
             var job = interrupted
-            if let path = run.chunkDirectory, !job.options.takesChunks {
-                job.chunkDirectory = JobOpening.absolute(path)
+            if let path = run.chunkDirectory.map(JobOpening.absolute), path != job.chunkDirectory {
+                try Self.leave(job)
+                job.chunkDirectory = path
             }
             directory = try ChunkDirectory(path: job.chunkDirectory, creates: !job.options.takesChunks)
+            if !job.options.takesChunks { try Self.check(directory, for: job) }
             secondsBefore = try database.read { try Marker($0, job: job.id)?.seconds } ?? 0
             self.job = job
         }
+    }
+
+    /// Removes the chunks of a job that is to keep them elsewhere from now on.
+    private static func leave(_ job: StoredJob) throws {
+        guard !job.options.takesChunks, job.sources.allSatisfy(\.description.isRepeatable) else {
+            throw ImportError(
+                .usage,
+                "the chunks in \(job.chunkDirectory) cannot be cut again elsewhere",
+                advice: "Leave --chunks out."
+            )
+        }
+        guard let directory = try? ChunkDirectory(path: job.chunkDirectory, creates: false),
+            try ChunkManifest.read(in: directory)?.header.job == job.token
+        else { return }
+        try directory.removeAll()
+    }
+
+    /// Another job's chunks are not to be written over.
+    private static func check(_ directory: ChunkDirectory, for job: StoredJob) throws {
+        guard let content = try ChunkManifest.read(in: directory), content.header.job != job.token else { return }
+        throw ImportError(
+            .cannotCreate,
+            "\(directory.path): holds the chunks of another import or split",
+            advice: "Give another directory with --chunks."
+        )
     }
 
     /// Empties a chunk directory for a new job; chunks that `split` made are not the job's to remove.
@@ -124,7 +156,8 @@ final class ImportSession {
         merges.enqueue(
             MergeNotification(job: job.id, commit: marker.commits, changes: [], marker: marker, isFinished: true)
         )
-        if !options.keepsChunks, !job.options.takesChunks { try directory.removeAll() }
+        // All is in the store: that the chunks cannot be removed is no failure of the import.
+        if !options.keepsChunks, !job.options.takesChunks { try? directory.removeAll() }
         progress.update { $0.phase = .finished }
     }
 

@@ -8,6 +8,7 @@ enum PlanText {
             switch plan.action {
             case .begin: "Would import into \(store)"
             case .resume: "Would carry on with the interrupted import into \(store)"
+            case .restart: "Would take back and begin anew"
             case .nothing: "Nothing to do: \(store) has it all already (--again imports it once more)"
             }
         var lines = [action]

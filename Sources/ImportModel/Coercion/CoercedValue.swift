@@ -50,6 +50,9 @@ package struct CoercionNotes: OptionSet, Sendable {
     @inlinable
     package init(rawValue: UInt16) { self.rawValue = rawValue }
 
+    /// How many notes there are: their bits are 0 up to this.
+    package static let count = 6
+
     @inlinable package static var kindChanged: CoercionNotes { CoercionNotes(rawValue: 1 << 0) }
     @inlinable package static var trimmed: CoercionNotes { CoercionNotes(rawValue: 1 << 1) }
     @inlinable package static var digitsLost: CoercionNotes { CoercionNotes(rawValue: 1 << 2) }

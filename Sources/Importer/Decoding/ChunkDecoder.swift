@@ -14,6 +14,8 @@ final class ChunkDecoder {
     private let maxDepth: Int
     private var hasher = XXH3Hasher()
     private var isExhausted = true
+    /// A batch ends before its rejects take more memory than this, but for its last one.
+    private static let maximumRejectBytes = 8 << 20
 
     /// - Parameters:
     ///   - plans: per source of the job, the plan of each of its record paths.
@@ -91,7 +93,10 @@ final class ChunkDecoder {
             case .broken(let code, let place): reject(line, code, at: place, plan, into: &batch)
             case .passedOver(let entry): reject(line, entry, plan, chunk, into: &batch)
             }
+            // Rejects take many times the memory of their records: a batch of them ends early.
+            return batch.rejectBytes < Self.maximumRejectBytes
         }
+        for place in decoders.indices { decoders[place].flush(into: &batch) }
         self.decoders = decoders
         hash(from: first)
         // A chunk without records still ends its source.
@@ -145,7 +150,7 @@ final class ChunkDecoder {
             byteOffset: line.byteOffset + Int64(place)
         )
         let text = line.bytes[0..<max(0, line.bytes.count - 1)]
-        batch.rejects.append(
+        batch.reject(
             RowBatch.Reject(
                 entity: plan.index,
                 ordinal: line.ordinal,
@@ -177,7 +182,7 @@ final class ChunkDecoder {
             found: found,
             byteOffset: entry.firstByte
         )
-        batch.rejects.append(
+        batch.reject(
             RowBatch.Reject(
                 entity: plan.index,
                 ordinal: line.ordinal,

@@ -87,8 +87,8 @@ final class ChunkReader {
         self.positions = positions
     }
 
-    /// Reads the next lines, at most `count`, and hands each to `body`.
-    func read(_ count: Int, _ body: (Line) -> Void) {
+    /// Reads the next lines, at most `count`, and hands each to `body`, which says whether to go on.
+    func read(_ count: Int, _ body: (Line) -> Bool) {
         guard let chunk, var positions else { return }
         let last = min(line + count, chunk.entry.records)
         bytes.withUnsafeBufferPointer { buffer in
@@ -98,7 +98,7 @@ final class ChunkReader {
                 let next = nextLine(in: all, &positions)
                 let isKeyed = chunk.isKeyed[next.place.path]
                 let bytes = all[next.range]
-                body(
+                let goesOn = body(
                     Line(
                         bytes: bytes,
                         offset: next.range.lowerBound,
@@ -109,6 +109,7 @@ final class ChunkReader {
                         content: content(of: bytes, isKeyed: isKeyed, line: line - 1, chunk)
                     )
                 )
+                if !goesOn { break }
             }
         }
         self.positions = positions

@@ -29,6 +29,11 @@ struct RecordDecoder {
     private var generation: UInt32 = 0
     private var keyScratch: [UInt8] = []
     private var errors: [RecordError] = []
+    /// What the record at hand lost or changed; counted only when the record is taken.
+    private var changes: [(kind: LedgerKind, attribute: String)] = []
+    private var notes: [(notes: CoercionNotes, attribute: Int)] = []
+    /// Notes of the records taken since `flush`, by attribute and kind.
+    private var noteCounts: [Int64]
     private var unmet: [RecordError] = []
     private let presenceWords: Int
 
@@ -37,6 +42,7 @@ struct RecordDecoder {
         slotToken = Array(repeating: -1, count: plan.slotCount)
         filled = Array(repeating: 0, count: plan.slotCount)
         seen = Array(repeating: 0, count: plan.nodes.count)
+        noteCounts = Array(repeating: 0, count: plan.types.count * CoercionNotes.count)
         presenceWords = (plan.entity.attributes.count + 63) / 64
     }
 
@@ -51,11 +57,13 @@ struct RecordDecoder {
         }
         errors.removeAll(keepingCapacity: true)
         unmet.removeAll(keepingCapacity: true)
+        changes.removeAll(keepingCapacity: true)
+        notes.removeAll(keepingCapacity: true)
         let root = tape.tokens[input.root]
         if plan.recordSlot >= 0 { fill(plan.recordSlot, input.root) }
         if plan.recordKeySlot >= 0, input.recordKey >= 0 { fill(plan.recordKeySlot, input.recordKey) }
         if root.kind == .object {
-            walk(input.root, node: 0, isCovered: plan.recordSlot >= 0, input: input, tape: tape, batch: &batch)
+            walk(input.root, node: 0, isCovered: plan.recordSlot >= 0, input: input, tape: tape)
         } else if plan.recordSlot < 0 {
             errors.append(
                 error(.notAnObject, at: "", expected: "object", found: root.kind.words, input.root, input, tape)
@@ -77,8 +85,7 @@ struct RecordDecoder {
         node: Int32,
         isCovered: Bool,
         input: Input,
-        tape: borrowing RecordTape,
-        batch: inout RowBatch
+        tape: borrowing RecordTape
     ) {
         var index = object + 1
         let end = Int(tape.tokens[object].next)
@@ -96,9 +103,9 @@ struct RecordDecoder {
                 child = plan.child(of: node, key: input.line[start..<start + Int(key.length)], guess: &guess)
             }
             if child >= 0 {
-                take(value, as: Int(child), isCovered: isCovered, input: input, tape: tape, batch: &batch)
+                take(value, as: Int(child), isCovered: isCovered, input: input, tape: tape)
             } else if !isCovered {
-                countUnknown(index, in: node, input: input, tape: tape, batch: &batch)
+                countUnknown(index, in: node, input: input, tape: tape)
             }
             index = Int(tape.tokens[value].next)
         }
@@ -110,12 +117,11 @@ struct RecordDecoder {
         as child: Int,
         isCovered: Bool,
         input: Input,
-        tape: borrowing RecordTape,
-        batch: inout RowBatch
+        tape: borrowing RecordTape
     ) {
         if seen[child] == generation {
             // A key that stands twice: the last value counts, and nothing of the first one's subtree stays.
-            batch.ledger.add(.duplicateKey, entity: plan.index, attribute: plan.nodes[child].path)
+            changes.append((.duplicateKey, plan.nodes[child].path))
             for node in child..<Int(plan.nodes[child].subtreeEnd) {
                 seen[node] = 0
                 let slot = Int(plan.nodes[node].slot)
@@ -133,20 +139,18 @@ struct RecordDecoder {
                 node: Int32(child),
                 isCovered: isCovered || slot >= 0,
                 input: input,
-                tape: tape,
-                batch: &batch
+                tape: tape
             )
         } else if kind != .null, slot < 0, !isCovered {
-            batch.ledger.add(.unknownKey, entity: plan.index, attribute: plan.nodes[child].path)
+            changes.append((.unknownKey, plan.nodes[child].path))
         }
     }
 
-    private func countUnknown(
+    private mutating func countUnknown(
         _ key: Int,
         in node: Int32,
         input: Input,
-        tape: borrowing RecordTape,
-        batch: inout RowBatch
+        tape: borrowing RecordTape
     ) {
         var text: [UInt8] = []
         let token = tape.token(key, in: input.line)
@@ -158,7 +162,7 @@ struct RecordDecoder {
         let name = String(decoding: text.prefix(200), as: UTF8.self)
         let own = AttributePath(keys: [name]).description
         let path = node == 0 ? own : plan.nodes[Int(node)].path + (own.hasPrefix("[") ? own : "." + own)
-        batch.ledger.add(.unknownKey, entity: plan.index, attribute: path)
+        changes.append((.unknownKey, path))
     }
 
     // MARK: Attributes
@@ -176,11 +180,13 @@ struct RecordDecoder {
         let firstCell = batch.cells.count
         let firstWord = batch.presence.count
         let firstByte = batch.bytes.count
+        // What is no object lacks everything; that it is none says it all.
+        let isNoObject = !errors.isEmpty
         for _ in 0..<presenceWords { batch.presence.append(0) }
         for attribute in 0..<plan.types.count {
             let (token, slot) = token(of: attribute)
             if token < 0 {
-                if plan.required[attribute] { missing(attribute, input, tape) }
+                if plan.required[attribute], !isNoObject { missing(attribute, input, tape) }
                 continue
             }
             batch.presence[firstWord + attribute >> 6] |= 1 << UInt64(attribute & 63)
@@ -190,9 +196,10 @@ struct RecordDecoder {
             batch.cells.removeLast(batch.cells.count - firstCell)
             batch.presence.removeLast(batch.presence.count - firstWord)
             batch.bytes.removeLast(batch.bytes.count - firstByte)
-            batch.rejects.append(reject(input, tape, errors: errors + unmet))
+            batch.reject(reject(input, tape, errors: errors + unmet))
             return
         }
+        countChanges(&batch)
         if !unmet.isEmpty { batch.unmet.append(reject(input, tape, errors: unmet)) }
         batch.rows.append(
             RowBatch.Row(
@@ -254,7 +261,7 @@ struct RecordDecoder {
         var notes: CoercionNotes = []
         do {
             let value = try type.coerce(token, scratch: &batch.bytes, notes: &notes)
-            if !notes.isEmpty { count(notes, attribute, &batch) }
+            if !notes.isEmpty { self.notes.append((notes, attribute)) }
             switch value {
             case .null: return .null
             case .integer(let number): return .integer(number)
@@ -283,9 +290,24 @@ struct RecordDecoder {
         }
     }
 
-    private func count(_ notes: CoercionNotes, _ attribute: Int, _ batch: inout RowBatch) {
-        for kind in notes.ledgerKinds {
-            batch.ledger.add(kind, entity: plan.index, attribute: plan.entity.attributes[attribute].name)
+    private mutating func countChanges(_ batch: inout RowBatch) {
+        for change in changes { batch.ledger.add(change.kind, entity: plan.index, attribute: change.attribute) }
+        for (notes, attribute) in notes {
+            for bit in 0..<CoercionNotes.count where notes.rawValue & (1 << UInt16(bit)) != 0 {
+                noteCounts[attribute * CoercionNotes.count + bit] += 1
+            }
+        }
+    }
+
+    /// Adds what was noted of the records taken so far to the batch's ledger.
+    mutating func flush(into batch: inout RowBatch) {
+        for place in noteCounts.indices where noteCounts[place] > 0 {
+            let (attribute, bit) = place.quotientAndRemainder(dividingBy: CoercionNotes.count)
+            for kind in CoercionNotes(rawValue: 1 << UInt16(bit)).ledgerKinds {
+                let name = plan.entity.attributes[attribute].name
+                batch.ledger.add(kind, entity: plan.index, attribute: name, count: noteCounts[place])
+            }
+            noteCounts[place] = 0
         }
     }
 

@@ -82,6 +82,10 @@ struct RowBatch {
         let errors: [RecordError]
         /// Its original bytes, or the first of them.
         let bytes: [UInt8]
+
+        fileprivate var footprint: Int {
+            MemoryLayout<Reject>.stride + bytes.count + 64 + errors.count * (MemoryLayout<RecordError>.stride + 64)
+        }
     }
 
     var rows: [Row] = []
@@ -102,7 +106,16 @@ struct RowBatch {
     /// How much memory it takes, roughly.
     var footprint: Int {
         rows.count * MemoryLayout<Row>.stride + cells.count * MemoryLayout<Cell>.stride + presence.count * 8
-            + bytes.count
+            + bytes.count + rejectBytes
+    }
+
+    /// How much memory the rejects take, roughly.
+    private(set) var rejectBytes = 0
+
+    /// Adds a record that was not taken.
+    mutating func reject(_ reject: Reject) {
+        rejectBytes += reject.footprint
+        rejects.append(reject)
     }
 
     /// Whether bit `attribute` of the row's presence mask is set.
@@ -117,7 +130,8 @@ struct RowBatch {
         cells.removeAll(keepingCapacity: true)
         presence.removeAll(keepingCapacity: true)
         bytes.removeAll(keepingCapacity: true)
-        rejects.removeAll(keepingCapacity: true)
+        rejects.removeAll()
+        rejectBytes = 0
         unmet.removeAll(keepingCapacity: true)
         ledger.removeAll()
         recordsRead = Array(repeating: 0, count: entities)

@@ -43,6 +43,13 @@ struct JobOpening {
         let same = jobs.filter { Self.areSame($0.sources.map(\.description), descriptions) }
         let given = StoredJob.Options(options, takesChunks: chunks != nil)
         if let open = same.last(where: { $0.state != .finished }) {
+            guard !run.again else {
+                throw ImportError(
+                    .usage,
+                    "\(store): the import of these sources is interrupted, not finished",
+                    advice: "Leave --again out to carry on with it, or begin it anew with --restart."
+                )
+            }
             guard run.restart else { return try resume(open, given) }
             guard open.id == jobs.last?.id else {
                 throw ImportError(
@@ -51,7 +58,7 @@ struct JobOpening {
                     advice: "Finish it with the same command without --restart."
                 )
             }
-            return try begin(arguments, chunks, jobs: jobs, replacing: open)
+            return try begin(arguments, chunks, jobs: jobs, replacing: open, database)
         }
         // Standard input is another stream each time; and other options make another import.
         let done = same.last { $0.options == given && $0.sources.allSatisfy(\.description.isRepeatable) }
@@ -59,7 +66,7 @@ struct JobOpening {
             try checkUnchanged(done, descriptions)
             return .nothing(done)
         }
-        return try begin(arguments, chunks, jobs: jobs, replacing: nil)
+        return try begin(arguments, chunks, jobs: jobs, replacing: nil, database)
     }
 
     private func resume(_ job: StoredJob, _ given: StoredJob.Options) throws -> Decision {
@@ -96,7 +103,8 @@ struct JobOpening {
         _ arguments: [String],
         _ chunks: ChunkSource?,
         jobs: [StoredJob],
-        replacing: StoredJob?
+        replacing: StoredJob?,
+        _ database: DatabaseQueue?
     ) throws -> Decision {
         if let chunks {
             let job = StoredJob(
@@ -108,6 +116,8 @@ struct JobOpening {
             return .begin(job, open: [:], replacing: replacing)
         }
         let plan = try planner.plan(arguments)
+        try checkStream(plan.sources, jobs)
+        try checkTables(of: plan.sources, database)
         let job = StoredJob(
             options: .init(options, takesChunks: false),
             sources: plan.sources,
@@ -115,6 +125,26 @@ struct JobOpening {
             chunkDirectory: freeDirectory(jobs.filter { $0.state != .finished && $0.id != replacing?.id })
         )
         return .begin(job, open: plan.open, replacing: replacing)
+    }
+
+    /// A stream that begins as one that was imported to its end is most likely the same one, piped in again.
+    private func checkStream(_ sources: [StoredJob.Source], _ jobs: [StoredJob]) throws {
+        guard !run.again else { return }
+        let done = jobs.filter { $0.state == .finished }.flatMap(\.sources).map(\.description)
+        for source in sources.map(\.description) where !source.isRepeatable {
+            guard done.contains(where: { !$0.isRepeatable && $0.fingerprint == source.fingerprint }) else { continue }
+            throw ImportError(
+                .usage,
+                "\(source.displayName): begins like a stream that \(store) has already",
+                advice: "If it is another one, or is meant to be imported once more, give --again."
+            )
+        }
+    }
+
+    private func checkTables(of sources: [StoredJob.Source], _ database: DatabaseQueue?) throws {
+        let tables = options.model?.entities.map(\.table) ?? sources.flatMap(\.entities)
+        try StoreSchema.checkNames(ofTables: tables)
+        try database?.read { try StoreSchema.checkThatTables(tables, areFreeIn: $0, store: store) }
     }
 
     /// Where the job may keep its chunks: interrupted jobs still need theirs.

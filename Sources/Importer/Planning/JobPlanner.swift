@@ -33,8 +33,13 @@ struct JobPlanner {
     func shapes(_ arguments: [String]) throws -> [Shaped] {
         try describe(arguments).map { description in
             let stream = try opener.open(description, interruption: interruption)
-            let shape = try shape(of: stream, description)
-            return Shaped(description: description, shape: shape, open: description.isRepeatable ? nil : stream)
+            let sample = try stream.peek()
+            let shape = try shape(of: sample, description)
+            return Shaped(
+                description: description.fingerprinted(sample.bytes),
+                shape: shape,
+                open: description.isRepeatable ? nil : stream
+            )
         }
     }
 
@@ -90,8 +95,8 @@ struct JobPlanner {
         return options.model?.entities.compactMap(\.records) ?? []
     }
 
-    private func shape(of stream: SourceStream, _ source: SourceDescription) throws -> SourceShape {
-        let sample = try stream.peek()
+    private func shape(of sample: SourceStream.Sample, _ source: SourceDescription) throws -> SourceShape {
+        try checkBeginning(of: sample.bytes, source)
         let found = ShapeDetector.detect(sample.bytes, isWhole: sample.isWhole)
         if case .empty = found {
             throw ImportError(
@@ -118,6 +123,20 @@ struct JobPlanner {
             )
         case .empty:
             throw ImportError(.badInput, "\(source.displayName): there is no JSON value in it")
+        }
+    }
+
+    /// What cannot begin a JSON value is no JSON at all; nothing is begun for it.
+    private func checkBeginning(of sample: [UInt8], _ source: SourceDescription) throws {
+        let whiteSpace: Set<UInt8> = [0x20, 0x09, 0x0A, 0x0D]
+        guard let place = sample.firstIndex(where: { !whiteSpace.contains($0) }) else { return }
+        let beginnings = Set("{[\"-0123456789tfn".utf8)
+        guard beginnings.contains(sample[place]) else {
+            throw ImportError(
+                .badInput,
+                "\(source.displayName): is not JSON: byte \(place) cannot begin a value",
+                advice: "Give JSON, plain or compressed; nothing was imported."
+            )
         }
     }
 

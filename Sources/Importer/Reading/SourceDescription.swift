@@ -12,6 +12,8 @@ public struct SourceDescription: Sendable, Hashable, Codable {
     public let modified: Int64?
     /// Whether its bytes are compressed or in an archive, so that `size` is not its length.
     public let isCompressed: Bool
+    /// XXH3-64 of its first MiB, decompressed, in hexadecimal; nil before it was looked into.
+    public let fingerprint: String?
 
     /// Describes a source; nothing is looked at.
     public init(
@@ -20,7 +22,8 @@ public struct SourceDescription: Sendable, Hashable, Codable {
         member: String?,
         size: Int64?,
         modified: Int64?,
-        isCompressed: Bool = false
+        isCompressed: Bool = false,
+        fingerprint: String? = nil
     ) {
         self.name = name
         self.path = path
@@ -28,10 +31,24 @@ public struct SourceDescription: Sendable, Hashable, Codable {
         self.size = size
         self.modified = modified
         self.isCompressed = isCompressed
+        self.fingerprint = fingerprint
     }
 
     /// Whether the source can be read a second time.
     public var isRepeatable: Bool { path != nil }
+
+    /// The same source, with the fingerprint of what it begins with.
+    func fingerprinted(_ sample: [UInt8]) -> SourceDescription {
+        SourceDescription(
+            name: name,
+            path: path,
+            member: member,
+            size: size,
+            modified: modified,
+            isCompressed: isCompressed,
+            fingerprint: sample.withUnsafeBytes { XXH3Hasher.digest(of: $0) }
+        )
+    }
 
     /// Its length in bytes, where that is known before it is read.
     public var plainSize: Int64? { isCompressed ? nil : size }

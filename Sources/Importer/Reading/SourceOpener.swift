@@ -67,7 +67,8 @@ struct SourceOpener: Sendable {
             member: now.member,
             size: now.size,
             modified: now.modified,
-            isCompressed: now.isCompressed
+            isCompressed: now.isCompressed,
+            fingerprint: source.fingerprint
         )
     }
 
@@ -184,7 +185,18 @@ struct SourceOpener: Sendable {
 
 extension SourceDescription {
     /// The name for messages.
-    var displayName: String { name == "-" ? "standard input" : name }
+    ///
+    /// Control characters in it are escaped: it may go to a terminal.
+    var displayName: String {
+        guard name != "-" else { return "standard input" }
+        return name.unicodeScalars.reduce(into: "") { text, scalar in
+            if scalar.properties.generalCategory == .control {
+                text += scalar.escaped(asASCII: true)
+            } else {
+                text.unicodeScalars.append(scalar)
+            }
+        }
+    }
 
     fileprivate static func pipe(named name: String) -> SourceDescription {
         SourceDescription(name: name, path: nil, member: nil, size: nil, modified: nil)

@@ -28,7 +28,8 @@ struct SealedChunk: Sendable {
             throw ImportError(
                 .io,
                 "\(directory.path)/\(ChunkDirectory.fileName(entry.number)): is not as it was written",
-                advice: "Run the import again: the chunk is cut again from the source, if that can still be read."
+                advice:
+                    "It is cut again from the source by the same command that made it: an import, or `importer split`."
             )
         }
     }

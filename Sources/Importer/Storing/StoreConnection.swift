@@ -32,8 +32,10 @@ enum StoreConnection {
             throw ImportError(.noInput, "\(store): there is no such store", advice: "Check the path.")
         }
         var configuration = Configuration()
-        configuration.readonly = true
         configuration.busyMode = .timeout(10)
+        // The last connection to close tidies the WAL away, which one that may not write cannot.
+        configuration.readonly = access(store, W_OK) != 0
+        configuration.prepareDatabase { try $0.execute(sql: "PRAGMA query_only = 1") }
         return try opening(store) { try DatabaseQueue(path: store, configuration: configuration) }
     }
 

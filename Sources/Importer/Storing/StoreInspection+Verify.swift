@@ -19,7 +19,7 @@ extension StoreInspection {
         try read { database in
             let jobs = try StoredJob.all(database)
             guard !jobs.isEmpty else {
-                throw ImportError(.noInput, "the store holds no import", advice: "Check the path.")
+                throw noImport
             }
             var checks = [try databaseCheck(database)]
             for job in jobs { checks += try self.checks(of: job, database) }

@@ -11,13 +11,23 @@ public struct StoreInspection: Sendable {
         self.store = store
     }
 
-    /// The report of the last job.
+    /// The report of the job that `resume` would carry on with: the last unfinished one, or else the last one.
     ///
     /// - Throws: `ImportError`: `.noInput` when the file is not there or holds no import.
     public func status() throws -> ImportReport {
         try read { database in
-            guard let job = try StoredJob.all(database).last else { throw noImport }
+            let jobs = try StoredJob.all(database)
+            guard let job = jobs.last(where: { $0.state != .finished }) ?? jobs.last else { throw noImport }
             return try report(of: job, database)
+        }
+    }
+
+    /// The reports of all jobs that are not finished, in the order in which they were begun.
+    ///
+    /// - Throws: `ImportError` as `status` does.
+    public func unfinished() throws -> [ImportReport] {
+        try read { database in
+            try StoredJob.all(database).filter { $0.state != .finished }.map { try report(of: $0, database) }
         }
     }
 
@@ -83,12 +93,18 @@ public struct StoreInspection: Sendable {
     /// Whether an import that the store calls running really is.
     private var isLocked: Bool { StoreLock.isHeld(store: store) }
 
-    private var noImport: ImportError {
+    var noImport: ImportError {
         ImportError(.noInput, "\(store): holds no import", advice: "Check the path.")
     }
 
     func read<Result>(_ body: (Database) throws -> Result) throws -> Result {
-        let reader = try StoreConnection.reader(store)
+        let reader: DatabaseQueue
+        do {
+            reader = try StoreConnection.reader(store)
+        } catch let error as ImportError where error.code == .cannotCreate {
+            throw ImportError(.io, error.message, advice: "Give the path of a store that an import has made.")
+        }
+        defer { try? reader.close() }
         do {
             return try reader.read { database in
                 try StoreSchema.checkFormat(database, store: store)

@@ -158,19 +158,41 @@ enum StoreSchema {
                 advice: "Rename it in the model."
             )
         }
-        let lowered = entity.table.lowercased()
-        if lowered.hasPrefix("_import_") || lowered.hasPrefix("sqlite_") {
-            throw ImportError(
-                .badInput,
-                "\(entity.name): the table name \(entity.table) is reserved",
-                advice: "Give the entity another table name, or another name with --entity."
-            )
-        }
+        try checkNames(ofTables: [entity.table])
         for column in entity.attributes.map(\.column) where ["rowid", "oid", "_rowid_"].contains(column.lowercased()) {
             throw ImportError(
                 .badInput,
                 "\(entity.name).\(column): SQLite has its own meaning for this column name",
                 advice: "Give the attribute another column name."
+            )
+        }
+    }
+
+    /// - Throws: `ImportError` when a table would have a name that SQLite or the bookkeeping keeps for itself.
+    static func checkNames(ofTables tables: [String]) throws {
+        for table in tables
+        where table.asciiLowercased.hasPrefix("_import_") || table.asciiLowercased.hasPrefix("sqlite_") {
+            throw ImportError(
+                .usage,
+                "the table name \(table) is reserved",
+                advice: "Give the entity another name with --entity, or another table in the model."
+            )
+        }
+    }
+
+    /// - Throws: `ImportError` when something that is no table has the name of one that is needed.
+    static func checkThatTables(_ tables: [String], areFreeIn database: Database, store: String) throws {
+        for table in tables {
+            let type = try String.fetchOne(
+                database,
+                sql: "SELECT type FROM sqlite_master WHERE type <> 'table' AND name = ? COLLATE NOCASE",
+                arguments: [table]
+            )
+            guard let type else { continue }
+            throw ImportError(
+                .usage,
+                "\(store): has \(type == "index" ? "an" : "a") \(type) named \(table) already",
+                advice: "Give the entity another name with --entity, or another table in the model."
             )
         }
     }

@@ -12,6 +12,7 @@ final class StoreWriter {
     private let queue: DatabaseQueue
     private let durability: RunOptions.Durability
     private var writers: [RowWriter] = []
+    private let encoder = StoredJSON.makeEncoder()
 
     /// - Parameter plans: the job's entities, in their order.
     init(store: String, job: StoredJob, plans: [EntityPlan], durability: RunOptions.Durability) throws {
@@ -50,6 +51,7 @@ final class StoreWriter {
             try queue.inDatabase { database in
                 if isSynced, durability != .full { try database.execute(sql: "PRAGMA synchronous = FULL") }
                 try database.inTransaction(.immediate) {
+                    try checkThatNobodyElseCommits(progress, database)
                     let late = try writeRows(batch, chunkBytes: chunkBytes, &changes)
                     try writeRejects(batch, late: late, chunk, &changes, database)
                     try writeLedger(batch, &next, database)
@@ -75,6 +77,21 @@ final class StoreWriter {
             marker: next.marker,
             isFinished: false
         )
+    }
+
+    /// The lock keeps other importers away; should it ever not, nothing is doubled.
+    private func checkThatNobodyElseCommits(_ progress: borrowing JobProgress, _ database: Database) throws {
+        let commits = try Int64.fetchOne(
+            database.cachedStatement(sql: "SELECT commits FROM _import_marker WHERE job = ?"),
+            arguments: [job.id]
+        )
+        guard commits == progress.marker.commits else {
+            throw ImportError(
+                .inUse,
+                "\(store): another import has committed to it meanwhile",
+                advice: "Let it end, then resume."
+            )
+        }
     }
 
     private func path(_ index: Int, of chunk: SealedChunk) -> String {
@@ -126,7 +143,7 @@ final class StoreWriter {
             changes[entity].rejected += 1
             try statement.execute(arguments: [
                 job.id, reject.ordinal, plans[entity].entity.name, chunk.entry.source, reject.byteOffset,
-                reject.length, try StoredJSON.encode(reject.errors), Data(reject.bytes),
+                reject.length, String(decoding: try encoder.encode(reject.errors), as: UTF8.self), Data(reject.bytes),
             ])
         }
     }

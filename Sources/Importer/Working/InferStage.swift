@@ -38,7 +38,7 @@ final class InferStage: Sendable {
             // Taken out of the dictionary meanwhile, so that each is changed in place.
             var byPath = names.map { statistics.removeValue(forKey: $0) ?? EntityStatistics() }
             reader.read(item.chunk.entry.records) { line in
-                guard case .record(let parsed) = line.content else { return }
+                guard case .record(let parsed) = line.content else { return true }
                 let path = names.firstIndex(of: names[line.path]) ?? line.path
                 byPath[path].add(
                     parsed.tape,
@@ -47,6 +47,7 @@ final class InferStage: Sendable {
                     ordinal: line.ordinal,
                     key: line.isKeyed ? parsed.tape.token(1, in: line.bytes) : nil
                 )
+                return true
             }
             for (name, own) in zip(names, byPath) where own.records > 0 {
                 if statistics[name] == nil { statistics[name] = own } else { statistics[name]?.merge(own) }

@@ -93,9 +93,17 @@ struct SplitStage {
                 SealedChunk(entry, in: directory, shape: source.shape, maxRecordBytes: limits.maxRecordBytes)
             )
         }
-        let end = try splitter.run()
-        start.chunkNumber = number
-        start.firstOrdinal = ordinal
+        defer {
+            start.chunkNumber = number
+            start.firstOrdinal = ordinal
+        }
+        let end: SplitEnd
+        do {
+            end = try splitter.run()
+        } catch let error as ImportError where error.code == .badInput {
+            // Damaged compression, say: what stood before it is in chunks, as with a fault in the JSON.
+            return error
+        }
         guard case .fault(let fault) = end else { return nil }
         return fault.error(in: source.description.displayName)
     }

@@ -14,6 +14,8 @@ import re
 import sys
 from decimal import Decimal
 
+sys.dont_write_bytecode = True
+
 from records import MISSING, Number, attribute_path, documents, parsed, records, text_of
 from store_dump import Text, columns_of, connect, quoted, user_tables
 

@@ -12,6 +12,8 @@ import sqlite3
 import sys
 import time
 
+sys.dont_write_bytecode = True
+
 from store_dump import connect, quoted, user_tables
 
 

@@ -146,6 +146,7 @@ class Entity:
         if row is None:
             differences.add(f"{where}: no row")
             return
+        is_whole = any(path == [] and stored is not None for (*_, path), stored in zip(self.attributes, row))
         for (name, column, kind, optional, path), stored in zip(self.attributes, row):
             value = looked_up(key, record, path)
             if path == [] and isinstance(record, dict) and stored is None:
@@ -163,9 +164,9 @@ class Entity:
                 differences.add(f"{where} {name} ({kind}): {shown(value)} is stored as {shown(stored)}")
         if key is not None and not self.key_taken:
             differences.add(f"{where}: no attribute has the record's key {key}")
-        members = record.items() if isinstance(record, dict) else ()
+        members = record.items() if isinstance(record, dict) and not is_whole else ()
         missed = [path for name, member in members for path in uncovered(member, (name,), self.covered)]
-        if not isinstance(record, dict) and record is not None and () not in self.covered:
+        if not isinstance(record, dict) and record is not None and not is_whole:
             missed.append(())
         for path in missed:
             differences.add(f"{where}: no attribute has {path}")

@@ -4,6 +4,8 @@
 usage: store_dump.py digest STORE        SHA-256 of the user tables' content and schema
        store_dump.py text STORE          the same as text, a line per row
        store_dump.py bookkeeping STORE   rejects and ledger, without times
+       store_dump.py result STORE        digest and bookkeeping
+       store_dump.py count STORE         how many rows the user tables hold
        store_dump.py tables STORE        names of the user tables
        store_dump.py query STORE SQL     the rows of a query
 
@@ -123,6 +125,13 @@ def main(arguments):
             sys.stdout.buffer.write(line + b"\n")
     elif command == "bookkeeping":
         print(bookkeeping(store))
+    elif command == "result":
+        print(digest(store))
+        print(bookkeeping(store))
+    elif command == "count":
+        connection = connect(store)
+        tables = [quoted(name) for name in user_tables(connection)]
+        print(sum(connection.execute("SELECT count(*) FROM " + name).fetchone()[0] for name in tables))
     elif command == "tables":
         print("\n".join(user_tables(connect(store))))
     elif command == "query":

@@ -71,7 +71,7 @@ struct Samples {
         {"entities": {"Person": {
           "records": "\(records)",
           "table": "person",
-          "identifier": [\(identifier.isEmpty ? "" : "\"\(identifier)\"")],
+          \(identifier.isEmpty ? "" : "\"identifier\": [\"\(identifier)\"],")
           "attributes": {
             "id": {"type": "integer64"},
             "guid": {"type": "string"},

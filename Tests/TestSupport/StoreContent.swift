@@ -19,14 +19,15 @@ package enum StoreContent {
         try read(["text", store])
     }
 
-    /// Rejects and ledger, without times.
-    package static func bookkeeping(_ store: String) throws -> String {
-        try read(["bookkeeping", store])
-    }
-
     /// User tables, rejects and ledger: what must not depend on workers, sizes or interruptions.
     package static func result(_ store: String) throws -> String {
-        try digest(store) + "\n" + bookkeeping(store)
+        try read(["result", store])
+    }
+
+    /// How many rows the user tables hold; 0 where there is no store yet.
+    package static func rowCount(_ store: String) throws -> Int {
+        guard FileManager.default.fileExists(atPath: store) else { return 0 }
+        return try Int(read(["count", store])) ?? 0
     }
 
     /// The rows of a query, a line each, columns separated by `|`.

@@ -81,7 +81,7 @@ struct JobTests {
         let model = try directory.write(Samples.model(records: "$"), to: "model.json")
         let lines = Samples.people(count: 4_000, seed: 61).ndjson
         var peaks: [Int] = []
-        for copies in [8, 32] {
+        for copies in [2, 12] {
             let source = try directory.write(String(repeating: lines, count: copies), to: "source-\(copies).ndjson")
             let store = directory.path("store-\(copies).sqlite")
             let result = try runImporter(

@@ -16,7 +16,7 @@ package final class ChildProcess: Sendable {
         package let ending: Ending
         package let output: Data
         package let errors: Data
-        /// Peak resident memory in bytes.
+        /// Peak resident memory in bytes, as last seen before it ended; 0 where the system does not tell.
         package let peakMemory: Int
 
         package var outputText: String { String(decoding: output, as: UTF8.self) }
@@ -31,7 +31,7 @@ package final class ChildProcess: Sendable {
 
     package let processIdentifier: pid_t
     private let directory: TemporaryDirectory
-    private let finished = Mutex<(ending: Ending, peakMemory: Int)?>(nil)
+    private let finished = Mutex<Ending?>(nil)
 
     /// Starts `arguments[0]` with the rest as its arguments.
     ///
@@ -114,14 +114,15 @@ package final class ChildProcess: Sendable {
     package func wait(timeout: Duration = .seconds(120)) -> Result {
         let deadline = ContinuousClock.now + timeout
         var pause: useconds_t = 200
+        var peakMemory = 0
         while ending(options: WNOHANG) == nil {
+            peakMemory = max(peakMemory, residentPeak)
             if ContinuousClock.now > deadline { signal(SIGKILL) }
             usleep(pause)
             pause = min(pause * 2, 5_000)
         }
-        let (ending, peakMemory) = finished.withLock { $0 } ?? (.signal(SIGKILL), 0)
         return Result(
-            ending: ending,
+            ending: ending(options: WNOHANG) ?? .signal(SIGKILL),
             output: written(to: "output"),
             errors: written(to: "errors"),
             peakMemory: peakMemory
@@ -139,19 +140,26 @@ package final class ChildProcess: Sendable {
         signal(SIGCONT)
     }
 
+    /// The process's own high-water mark. (`ru_maxrss` would count what this process held when it started the other.)
+    private var residentPeak: Int {
+        guard let status = try? String(contentsOfFile: "/proc/\(processIdentifier)/status", encoding: .utf8),
+            let line = status.split(separator: "\n").first(where: { $0.hasPrefix("VmHWM:") })
+        else { return 0 }
+        return (Int(line.filter(\.isNumber)) ?? 0) * 1024
+    }
+
     private func written(to name: String) -> Data {
         (try? Data(contentsOf: URL(filePath: directory.path(name)))) ?? Data()
     }
 
     private func ending(options: Int32) -> Ending? {
         finished.withLock { state in
-            if let state { return state.ending }
+            if let state { return state }
             var status: Int32 = 0
-            var usage = rusage()
-            guard wait4(processIdentifier, &status, options, &usage) == processIdentifier else { return nil }
+            guard waitpid(processIdentifier, &status, options) == processIdentifier else { return nil }
             let number = status & 0x7f
             let ending = number == 0 ? Ending.exit((status >> 8) & 0xff) : .signal(number)
-            state = (ending, Int(usage.ru_maxrss) * 1024)
+            state = ending
             return ending
         }
     }

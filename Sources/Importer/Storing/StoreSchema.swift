@@ -30,6 +30,28 @@ enum StoreSchema {
                 advice: "Use a newer version of the program."
             )
         }
+        try checkBookkeeping(database, store: store)
+    }
+
+    /// Reading a table that somebody else has made would fail where no error is expected.
+    private static func checkBookkeeping(_ database: Database, store: String) throws {
+        let expected = try DatabaseQueue()
+        let tables = try expected.write { model in
+            try model.execute(sql: bookkeeping)
+            return try String.fetchAll(model, sql: "SELECT name FROM sqlite_master WHERE type = 'table'").map {
+                ($0, try model.columns(in: $0).map(\.name))
+            }
+        }
+        for (table, columns) in tables {
+            let found = try database.tableExists(table) ? Set(database.columns(in: table).map(\.name)) : []
+            guard found.isSuperset(of: columns) else {
+                throw ImportError(
+                    .badInput,
+                    "\(store): its table \(table) is not as this program makes it",
+                    advice: "Import into another store."
+                )
+            }
+        }
     }
 
     /// The bookkeeping tables (DESIGN §8).

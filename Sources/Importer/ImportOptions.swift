@@ -70,9 +70,9 @@ public struct RunOptions: Sendable, Hashable {
         restart: Bool = false,
         durability: Durability = .normal
     ) {
-        self.workers = workers
-        self.chunkSize = chunkSize
-        self.commitEvery = commitEvery
+        self.workers = max(1, workers)
+        self.chunkSize = max(1, chunkSize)
+        self.commitEvery = max(1, commitEvery)
         self.chunkDirectory = chunkDirectory
         self.keepsChunks = keepsChunks
         self.again = again

@@ -57,11 +57,15 @@ public final class ImportPipeline: Sendable {
     /// The file that a symbolic link stands for: one store has one lock, however it is named.
     private static func resolved(_ store: String) -> String {
         var status = stat()
-        guard lstat(store, &status) == 0, status.st_mode & S_IFMT == S_IFLNK, let path = realpath(store, nil) else {
-            return store
+        guard lstat(store, &status) == 0, status.st_mode & S_IFMT == S_IFLNK else { return store }
+        if let path = realpath(store, nil) {
+            defer { free(path) }
+            return String(cString: path)
         }
-        defer { free(path) }
-        return String(cString: path)
+        // It stands for a file that is not there yet.
+        guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: store) else { return store }
+        let folder = URL(fileURLWithPath: store).deletingLastPathComponent()
+        return URL(fileURLWithPath: target, relativeTo: folder).path
     }
 
     /// What came of a run.
@@ -93,12 +97,13 @@ public final class ImportPipeline: Sendable {
         try checkStorePath()
         let lock = try StoreLock(store: store)
         defer { withExtendedLifetime(lock) {} }
-        let decision = try decide()
+        let interruption = interruption.child()
+        let decision = try decide(interruption)
         if case .nothing(let job) = decision {
             progress.update { $0.phase = .finished }
             return Outcome(report: try StoreInspection(store: store).status(of: job.id), wasAlreadyFinished: true)
         }
-        let session = try begin(decision)
+        let session = try begin(decision, interruption)
         do {
             try session.run()
             // The session's connection outlives the reader's: the last one to close tidies the WAL away, and a reader
@@ -113,7 +118,7 @@ public final class ImportPipeline: Sendable {
     }
 
     /// Opens the session; a store that was made for an import that cannot even begin goes again.
-    private func begin(_ decision: JobOpening.Decision) throws -> ImportSession {
+    private func begin(_ decision: JobOpening.Decision, _ interruption: Interruption) throws -> ImportSession {
         let isNew = !FileManager.default.fileExists(atPath: store)
         do {
             return try ImportSession(
@@ -152,7 +157,7 @@ public final class ImportPipeline: Sendable {
     }
 
     /// What the request means for the store as it is.
-    private func decide() throws -> JobOpening.Decision {
+    private func decide(_ interruption: Interruption) throws -> JobOpening.Decision {
         let exists = FileManager.default.fileExists(atPath: store)
         let database = exists ? try StoreConnection.reader(store) : nil
         try database?.read { try StoreSchema.checkFormat($0, store: store) }
@@ -178,7 +183,7 @@ public final class ImportPipeline: Sendable {
     public func plan() throws -> ImportPlan {
         try checkStorePath()
         let (job, action): (StoredJob, ImportPlan.Action) =
-            switch try decide() {
+            switch try decide(interruption) {
             case .begin(let job, _, let replaced): (job, replaced == nil ? .begin : .restart)
             case .resume(let job): (job, .resume)
             case .nothing(let job): (job, .nothing)

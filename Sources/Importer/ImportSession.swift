@@ -10,6 +10,7 @@ final class ImportSession {
     private let options: RunOptions
     private let opener: SourceOpener
     private let progress: ImportProgress
+    /// This run's own: it also ends the reading of a source when a worker has failed.
     private let interruption: Interruption
     private let merges: MergeCenter
     /// Held open from the first to the last moment: the last connection to close would take the WAL away from under the
@@ -41,9 +42,10 @@ final class ImportSession {
         case .begin(let planned, let open, let replaced):
             self.open = open
             secondsBefore = 0
+            let isMade = !FileManager.default.fileExists(atPath: planned.chunkDirectory)
             directory = try ChunkDirectory(path: planned.chunkDirectory, creates: true)
+            if !planned.options.takesChunks { try Self.clear(directory, isOwn: run.chunkDirectory == nil, database) }
             do {
-                if !planned.options.takesChunks { try Self.clear(directory) }
                 job = try database.write { [store] database in
                     var job = planned
                     try StoreSchema.prepareBookkeeping(database, store: store)
@@ -53,17 +55,20 @@ final class ImportSession {
                     return job
                 }
             } catch {
-                if !planned.options.takesChunks { try? directory.removeAll() }
+                if isMade { try? directory.removeAll() }
                 throw error
             }
         case .resume(let interrupted), .nothing(let interrupted):
             var job = interrupted
             if let path = run.chunkDirectory.map(JobOpening.absolute), path != job.chunkDirectory {
+                directory = try ChunkDirectory(path: path, creates: true)
+                try Self.check(directory, for: job)
                 try Self.leave(job)
                 job.chunkDirectory = path
+            } else {
+                directory = try ChunkDirectory(path: job.chunkDirectory, creates: !job.options.takesChunks)
+                if !job.options.takesChunks { try Self.check(directory, for: job) }
             }
-            directory = try ChunkDirectory(path: job.chunkDirectory, creates: !job.options.takesChunks)
-            if !job.options.takesChunks { try Self.check(directory, for: job) }
             secondsBefore = try database.read { try Marker($0, job: job.id)?.seconds } ?? 0
             self.job = job
         }
@@ -95,13 +100,16 @@ final class ImportSession {
     }
 
     /// Empties a chunk directory for a new job; chunks that `split` made are not the job's to remove.
-    private static func clear(_ directory: ChunkDirectory) throws {
+    ///
+    /// - Parameter isOwn: whether the directory is the store's own by its name; any import's leftovers go from there.
+    private static func clear(_ directory: ChunkDirectory, isOwn: Bool, _ database: DatabaseQueue) throws {
         guard let content = try ChunkManifest.read(in: directory) else { return }
-        guard content.header.job != nil else {
+        let jobs = try database.read(StoredJob.all)
+        guard let token = content.header.job, isOwn || jobs.contains(where: { $0.token == token }) else {
             throw ImportError(
                 .cannotCreate,
-                "\(directory.path): holds chunks made by `importer split`",
-                advice: "Give another directory with --chunks, or import the chunks themselves."
+                "\(directory.path): holds the chunks of another import or split",
+                advice: "Give another directory with --chunks, or import a split's chunks themselves."
             )
         }
         try directory.removeFiles()
@@ -218,6 +226,7 @@ final class ImportSession {
             }
             let stream = try opener.open(description, interruption: interruption)
             try check.verify(stream, description.name, ranges, upTo: ranges.last?.endByte ?? 0)
+            if index < marker.source { try check.verifyEnd(of: stream, description.name) }
         }
         let directory = directory.path
         job = try database.write { [job, isModelStale] database in
@@ -240,7 +249,12 @@ final class ImportSession {
             guard let content = try ChunkManifest.read(in: directory) else {
                 throw ImportError(.noInput, "\(directory.path): has no manifest any more")
             }
-            return ResumePoint(marker: marker, of: content)
+            let ranges = try database.read { [job] database in
+                try job.sources.indices.flatMap {
+                    try SourceCheck.committedRanges(database, job: job.id, source: $0)
+                }
+            }
+            return try ResumePoint(marker: marker, of: content, committed: ranges, in: directory)
         }
         let names = try database.read { [job] in
             try String.fetchAll(
@@ -254,7 +268,9 @@ final class ImportSession {
             outsideNames: names,
             sourceCount: job.sources.count,
             directory: directory,
-            token: job.token
+            token: job.token,
+            verifies: !wasJustSplit,
+            interruption: interruption
         )
     }
 
@@ -358,7 +374,10 @@ final class ImportSession {
             progress: progress,
             interruption: interruption
         )
-        let pool = WorkerPool(workers: options.workers) { queue.fail($0) }
+        let pool = WorkerPool(workers: options.workers) { [interruption] error in
+            queue.fail(error)
+            interruption.request(.interrupt)
+        }
         for _ in 0..<options.workers { pool.start { try stage.work() } }
         interruption.onRequest { [interruption] in queue.fail(interruption.error) }
         let fault = try feed(queue, pool, point)
@@ -372,7 +391,11 @@ final class ImportSession {
             return job
         }
         deferredFault = fault
+        wasJustSplit = true
     }
+
+    /// Whether this very run has cut the chunks that wait, so that they need no second look.
+    private var wasJustSplit = false
 
     /// What was wrong with a source in the first of two phases: what stands before it is imported first.
     private var deferredFault: ImportError?
@@ -398,7 +421,10 @@ final class ImportSession {
             interruption: interruption,
             merges: merges
         )
-        let pool = WorkerPool(workers: options.workers) { stage.fail($0) }
+        let pool = WorkerPool(workers: options.workers) { [interruption] error in
+            stage.fail(error)
+            interruption.request(.interrupt)
+        }
         for _ in 0..<options.workers { pool.start { try stage.work() } }
         interruption.onRequest { [interruption] in stage.fail(interruption.error) }
         if deferredFault != nil { point.split.source = job.sources.count }

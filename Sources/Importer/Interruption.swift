@@ -32,6 +32,13 @@ public final class Interruption: Sendable {
         for wake in wakers { wake() }
     }
 
+    /// One that is stopped with this one, and may be stopped without it.
+    func child() -> Interruption {
+        let child = Interruption()
+        onRequest { [weak self] in child.request(self?.reason ?? .interrupt) }
+        return child
+    }
+
     /// Why to stop, or nil while nobody asked.
     public var reason: Reason? { state.withLock { $0.reason } }
 

@@ -55,24 +55,50 @@ struct SplitTool {
         guard let content = try ChunkManifest.read(in: directory) else {
             return (try ChunkManifest(creatingIn: directory, header: header, synced: synced), SplitStart(), [])
         }
-        guard content.header == header, header.sources.allSatisfy(\.isRepeatable) else {
+        guard content.header.job == nil, content.header.shapes == header.shapes, content.header.limits == header.limits,
+            content.header.sources.map(\.path) == header.sources.map(\.path),
+            content.header.sources.map(\.member) == header.sources.map(\.member),
+            header.sources.allSatisfy(\.isRepeatable)
+        else {
             throw ImportError(
                 .cannotCreate,
                 "\(directory.path): holds the chunks of another split",
                 advice: "Give another directory, or remove this one."
             )
         }
+        try checkSources(content, now: header.sources)
         let point = try ResumePoint(
             marker: Marker(),
             outsideNames: [],
             sourceCount: header.sources.count,
             directory: directory,
-            token: nil
+            token: nil,
+            interruption: interruption
         )
-        guard let kept = point.manifest else {
-            return (try ChunkManifest(creatingIn: directory, header: header, synced: synced), SplitStart(), [])
+        guard let kept = point.manifest, content.header == header else {
+            // The sources' sizes and times are others by now.
+            let manifest = try ChunkManifest(creatingIn: directory, header: header, synced: synced)
+            for entry in point.chunks { try manifest.append(entry) }
+            return (manifest, point.split, point.chunks)
         }
         return (try ChunkManifest(resuming: kept, in: directory, synced: synced), point.split, point.chunks)
+    }
+
+    /// Makes sure that the sources are what was cut, as far as they were.
+    private func checkSources(_ content: ChunkManifest.Content, now: [SourceDescription]) throws {
+        let check = SourceCheck(opener: opener, interruption: interruption)
+        for (index, source) in now.enumerated()
+        where !SourceCheck.isUntouched(source, since: content.header.sources[index]) {
+            let ranges = content.entries.filter { $0.source == index }.map {
+                SourceCheck.Range(firstByte: $0.firstByte, endByte: $0.endByte, hash: $0.sourceHash)
+            }
+            guard let last = ranges.last else { continue }
+            let stream = try opener.open(source, interruption: interruption)
+            try check.verify(stream, source.displayName, ranges, upTo: last.endByte)
+            if content.entries.contains(where: { $0.source == index && $0.isLast }) {
+                try check.verifyEnd(of: stream, source.displayName)
+            }
+        }
     }
 
     private func showStart(_ start: SplitStart, _ before: [ChunkEntry], _ header: ChunkManifest.Header) {

@@ -90,7 +90,7 @@ final class ChunkReader {
     /// Reads the next lines, at most `count`, and hands each to `body`, which says whether to go on.
     func read(_ count: Int, _ body: (Line) -> Bool) {
         guard let chunk, var positions else { return }
-        let last = min(line + count, chunk.entry.records)
+        let last = line + min(count, chunk.entry.records - line)
         bytes.withUnsafeBufferPointer { buffer in
             let all = ByteView(buffer)
             while line < last {

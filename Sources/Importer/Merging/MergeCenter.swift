@@ -54,7 +54,7 @@ public final class MergeCenter: Sendable {
     /// Leaves a notification for delivery.
     func enqueue(_ notification: MergeNotification) {
         let sequences = condition.withLock { () -> [MergeNotifications.Mailbox] in
-            state.pending = state.pending?.merged(with: notification) ?? notification
+            if state.pending == nil { state.pending = notification } else { state.pending?.merge(notification) }
             if !state.isDelivering {
                 state.isDelivering = true
                 Thread.detachNewThread { [self] in deliver() }
@@ -66,12 +66,11 @@ public final class MergeCenter: Sendable {
         for mailbox in sequences { mailbox.put(notification) }
     }
 
-    /// Ends the sequences, and waits until the last notification is posted.
+    /// Ends the sequences; what is left to be posted is posted without anybody waiting for it.
     func close() {
         let sequences = condition.withLock { () -> [MergeNotifications.Mailbox] in
             state.isClosed = true
             condition.broadcast()
-            while state.isDelivering { condition.wait() }
             defer { state.sequences = [] }
             return state.sequences
         }

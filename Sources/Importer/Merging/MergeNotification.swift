@@ -3,33 +3,26 @@ public struct MergeNotification: Sendable, Hashable {
     /// The job's number in the store.
     public let job: Int64
     /// The number of the last commit that it covers, in the job, from 1.
-    public let commit: Int64
+    public private(set) var commit: Int64
     /// What was changed, by entity.
-    public let changes: [EntityChanges]
+    public private(set) var changes: [EntityChanges]
     /// Where the job stands after it.
-    public let marker: Marker
+    public private(set) var marker: Marker
     /// Whether the job is finished with it.
-    public let isFinished: Bool
+    public private(set) var isFinished: Bool
 
-    /// The two as one, for an observer that was busy meanwhile.
-    ///
-    /// - Parameter next: the notification that follows this one.
-    public func merged(with next: MergeNotification) -> MergeNotification {
-        var merged = changes
+    /// Takes in the notification that follows this one, for an observer that was busy meanwhile.
+    mutating func merge(_ next: MergeNotification) {
         for change in next.changes {
-            if let place = merged.firstIndex(where: { $0.entity == change.entity }) {
-                merged[place].add(change)
+            if let place = changes.firstIndex(where: { $0.entity == change.entity }) {
+                changes[place].add(change)
             } else {
-                merged.append(change)
+                changes.append(change)
             }
         }
-        return MergeNotification(
-            job: next.job,
-            commit: next.commit,
-            changes: merged,
-            marker: next.marker,
-            isFinished: next.isFinished
-        )
+        commit = next.commit
+        marker = next.marker
+        isFinished = next.isFinished
     }
 }
 

@@ -19,7 +19,7 @@ public struct MergeNotifications: AsyncSequence, Sendable {
         func put(_ notification: MergeNotification) {
             let waiter = state.withLock { state -> CheckedContinuation<MergeNotification?, Never>? in
                 guard let waiter = state.waiter else {
-                    state.pending = state.pending?.merged(with: notification) ?? notification
+                    if state.pending == nil { state.pending = notification } else { state.pending?.merge(notification) }
                     return nil
                 }
                 state.waiter = nil

@@ -89,6 +89,8 @@ public final class RecordView: Sendable {
     /// - Parameter notifications: from the import's `MergeCenter`. Those that cannot touch the entity do no query.
     /// - Throws: `ImportError` when the store can no longer be read.
     public func follow(_ notifications: MergeNotifications, onChange: (Snapshot) async -> Void) async throws {
+        // What was committed before the notifications began.
+        if let changed = try refresh() { await onChange(changed) }
         for await notification in notifications {
             guard
                 notification.changes.contains(where: {

@@ -17,53 +17,34 @@ struct ResumePoint {
     /// Whether nothing is left to be cut.
     let isSplit: Bool
 
-    /// The beginning of a job.
-    static let start = ResumePoint(
-        chunks: [],
-        committed: .none,
-        split: SplitStart(),
-        manifest: nil,
-        isSplit: false
-    )
-
-    private init(
-        chunks: [ChunkEntry],
-        committed: CommittedPrefix,
-        split: SplitStart,
-        manifest: ChunkManifest.Content?,
-        isSplit: Bool
-    ) {
-        self.chunks = chunks
-        self.committed = committed
-        self.split = split
-        self.manifest = manifest
-        self.isSplit = isSplit
-    }
-
     /// Works it out from the marker and from what stands in the chunk directory.
     ///
     /// - Parameters:
     ///   - outsideNames: of the marker's source, as far as the store knows them.
     ///   - sourceCount: how many sources the job has.
+    ///   - directory: where the chunks are.
+    ///   - token: the job's; nil for a split.
+    ///   - verifies: whether the chunks' checksums are looked at.
     /// - Throws: `ImportError` when the chunk directory cannot be read.
     init(
         marker: Marker,
         outsideNames: [String],
         sourceCount: Int,
         directory: ChunkDirectory,
-        token: String?
+        token: String?,
+        verifies: Bool = true,
+        interruption: Interruption
     ) throws {
         committed = marker.committed
         let content = try ChunkManifest.read(in: directory).flatMap { $0.header.job == token ? $0 : nil }
         var usable: [ChunkEntry] = []
         var kept = 0
         if let content {
-            let first = content.entries.firstIndex {
-                $0.source == marker.source && $0.firstByte == marker.chunkStart.byteOffset
-            }
-            kept = first ?? (marker.source == sourceCount ? content.entries.count : 0)
+            kept = Self.first(of: content.entries, after: marker)
             for entry in content.entries[kept...] {
-                guard try directory.isIntact(entry) else { break }
+                try interruption.check()
+                guard !usable.isEmpty || Self.continues(marker, with: entry) else { break }
+                guard try !verifies || directory.isIntact(entry) else { break }
                 usable.append(entry)
             }
             kept += usable.count
@@ -79,25 +60,57 @@ struct ResumePoint {
             outsideNames: outsideNames
         )
         if let last = usable.last {
-            let names = usable.filter { $0.source == last.source }.flatMap { $0.outside.keys.sorted() }
-            let known = last.source == marker.source ? outsideNames : []
             split = SplitStart(
                 source: last.isLast ? last.source + 1 : last.source,
                 position: last.isLast ? .start : last.end,
                 firstOrdinal: last.firstOrdinal + Int64(last.records),
                 chunkNumber: last.number + 1,
-                outsideNames: last.isLast ? [] : known + names.filter { !known.contains($0) }
+                outsideNames: outsideNames + usable.flatMap(\.outside.keys)
             )
         }
         isSplit = split.source >= sourceCount
     }
 
+    /// Whether a chunk begins where the marker's chunk does.
+    private static func continues(_ marker: Marker, with entry: ChunkEntry) -> Bool {
+        entry.source == marker.source
+            && (entry.firstByte == marker.chunkStart.byteOffset || marker.chunkStart == .start)
+            && entry.firstOrdinal == marker.recordOrdinal - Int64(marker.chunkRecords) + 1
+    }
+
+    /// The place of the first entry that the marker has not passed.
+    private static func first(of entries: [ChunkEntry], after marker: Marker) -> Int {
+        entries.firstIndex { entry in
+            guard entry.source == marker.source else { return entry.source > marker.source }
+            // A source's first chunk begins past a byte order mark.
+            return entry.firstByte >= marker.chunkStart.byteOffset
+        } ?? entries.count
+    }
+
     /// Every chunk of a directory that `split` made.
-    init(marker: Marker, of content: ChunkManifest.Content) {
-        let first = content.entries.firstIndex {
-            $0.source == marker.source && $0.firstByte == marker.chunkStart.byteOffset
+    ///
+    /// - Parameters:
+    ///   - committed: what the store has of each source, which must be what stood in these chunks.
+    ///   - directory: where the chunks are.
+    /// - Throws: `ImportError` when the directory holds other chunks than those that were imported.
+    init(
+        marker: Marker,
+        of content: ChunkManifest.Content,
+        committed ranges: [SourceCheck.Range],
+        in directory: ChunkDirectory
+    ) throws {
+        let first = Self.first(of: content.entries, after: marker)
+        let passed = content.entries[..<first].map {
+            SourceCheck.Range(firstByte: $0.firstByte, endByte: $0.endByte, hash: $0.sourceHash)
         }
-        chunks = first.map { Array(content.entries[$0...]) } ?? []
+        guard passed == ranges else {
+            throw ImportError(
+                .badInput,
+                "\(directory.path): holds other chunks than those that the import was begun with",
+                advice: "Give the chunks as they were, or begin anew with --restart."
+            )
+        }
+        chunks = Array(content.entries[first...])
         committed = marker.committed
         split = SplitStart(source: content.header.sources.count)
         manifest = nil

@@ -50,6 +50,20 @@ struct SourceCheck {
         _ = try hash(stream, upTo: end)
     }
 
+    /// Makes sure that a source that was read to its end still ends there.
+    ///
+    /// - Throws: `ImportError` with `.badInput` when it goes on.
+    func verifyEnd(of stream: SourceStream, _ name: String) throws {
+        var block: [UInt8] = [0]
+        guard try stream.read(into: &block) == 0 else {
+            throw ImportError(
+                .badInput,
+                "\(name): has grown since it was imported",
+                advice: "Give the source as it was, or begin anew with --restart."
+            )
+        }
+    }
+
     private func hash(_ stream: SourceStream, upTo end: Int64) throws -> String? {
         let hasher = XXH3Hasher()
         var block = [UInt8](repeating: 0, count: 256 << 10)

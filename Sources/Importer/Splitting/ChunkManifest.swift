@@ -110,7 +110,9 @@ final class ChunkManifest {
                 else { return nil }
                 header = decoded
             } else {
-                guard let entry = try? decoder.decode(ChunkEntry.self, from: line) else { break }
+                guard let entry = try? decoder.decode(ChunkEntry.self, from: line),
+                    let header, entry.isSound(after: entries.last, in: header)
+                else { break }
                 entries.append(entry)
             }
             start = end + 1

@@ -1,6 +1,8 @@
-/// Counts of the values that stand outside the record paths, by where they stand, for one source.
+import Foundation
+
+/// Counts of the values that stand outside the record paths, by where they stand.
 struct OutsideCounts {
-    /// How many names a source may have; values under others are counted together.
+    /// How many names a job may have; values under others are counted together.
     static let maximumNames = 1_000
     /// The name under which the rest is counted.
     static let restName = "…"
@@ -12,7 +14,7 @@ struct OutsideCounts {
 
     /// - Parameter names: those of the chunks that the source already has.
     init(knownNames names: Set<String>) {
-        self.names = names
+        self.names = names.subtracting([Self.restName])
     }
 
     /// The names that the entries of one source have counts under, as `knownNames` for its next chunks.
@@ -53,6 +55,8 @@ struct OutsideCounts {
     ///
     /// Long keys are cut off.
     static func step(key: String) -> String {
+        // Canonically equivalent keys are one name, spelled in one way, whoever comes first.
+        let key = key.precomposedStringWithCanonicalMapping
         let isLong = key.unicodeScalars.count > 100
         let isPlain = key.unicodeScalars.enumerated().allSatisfy { index, scalar in
             switch scalar {

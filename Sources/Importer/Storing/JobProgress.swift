@@ -71,7 +71,6 @@ struct JobProgress: Sendable {
                 marker.chunkStart = chunk.end
             }
         } else {
-            marker.chunkStart.byteOffset = chunk.firstByte
             marker.chunkRecords = end.chunkRecords
             marker.chunkHash = end.chunkHash
         }
@@ -81,7 +80,8 @@ struct JobProgress: Sendable {
     ///
     /// Names come in source order, so which ones are counted one by one does not depend on who decoded them.
     mutating func ledgerName(_ name: ExactText, kind: LedgerKind, entity: String) -> String {
-        guard kind == .unknownKey || kind == .outside else { return name.text }
+        // The splitter bounds the names of outside values.
+        guard kind == .unknownKey else { return name.text }
         let key = Names(entity: entity, kind: kind)
         var known = names[key] ?? []
         if known.contains(name) { return name.text }

@@ -126,8 +126,8 @@ extension StoreInspection {
             sql: """
                 SELECT table_name, sum(inserted) AS inserted,
                     (SELECT rows_before FROM _import_entity AS first
-                     WHERE first.table_name = entity.table_name ORDER BY job LIMIT 1) AS before
-                FROM _import_entity AS entity GROUP BY table_name ORDER BY table_name
+                     WHERE first.table_name = entity.table_name COLLATE NOCASE ORDER BY job LIMIT 1) AS before
+                FROM _import_entity AS entity GROUP BY table_name COLLATE NOCASE ORDER BY table_name
                 """
         )
         return try tables.map { row in

@@ -24,7 +24,7 @@ final class StoreLock {
                     advice: "The store's folder must be there and writable."
                 )
             }
-            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            guard Self.lock(descriptor) else {
                 close(descriptor)
                 throw ImportError(
                     .inUse,
@@ -41,6 +41,15 @@ final class StoreLock {
             }
             close(descriptor)
         }
+    }
+
+    /// Takes the lock, a few times over: somebody may only be looking whether it is free.
+    private static func lock(_ descriptor: Int32) -> Bool {
+        for _ in 0..<10 {
+            if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return true }
+            usleep(10_000)
+        }
+        return false
     }
 
     deinit {

@@ -34,30 +34,30 @@ enum StoreSchema {
     }
 
     /// Reading a table that somebody else has made would fail where no error is expected.
+    ///
+    /// The tables are strict (<https://www.sqlite.org/stricttables.html>): made by the same statement, they hold values of
+    /// the same types.
     private static func checkBookkeeping(_ database: Database, store: String) throws {
-        let expected = try DatabaseQueue()
-        let tables = try expected.write { model in
+        let statements =
+            "SELECT name, sql FROM sqlite_master WHERE type = 'table' AND name LIKE '\\_import\\_%' ESCAPE '\\'"
+        let expected = try DatabaseQueue().write { model in
             try model.execute(sql: bookkeeping)
-            return try String.fetchAll(model, sql: "SELECT name FROM sqlite_master WHERE type = 'table'").map {
-                ($0, try model.columns(in: $0).map(\.name))
-            }
+            return try Row.fetchAll(model, sql: statements)
         }
-        for (table, columns) in tables {
-            let found = try database.tableExists(table) ? Set(database.columns(in: table).map(\.name)) : []
-            guard found.isSuperset(of: columns) else {
-                throw ImportError(
-                    .badInput,
-                    "\(store): its table \(table) is not as this program makes it",
-                    advice: "Import into another store."
-                )
-            }
+        let found = Set(try Row.fetchAll(database, sql: statements))
+        for table in expected where !found.contains(table) {
+            throw ImportError(
+                .badInput,
+                "\(store): its table \(table["name"] as String) is not as this program makes it",
+                advice: "Import into another store."
+            )
         }
     }
 
     /// The bookkeeping tables (DESIGN §8).
     private static let bookkeeping = """
-        CREATE TABLE IF NOT EXISTS _import_meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
-        CREATE TABLE IF NOT EXISTS _import_model (id INTEGER PRIMARY KEY, model TEXT NOT NULL);
+        CREATE TABLE IF NOT EXISTS _import_meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS _import_model (id INTEGER PRIMARY KEY, model TEXT NOT NULL) STRICT;
         CREATE TABLE IF NOT EXISTS _import_job (
             id INTEGER PRIMARY KEY,
             token TEXT NOT NULL,
@@ -69,7 +69,7 @@ enum StoreSchema {
             chunk_directory TEXT NOT NULL,
             started TEXT NOT NULL,
             finished TEXT
-        );
+        ) STRICT;
         CREATE TABLE IF NOT EXISTS _import_source (
             job INTEGER NOT NULL,
             position INTEGER NOT NULL,
@@ -77,7 +77,7 @@ enum StoreSchema {
             shape TEXT NOT NULL,
             entities TEXT NOT NULL,
             PRIMARY KEY (job, position)
-        ) WITHOUT ROWID;
+        ) STRICT, WITHOUT ROWID;
         CREATE TABLE IF NOT EXISTS _import_entity (
             job INTEGER NOT NULL,
             position INTEGER NOT NULL,
@@ -93,7 +93,7 @@ enum StoreSchema {
             ignored INTEGER NOT NULL DEFAULT 0,
             rejected INTEGER NOT NULL DEFAULT 0,
             PRIMARY KEY (job, position)
-        ) WITHOUT ROWID;
+        ) STRICT, WITHOUT ROWID;
         CREATE TABLE IF NOT EXISTS _import_chunk (
             job INTEGER NOT NULL,
             source INTEGER NOT NULL,
@@ -108,7 +108,7 @@ enum StoreSchema {
             last_rowid INTEGER,
             is_complete INTEGER NOT NULL,
             PRIMARY KEY (job, source, first_byte, entity)
-        ) WITHOUT ROWID;
+        ) STRICT, WITHOUT ROWID;
         CREATE TABLE IF NOT EXISTS _import_marker (
             job INTEGER PRIMARY KEY,
             source INTEGER NOT NULL,
@@ -122,7 +122,7 @@ enum StoreSchema {
             chunks_done INTEGER NOT NULL,
             commits INTEGER NOT NULL,
             seconds REAL NOT NULL
-        );
+        ) STRICT;
         CREATE TABLE IF NOT EXISTS _import_reject (
             id INTEGER PRIMARY KEY,
             job INTEGER NOT NULL,
@@ -134,7 +134,7 @@ enum StoreSchema {
             errors TEXT NOT NULL,
             record BLOB NOT NULL,
             state TEXT NOT NULL DEFAULT 'open'
-        );
+        ) STRICT;
         CREATE TABLE IF NOT EXISTS _import_ledger (
             job INTEGER NOT NULL,
             entity TEXT NOT NULL,
@@ -142,7 +142,7 @@ enum StoreSchema {
             kind TEXT NOT NULL,
             count INTEGER NOT NULL,
             PRIMARY KEY (job, entity, attribute, kind)
-        ) WITHOUT ROWID;
+        ) STRICT, WITHOUT ROWID;
         """
 
     // MARK: Entities
@@ -161,15 +161,60 @@ enum StoreSchema {
                 try database.execute(sql: creation(of: entity))
                 made.append(entity.table)
             }
-            guard !entity.identifier.isEmpty, rowIDAttribute(of: entity) == nil else { continue }
-            let columns = identifierColumns(of: entity)
-            let name = "\(entity.table)_identifier".quotedIdentifier
-            try database.execute(
-                sql: "CREATE UNIQUE INDEX IF NOT EXISTS \(name) ON \(entity.table.quotedIdentifier) "
-                    + "(\(columns.map(\.quotedIdentifier).joined(separator: ", ")))"
-            )
+            try prepareIdentifier(of: entity, database, store: store)
         }
         return made
+    }
+
+    /// Makes sure that no two rows of the entity's table have the same identifier, and that one is found quickly.
+    private static func prepareIdentifier(of entity: EntityDescription, _ database: Database, store: String) throws {
+        let columns = identifierColumns(of: entity)
+        guard !columns.isEmpty, try !hasKey(columns, entity.table, database) else { return }
+        var name = "\(entity.table)_identifier"
+        var number = 2
+        while try isTaken(name, database) {
+            name = "\(entity.table)_identifier_\(number)"
+            number += 1
+        }
+        do {
+            try database.execute(
+                sql: "CREATE UNIQUE INDEX \(name.quotedIdentifier) ON \(entity.table.quotedIdentifier) "
+                    + "(\(columns.map(\.quotedIdentifier).joined(separator: ", ")))"
+            )
+        } catch let error as DatabaseError where error.resultCode.primaryResultCode == .SQLITE_CONSTRAINT {
+            throw ImportError(
+                .badInput,
+                "\(store): rows of \(entity.table) already have the same \(columns.joined(separator: ", "))",
+                advice: "Give another identifier, or import into another store. Nothing was written."
+            )
+        }
+    }
+
+    private static func isTaken(_ name: String, _ database: Database) throws -> Bool {
+        try Bool.fetchOne(
+            database,
+            sql: "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name = ? COLLATE NOCASE)",
+            arguments: [name]
+        ) ?? false
+    }
+
+    /// Whether the table's primary key, or a unique index over all rows, is on just these columns.
+    private static func hasKey(_ columns: [String], _ table: String, _ database: Database) throws -> Bool {
+        let wanted = Set(columns.map(\.asciiLowercased))
+        let primaryKey = try String.fetchAll(
+            database,
+            sql: "SELECT name FROM pragma_table_info(?) WHERE pk > 0",
+            arguments: [table]
+        )
+        if Set(primaryKey.map(\.asciiLowercased)) == wanted { return true }
+        return try database.indexes(on: table).contains { index in
+            try index.isUnique && Set(index.columns.map(\.asciiLowercased)) == wanted
+                && Bool.fetchOne(
+                    database,
+                    sql: "SELECT NOT partial FROM pragma_index_list(?) WHERE name = ?",
+                    arguments: [table, index.name]
+                ) ?? false
+        }
     }
 
     private static func checkNames(_ entity: EntityDescription, store: String) throws {
@@ -243,7 +288,7 @@ enum StoreSchema {
     private static func extend(_ entity: EntityDescription, _ database: Database, store: String) throws {
         let present = try Row.fetchAll(
             database,
-            sql: "SELECT name, type, pk FROM pragma_table_info(?)",
+            sql: "SELECT name, type FROM pragma_table_info(?)",
             arguments: [entity.table]
         )
         var types: [String: String] = [:]
@@ -251,13 +296,9 @@ enum StoreSchema {
             types[(row["name"] as String).asciiLowercased] = (row["type"] as String).uppercased()
         }
         let known = try knownTypes(of: entity.table, database)
-        let rowID = rowIDAttribute(of: entity)
-        for (index, attribute) in entity.attributes.enumerated() {
+        for attribute in entity.attributes {
             let column = attribute.column.asciiLowercased
             guard let type = types[column] else {
-                guard index != rowID else {
-                    throw disagreement(entity, attribute, store, "is an identifier that the table does not have")
-                }
                 try database.execute(
                     sql: "ALTER TABLE \(entity.table.quotedIdentifier) ADD COLUMN "
                         + "\(attribute.column.quotedIdentifier) \(attribute.type.declaredType)"

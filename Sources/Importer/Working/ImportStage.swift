@@ -139,9 +139,6 @@ final class ImportStage: Sendable {
             $0.rejects = rejects
         }
     }
-
-    /// Where the job stands.
-    var current: JobProgress { state.withLock { $0 } }
 }
 
 /// Batches that are not in use, kept for their memory.

@@ -10,7 +10,7 @@ struct SplitStart {
     var chunkNumber = 1
     /// No chunk may end before this offset of the first source: one is committed up to there.
     var minimumEnd: Int64?
-    /// The names under which the first source's outside values are counted so far.
+    /// The names under which outside values are counted so far.
     var outsideNames: [String] = []
 }
 
@@ -43,7 +43,6 @@ struct SplitStage {
                 start.source = index
                 start.position = .start
                 start.minimumEnd = nil
-                start.outsideNames = []
             }
             if let fault = try split(index, &start, open[index], onSealed) { return fault }
         }
@@ -62,6 +61,7 @@ struct SplitStage {
             ?? opener.open(source.description, at: start.position.byteOffset, interruption: interruption)
         var number = start.chunkNumber
         var ordinal = start.firstOrdinal
+        var names = Set(start.outsideNames)
         let writer = ChunkWriter(
             directory: directory,
             manifest: manifest,
@@ -83,6 +83,7 @@ struct SplitStage {
             minimumEnd: start.minimumEnd
         ) { [progress, interruption, directory, limits] entry in
             try interruption.check()
+            names.formUnion(entry.outside.keys)
             number = entry.number + 1
             ordinal = entry.firstOrdinal + Int64(entry.records)
             progress.update {
@@ -96,6 +97,7 @@ struct SplitStage {
         defer {
             start.chunkNumber = number
             start.firstOrdinal = ordinal
+            start.outsideNames = Array(names)
         }
         let end: SplitEnd
         do {

@@ -36,6 +36,7 @@ struct ImporterCommand: ParsableCommand {
 
     /// Parses, runs, says what went wrong, and returns the exit code.
     static func run(_ arguments: [String]) -> Int32 {
+        if let problem = ArgumentCheck.problem(arguments) { return usageError(problem) }
         var command: any ParsableCommand
         do {
             guard !arguments.isEmpty else {
@@ -69,6 +70,10 @@ struct ImporterCommand: ParsableCommand {
         }
         let prefix = "Error: "
         let message = text.hasPrefix(prefix) ? String(text.dropFirst(prefix.count)) : text
+        return usageError(message)
+    }
+
+    private static func usageError(_ message: String) -> Int32 {
         StandardError.write("importer: error: " + TerminalText.escaped(message, keepingLineBreaks: true) + "\n")
         return ImportError.Code.usage.rawValue
     }

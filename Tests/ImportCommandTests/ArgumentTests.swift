@@ -77,7 +77,8 @@ struct ArgumentTests {
             "import a --into s --max-record-bytes 0", "import a --into s --max-record-bytes 2G",
             "import a --into s --max-depth 100001", "import a --into s --max-depth x",
             "import a --into s --progress loud", "import a --into s --again --restart",
-            "import a --into s --dry-run --report r", "import a --into s --durability much",
+            "import a --into s --dry-run --report r", "import a --into s --report -", "resume s --report -",
+            "import a --into s --durability much",
             "split a", "split a --to d --max-depth 0", "infer", "infer a --workers 0", "status", "verify", "rejects",
             "resume", "status s --nope", "verify a b",
         ])
@@ -87,6 +88,25 @@ struct ArgumentTests {
         }
         // 64 is EX_USAGE.
         #expect(error.map { ImporterCommand.exitCode(for: $0).rawValue } == 64)
+    }
+
+    @Test(
+        arguments: [
+            ["-dash.json", "--into", "s"], ["-threads", "4"], ["import", "a", "--into", "s", "-x"], ["-help"], ["-hx"],
+            ["a", "--into", "s", "--workers", "-1"],
+        ])
+    func onlyADashAndAnHAreShort(line: [String]) {
+        // The parser alone would find an `-h` in most of these and print help.
+        #expect(ArgumentCheck.problem(line) != nil)
+    }
+
+    @Test(
+        arguments: [
+            ["-", "--into", "s"], ["-h"], ["import", "-h"], ["./-dash.json", "--into", "s"],
+            ["--into", "s", "--", "-dash.json"],
+        ])
+    func dashesInTheirPlacesAreTaken(line: [String]) {
+        #expect(ArgumentCheck.problem(line) == nil)
     }
 
     @Test(

@@ -9,6 +9,11 @@ struct OutputArguments: ParsableArguments {
 
     @Flag(help: "Print the summary as JSON.")
     var json = false
+
+    func validate() throws {
+        if report == "-" { throw ValidationError("--report takes a file; for standard output use --json") }
+        if report?.isEmpty == true { throw ValidationError("--report: the path is empty") }
+    }
 }
 
 /// How progress is shown.

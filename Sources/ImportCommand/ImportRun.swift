@@ -3,12 +3,14 @@ import Importer
 /// What `import` and `resume` have in common: run, show progress, report, say how to carry on.
 struct ImportRun {
     let store: String
-    /// Whether a source that was given is piped in.
-    let readsStandardInput: Bool
+    /// The sources as they are known before the run, `-` for standard input.
+    let sources: [String]
+    /// Other files and directories that the import reads or fills.
+    var others: [(role: String, path: String)] = []
     let output: OutputArguments
 
     func perform(_ pipeline: ImportPipeline) throws {
-        let reportFile = try output.report.map(ReportFile.init(path:))
+        let reportFile = try output.report.map { try ReportFile(path: $0, apartFrom: files) }
         let watch = WatchedRun(
             progress: pipeline.progress,
             interruption: pipeline.interruption,
@@ -22,7 +24,7 @@ struct ImportRun {
             let report = try? StoreInspection(store: store).status()
             if let report { try? reportFile?.write(report) }
             guard error.isInterruption else { throw error }
-            let isPiped = readsStandardInput || report?.sources.contains("-") == true
+            let isPiped = sources.contains("-") || report?.sources.contains("-") == true
             throw interrupted(error, records: pipeline.progress.snapshot.importedRecords, isPiped: isPiped)
         }
         try reportFile?.write(outcome.report)
@@ -32,6 +34,13 @@ struct ImportRun {
                 ? ReportText.alreadyFinished(outcome.report, store: store)
                 : ReportText.text(outcome.report, store: store, command: CommandName.text)
         )
+    }
+
+    /// Everything that a report must not be written over.
+    private var files: [(role: String, path: String)] {
+        sources.filter { $0 != "-" }.map { (role: "the source", path: $0) } + others
+            + ["", "-wal", "-shm", "-journal", ".lock"].map { (role: "the store", path: store + $0) }
+            + [(role: "the chunk directory", path: store + ".chunks")]
     }
 
     private func interrupted(_ error: ImportError, records: Int64, isPiped: Bool) -> ImportError {

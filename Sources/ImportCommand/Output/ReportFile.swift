@@ -12,9 +12,16 @@ final class ReportFile {
     private let path: String
     private let descriptor: Int32
 
-    /// - Throws: `ImportError` with `.cannotCreate`.
-    init(path: String) throws {
+    /// Opens or makes the file; what is in it stays until the report is written.
+    ///
+    /// - Parameters:
+    ///   - path: as it was given.
+    ///   - files: what the report must not be written over: what each is, and its path.
+    /// - Throws: `ImportError` with `.usage` when it is one of `files` or stands in one that is a directory, with
+    ///   `.cannotCreate` when it cannot be made.
+    init(path: String, apartFrom files: [(role: String, path: String)]) throws {
         self.path = path
+        try Self.check(path, apartFrom: files)
         descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else {
             throw ImportError(.cannotCreate, "cannot create the report \(path): \(String(cString: strerror(errno)))")
@@ -22,6 +29,25 @@ final class ReportFile {
     }
 
     deinit { close(descriptor) }
+
+    private static func check(_ path: String, apartFrom files: [(role: String, path: String)]) throws {
+        guard let own = FileIdentity(path) else { return }
+        let folder = FileIdentity(URL(fileURLWithPath: path).deletingLastPathComponent().path)
+        for file in files {
+            guard let other = FileIdentity(file.path) else { continue }
+            var isDirectory: ObjCBool = false
+            let holdsFiles =
+                FileManager.default.fileExists(atPath: file.path, isDirectory: &isDirectory) && isDirectory.boolValue
+            guard own == other || (holdsFiles && folder == other) else { continue }
+            throw ImportError(
+                .usage,
+                own == other
+                    ? "--report is the same file as \(file.role) \(file.path)"
+                    : "--report is in \(file.role) \(file.path)",
+                advice: "Give the report a file of its own."
+            )
+        }
+    }
 
     /// Puts the report in place of what the file held.
     ///

@@ -60,6 +60,9 @@ struct ImportSubcommand: ParsableCommand {
             let plan = try pipeline.plan()
             return output.json ? try StandardOutput.write(json: plan) : try StandardOutput.write(PlanText.text(plan))
         }
-        try ImportRun(store: into, readsStandardInput: sources.contains("-"), output: output).perform(pipeline)
+        var others: [(role: String, path: String)] = []
+        if let model = job.model { others.append((role: "the model", path: model)) }
+        if let chunks = runArguments.chunks { others.append((role: "the chunk directory", path: chunks)) }
+        try ImportRun(store: into, sources: sources, others: others, output: output).perform(pipeline)
     }
 }

@@ -26,6 +26,8 @@ struct ResumeSubcommand: ParsableCommand {
 
     func run() throws {
         let pipeline = ImportPipeline(resuming: store, run: runArguments.options)
-        try ImportRun(store: store, readsStandardInput: false, output: output).perform(pipeline)
+        let job = try? StoreInspection(store: store).status()
+        let others = runArguments.chunks.map { [(role: "the chunk directory", path: $0)] } ?? []
+        try ImportRun(store: store, sources: job?.sources ?? [], others: others, output: output).perform(pipeline)
     }
 }

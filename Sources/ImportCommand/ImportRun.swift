@@ -8,9 +8,12 @@ struct ImportRun {
     /// Other files and directories that the import reads or fills.
     var others: [(role: String, path: String)] = []
     let output: OutputArguments
+    /// Where results go.
+    var print: (String) throws -> Void = StandardOutput.write
 
     func perform(_ pipeline: ImportPipeline) throws {
         let reportFile = try output.report.map { try ReportFile(path: $0, apartFrom: files) }
+        let before = StoreLook(store)
         let watch = WatchedRun(
             progress: pipeline.progress,
             interruption: pipeline.interruption,
@@ -21,15 +24,24 @@ struct ImportRun {
             outcome = try watch.perform { try pipeline.run() }
         } catch let error as ImportError {
             // The report of what is in the store, if it has come that far; the error is what counts.
-            let report = try? StoreInspection(store: store).status()
-            if let report { try? reportFile?.write(report) }
+            let report = StoreLook(store).change(since: before)
+            if let report {
+                try? reportFile?.write(report)
+                if output.json { try? print(JSONText.document(report)) }
+            }
             guard error.isInterruption else { throw error }
-            let isPiped = sources.contains("-") || report?.sources.contains("-") == true
-            throw interrupted(error, records: pipeline.progress.snapshot.importedRecords, isPiped: isPiped)
+            throw InterruptionText.error(
+                error,
+                snapshot: pipeline.progress.snapshot,
+                report: report,
+                store: store,
+                isPiped: sources.contains("-") || report?.sources.contains("-") == true,
+                command: CommandName.text
+            )
         }
         try reportFile?.write(outcome.report)
-        if output.json { return try StandardOutput.write(json: outcome.report) }
-        try StandardOutput.write(
+        if output.json { return try print(JSONText.document(outcome.report)) }
+        try print(
             outcome.wasAlreadyFinished
                 ? ReportText.alreadyFinished(outcome.report, store: store)
                 : ReportText.text(outcome.report, store: store, command: CommandName.text)
@@ -42,17 +54,20 @@ struct ImportRun {
             + ["", "-wal", "-shm", "-journal", ".lock"].map { (role: "the store", path: store + $0) }
             + [(role: "the chunk directory", path: store + ".chunks")]
     }
+}
 
-    private func interrupted(_ error: ImportError, records: Int64, isPiped: Bool) -> ImportError {
-        let resume = "\(CommandName.text) resume \(TerminalText.shellQuoted(store))"
-        let advice =
-            isPiped
-            ? "To carry on, pipe the same stream in again:  … | \(resume)" : "To carry on:  \(resume)"
-        return ImportError(
-            error.code,
-            "\(error.message); \(NumberText.counted(records, "record")) committed to \(store)",
-            advice: advice
-        )
+/// A look at a store's unfinished jobs before or after a run, to tell which of them the run was about.
+private struct StoreLook {
+    private let jobs: [ImportReport]
+
+    init(_ store: String) {
+        // A store that is not there, or is none, has no jobs; the import itself says what is wrong with it.
+        jobs = (try? StoreInspection(store: store).unfinished()) ?? []
+    }
+
+    /// The job that was begun or carried on with since; jobs of other sources stay as they were.
+    func change(since before: StoreLook) -> ImportReport? {
+        jobs.last { !before.jobs.contains($0) }
     }
 }
 

@@ -1,0 +1,52 @@
+import Importer
+
+/// What an interrupted import says: what is committed, and how to carry on.
+enum InterruptionText {
+    /// Adds to the library's error what is known here.
+    ///
+    /// - Parameters:
+    ///   - error: who asked to stop.
+    ///   - snapshot: how far the run was.
+    ///   - report: the job's report; nil where none was begun or carried on with yet.
+    ///   - store: the store's path as it was given.
+    ///   - isPiped: whether a source is standard input.
+    ///   - command: how the importer is called.
+    /// - Returns: an error with the same code.
+    static func error(
+        _ error: ImportError,
+        snapshot: ImportProgress.Snapshot,
+        report: ImportReport?,
+        store: String,
+        isPiped: Bool,
+        command: String
+    ) -> ImportError {
+        if snapshot.phase == .starting, report == nil {
+            return ImportError(
+                error.code,
+                "\(error.message) before anything was begun",
+                advice: isPiped ? "Pipe the stream in again to begin." : "Run the same command again to begin."
+            )
+        }
+        let resume = "\(command) resume \(TerminalText.shellQuoted(store))"
+        return ImportError(
+            error.code,
+            "\(error.message)\(state(snapshot, report: report, store: store))",
+            advice: isPiped
+                ? "To carry on, pipe the same stream in again:  … | \(resume)" : "To carry on:  \(resume)"
+        )
+    }
+
+    private static func state(_ snapshot: ImportProgress.Snapshot, report: ImportReport?, store: String) -> String {
+        // While a model is inferred the snapshot counts what was looked at; only earlier runs can have committed.
+        let committed =
+            switch snapshot.phase {
+            case .starting: report?.recordsRead ?? 0
+            case .inferring: snapshot.resumedRecords
+            default: snapshot.importedRecords
+            }
+        let text = "\(NumberText.counted(committed, "record")) committed to \(store)"
+        guard snapshot.phase == .inferring else { return "; " + text }
+        let cut = NumberText.counted(snapshot.splitRecords, "record is cut", "records are cut")
+        return " while inferring the model; " + (committed == 0 ? "nothing is committed yet" : text) + ", " + cut
+    }
+}

@@ -35,9 +35,10 @@ struct Failure {
     }
 
     private static func text(_ message: String, advice: String?) -> String {
+        // A message is one line, an advice may have several.
         var lines = ["importer: " + message]
         if let advice { lines += advice.split(separator: "\n", omittingEmptySubsequences: false).map { "  " + $0 } }
-        return TerminalText.escaped(lines.joined(separator: "\n"), keepingLineBreaks: true) + "\n"
+        return lines.map { TerminalText.escaped($0) + "\n" }.joined()
     }
 }
 

@@ -5,19 +5,18 @@ struct WatchedRun {
     let progress: ImportProgress
     let interruption: Interruption
     let mode: ProgressMode
-    /// Whether there is a split and nothing after it.
-    let splitsOnly: Bool
+    let purpose: ProgressFrame.Purpose
 
     init(
         progress: ImportProgress = ImportProgress(),
         interruption: Interruption = Interruption(),
         mode: ProgressMode,
-        splitsOnly: Bool = false
+        purpose: ProgressFrame.Purpose = .importing
     ) {
         self.progress = progress
         self.interruption = interruption
         self.mode = mode
-        self.splitsOnly = splitsOnly
+        self.purpose = purpose
     }
 
     /// Does the work on this thread.
@@ -25,7 +24,7 @@ struct WatchedRun {
     /// Returns or throws as the work does, with nothing more to be shown.
     func perform<Result>(_ work: () throws -> Result) throws -> Result {
         SignalForwarding.start(to: interruption)
-        let reporter = ProgressReporter(progress, interruption: interruption, mode: mode, splitsOnly: splitsOnly)
+        let reporter = ProgressReporter(progress, interruption: interruption, mode: mode, purpose: purpose)
         defer { reporter.stop() }
         return try work()
     }

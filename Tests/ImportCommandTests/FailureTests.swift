@@ -30,6 +30,10 @@ struct FailureTests {
         #expect(failure.text.isEmpty)
     }
 
+    @Test func aLineBreakInANameIsNoNewLine() {
+        #expect(Failure(ImportError(.noInput, "a\nb.json: no such file")).text.contains("a\\nb.json"))
+    }
+
     @Test func errorsFromTheDataCannotCommandTheTerminal() {
         #expect(Samples.isHarmless(Failure(ImportError(.badInput, "at \u{1B}[2J\u{9B}", advice: "\u{7}")).text))
     }

@@ -65,6 +65,21 @@ struct ProgressBarTests {
         #expect(bar.lines(all, width: 80)[1].contains("100%"))
     }
 
+    @Test func timeThatIsUpIsNotTimeThatIsLeft() {
+        let unknown = Samples.frame {
+            $0.snapshot.totalBytes = nil
+            $0.secondsLeft = nil
+            $0.elapsed = 2.9
+        }
+        #expect(bar.lines(unknown, width: 120)[1].contains("0:02 elapsed"))
+        let done = Samples.frame {
+            $0.snapshot.phase = .finished
+            $0.elapsed = 0.05
+        }
+        #expect(bar.lines(done, width: 120)[1].contains("in 0.05 s"))
+        #expect(ProgressLine.text(done).contains("done in 0.05 s"))
+    }
+
     @Test func keepsRejectsInSightWhereRoomIsShort() {
         let frame = Samples.frame { $0.snapshot.rejects = 3 }
         #expect(bar.lines(frame, width: 40)[1].contains("3 rejects"))

@@ -9,7 +9,7 @@ struct ProgressDisplayTests {
         ProgressDisplay(
             mode: mode,
             style: .init(isUnicode: true, isColored: false),
-            meter: ProgressMeter(splitsOnly: false)
+            meter: ProgressMeter(purpose: .importing)
         )
     }
 
@@ -57,6 +57,36 @@ struct ProgressDisplayTests {
         #expect(Samples.isHarmless(text))
         #expect(text.contains("title"))
         #expect(!text.unicodeScalars.contains("\u{202E}"))
+    }
+
+    @Test(arguments: [ProgressMode.bar, .lines, .none])
+    func aLineBreakInANameIsNoNewLine(mode: ProgressMode) {
+        var display = display(mode)
+        var snapshot = ImportProgress.Snapshot()
+        snapshot.messages = ["n\nl.json: records at $[*]"]
+        let text = update(&display, snapshot)
+        #expect(text.contains("n\\nl.json: records"))
+        #expect(text.filter { $0 == "\n" }.count == 1)
+    }
+
+    @Test(arguments: [ProgressMode.bar, .lines])
+    func showsNoProgressWhereNoWorkIsDone(mode: ProgressMode) {
+        for phase in [ImportProgress.Phase.starting, .inferring, .importing, .finished] {
+            var display = display(mode)
+            var snapshot = ImportProgress.Snapshot()
+            snapshot.phase = phase
+            #expect(update(&display, snapshot, elapsed: 0.1).isEmpty)
+            #expect(update(&display, snapshot, elapsed: 0.2, isLast: true).isEmpty)
+        }
+    }
+
+    @Test func takesAwayABarThatCameToNothing() {
+        var display = display(.bar)
+        var snapshot = ImportProgress.Snapshot()
+        snapshot.phase = .importing
+        // A source that is slow to come still has a bar.
+        #expect(update(&display, snapshot, elapsed: 1).hasPrefix("split"))
+        #expect(update(&display, snapshot, elapsed: 2, isLast: true) == "\r\u{1B}[1A\u{1B}[J")
     }
 
     @Test func redrawsInPlaceAndEndsOnALineOfItsOwn() {

@@ -16,7 +16,7 @@ struct ProgressMeterTests {
     }
 
     @Test func ratesAreThoseOfTheWindow() {
-        var meter = ProgressMeter(splitsOnly: false)
+        var meter = ProgressMeter(purpose: .importing)
         var frame = ProgressFrame()
         // A slow minute and then a fast one: after the window has passed only the fast one counts.
         for second in 0...60 { frame = meter.add(snapshot(bytes: Int64(second), records: 0), elapsed: Double(second)) }
@@ -32,7 +32,7 @@ struct ProgressMeterTests {
     }
 
     @Test func whatWasThereBeforeIsNoSpeed() {
-        var meter = ProgressMeter(splitsOnly: false)
+        var meter = ProgressMeter(purpose: .importing)
         _ = meter.add(ImportProgress.Snapshot(), elapsed: 0)
         _ = meter.add(snapshot(bytes: 5000, records: 0, resumed: 5000), elapsed: 1)
         let frame = meter.add(snapshot(bytes: 5100, records: 0, resumed: 5000), elapsed: 2)
@@ -41,7 +41,7 @@ struct ProgressMeterTests {
     }
 
     @Test func aNewPhaseBeginsAnew() {
-        var meter = ProgressMeter(splitsOnly: false)
+        var meter = ProgressMeter(purpose: .importing)
         var inferring = snapshot(bytes: 10_000, records: 100)
         inferring.phase = .inferring
         _ = meter.add(inferring, elapsed: 0)
@@ -51,8 +51,17 @@ struct ProgressMeterTests {
         #expect(frame.bytesPerSecond == nil)
     }
 
+    @Test func anInferenceNeverBecomesAnImport() {
+        var meter = ProgressMeter(purpose: .inferring)
+        var done = snapshot(bytes: 10_000, records: 100)
+        done.phase = .inferring
+        #expect(meter.add(done, elapsed: 0).work == .infer)
+        done.phase = .finished
+        #expect(meter.add(done, elapsed: 1).work == .infer)
+    }
+
     @Test func saysNothingOfTheEndWhereItIsUnknown() {
-        var meter = ProgressMeter(splitsOnly: true)
+        var meter = ProgressMeter(purpose: .splitting)
         var unknown = snapshot(bytes: 0, records: 0)
         unknown.totalBytes = nil
         _ = meter.add(unknown, elapsed: 0)

@@ -106,9 +106,11 @@ struct ProgressBar {
     private func timeField(_ frame: ProgressFrame) -> Field {
         let text =
             switch frame.snapshot.phase {
-            case .finished: "in " + NumberText.clock(frame.elapsed)
+            case .finished: "in " + NumberText.seconds(frame.elapsed)
             case .finishing: "finishing"
-            default: frame.secondsLeft.map { NumberText.clock($0) + " left" } ?? NumberText.clock(frame.elapsed)
+            default:
+                frame.secondsLeft.map { NumberText.clock($0) + " left" }
+                    ?? NumberText.clock(frame.elapsed.rounded(.down)) + " elapsed"
             }
         return Field(text: text, rank: 1)
     }

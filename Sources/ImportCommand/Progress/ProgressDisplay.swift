@@ -6,6 +6,8 @@ import Importer
 struct ProgressDisplay {
     /// Seconds between two lines of text.
     private static let lineInterval = 2.0
+    /// Seconds after which a bar is shown though nothing is done yet: it may be the source that is slow.
+    private static let patience = 0.5
 
     /// Anything but `auto`.
     let mode: ProgressMode
@@ -58,8 +60,8 @@ struct ProgressDisplay {
         case .lines:
             let isDue = isLast || elapsed - lastLine >= Self.lineInterval
             if isDue { lastLine = elapsed }
-            let hasBegun = snapshot.phase != .starting
-            return Self.prefixed(messages) + (isDue && hasBegun ? "importer: " + ProgressLine.text(frame) + "\n" : "")
+            let isShown = isDue && Self.isWorthShowing(frame, isLast: isLast)
+            return Self.prefixed(messages) + (isShown ? "importer: " + ProgressLine.text(frame) + "\n" : "")
         case .json:
             let isNews = isLast || snapshot != lastSnapshot
             lastSnapshot = snapshot
@@ -92,10 +94,11 @@ struct ProgressDisplay {
             drawn = []
             return Self.prefixed(messages)
         }
-        guard frame.snapshot.phase != .starting || !drawn.isEmpty || !messages.isEmpty else { return "" }
+        let isShown = Self.isWorthShowing(frame, isLast: isLast)
+        guard isShown || !drawn.isEmpty || !messages.isEmpty else { return "" }
         var text = moveToTop(width: width)
-        if !messages.isEmpty { text += "\u{1B}[J" + Self.prefixed(messages) }
-        guard frame.snapshot.phase != .starting else {
+        if !messages.isEmpty || !isShown { text += "\u{1B}[J" + Self.prefixed(messages) }
+        guard isShown else {
             drawn = []
             return text
         }
@@ -106,6 +109,14 @@ struct ProgressDisplay {
         // At the beginning of the line, what a key press echoes is overwritten by the next look.
         text += isLast ? "\n" : "\r"
         return text
+    }
+
+    /// Whether there is progress at all: a run that finds nothing to do, or fails at once, has none.
+    private static func isWorthShowing(_ frame: ProgressFrame, isLast: Bool) -> Bool {
+        let snapshot = frame.snapshot
+        guard snapshot.phase != .starting else { return false }
+        if snapshot.splitBytes > 0 || snapshot.splitRecords > 0 || snapshot.importedBytes > 0 { return true }
+        return !isLast && frame.elapsed >= patience
     }
 
     /// Goes from the last line of the bar to its first.
@@ -122,6 +133,7 @@ struct ProgressDisplay {
     }
 
     private static func prefixed(_ messages: [String]) -> String {
-        messages.map { "importer: " + TerminalText.escaped($0, keepingLineBreaks: true) + "\n" }.joined()
+        // A message is one line; a line break can only be part of a name.
+        messages.map { "importer: " + TerminalText.escaped($0) + "\n" }.joined()
     }
 }

@@ -24,7 +24,7 @@ enum ProgressLine {
         if let rate = frame.recordsPerSecond { parts.append(NumberText.grouped(whole: rate) + " records/s") }
         if let rate = frame.bytesPerSecond { parts.append(NumberText.bytes(rate) + "/s") }
         switch snapshot.phase {
-        case .finished: parts.append("done in " + NumberText.clock(frame.elapsed))
+        case .finished: parts.append("done in " + NumberText.seconds(frame.elapsed))
         case .finishing: parts.append("finishing")
         default: if let left = frame.secondsLeft { parts.append(NumberText.clock(left) + " left") }
         }

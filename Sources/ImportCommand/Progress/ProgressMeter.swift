@@ -8,6 +8,14 @@ struct ProgressFrame: Sendable, Equatable {
         case `import`
     }
 
+    /// What a run is for.
+    enum Purpose: Sendable {
+        case importing
+        /// There is a split and nothing after it.
+        case splitting
+        case inferring
+    }
+
     var snapshot = ImportProgress.Snapshot()
     /// Whether there is a second half; `split` alone has none.
     var work: Work? = .import
@@ -35,13 +43,15 @@ struct ProgressMeter {
     /// Rates over less time than this, in seconds, jump about.
     private static let leastSpan = 0.4
 
-    private let splitsOnly: Bool
+    private let purpose: ProgressFrame.Purpose
     private var samples: [Sample] = []
     private var phase = ImportProgress.Phase.starting
 
-    init(splitsOnly: Bool) {
-        self.splitsOnly = splitsOnly
+    init(purpose: ProgressFrame.Purpose) {
+        self.purpose = purpose
     }
+
+    private var splitsOnly: Bool { purpose == .splitting }
 
     /// Takes a look at the time `elapsed`, in seconds since this run began; each later than the one before.
     mutating func add(_ snapshot: ImportProgress.Snapshot, elapsed: Double) -> ProgressFrame {
@@ -70,8 +80,11 @@ struct ProgressMeter {
     }
 
     private func work(in phase: ImportProgress.Phase) -> ProgressFrame.Work? {
-        if splitsOnly { return nil }
-        return phase == .inferring ? .infer : .import
+        switch purpose {
+        case .splitting: nil
+        case .inferring: .infer
+        case .importing: phase == .inferring ? .infer : .import
+        }
     }
 
     private func secondsLeft(_ snapshot: ImportProgress.Snapshot, bytesPerSecond: Double) -> Double? {

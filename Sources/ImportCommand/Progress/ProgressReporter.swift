@@ -9,10 +9,8 @@ final class ProgressReporter: Sendable {
     private let stopRequest = DispatchSemaphore(value: 0)
     private let stopped = DispatchSemaphore(value: 0)
 
-    /// Starts to show `progress` as `mode` says.
-    ///
-    /// With `splitsOnly` there is a split and nothing after it.
-    init(_ progress: ImportProgress, interruption: Interruption, mode: ProgressMode, splitsOnly: Bool = false) {
+    /// Starts to show `progress` of a run for `purpose` as `mode` says.
+    init(_ progress: ImportProgress, interruption: Interruption, mode: ProgressMode, purpose: ProgressFrame.Purpose) {
         let environment = ProcessInfo.processInfo.environment
         let mode = mode.resolved(canRedraw: Terminal.canRedraw(STDERR_FILENO, environment: environment))
         let style = ProgressBar.Style(
@@ -21,7 +19,7 @@ final class ProgressReporter: Sendable {
         )
         let (stopRequest, stopped) = (stopRequest, stopped)
         Thread.detachNewThread {
-            var display = ProgressDisplay(mode: mode, style: style, meter: ProgressMeter(splitsOnly: splitsOnly))
+            var display = ProgressDisplay(mode: mode, style: style, meter: ProgressMeter(purpose: purpose))
             let clock = ContinuousClock()
             let start = clock.now
             var isLast = false

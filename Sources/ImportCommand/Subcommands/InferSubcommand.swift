@@ -38,7 +38,7 @@ struct InferSubcommand: ParsableCommand {
     }
 
     func run() throws {
-        let watch = WatchedRun(mode: progress.progress)
+        let watch = WatchedRun(mode: progress.progress, purpose: .inferring)
         let model = try watch.perform {
             try ImportPipeline.infer(
                 sources: sources,
@@ -55,7 +55,7 @@ struct InferSubcommand: ParsableCommand {
         }
         try StandardOutput.write(text)
         for notice in model.notices {
-            StandardError.write("importer: " + TerminalText.escaped(notice, keepingLineBreaks: true) + "\n")
+            StandardError.write("importer: " + TerminalText.escaped(notice) + "\n")
         }
     }
 }

@@ -41,7 +41,7 @@ struct SplitSubcommand: ParsableCommand {
     }
 
     func run() throws {
-        let watch = WatchedRun(mode: progress.progress, splitsOnly: true)
+        let watch = WatchedRun(mode: progress.progress, purpose: .splitting)
         let summary: SplitSummary
         do {
             summary = try watch.perform {

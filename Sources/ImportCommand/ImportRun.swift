@@ -40,11 +40,14 @@ struct ImportRun {
             )
         }
         try reportFile?.write(outcome.report)
+        if let warning = ReportText.warning(outcome.report) {
+            StandardError.write(message: warning, mode: output.progress.progress)
+        }
         if output.json { return try print(JSONText.document(outcome.report)) }
+        if outcome.wasAlreadyFinished { return try print(ReportText.alreadyFinished(outcome.report, store: store)) }
+        let unfinished = (try? StoreInspection(store: store).unfinished()) ?? []
         try print(
-            outcome.wasAlreadyFinished
-                ? ReportText.alreadyFinished(outcome.report, store: store)
-                : ReportText.text(outcome.report, store: store, command: CommandName.text)
+            ReportText.text(outcome.report, unfinished: unfinished, store: store, command: CommandName.text)
         )
     }
 

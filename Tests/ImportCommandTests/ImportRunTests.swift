@@ -69,15 +69,25 @@ struct ImportRunTests {
         #expect(try String(contentsOfFile: path("r.json"), encoding: .utf8).isEmpty)
     }
 
+    @Test func whatIsLeftUnfinishedIsSaidAtTheEnd() throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let store = path("s.sqlite")
+        let broken = try write(#"[{"a":1},"#, to: "broken.json")
+        _ = try run(broken, into: store)
+        let result = try run(try write(#"[{"a":1}]"#, to: "whole.json"), into: store)
+        #expect(result.error == nil)
+        #expect(result.output.contains("Not finished\n  job 1  \(broken): stopped after 1 record\n"))
+        #expect(try StoreInspection(store: store).status().sources == [broken])
+    }
+
     @Test func anInterruptionBeforeTheFirstByteBeginsNothing() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let source = try write(#"[{"a":1}]"#, to: "a.json")
         let result = try run(source, into: path("s.sqlite"), "--json") { $0.interruption.request(.terminate) }
         #expect(result.error?.code == .terminated)
-        if !FileManager.default.fileExists(atPath: path("s.sqlite")) {
-            #expect(result.error?.description.contains("resume") == false)
-            #expect(result.output.isEmpty)
-        }
+        #expect(!FileManager.default.fileExists(atPath: path("s.sqlite")))
+        #expect(result.error?.description.contains("resume") == false)
+        #expect(result.output.isEmpty)
     }
 
     @Test func theReportIsNotWrittenOverWhatTheImportNeeds() throws {

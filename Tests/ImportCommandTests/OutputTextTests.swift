@@ -23,10 +23,142 @@ struct OutputTextTests {
     @Test func anInterruptedJobSaysHowToCarryOn() throws {
         let report = try Samples.report(#"{"state": "interrupted", "chunks_done": 1}"#)
         let text = ReportText.text(report, store: "my people.sqlite", command: "importer")
-        #expect(text.contains("1 of 2 chunks done"))
+        #expect(
+            text.hasPrefix("The import of people.json into my people.sqlite was interrupted after 315 kB, in 0.50 s")
+        )
+        #expect(text.contains("; 1 more chunk is cut\n"))
         #expect(text.contains("To carry on:  importer resume 'my people.sqlite'\n"))
         let piped = try Samples.report(#"{"state": "failed", "sources": ["-"]}"#)
         #expect(ReportText.text(piped, store: "s", command: "importer").contains("… | importer resume s\n"))
+    }
+
+    @Test func thatItWasInterruptedIsSaidOnce() throws {
+        let interrupted = try Samples.report(#"{"state": "interrupted", "message": "interrupted"}"#)
+        let text = ReportText.text(interrupted, store: "s", command: "importer")
+        #expect(text.ranges(of: "interrupted").count == 1)
+        let failed = try Samples.report(#"{"state": "failed", "message": "line 3: bad"}"#)
+        #expect(ReportText.text(failed, store: "s", command: "importer").contains("\nline 3: bad\n"))
+        let new = try Samples.report(#"{"state": "interrupted", "bytes": 0, "records_read": 0}"#)
+        #expect(ReportText.text(new, store: "s", command: "importer").contains("interrupted before the first commit"))
+    }
+
+    @Test func severalSourcesAre() throws {
+        let two = try Samples.report(#"{"sources": ["a.json", "b.json"]}"#)
+        #expect(ReportText.text(two, store: "s", command: "importer").hasPrefix("a.json, b.json are in s"))
+        let stream = try Samples.report(#"{"sources": ["-"]}"#)
+        #expect(ReportText.alreadyFinished(stream, store: "s").hasPrefix("s has all of this stream already"))
+    }
+
+    @Test func otherUnfinishedJobsAreNotHidden() throws {
+        let first = try Samples.report(#"{"state": "interrupted", "job": 1, "records_read": 12400, "sources": ["a"]}"#)
+        let second = try Samples.report(#"{"state": "failed", "job": 2, "sources": ["b"]}"#)
+        let third = try Samples.report(#"{"job": 3, "rejected": 0}"#)
+        let finished = ReportText.text(third, unfinished: [first, second], store: "s", command: "importer")
+        #expect(
+            finished.hasSuffix(
+                """
+
+                Not finished
+                  job 1  a: interrupted after 12,400 records
+                  job 2  b: stopped after 1,000 records
+
+                To carry on:  importer resume s  (one at a time, the newest first)
+
+                """
+            )
+        )
+        let open = ReportText.text(second, unfinished: [first, second], store: "s", command: "importer")
+        #expect(open.contains("\nNot finished either\n  job 1  a: interrupted after 12,400 records\n"))
+        #expect(!open.contains("job 2"))
+        #expect(open.ranges(of: "To carry on").count == 1)
+        let alone = ReportText.text(first, unfinished: [first], store: "s", command: "importer")
+        #expect(!alone.contains("Not finished"))
+    }
+
+    @Test func statusForScriptsHasTheReportsKeysAndTheUnfinishedJobs() throws {
+        let open = try Samples.report(#"{"state": "interrupted", "job": 2}"#)
+        let text = try JSONText.document(StatusRecord(report: open, unfinished: [open]))
+        #expect(try JSONDecoder().decode(ImportReport.self, from: Data(text.utf8)) == open)
+        let object = try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
+        let unfinished = try #require(object["unfinished"] as? [[String: Any]])
+        #expect(unfinished.map { $0["job"] as? Int } == [2])
+    }
+
+    @Test func verifySaysThatAnImportIsNotFinished() throws {
+        let checks = [
+            StoreInspection.Check(name: "the database is sound", holds: true, detail: "ok"),
+            StoreInspection.Check(name: "job 1: every reject is kept", holds: true, detail: "1234567 and 1234567"),
+        ]
+        #expect(
+            CheckText.text(checks) == """
+                ok      the database is sound
+                ok      job 1: every reject is kept: 1,234,567 and 1,234,567
+                All 2 checks hold.
+
+                """
+        )
+        let open = try Samples.report(#"{"state": "interrupted", "records_read": 12400}"#)
+        #expect(
+            CheckText.text(checks, unfinished: [open]).hasSuffix(
+                """
+                note    job 1 is interrupted after 12,400 records, not finished
+                All 2 checks hold; 1 import is not finished.
+
+                """
+            )
+        )
+        let broken = StoreInspection.Check(name: "x", holds: false, detail: "")
+        #expect(
+            CheckText.text(checks + [broken], unfinished: [open, open])
+                .hasSuffix("\n1 of 3 checks failed; 2 imports are not finished.\n")
+        )
+        let json = try JSONText.line([CheckRecord(checks[0]), CheckRecord(unfinished: open)])
+        #expect(json.contains(#"{"detail":"ok","holds":true,"name":"the database is sound"}"#))
+        #expect(json.contains(#""name":"job 1: is not finished","note":true}"#))
+    }
+
+    @Test func aPlanSaysWhatARestartTakesBack() throws {
+        func text(_ action: ImportPlan.Action, _ job: ImportReport?) -> String {
+            let plan = ImportPlan(
+                store: "s",
+                action: action,
+                sources: [],
+                infersModel: false,
+                chunkDirectory: "s.chunks",
+                workers: 1,
+                chunkSize: 1,
+                commitEvery: 1
+            )
+            return String(PlanText.text(plan, job: job).prefix { $0 != "\n" })
+        }
+        let job = try Samples.report(#"{"state": "interrupted"}"#)
+        #expect(text(.restart, job) == "Would take back 1,000 committed records in s and begin anew")
+        #expect(text(.resume, job) == "Would carry on with the interrupted import into s, after 1,000 records (315 kB)")
+        #expect(text(.begin, nil) == "Would import into s")
+    }
+
+    @Test func aSplitCountsWhatIsInTheChunks() {
+        let summary = SplitSummary(
+            directory: "ch",
+            chunks: 1,
+            records: 2000,
+            passedOver: 1493,
+            bytes: 627_000,
+            outside: [:]
+        )
+        #expect(
+            SplitText.text(summary) == """
+                507 records in 1 chunk of ch, from 627 kB
+                  passed over  1,493 records too large or too deep
+
+                """
+        )
+    }
+
+    @Test func everyRecordRejectedIsWorthAWarning() throws {
+        #expect(ReportText.warning(try Samples.report(#"{"records_read": 3}"#)) != nil)
+        #expect(ReportText.warning(try Samples.report()) == nil)
+        #expect(ReportText.warning(try Samples.report(#"{"records_read": 0, "rejected": 0}"#)) == nil)
     }
 
     @Test func aFinishedJobHasNothingToCarryOn() throws {
@@ -40,12 +172,13 @@ struct OutputTextTests {
             #"""
             {"entities": {"b": {"records_read": 2, "inserted": 2, "updated": 0, "unchanged": 0, "ignored": 0, "rejected": 0},
                           "a": {"records_read": 998, "inserted": 995, "updated": 0, "unchanged": 0, "ignored": 0, "rejected": 3}},
-             "ledger": {"a": {"price": {"kindChanged": 4112, "trimmed": 1}}}}
+             "ledger": {"a": {"price": {"kindChanged": 4112, "trimmed": 1}}, "": {"$.m": {"outside": 1}}}}
             """#
         )
         let text = ReportText.text(report, store: "s", command: "importer")
         #expect(text.contains("Entities\n  a  995 inserted, 3 rejected\n  b  2 inserted\n"))
         #expect(text.contains("\n  a.price  kindChanged 4,112, trimmed 1\n"))
+        #expect(text.contains("\n  $.m      outside 1\n"))
     }
 
     @Test func namesFromTheDataCannotCommandTheTerminal() throws {

@@ -2,13 +2,14 @@ import Importer
 
 /// What an import would do, for people.
 enum PlanText {
-    static func text(_ plan: ImportPlan) -> String {
+    /// The plan, with the report of the unfinished job that it is about where there is one.
+    static func text(_ plan: ImportPlan, job: ImportReport? = nil) -> String {
         let store = TerminalText.escaped(plan.store)
         let action =
             switch plan.action {
             case .begin: "Would import into \(store)"
-            case .resume: "Would carry on with the interrupted import into \(store)"
-            case .restart: "Would take back and begin anew"
+            case .resume: "Would carry on with the interrupted import into \(store)" + place(job)
+            case .restart: "Would take back \(committed(job)) in \(store) and begin anew"
             case .nothing: "Nothing to do: \(store) has it all already (--again imports it once more)"
             }
         var lines = [action]
@@ -30,6 +31,16 @@ enum PlanText {
         return lines.joined(separator: "\n") + "\n"
     }
 
+    private static func place(_ job: ImportReport?) -> String {
+        guard let job else { return "" }
+        return ", after \(NumberText.counted(job.recordsRead, "record")) (\(NumberText.bytes(job.bytes)))"
+    }
+
+    private static func committed(_ job: ImportReport?) -> String {
+        guard let job else { return "what is committed" }
+        return NumberText.counted(job.recordsRead, "committed record")
+    }
+
     private static func layout(_ layout: SourceShape.Layout) -> String {
         switch layout {
         case .lines: "one record per line"
@@ -43,8 +54,9 @@ enum PlanText {
 enum SplitText {
     static func text(_ summary: SplitSummary) -> String {
         var lines = [
-            "\(NumberText.counted(summary.records, "record")) (\(NumberText.bytes(summary.bytes))) in "
-                + "\(NumberText.counted(Int64(summary.chunks), "chunk")): \(TerminalText.escaped(summary.directory))"
+            "\(NumberText.counted(summary.records - summary.passedOver, "record")) in "
+                + "\(NumberText.counted(Int64(summary.chunks), "chunk")) of \(TerminalText.escaped(summary.directory)), "
+                + "from \(NumberText.bytes(summary.bytes))"
         ]
         if summary.passedOver > 0 {
             lines.append("  passed over  \(NumberText.counted(summary.passedOver, "record")) too large or too deep")
@@ -54,22 +66,5 @@ enum SplitText {
         }
         if summary.outside.count > 20 { lines.append("  outside      … and \(summary.outside.count - 20) more places") }
         return lines.joined(separator: "\n") + "\n"
-    }
-}
-
-/// What `verify` looked at, for people.
-enum CheckText {
-    static func text(_ checks: [StoreInspection.Check]) -> String {
-        var text = ""
-        for check in checks {
-            let detail = check.detail.isEmpty ? "" : ": " + TerminalText.escaped(check.detail)
-            text += (check.holds ? "ok      " : "FAILED  ") + TerminalText.escaped(check.name) + detail + "\n"
-        }
-        let failed = checks.count(where: { !$0.holds })
-        text +=
-            failed == 0
-            ? "All \(NumberText.counted(Int64(checks.count), "check")) hold.\n"
-            : "\(failed) of \(NumberText.counted(Int64(checks.count), "check")) failed.\n"
-        return text
     }
 }

@@ -3,13 +3,21 @@ import Importer
 /// A job's report for people.
 enum ReportText {
     /// What came of a job, or how far it is; `command` is how the importer is called.
-    static func text(_ report: ImportReport, store: String, command: String) -> String {
+    ///
+    /// `unfinished` are the store's jobs that are not finished; the report's own may be among them.
+    static func text(
+        _ report: ImportReport,
+        unfinished: [ImportReport] = [],
+        store: String,
+        command: String
+    ) -> String {
         let quoted = TerminalText.escaped(TerminalText.shellQuoted(store))
         var lines = [headline(report, store: store)]
         lines += table(counts(of: report))
         lines += entities(report)
         lines += ledger(report)
-        if let message = report.message, report.state != .finished {
+        // That it was interrupted is said in the first line.
+        if let message = report.message, report.state == .failed {
             lines += ["", TerminalText.escaped(message, keepingLineBreaks: true)]
         }
         var advice: [String] = []
@@ -19,33 +27,47 @@ enum ReportText {
             advice.append("To carry on: \(pipe)\(command) resume \(quoted)")
         }
         if !advice.isEmpty { lines += [""] + advice }
+        lines += UnfinishedText.lines(unfinished, besides: report, resume: "\(command) resume \(quoted)")
         return lines.joined(separator: "\n") + "\n"
     }
 
     /// The answer to an import of what is there already.
     static func alreadyFinished(_ report: ImportReport, store: String) -> String {
         let store = TerminalText.escaped(store)
-        return "\(store) has all of \(sources(report)) already (\(NumberText.counted(report.recordsRead, "record"))): "
+        let all = report.sources == ["-"] ? "this stream" : sources(report)
+        return "\(store) has all of \(all) already (\(NumberText.counted(report.recordsRead, "record"))): "
             + "nothing was changed. --again imports it once more.\n"
+    }
+
+    /// What deserves more than a number in the summary; nil where nothing does.
+    static func warning(_ report: ImportReport) -> String? {
+        guard report.recordsRead > 0, report.rejected == report.recordsRead else { return nil }
+        return "every record was rejected: is this the right model?"
     }
 
     private static func headline(_ report: ImportReport, store: String) -> String {
         let store = TerminalText.escaped(store)
         let time = "in \(NumberText.seconds(report.seconds))"
+        let verb = report.sources.count > 1 ? "are" : "is"
         switch report.state {
         case .finished:
-            return "\(sources(report)) is in \(store), \(time)" + speed(report)
+            return "\(sources(report)) \(verb) in \(store), \(time)" + speed(report)
         case .running:
-            return "\(sources(report)) is being imported into \(store), \(progress(report)) \(time)"
+            return "\(sources(report)) \(verb) being imported into \(store), \(progress(report))"
         case .interrupted:
-            return "The import of \(sources(report)) into \(store) was interrupted, \(progress(report)) \(time)"
+            return "The import of \(sources(report)) into \(store) was interrupted \(progress(report))"
         case .failed:
-            return "The import of \(sources(report)) into \(store) stopped, \(progress(report)) \(time)"
+            return "The import of \(sources(report)) into \(store) stopped \(progress(report))"
         }
     }
 
+    /// How far it is; how many chunks there will be is not known before the source is read.
     private static func progress(_ report: ImportReport) -> String {
-        "\(NumberText.bytes(report.bytes)), \(grouped(report.chunksDone)) of \(grouped(report.chunks)) chunks done"
+        let hasBegun = report.bytes > 0 || report.recordsRead > 0
+        let place = hasBegun ? "after \(NumberText.bytes(report.bytes))" : "before the first commit"
+        let text = "\(place), in \(NumberText.seconds(report.seconds))"
+        let ahead = Int64(report.chunks - report.chunksDone)
+        return ahead > 0 ? text + "; " + NumberText.counted(ahead, "more chunk is cut", "more chunks are cut") : text
     }
 
     private static func speed(_ report: ImportReport) -> String {
@@ -56,7 +78,7 @@ enum ReportText {
         return " (\(records) records/s, \(bytes)/s)"
     }
 
-    private static func sources(_ report: ImportReport) -> String {
+    static func sources(_ report: ImportReport) -> String {
         switch report.sources.count {
         case 0: "the input"
         case 1...3:
@@ -93,7 +115,7 @@ enum ReportText {
         var rows: [(String, String)] = []
         for (entity, attributes) in report.ledger.sorted(by: { $0.key < $1.key }) {
             for (attribute, kinds) in attributes.sorted(by: { $0.key < $1.key }) {
-                let name = report.entities.count > 1 ? "\(entity).\(attribute)" : attribute
+                let name = report.entities.count > 1 && !entity.isEmpty ? "\(entity).\(attribute)" : attribute
                 let text = kinds.sorted { $0.key < $1.key }
                     .map { "\(TerminalText.escaped($0.key)) \(NumberText.grouped($0.value))" }
                 rows.append((TerminalText.escaped(name.isEmpty ? "$" : name), text.joined(separator: ", ")))
@@ -118,6 +140,4 @@ enum ReportText {
         let width = min(rows.map(\.0.count).max() ?? 0, 40)
         return rows.map { "  " + $0.0 + String(repeating: " ", count: max(width - $0.0.count, 0) + 2) + $0.1 }
     }
-
-    private static func grouped(_ number: Int) -> String { NumberText.grouped(Int64(number)) }
 }

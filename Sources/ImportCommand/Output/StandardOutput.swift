@@ -38,6 +38,12 @@ enum StandardError {
         _ = RawOutput.writeAll(text, to: STDERR_FILENO)
     }
 
+    /// Writes a message of one line as progress in `mode` has them.
+    static func write(message: String, mode: ProgressMode) {
+        let json = mode == .json ? try? ProgressLine.json(message: message) : nil
+        write(json ?? "importer: " + TerminalText.escaped(message) + "\n")
+    }
+
     /// How wide help is set: the terminal's width up to 100, 80 elsewhere.
     static var helpColumns: Int { min(Terminal.columns(of: STDOUT_FILENO) ?? 80, 100) }
 }

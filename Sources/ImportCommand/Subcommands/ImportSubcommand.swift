@@ -56,13 +56,32 @@ struct ImportSubcommand: ParsableCommand {
         runOptions.again = again
         runOptions.restart = restart
         let pipeline = ImportPipeline(sources: sources, into: into, job: try job.options(), run: runOptions)
+        for source in repeatedSources {
+            StandardError.write(
+                message: "\(source) is given more than once: its records are imported each time",
+                mode: output.progress.progress
+            )
+        }
         if dryRun {
             let plan = try pipeline.plan()
-            return output.json ? try StandardOutput.write(json: plan) : try StandardOutput.write(PlanText.text(plan))
+            if output.json { return try StandardOutput.write(json: plan) }
+            let names = plan.sources.map(\.name)
+            let unfinished = (try? StoreInspection(store: into).unfinished()) ?? []
+            return try StandardOutput.write(PlanText.text(plan, job: unfinished.last { $0.sources == names }))
         }
         var others: [(role: String, path: String)] = []
         if let model = job.model { others.append((role: "the model", path: model)) }
         if let chunks = runArguments.chunks { others.append((role: "the chunk directory", path: chunks)) }
         try ImportRun(store: into, sources: sources, others: others, output: output).perform(pipeline)
+    }
+
+    /// Sources that are given more than once, in the order in which they are repeated.
+    var repeatedSources: [String] {
+        var seen: Set<String> = []
+        var repeated: [String] = []
+        for source in sources where !seen.insert(source).inserted && !repeated.contains(source) {
+            repeated.append(source)
+        }
+        return repeated
     }
 }

@@ -29,7 +29,9 @@ struct RejectsSubcommand: ParsableCommand {
 
     func run() throws {
         var pending = ""
+        var isEmpty = true
         try StoreInspection(store: store).forEachReject { reject in
+            isEmpty = false
             pending +=
                 json
                 ? try JSONText.line(RejectRecord(reject, showsRecord: showValues))
@@ -39,5 +41,6 @@ struct RejectsSubcommand: ParsableCommand {
             pending = ""
         }
         try StandardOutput.write(pending)
+        if isEmpty { StandardError.write("importer: there are no rejects\n") }
     }
 }

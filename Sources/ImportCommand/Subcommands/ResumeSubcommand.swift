@@ -26,7 +26,16 @@ struct ResumeSubcommand: ParsableCommand {
 
     func run() throws {
         let pipeline = ImportPipeline(resuming: store, run: runArguments.options)
-        let job = try? StoreInspection(store: store).status()
+        let inspection = StoreInspection(store: store)
+        let job = try? inspection.status()
+        let unfinished = (try? inspection.unfinished()) ?? []
+        if let job, unfinished.count > 1 {
+            StandardError.write(
+                message:
+                    "carrying on with \(ReportText.sources(job)), the newest of \(unfinished.count) unfinished imports",
+                mode: output.progress.progress
+            )
+        }
         let others = runArguments.chunks.map { [(role: "the chunk directory", path: $0)] } ?? []
         try ImportRun(store: store, sources: job?.sources ?? [], others: others, output: output).perform(pipeline)
     }

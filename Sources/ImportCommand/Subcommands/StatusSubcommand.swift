@@ -9,6 +9,9 @@ struct StatusSubcommand: ParsableCommand {
         commandName: "status",
         abstract: "Show what has been done and what is left.",
         discussion: """
+            Shows the import that `resume` would carry on with, and a line for each other one that is not finished; \
+            where all are finished, the last one.
+
             EXAMPLES
               importer status people.sqlite
               importer status people.sqlite --json
@@ -18,12 +21,16 @@ struct StatusSubcommand: ParsableCommand {
     @Argument(help: "The store.")
     var store: String
 
-    @Flag(help: "Print the report as JSON, with the keys of import --report.")
+    @Flag(help: "Print the report as JSON, with the keys of import --report and all unfinished imports.")
     var json = false
 
     func run() throws {
-        let report = try StoreInspection(store: store).status()
-        if json { return try StandardOutput.write(json: report) }
-        try StandardOutput.write(ReportText.text(report, store: store, command: CommandName.text))
+        let inspection = StoreInspection(store: store)
+        let report = try inspection.status()
+        let unfinished = try inspection.unfinished()
+        if json { return try StandardOutput.write(json: StatusRecord(report: report, unfinished: unfinished)) }
+        try StandardOutput.write(
+            ReportText.text(report, unfinished: unfinished, store: store, command: CommandName.text)
+        )
     }
 }

@@ -9,7 +9,8 @@ struct VerifySubcommand: ParsableCommand {
         commandName: "verify",
         abstract: "Prove that every record is accounted for.",
         discussion: """
-            One line per check. Exits 0 when all hold and 65 when one does not.
+            One line per check, and a note for each import that is not finished. Exits 0 when all checks hold and 65 \
+            when one does not; an unfinished import is no failure.
 
             EXAMPLES
               importer verify people.sqlite
@@ -23,11 +24,14 @@ struct VerifySubcommand: ParsableCommand {
     var json = false
 
     func run() throws {
-        let checks = try StoreInspection(store: store).verify()
+        let inspection = StoreInspection(store: store)
+        let checks = try inspection.verify()
+        let unfinished = try inspection.unfinished()
         if json {
-            try StandardOutput.write(json: checks)
+            let records = checks.map(CheckRecord.init) + unfinished.map(CheckRecord.init(unfinished:))
+            try StandardOutput.write(json: records)
         } else {
-            try StandardOutput.write(CheckText.text(checks))
+            try StandardOutput.write(CheckText.text(checks, unfinished: unfinished))
         }
         if checks.contains(where: { !$0.holds }) { throw ExitCode(ImportError.Code.badInput.rawValue) }
     }

@@ -1,0 +1,45 @@
+import Importer
+
+/// Imports of a store that are not finished, for people and for scripts.
+enum UnfinishedText {
+    /// A line for each of `jobs` but the one of `report`, and how to carry on; `resume` is the command for that.
+    static func lines(_ jobs: [ImportReport], besides report: ImportReport, resume: String) -> [String] {
+        let others = jobs.filter { $0.job != report.job }
+        guard !others.isEmpty else { return [] }
+        let isAlone = report.state == .finished
+        let rows = others.map { "  job \($0.job)  \(ReportText.sources($0)): \(standing($0))" }
+        let advice =
+            isAlone
+            ? "To carry on:  \(resume)" + (others.count > 1 ? "  (one at a time, the newest first)" : "")
+            : "`resume` takes one at a time, the newest first."
+        return ["", isAlone ? "Not finished" : "Not finished either"] + rows + ["", advice]
+    }
+
+    /// Where an unfinished job stands: `interrupted after 12,400 records`.
+    static func standing(_ report: ImportReport) -> String {
+        let state =
+            switch report.state {
+            case .running: "running"
+            case .interrupted: "interrupted"
+            case .failed: "stopped"
+            case .finished: "finished"
+            }
+        return "\(state) after \(NumberText.counted(report.recordsRead, "record"))"
+    }
+}
+
+/// A report as `status --json` prints it: its own keys, and the reports of all jobs that are not finished.
+struct StatusRecord: Encodable {
+    let report: ImportReport
+    let unfinished: [ImportReport]
+
+    func encode(to encoder: any Encoder) throws {
+        try report.encode(to: encoder)
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(unfinished, forKey: .unfinished)
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case unfinished
+    }
+}

@@ -36,7 +36,7 @@ struct ImporterCommand: ParsableCommand {
 
     /// Parses, runs, says what went wrong, and returns the exit code.
     static func run(_ arguments: [String]) -> Int32 {
-        if let problem = ArgumentCheck.problem(arguments) { return usageError(problem) }
+        if let problem = ArgumentCheck.problem(arguments, commands: commandNames) { return usageError(problem) }
         var command: any ParsableCommand
         do {
             guard !arguments.isEmpty else {
@@ -56,6 +56,9 @@ struct ImporterCommand: ParsableCommand {
             return isParsers && !(error is ExitCode) ? report(parsing: error) : Failure(error).report()
         }
     }
+
+    /// The names of the subcommands.
+    static var commandNames: [String] { configuration.subcommands.compactMap { $0.configuration.commandName } }
 
     /// Help and version that were asked for go to standard output; everything else is a usage error.
     private static func report(parsing error: any Error) -> Int32 {

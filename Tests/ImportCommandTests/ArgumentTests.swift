@@ -19,6 +19,33 @@ struct ArgumentTests {
         return try subcommand.parse(Array(words.dropFirst()))
     }
 
+    private func problem(_ line: [String]) -> String? {
+        ArgumentCheck.problem(line, commands: ImporterCommand.commandNames)
+    }
+
+    @Test(
+        arguments: [
+            (["stats", "x.sqlite"], "'status'"), (["verfy", "x"], "'verify'"), (["nonsense"], "'nonsense'"),
+            (["help", "bogus"], "'bogus'"), (["--verson"], "'--version'"), (["--hepl"], "'--help'"),
+        ])
+    func namesWhatIsUnknownAndWhatIsNear(line: [String], word: String) {
+        #expect(problem(line)?.contains(word) == true)
+    }
+
+    @Test(
+        arguments: [
+            ["people", "--into", "s"], ["people", "--into=s"], ["people.json"], ["/tmp"], ["./stats"], ["help"],
+            ["help", "status"], ["status", "x"], ["--version"], ["--into", "s"], ["nonsense", "--help"], [],
+        ])
+    func leavesTheRestToTheParser(line: [String]) {
+        #expect(problem(line) == nil)
+    }
+
+    @Test func findsSourcesThatAreRepeated() throws {
+        #expect(try parse(ImportSubcommand.self, "import a b a a --into s").repeatedSources == ["a"])
+        #expect(try parse(ImportSubcommand.self, "import a b --into s").repeatedSources.isEmpty)
+    }
+
     @Test func importsByDefault() throws {
         let root = try ImporterCommand.parseAsRoot(["a.json", "b.json", "--into", "s.sqlite"])
         let command = try #require(root as? ImportSubcommand)
@@ -97,7 +124,7 @@ struct ArgumentTests {
         ])
     func onlyADashAndAnHAreShort(line: [String]) {
         // The parser alone would find an `-h` in most of these and print help.
-        #expect(ArgumentCheck.problem(line) != nil)
+        #expect(problem(line) != nil)
     }
 
     @Test(
@@ -106,7 +133,7 @@ struct ArgumentTests {
             ["--into", "s", "--", "-dash.json"],
         ])
     func dashesInTheirPlacesAreTaken(line: [String]) {
-        #expect(ArgumentCheck.problem(line) == nil)
+        #expect(problem(line) == nil)
     }
 
     @Test(

@@ -3,8 +3,8 @@ import Foundation
 /// What is refused before the arguments are parsed, because the parser would take it for something else.
 enum ArgumentCheck {
     /// What is wrong with `arguments`, for a person; nil where the parser may have them.
-    static func problem(_ arguments: [String]) -> String? {
-        shortOption(arguments)
+    static func problem(_ arguments: [String], commands: [String]) -> String? {
+        shortOption(arguments) ?? unknownCommand(arguments, commands: commands + ["help"]) ?? unknownOption(arguments)
     }
 
     /// The parser reads `-threads` as `-t -h …` and prints help, as if that had been asked for.
@@ -22,5 +22,53 @@ enum ArgumentCheck {
             return "there is no option '\(argument)'; a file of that name is written ./\(argument)"
         }
         return nil
+    }
+
+    /// As `import` may be left out, the parser takes an unknown command for a source, and misses the store.
+    private static func unknownCommand(_ arguments: [String], commands: [String]) -> String? {
+        guard let first = arguments.first else { return nil }
+        if first == "help" {
+            guard let topic = arguments.dropFirst().first, !topic.hasPrefix("-"), !commands.contains(topic) else {
+                return nil
+            }
+            return "there is no command '\(topic)'" + suggestion(for: topic, among: commands)
+        }
+        let looksLikeCommand = first.utf8.allSatisfy { $0 != UInt8(ascii: ".") && $0 != UInt8(ascii: "/") }
+        guard !first.hasPrefix("-"), looksLikeCommand, !commands.contains(first),
+            !arguments.contains(where: { $0 == "--into" || $0.hasPrefix("--into=") }),
+            !arguments.contains("--help"), !arguments.contains("-h"),
+            !FileManager.default.fileExists(atPath: first)
+        else { return nil }
+        return "there is no command or file '\(first)'" + suggestion(for: first, among: commands)
+    }
+
+    /// Alone, an unknown option would be answered with what else is missing.
+    private static func unknownOption(_ arguments: [String]) -> String? {
+        guard arguments.count == 1, let option = arguments.first, option.hasPrefix("--") else { return nil }
+        let known = ["--help", "--version"]
+        let suggestion = suggestion(for: option, among: known)
+        return known.contains(option) || suggestion.isEmpty ? nil : "there is no option '\(option)'" + suggestion
+    }
+
+    private static func suggestion(for word: String, among words: [String]) -> String {
+        let near = words.map { (word: $0, distance: distance(word, $0)) }.min { $0.distance < $1.distance }
+        guard let near, near.distance <= 2, near.distance < word.count else { return "" }
+        return "; did you mean '\(near.word)'?"
+    }
+
+    /// How many letters must be put in, taken out or changed to make one word of the other (Levenshtein).
+    private static func distance(_ word: String, _ other: String) -> Int {
+        let other = Array(other)
+        var row = Array(0...other.count)
+        for (index, letter) in word.enumerated() {
+            var diagonal = row[0]
+            row[0] = index + 1
+            for column in other.indices {
+                let changed = diagonal + (letter == other[column] ? 0 : 1)
+                diagonal = row[column + 1]
+                row[column + 1] = min(changed, row[column] + 1, diagonal + 1)
+            }
+        }
+        return row[other.count]
     }
 }

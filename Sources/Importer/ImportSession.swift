@@ -246,8 +246,10 @@ final class ImportSession {
     private func resumePoint() throws -> ResumePoint {
         let marker = try marker()
         if job.options.takesChunks {
-            guard let content = try ChunkManifest.read(in: directory) else {
-                throw ImportError(.noInput, "\(directory.path): has no manifest any more")
+            guard let content = try ChunkManifest.read(in: directory),
+                content.header.shapes == job.sources.map(\.shape)
+            else {
+                throw ImportError(.noInput, "\(directory.path): has no manifest of this import's chunks any more")
             }
             let ranges = try database.read { [job] database in
                 try job.sources.indices.flatMap {
@@ -266,7 +268,7 @@ final class ImportSession {
         return try ResumePoint(
             marker: marker,
             outsideNames: names,
-            sourceCount: job.sources.count,
+            shapes: job.sources.map(\.shape),
             directory: directory,
             token: job.token,
             verifies: !wasJustSplit,

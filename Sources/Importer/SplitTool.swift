@@ -70,7 +70,7 @@ struct SplitTool {
         let point = try ResumePoint(
             marker: Marker(),
             outsideNames: [],
-            sourceCount: header.sources.count,
+            shapes: header.shapes,
             directory: directory,
             token: nil,
             interruption: interruption

@@ -183,7 +183,9 @@ struct ChunkSource {
             isDirectory.boolValue
         else { return nil }
         let directory = try ChunkDirectory(path: JobOpening.absolute(arguments[0]), creates: false)
-        guard let content = try ChunkManifest.read(in: directory) else {
+        guard let content = try ChunkManifest.read(in: directory),
+            content.header.sources.count == content.header.shapes.count
+        else {
             throw ImportError(
                 .noInput,
                 "\(arguments[0]): is a directory without \(ChunkManifest.fileName)",

@@ -21,7 +21,7 @@ struct ResumePoint {
     ///
     /// - Parameters:
     ///   - outsideNames: of the marker's source, as far as the store knows them.
-    ///   - sourceCount: how many sources the job has.
+    ///   - shapes: of the job's sources.
     ///   - directory: where the chunks are.
     ///   - token: the job's; nil for a split.
     ///   - verifies: whether the chunks' checksums are looked at.
@@ -29,14 +29,16 @@ struct ResumePoint {
     init(
         marker: Marker,
         outsideNames: [String],
-        sourceCount: Int,
+        shapes: [SourceShape],
         directory: ChunkDirectory,
         token: String?,
         verifies: Bool = true,
         interruption: Interruption
     ) throws {
         committed = marker.committed
-        let content = try ChunkManifest.read(in: directory).flatMap { $0.header.job == token ? $0 : nil }
+        let content = try ChunkManifest.read(in: directory).flatMap {
+            $0.header.job == token && $0.header.shapes == shapes ? $0 : nil
+        }
         var usable: [ChunkEntry] = []
         var kept = 0
         if let content {
@@ -68,7 +70,7 @@ struct ResumePoint {
                 outsideNames: outsideNames + usable.flatMap(\.outside.keys)
             )
         }
-        isSplit = split.source >= sourceCount
+        isSplit = split.source >= shapes.count
     }
 
     /// Whether a chunk begins where the marker's chunk does.

@@ -5,7 +5,7 @@ extension ChunkEntry {
     ///   - before: the entry before; nil for the first one.
     ///   - header: the manifest's header.
     func isSound(after before: ChunkEntry?, in header: ChunkManifest.Header) -> Bool {
-        guard header.sources.count == header.shapes.count, header.shapes.indices.contains(source) else { return false }
+        guard header.shapes.indices.contains(source) else { return false }
         let paths = Int64(header.shapes[source].paths.count)
         guard number > 0, firstOrdinal > 0, records >= 0, bytes >= Int64(records), firstByte >= 0,
             firstByte <= endByte, end.byteOffset >= 0, self.paths.allSatisfy({ 0..<paths ~= $0.value }),

@@ -93,16 +93,18 @@ final class RowWriter {
                 try batch.cells.withUnsafeBufferPointer { cells in
                     for row in batch.rows where row.entity == entityIndex {
                         let values = Values(cells: cells, chunk: chunk, own: own)
-                        place(row, in: batch)
-                        if !identifier.isEmpty, let rowID = try find(values) {
-                            try body(row, try merge(values, into: rowID))
-                            continue
+                        if !identifier.isEmpty {
+                            place(row, in: batch)
+                            if let rowID = try find(values) {
+                                try body(row, try merge(values, into: rowID))
+                                continue
+                            }
                         }
                         guard row.unmet < 0 else {
                             try body(row, nil)
                             continue
                         }
-                        try insertRow(values)
+                        try insertRow(values, row, batch)
                         try body(row, .inserted(rowID: sqlite3_last_insert_rowid(connection)))
                     }
                 }
@@ -163,15 +165,21 @@ final class RowWriter {
         if code != SQLITE_OK { throw error(code) }
     }
 
-    private func insertRow(_ values: Values) throws {
+    /// Inserts a row: the cells that it has, and defaults in between.
+    private func insertRow(_ values: Values, _ row: RowBatch.Row, _ batch: borrowing RowBatch) throws {
+        // Local, as each access to a class's property is checked.
+        let insert = insert
+        let plan = plan
         try plan.defaultBytes.withUnsafeBufferPointer { defaults in
-            for attribute in 0..<places.count {
-                let place = Int32(attribute + 1)
-                if places[attribute] >= 0 {
-                    try bind(values.cells[places[attribute]], values, to: insert, at: place)
+            let absent = Values(cells: values.cells, chunk: values.chunk, own: defaults)
+            var next = row.firstCell
+            for attribute in 0..<plan.types.count {
+                let place = Int32(truncatingIfNeeded: attribute + 1)
+                if batch.isPresent(attribute, in: row) {
+                    try bind(values.cells[next], values, to: insert, at: place)
+                    next += 1
                 } else {
-                    let values = Values(cells: values.cells, chunk: values.chunk, own: defaults)
-                    try bind(plan.defaults[attribute], values, to: insert, at: place)
+                    try bind(plan.defaults[attribute], absent, to: insert, at: place)
                 }
             }
             let code = sqlite3_step(insert)

@@ -40,7 +40,7 @@ extension ImportPipeline {
             run: run,
             opener: SourceOpener(),
             progress: progress,
-            interruption: interruption
+            interruption: interruption.child()
         ).infer(sources)
     }
 }

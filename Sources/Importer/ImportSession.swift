@@ -6,21 +6,21 @@ import ImportModel
 ///
 /// The importer's lock is held meanwhile.
 final class ImportSession {
-    private let store: String
-    private let options: RunOptions
-    private let opener: SourceOpener
-    private let progress: ImportProgress
+    let store: String
+    let options: RunOptions
+    let opener: SourceOpener
+    let progress: ImportProgress
     /// This run's own: it also ends the reading of a source when a worker has failed.
-    private let interruption: Interruption
+    let interruption: Interruption
     private let merges: MergeCenter
     /// Held open from the first to the last moment: the last connection to close would take the WAL away from under the
     /// workers.
-    private let database: DatabaseQueue
-    private let directory: ChunkDirectory
-    private let started = ContinuousClock.now
+    let database: DatabaseQueue
+    let directory: ChunkDirectory
+    let started = ContinuousClock.now
     private let secondsBefore: Double
-    private var job: StoredJob
-    private var open: [Int: SourceStream] = [:]
+    var job: StoredJob
+    var open: [Int: SourceStream] = [:]
 
     init(
         store: String,
@@ -189,176 +189,6 @@ final class ImportSession {
         }
     }
 
-    // MARK: Where to go on
-
-    private func marker() throws -> Marker {
-        try database.read { [job] in try Marker($0, job: job.id) } ?? Marker()
-    }
-
-    /// Makes sure that the sources before the marker are what they were.
-    private func checkSources() throws {
-        guard !job.options.takesChunks else { return }
-        let marker = try marker()
-        let check = SourceCheck(opener: opener, interruption: interruption)
-        var now: [SourceDescription] = []
-        var isModelStale = !job.isModelFinal && job.sources.contains { !$0.description.isRepeatable }
-        for (index, source) in job.sources.enumerated() {
-            guard let path = source.description.path else {
-                now.append(source.description)
-                continue
-            }
-            // The chunks may be all that is needed; whether the source is missed is found out when it is opened.
-            guard FileManager.default.fileExists(atPath: path) else {
-                now.append(source.description)
-                continue
-            }
-            let description = try opener.describe(again: source.description, interruption: interruption)
-            now.append(description)
-            guard !SourceCheck.isUntouched(description, since: source.description) else { continue }
-            // Chunks that were cut from a source that has changed since are not to be imported.
-            if index >= marker.source {
-                try dropChunks()
-                isModelStale = true
-            }
-            guard index <= marker.source, marker.bytes > 0 else { continue }
-            let ranges = try database.read { [job] in
-                try SourceCheck.committedRanges($0, job: job.id, source: index)
-            }
-            let stream = try opener.open(description, interruption: interruption)
-            try check.verify(stream, description.name, ranges, upTo: ranges.last?.endByte ?? 0)
-            if index < marker.source { try check.verifyEnd(of: stream, description.name) }
-        }
-        let directory = directory.path
-        job = try database.write { [job, isModelStale] database in
-            var job = job
-            try job.refresh(now, chunkDirectory: directory, database)
-            // A model is inferred from all records, so it is not known yet when there are others than before.
-            if isModelStale, job.options.model == nil { try job.forgetModel(database) }
-            return job
-        }
-    }
-
-    private func dropChunks() throws {
-        guard let content = try ChunkManifest.read(in: directory), content.header.job == job.token else { return }
-        try directory.remove(ChunkManifest.fileName)
-    }
-
-    private func resumePoint() throws -> ResumePoint {
-        let marker = try marker()
-        if job.options.takesChunks {
-            guard let content = try ChunkManifest.read(in: directory),
-                content.header.shapes == job.sources.map(\.shape)
-            else {
-                throw ImportError(.noInput, "\(directory.path): has no manifest of this import's chunks any more")
-            }
-            let ranges = try database.read { [job] database in
-                try job.sources.indices.flatMap {
-                    try SourceCheck.committedRanges(database, job: job.id, source: $0)
-                }
-            }
-            return try ResumePoint(marker: marker, of: content, committed: ranges, in: directory)
-        }
-        let names = try database.read { [job] in
-            try String.fetchAll(
-                $0,
-                sql: "SELECT attribute FROM _import_ledger WHERE job = ? AND kind = ?",
-                arguments: [job.id, LedgerKind.outside.rawValue]
-            )
-        }
-        return try ResumePoint(
-            marker: marker,
-            outsideNames: names,
-            shapes: job.sources.map(\.shape),
-            directory: directory,
-            token: job.token,
-            verifies: !wasJustSplit,
-            interruption: interruption
-        )
-    }
-
-    /// The manifest that the split goes on writing.
-    private func manifest(_ point: ResumePoint) throws -> ChunkManifest {
-        let isSynced = job.sources.contains { !$0.description.isRepeatable }
-        if let content = point.manifest {
-            return try ChunkManifest(resuming: content, in: directory, synced: isSynced)
-        }
-        let header = ChunkManifest.Header(
-            sources: job.sources.map(\.description),
-            shapes: job.sources.map(\.shape),
-            limits: limits,
-            job: job.token
-        )
-        return try ChunkManifest(creatingIn: directory, header: header, synced: isSynced)
-    }
-
-    private var limits: SplitLimits {
-        SplitLimits(maxRecordBytes: job.options.maxRecordBytes, maxDepth: job.options.maxDepth)
-    }
-
-    private func sealed(_ entry: ChunkEntry) -> SealedChunk {
-        SealedChunk(
-            entry,
-            in: directory,
-            shape: job.sources[entry.source].shape,
-            maxRecordBytes: limits.maxRecordBytes
-        )
-    }
-
-    /// A stream that cannot be opened at a place of its own is read up to there, and checked on the way.
-    private func advanceStandardInput(to point: ResumePoint) throws {
-        guard !point.isSplit, open[point.split.source] == nil else { return }
-        let source = job.sources[point.split.source]
-        guard !source.description.isRepeatable, point.split.position.byteOffset > 0 else { return }
-        var ranges = try database.read { [job] in
-            try SourceCheck.committedRanges($0, job: job.id, source: point.split.source)
-        }
-        let end = ranges.last?.endByte ?? 0
-        ranges += point.chunks.filter { $0.source == point.split.source && $0.firstByte >= end }.map {
-            SourceCheck.Range(firstByte: $0.firstByte, endByte: $0.endByte, hash: $0.sourceHash)
-        }
-        let stream = try opener.open(source.description, interruption: interruption)
-        try SourceCheck(opener: opener, interruption: interruption).verify(
-            stream,
-            source.description.displayName,
-            ranges,
-            upTo: point.split.position.byteOffset
-        )
-        open[point.split.source] = stream
-    }
-
-    private func splitStage(_ point: ResumePoint) throws -> SplitStage {
-        SplitStage(
-            sources: job.sources,
-            limits: limits,
-            chunkSize: options.chunkSize,
-            directory: directory,
-            manifest: try manifest(point),
-            opener: opener,
-            interruption: interruption,
-            progress: progress
-        )
-    }
-
-    private func showWhereItStands(_ point: ResumePoint) throws {
-        let marker = try marker()
-        let total = job.sources.reduce(Int64?(0)) { total, source in
-            guard let total, let size = source.description.plainSize else { return nil }
-            return total + size
-        }
-        let rejects = try database.read { [job, started] in try JobProgress($0, job: job.id, started: started).rejects }
-        let cut = point.chunks.reduce(marker.bytes) { $0 + $1.endByte - max($1.firstByte, 0) }
-        progress.update {
-            $0.totalBytes = total
-            $0.splitBytes = cut
-            $0.splitRecords = point.split.firstOrdinal - 1
-            $0.importedBytes = marker.bytes
-            $0.importedRecords = marker.recordOrdinal
-            $0.resumedBytes = marker.bytes
-            $0.resumedRecords = marker.recordOrdinal
-            $0.rejects = rejects
-        }
-    }
-
     // MARK: The two phases
 
     /// Splits everything, looks at every record, and gives the job the model that fits them all.
@@ -376,13 +206,14 @@ final class ImportSession {
             progress: progress,
             interruption: interruption
         )
-        let pool = WorkerPool(workers: options.workers) { [interruption] error in
-            queue.fail(error)
-            interruption.request(.interrupt)
-        }
-        for _ in 0..<options.workers { pool.start { try stage.work() } }
-        interruption.onRequest { [interruption] in queue.fail(interruption.error) }
-        let fault = try feed(queue, pool, point)
+        let fault = try WorkerPool.run(
+            options.workers,
+            on: queue,
+            interruption: interruption,
+            stop: { queue.fail($0) },
+            work: { try stage.work() },
+            feed: { try feed(queue, point) }
+        )
         let inferred = stage.model()
         progress.update { progress in
             progress.messages += inferred.notices
@@ -397,7 +228,7 @@ final class ImportSession {
     }
 
     /// Whether this very run has cut the chunks that wait, so that they need no second look.
-    private var wasJustSplit = false
+    var wasJustSplit = false
 
     /// What was wrong with a source in the first of two phases: what stands before it is imported first.
     private var deferredFault: ImportError?
@@ -423,41 +254,31 @@ final class ImportSession {
             interruption: interruption,
             merges: merges
         )
-        let pool = WorkerPool(workers: options.workers) { [interruption] error in
-            stage.fail(error)
-            interruption.request(.interrupt)
-        }
-        for _ in 0..<options.workers { pool.start { try stage.work() } }
-        interruption.onRequest { [interruption] in stage.fail(interruption.error) }
         if deferredFault != nil { point.split.source = job.sources.count }
-        if let fault = try feed(queue, pool, point) ?? deferredFault { throw fault }
+        let fault = try WorkerPool.run(
+            options.workers,
+            on: queue,
+            interruption: interruption,
+            stop: { stage.fail($0) },
+            work: { try stage.work() },
+            feed: { try feed(queue, point) }
+        )
+        if let fault = fault ?? deferredFault { throw fault }
         try interruption.check()
         try checkCompleteness()
     }
 
-    /// Hands the workers the chunks that are there and those that the split makes, and waits for them.
-    private func feed(_ queue: ChunkQueue, _ pool: WorkerPool, _ point: ResumePoint) throws -> ImportError? {
-        do {
-            for (index, entry) in point.chunks.enumerated() {
-                try queue.put(sealed(entry), committed: index == 0 ? point.committed : .none)
-            }
-            var fault: ImportError?
-            if point.split.source < job.sources.count {
-                var isFirst = point.chunks.isEmpty
-                fault = try splitStage(point).run(from: point.split, open: open) { chunk in
-                    try queue.put(chunk, committed: isFirst ? point.committed : .none)
-                    isFirst = false
-                }
-                open = [:]
-            }
-            queue.close()
-            try pool.wait()
-            return fault
-        } catch {
-            queue.fail(error)
-            // A worker's own error comes first: it is why the queue refused.
-            try pool.wait()
-            throw error
+    /// Hands the workers the chunks that are there and those that the split makes.
+    private func feed(_ queue: ChunkQueue, _ point: ResumePoint) throws -> ImportError? {
+        for (index, entry) in point.chunks.enumerated() {
+            try queue.put(sealed(entry), committed: index == 0 ? point.committed : .none)
+        }
+        guard point.split.source < job.sources.count else { return nil }
+        defer { open = [:] }
+        var isFirst = point.chunks.isEmpty
+        return try splitStage(point).run(from: point.split, open: open) { chunk in
+            try queue.put(chunk, committed: isFirst ? point.committed : .none)
+            isFirst = false
         }
     }
 

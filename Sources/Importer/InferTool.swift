@@ -61,28 +61,21 @@ struct InferTool {
             progress: progress,
             interruption: interruption
         )
-        let pool = WorkerPool(workers: run.workers) { queue.fail($0) }
-        for _ in 0..<run.workers { pool.start { try stage.work() } }
-        interruption.onRequest { [interruption] in queue.fail(interruption.error) }
-        do {
-            let fault = try cut { entry, directory in
-                try queue.put(
-                    SealedChunk(
-                        entry,
-                        in: directory,
-                        shape: sources[entry.source].shape,
-                        maxRecordBytes: job.maxRecordBytes
-                    )
-                )
+        progress.update { $0.totalBytes = sources.map(\.description).plainSize }
+        let fault = try WorkerPool.run(
+            run.workers,
+            on: queue,
+            interruption: interruption,
+            stop: { queue.fail($0) },
+            work: { try stage.work() },
+            feed: {
+                try cut { entry, directory in
+                    let shape = sources[entry.source].shape
+                    try queue.put(SealedChunk(entry, in: directory, shape: shape, maxRecordBytes: job.maxRecordBytes))
+                }
             }
-            queue.close()
-            try pool.wait()
-            if let fault { throw fault }
-        } catch {
-            queue.fail(error)
-            try pool.wait()
-            throw error
-        }
+        )
+        if let fault { throw fault }
         progress.update { $0.phase = .finished }
         let inferred = stage.model()
         return InferredModel(text: inferred.model.encoded(), notices: inferred.notices)

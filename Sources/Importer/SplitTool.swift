@@ -104,10 +104,7 @@ struct SplitTool {
     private func showStart(_ start: SplitStart, _ before: [ChunkEntry], _ header: ChunkManifest.Header) {
         let bytes = before.reduce(0) { $0 + $1.endByte - $1.firstByte }
         progress.update {
-            $0.totalBytes = header.sources.reduce(Int64?(0)) { total, source in
-                guard let total, let size = source.plainSize else { return nil }
-                return total + size
-            }
+            $0.totalBytes = header.sources.plainSize
             $0.splitBytes = bytes
             $0.splitRecords = start.firstOrdinal - 1
             $0.resumedBytes = bytes

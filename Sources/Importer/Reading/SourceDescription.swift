@@ -53,3 +53,13 @@ public struct SourceDescription: Sendable, Hashable, Codable {
     /// Its length in bytes, where that is known before it is read.
     public var plainSize: Int64? { isCompressed ? nil : size }
 }
+
+extension [SourceDescription] {
+    /// Their length in bytes together; nil where that of one is not known before it is read.
+    var plainSize: Int64? {
+        reduce(Int64?(0)) { total, source in
+            guard let total, let size = source.plainSize else { return nil }
+            return total + size
+        }
+    }
+}

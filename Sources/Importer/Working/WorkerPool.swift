@@ -20,6 +20,43 @@ final class WorkerPool: Sendable {
         self.onFailure = onFailure
     }
 
+    /// Runs workers on a queue for as long as it is fed, and until it is empty.
+    ///
+    /// - Parameters:
+    ///   - workers: how many, from 1.
+    ///   - queue: what they take from; closed when `feed` is done.
+    ///   - interruption: ends the work; also requested when a worker fails, so that nobody waits for more to be read.
+    ///   - stop: stops whoever waits, with the error that ended the work.
+    ///   - work: a worker's life.
+    ///   - feed: fills the queue, on this thread.
+    /// - Returns: what `feed` returned.
+    /// - Throws: the first error of a worker, or else what `feed` threw.
+    static func run<Result>(
+        _ workers: Int,
+        on queue: ChunkQueue,
+        interruption: Interruption,
+        stop: @escaping @Sendable (any Error) -> Void,
+        work: @escaping @Sendable () throws -> Void,
+        feed: () throws -> Result
+    ) throws -> Result {
+        let pool = WorkerPool(workers: workers) { error in
+            stop(error)
+            interruption.request(.interrupt)
+        }
+        for _ in 0..<workers { pool.start(work) }
+        interruption.onRequest { stop(interruption.error) }
+        do {
+            let result = try feed()
+            queue.close()
+            try pool.wait()
+            return result
+        } catch {
+            stop(error)
+            try pool.wait()
+            throw error
+        }
+    }
+
     /// Starts a worker.
     func start(_ work: @escaping @Sendable () throws -> Void) {
         queue.addOperation { [self] in

@@ -1,0 +1,173 @@
+import Foundation
+import GRDB
+import ImportModel
+
+/// Where a run of a job goes on, and whether it may.
+extension ImportSession {
+    func marker() throws -> Marker {
+        try database.read { [job] in try Marker($0, job: job.id) } ?? Marker()
+    }
+
+    /// Makes sure that the sources before the marker are what they were.
+    func checkSources() throws {
+        guard !job.options.takesChunks else { return }
+        let marker = try marker()
+        let check = SourceCheck(opener: opener, interruption: interruption)
+        var now: [SourceDescription] = []
+        var isModelStale = !job.isModelFinal && job.sources.contains { !$0.description.isRepeatable }
+        for (index, source) in job.sources.enumerated() {
+            guard let path = source.description.path else {
+                now.append(source.description)
+                continue
+            }
+            // The chunks may be all that is needed; whether the source is missed is found out when it is opened.
+            guard FileManager.default.fileExists(atPath: path) else {
+                now.append(source.description)
+                continue
+            }
+            let description = try opener.describe(again: source.description, interruption: interruption)
+            now.append(description)
+            guard !SourceCheck.isUntouched(description, since: source.description) else { continue }
+            // Chunks that were cut from a source that has changed since are not to be imported.
+            if index >= marker.source {
+                try dropChunks()
+                isModelStale = true
+            }
+            guard index <= marker.source, marker.bytes > 0 else { continue }
+            let ranges = try database.read { [job] in
+                try SourceCheck.committedRanges($0, job: job.id, source: index)
+            }
+            let stream = try opener.open(description, interruption: interruption)
+            try check.verify(stream, description.name, ranges, upTo: ranges.last?.endByte ?? 0)
+            if index < marker.source { try check.verifyEnd(of: stream, description.name) }
+        }
+        let directory = directory.path
+        job = try database.write { [job, isModelStale] database in
+            var job = job
+            try job.refresh(now, chunkDirectory: directory, database)
+            // A model is inferred from all records, so it is not known yet when there are others than before.
+            if isModelStale, job.options.model == nil { try job.forgetModel(database) }
+            return job
+        }
+    }
+
+    func dropChunks() throws {
+        guard let content = try ChunkManifest.read(in: directory), content.header.job == job.token else { return }
+        try directory.remove(ChunkManifest.fileName)
+    }
+
+    func resumePoint() throws -> ResumePoint {
+        let marker = try marker()
+        if job.options.takesChunks {
+            guard let content = try ChunkManifest.read(in: directory),
+                content.header.shapes == job.sources.map(\.shape)
+            else {
+                throw ImportError(.noInput, "\(directory.path): has no manifest of this import's chunks any more")
+            }
+            let ranges = try database.read { [job] database in
+                try job.sources.indices.flatMap {
+                    try SourceCheck.committedRanges(database, job: job.id, source: $0)
+                }
+            }
+            return try ResumePoint(marker: marker, of: content, committed: ranges, in: directory)
+        }
+        let names = try database.read { [job] in
+            try String.fetchAll(
+                $0,
+                sql: "SELECT attribute FROM _import_ledger WHERE job = ? AND kind = ?",
+                arguments: [job.id, LedgerKind.outside.rawValue]
+            )
+        }
+        return try ResumePoint(
+            marker: marker,
+            outsideNames: names,
+            shapes: job.sources.map(\.shape),
+            directory: directory,
+            token: job.token,
+            verifies: !wasJustSplit,
+            interruption: interruption
+        )
+    }
+
+    /// The manifest that the split goes on writing.
+    func manifest(_ point: ResumePoint) throws -> ChunkManifest {
+        let isSynced = job.sources.contains { !$0.description.isRepeatable }
+        if let content = point.manifest {
+            return try ChunkManifest(resuming: content, in: directory, synced: isSynced)
+        }
+        let header = ChunkManifest.Header(
+            sources: job.sources.map(\.description),
+            shapes: job.sources.map(\.shape),
+            limits: limits,
+            job: job.token
+        )
+        return try ChunkManifest(creatingIn: directory, header: header, synced: isSynced)
+    }
+
+    var limits: SplitLimits {
+        SplitLimits(maxRecordBytes: job.options.maxRecordBytes, maxDepth: job.options.maxDepth)
+    }
+
+    func sealed(_ entry: ChunkEntry) -> SealedChunk {
+        SealedChunk(
+            entry,
+            in: directory,
+            shape: job.sources[entry.source].shape,
+            maxRecordBytes: limits.maxRecordBytes
+        )
+    }
+
+    /// A stream that cannot be opened at a place of its own is read up to there, and checked on the way.
+    func advanceStandardInput(to point: ResumePoint) throws {
+        guard !point.isSplit, open[point.split.source] == nil else { return }
+        let source = job.sources[point.split.source]
+        guard !source.description.isRepeatable, point.split.position.byteOffset > 0 else { return }
+        var ranges = try database.read { [job] in
+            try SourceCheck.committedRanges($0, job: job.id, source: point.split.source)
+        }
+        let end = ranges.last?.endByte ?? 0
+        ranges += point.chunks.filter { $0.source == point.split.source && $0.firstByte >= end }.map {
+            SourceCheck.Range(firstByte: $0.firstByte, endByte: $0.endByte, hash: $0.sourceHash)
+        }
+        let stream = try opener.open(source.description, interruption: interruption)
+        try SourceCheck(opener: opener, interruption: interruption).verify(
+            stream,
+            source.description.displayName,
+            ranges,
+            upTo: point.split.position.byteOffset
+        )
+        open[point.split.source] = stream
+    }
+
+    func splitStage(_ point: ResumePoint) throws -> SplitStage {
+        SplitStage(
+            sources: job.sources,
+            limits: limits,
+            chunkSize: options.chunkSize,
+            directory: directory,
+            manifest: try manifest(point),
+            opener: opener,
+            interruption: interruption,
+            progress: progress
+        )
+    }
+
+    func showWhereItStands(_ point: ResumePoint) throws {
+        let marker = try marker()
+        let total = job.sources.map(\.description).plainSize
+        let rejects = try database.read { [job, started] in try JobProgress($0, job: job.id, started: started).rejects }
+        // The first of the chunks that wait may be committed in part.
+        let before = point.committed.records > 0 ? marker.byteOffset - marker.chunkStart.byteOffset : 0
+        let cut = point.chunks.reduce(marker.bytes - before) { $0 + $1.endByte - $1.firstByte }
+        progress.update {
+            $0.totalBytes = total
+            $0.splitBytes = cut
+            $0.splitRecords = point.split.firstOrdinal - 1
+            $0.importedBytes = marker.bytes
+            $0.importedRecords = marker.recordOrdinal
+            $0.resumedBytes = marker.bytes
+            $0.resumedRecords = marker.recordOrdinal
+            $0.rejects = rejects
+        }
+    }
+}

@@ -62,9 +62,7 @@ struct JSONTestSuiteTests {
     }
 
     /// Scalars go into the attribute `value`; everything that is taken comes back.
-    @Test(
-        arguments: names.filter { $0.hasPrefix("y_structure") || $0.hasPrefix("y_number") || $0.contains("surrogate") }
-    )
+    @Test(arguments: names.filter(isReadBack))
     func importsWhatIsJSON(name: String) throws {
         let directory = try TemporaryDirectory()
         let path = SharedData.path("\(Self.folder)/\(name)")
@@ -75,5 +73,12 @@ struct JSONTestSuiteTests {
         let model = try directory.write(inferred.output, to: "model.json")
         let compared = try run([Project.python, Project.check("roundtrip.py"), store, model, path])
         #expect(compared.ending == .exit(0), "\(compared.outputText) \(compared.errorText)")
+    }
+
+    /// Numbers, structures and surrogates: where readers differ, but all that Python reads as well.
+    private static func isReadBack(_ name: String) -> Bool {
+        if name.hasPrefix("y_structure") || name.hasPrefix("y_number") { return true }
+        let isEscaped = name.contains("surrogate") && !name.contains("UTF8_surrogate")
+        return isEscaped && !name.hasPrefix("n_")
     }
 }

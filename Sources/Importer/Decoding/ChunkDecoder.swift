@@ -41,9 +41,11 @@ final class ChunkDecoder {
 
     /// Takes the next chunk.
     ///
-    /// - Parameter committed: what of it is committed already.
+    /// - Parameters:
+    ///   - committed: what of it is committed already.
+    ///   - source: the name of its source, for messages.
     /// - Throws: `ImportError` when the file is not what was sealed, or its beginning not what was committed.
-    func open(_ chunk: SealedChunk, skipping committed: CommittedPrefix) throws {
+    func open(_ chunk: SealedChunk, skipping committed: CommittedPrefix, source: String) throws {
         try reader.open(chunk)
         hasher = XXH3Hasher()
         isExhausted = false
@@ -53,7 +55,7 @@ final class ChunkDecoder {
         guard reader.line == committed.records, hasher.digest == committed.hash else {
             throw ImportError(
                 .badInput,
-                "the source has changed before the place where the import stopped",
+                "\(source): has changed before the place where the import stopped",
                 advice: "Give the source as it was, or begin anew with --restart."
             )
         }

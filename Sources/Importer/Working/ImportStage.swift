@@ -75,7 +75,8 @@ final class ImportStage: Sendable {
         _ writer: StoreWriter,
         _ stock: inout BatchStock
     ) throws {
-        try decoder.open(item.chunk, skipping: item.committed)
+        let source = job.sources[item.chunk.entry.source].description.displayName
+        try decoder.open(item.chunk, skipping: item.committed, source: source)
         // Decoding may run ahead of committing by about a chunk's size, no further.
         let allowance = max(run.chunkSize, 1 << 20)
         var decoded: [RowBatch] = []

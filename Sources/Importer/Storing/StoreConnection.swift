@@ -12,12 +12,14 @@ enum StoreConnection {
         configuration.journalMode = .wal
         configuration.foreignKeysEnabled = false
         configuration.busyMode = .timeout(60)
+        // The page size counts for new files only; fewer, larger pages are fewer writes.
         configuration.prepareDatabase { database in
             try database.execute(
                 sql: """
+                    PRAGMA page_size = 16384;
                     PRAGMA synchronous = \(durability.rawValue.uppercased());
                     PRAGMA cache_size = -8000;
-                    PRAGMA wal_autocheckpoint = 4000;
+                    PRAGMA wal_autocheckpoint = 1000;
                     """
             )
         }

@@ -109,7 +109,10 @@ final class ChunkBuilder {
         maxRecordBytes = Int64(settings.limits.maxRecordBytes)
         usualCapacity = min(writer.chunkSize, 64 << 20) + (64 << 10)
         capacity = usualCapacity
-        guard let memory = malloc(capacity) else { fatalError("out of memory") }
+        guard let memory = malloc(capacity) else {
+            // There is no memory for a single chunk, at the very beginning.
+            fatalError("out of memory")
+        }
         bytes = memory.assumingMemoryBound(to: UInt8.self)
         blockBase = base
         firstByte = base
@@ -299,7 +302,8 @@ final class ChunkBuilder {
     /// Large blocks of memory are moved by the system without being there twice.
     private func resize(to size: Int) {
         guard let moved = realloc(bytes, size) else {
-            // Less memory than the largest record that the job allows.
+            // There is less memory than the largest record that the job allows (--max-record-bytes); what is committed
+            // is safe, and the import can be resumed with more.
             fatalError("out of memory")
         }
         bytes = moved.assumingMemoryBound(to: UInt8.self)

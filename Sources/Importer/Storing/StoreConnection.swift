@@ -5,8 +5,8 @@ import GRDB
 enum StoreConnection {
     /// A connection that writes.
     ///
-    /// - Throws: `ImportError` with `.cannotCreate` when the file cannot be made or is not writable, `.badInput` when it
-    ///   is no SQLite database.
+    /// - Throws: `ImportError` with `.cannotCreate` when the file cannot be made, is not writable, or is no SQLite
+    ///   database.
     static func writer(_ store: String, durability: RunOptions.Durability) throws -> DatabaseQueue {
         var configuration = Configuration()
         configuration.journalMode = .wal
@@ -28,7 +28,7 @@ enum StoreConnection {
 
     /// A connection that only reads.
     ///
-    /// - Throws: `ImportError` with `.noInput` when there is no file, `.badInput` when it is no SQLite database.
+    /// - Throws: `ImportError` with `.noInput` when there is no file, `.cannotCreate` when it is no SQLite database.
     static func reader(_ store: String) throws -> DatabaseQueue {
         guard FileManager.default.fileExists(atPath: store) else {
             throw ImportError(.noInput, "\(store): there is no such store", advice: "Check the path.")

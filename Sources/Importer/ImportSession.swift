@@ -276,7 +276,9 @@ final class ImportSession {
         guard point.split.source < job.sources.count else { return nil }
         defer { open = [:] }
         var isFirst = point.chunks.isEmpty
-        return try splitStage(point).run(from: point.split, open: open) { chunk in
+        let keepsAll = job.model == nil
+        return try splitStage(point).run(from: point.split, open: open) { [directory, options] chunk in
+            if keepsAll { try directory.checkRoom(forChunksOf: options.chunkSize) }
             try queue.put(chunk, committed: isFirst ? point.committed : .none)
             isFirst = false
         }

@@ -54,4 +54,21 @@ struct FullDiskTests {
         #expect(try run([Project.importer, "import", source, "--into", whole] + job).ending == .exit(0))
         #expect(try StoreContent.result(store) == StoreContent.result(whole))
     }
+
+    /// Without a model all chunks stay until it is inferred: that is noticed before the disk is full to its last byte.
+    @Test(.enabled(if: isPermitted, "mounting is not permitted here"))
+    func stopsBeforeKeptChunksFillTheDisk() throws {
+        let disk = try #require(try Disk(megabytes: 3))
+        let directory = try TemporaryDirectory()
+        let source = try directory.write(Samples.people(count: 40_000, seed: 32).array, to: "people.json")
+        let arguments = [Project.importer, "import", source, "--into", directory.path("store.sqlite")]
+        let failed = try run(arguments + ["--chunks", disk.path + "/chunks", "--chunk-size", "256K"])
+        #expect(failed.ending == .exit(74), "\(failed.errorText)")
+        #expect(failed.errorText.contains("KiB left"), "\(failed.errorText)")
+        let free = try FileManager.default.attributesOfFileSystem(forPath: disk.path)[.systemFreeSize] as? Int
+        #expect(try #require(free) > 0)
+
+        let last = try run(arguments + ["--chunks", directory.path("chunks"), "--chunk-size", "256K"])
+        #expect(last.ending == .exit(0), "\(last.errorText)")
+    }
 }

@@ -164,6 +164,35 @@ final class ChunkDirectory: Sendable {
         return ChunkFile(descriptor: file, path: "\(path)/\(name)")
     }
 
+    /// How many bytes its disk has room for, as far as this user may use it (`fstatvfs(3)`).
+    func freeBytes() throws -> Int64 {
+        var status = statvfs()
+        guard fstatvfs(descriptor, &status) == 0 else {
+            throw ImportError.system(errno, "look at the disk of", path)
+        }
+        let (bytes, overflow) = UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize))
+        return overflow ? Int64.max : Int64(clamping: bytes)
+    }
+
+    /// Makes sure that there is room for a chunk, and for the store to note where the import stands.
+    ///
+    /// - Parameter chunkSize: the size at which a chunk is closed, in bytes.
+    /// - Throws: `ImportError` with `.io` if there is not.
+    func checkRoom(forChunksOf chunkSize: Int) throws {
+        let free = try freeBytes()
+        guard free < Int64(chunkSize) + Self.reserve else { return }
+        throw ImportError(
+            .io,
+            "cannot write another chunk to \(path): its disk has only \(free >> 10) KiB left",
+            advice:
+                "All chunks are kept until the model is inferred from all records. Free some space on that disk and "
+                + "run the same command again: it goes on where it stopped."
+        )
+    }
+
+    /// What a store needs to note where an import stands, and some more, in bytes.
+    private static let reserve: Int64 = 512 << 10
+
     /// Waits until the names in this directory are on the disk.
     func sync() throws {
         guard fsync(descriptor) == 0 else { throw ImportError.system(errno, "sync the chunk directory", path) }

@@ -8,6 +8,22 @@ public struct JobOptions: Sendable, Hashable {
     public var entity: String?
     /// Where records stand; empty to find out.
     public var records: [RecordPath]
+    /// The attributes of an inferred entity by which two of its records are the same object; empty for none.
+    public var identifier: [String]
+    /// Types that take the place of those that inference finds, by attribute.
+    public var types: [String: AttributeType]
+    /// What a record does whose identifier is there already.
+    public var onConflict: ConflictPolicy
+    /// What a value does that does not fit its attribute.
+    public var onError: ErrorPolicy
+    /// How many rejects there may be; nil for no limit, but for a job whose first 1,000 records are all rejected.
+    public var maxErrors: ErrorLimit?
+    /// Whether a coercion that loses something is an error.
+    public var isLossless: Bool
+    /// How many records of each record path are passed over, from 0.
+    public var skip: Int64
+    /// How many records of each record path are taken at most, from 0; nil for all.
+    public var limit: Int64?
     /// Larger records are rejects.
     ///
     /// In bytes, from 1 to 1,000,000,000, which is SQLite's limit for a value (`SQLITE_MAX_LENGTH`).
@@ -22,15 +38,61 @@ public struct JobOptions: Sendable, Hashable {
         model: ModelDescription? = nil,
         entity: String? = nil,
         records: [RecordPath] = [],
+        identifier: [String] = [],
+        types: [String: AttributeType] = [:],
+        onConflict: ConflictPolicy = .merge,
+        onError: ErrorPolicy = .reject,
+        maxErrors: ErrorLimit? = nil,
+        isLossless: Bool = false,
+        skip: Int64 = 0,
+        limit: Int64? = nil,
         maxRecordBytes: Int = 64 << 20,
         maxDepth: Int = 1024
     ) {
         self.model = model
         self.entity = entity
         self.records = records
+        self.identifier = identifier
+        self.types = types
+        self.onConflict = onConflict
+        self.onError = onError
+        self.maxErrors = maxErrors
+        self.isLossless = isLossless
+        self.skip = skip
+        self.limit = limit
         self.maxRecordBytes = maxRecordBytes
         self.maxDepth = maxDepth
     }
+}
+
+/// What a record does whose identifier a stored object has already.
+public enum ConflictPolicy: String, Sendable, Hashable, Codable, CaseIterable {
+    /// It sets what it mentions; missing is not null.
+    case merge
+    /// It sets all attributes, those that it lacks to their defaults.
+    case replace
+    /// It is left out, and counted.
+    case ignore
+    /// It is a reject.
+    case error
+}
+
+/// What a value does that does not fit its attribute.
+public enum ErrorPolicy: String, Sendable, Hashable, Codable, CaseIterable {
+    /// Its record is a reject.
+    case reject
+    /// It becomes null where the attribute is optional, and is counted; elsewhere its record is a reject.
+    case null
+    /// The import stops before its record.
+    case stop
+}
+
+/// How many rejects a job may have.
+public enum ErrorLimit: Sendable, Hashable, Codable {
+    /// The import stops before the record that would be one reject too many, in source order.
+    case count(Int64)
+    /// Judged at the end: percent of the records read, from 0 to 100.
+    case percent(Double)
 }
 
 /// What may differ at every resume, because the result does not depend on it (DESIGN §5).

@@ -12,6 +12,18 @@ public struct AttributeDescription: Sendable, Hashable {
     public var defaultValue: JSONValue?
     /// Where the value is looked for, the first that is there wins.
     public var from: [AttributePath]
+    /// Whether an inserted object that has no value here gets a UUID of its own.
+    public var isGenerated: Bool
+    /// Whose value counts once an object is there.
+    public var owner: Owner
+
+    /// Who may change an attribute of a stored object.
+    public enum Owner: String, Sendable, Hashable, Codable, CaseIterable {
+        /// Every record that mentions it.
+        case source
+        /// Only those who use the store: an import sets it on insert and never again.
+        case local
+    }
 
     /// An attribute; its column has its name, and its value stands under its name, unless said otherwise.
     public init(
@@ -20,7 +32,9 @@ public struct AttributeDescription: Sendable, Hashable {
         type: AttributeType,
         isOptional: Bool = false,
         defaultValue: JSONValue? = nil,
-        from: [AttributePath]? = nil
+        from: [AttributePath]? = nil,
+        isGenerated: Bool = false,
+        owner: Owner = .source
     ) {
         self.name = name
         self.column = column ?? name
@@ -28,5 +42,7 @@ public struct AttributeDescription: Sendable, Hashable {
         self.isOptional = isOptional
         self.defaultValue = defaultValue
         self.from = from ?? [AttributePath(keys: [name])]
+        self.isGenerated = isGenerated
+        self.owner = owner
     }
 }

@@ -53,6 +53,8 @@ extension AttributeDescription {
             members.append(JSONValue.Member(key: "from", value: paths.count == 1 ? paths[0] : .array(paths)))
         }
         if !column.hasSameBytes(as: name) { members.append(JSONValue.Member(key: "column", value: .string(column))) }
+        if isGenerated { members.append(JSONValue.Member(key: "generated", value: .boolean(true))) }
+        if owner != .source { members.append(JSONValue.Member(key: "owner", value: .string(owner.rawValue))) }
         return .object(members)
     }
 

@@ -80,20 +80,21 @@ struct ModelReader {
         let members = members(
             of: value,
             at: place,
-            known: ["type", "optional", "default", "from", "column", "format"],
+            known: ["type", "optional", "default", "from", "column", "format", "generated", "owner"],
             what: "an attribute"
         )
         var attribute = AttributeDescription(name: name, type: .json)
         let type = members["type"].flatMap { attributeType($0, at: place.key("type")) }
         if members["type"] == nil, case .object = value { mistake(place, "the type is missing") }
         if let type { attribute.type = type }
-        if let optional = members["optional"] {
-            if case .boolean(let isOptional) = optional {
-                attribute.isOptional = isOptional
-            } else {
-                mistake(place.key("optional"), "must be true or false")
+        if let optional = members["optional"] { attribute.isOptional = boolean(optional, at: place.key("optional")) }
+        if let generated = members["generated"] {
+            attribute.isGenerated = boolean(generated, at: place.key("generated"))
+            if let type, type != .uuid, attribute.isGenerated {
+                mistake(place.key("generated"), "only a uuid can be generated")
             }
         }
+        if let owner = members["owner"] { attribute.owner = self.owner(owner, at: place.key("owner")) }
         if let from = members["from"] { attribute.from = attributePaths(from, at: place.key("from")) }
         let columnPlace = members["column"] == nil ? place : place.key("column")
         if let column = members["column"] { attribute.column = string(column, at: columnPlace) ?? name }
@@ -119,6 +120,18 @@ struct ModelReader {
         let known = AttributeType.allCases.map(\.rawValue).joined(separator: ", ")
         mistake(place, "not a type; there are \(known)")
         return nil
+    }
+
+    private mutating func owner(_ value: JSONValue, at place: Place) -> AttributeDescription.Owner {
+        if case .string(let name) = value, let owner = AttributeDescription.Owner(rawValue: name) { return owner }
+        mistake(place, "must be \"source\" or \"local\"")
+        return .source
+    }
+
+    private mutating func boolean(_ value: JSONValue, at place: Place) -> Bool {
+        if case .boolean(let isTrue) = value { return isTrue }
+        mistake(place, "must be true or false")
+        return false
     }
 
     private mutating func recordPath(_ value: JSONValue, at place: Place) -> RecordPath? {

@@ -5,7 +5,7 @@ import ImportModel
 /// The store's tables: the bookkeeping's, and the entities'.
 enum StoreSchema {
     /// The format that this program writes; older ones are brought up, newer ones refused.
-    static let formatVersion = 1
+    static let formatVersion = 2
 
     /// Makes the bookkeeping tables, or brings those of an older format up, in one transaction.
     ///
@@ -14,7 +14,7 @@ enum StoreSchema {
         try checkFormat(database, store: store)
         try database.execute(sql: bookkeeping)
         try database.execute(
-            sql: "INSERT OR IGNORE INTO _import_meta (key, value) VALUES ('format', ?)",
+            sql: "INSERT OR REPLACE INTO _import_meta (key, value) VALUES ('format', ?)",
             arguments: [formatVersion]
         )
     }
@@ -30,22 +30,24 @@ enum StoreSchema {
                 advice: "Use a newer version of the program."
             )
         }
-        try checkBookkeeping(database, store: store)
+        try checkBookkeeping(database, version: version, store: store)
     }
 
     /// Reading a table that somebody else has made would fail where no error is expected.
     ///
     /// The tables are strict (<https://www.sqlite.org/stricttables.html>): made by the same statement, they hold values of
-    /// the same types.
-    private static func checkBookkeeping(_ database: Database, store: String) throws {
+    /// the same types. A store of an older format lacks the tables that came later, until an import brings it up.
+    private static func checkBookkeeping(_ database: Database, version: Int, store: String) throws {
         let statements =
             "SELECT name, sql FROM sqlite_master WHERE type = 'table' AND name LIKE '\\_import\\_%' ESCAPE '\\'"
         let expected = try DatabaseQueue().write { model in
             try model.execute(sql: bookkeeping)
             return try Row.fetchAll(model, sql: statements)
         }
-        let found = Set(try Row.fetchAll(database, sql: statements))
+        let found = try Row.fetchAll(database, sql: statements)
+        let names = Set(found.map { $0["name"] as String })
         for table in expected where !found.contains(table) {
+            if version < formatVersion, !names.contains(table["name"]) { continue }
             throw ImportError(
                 .badInput,
                 "\(store): its table \(table["name"] as String) is not as this program makes it",

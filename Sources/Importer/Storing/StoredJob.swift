@@ -9,6 +9,14 @@ struct StoredJob: Sendable {
         var model: String?
         var entity: String?
         var records: [String]
+        var identifier: [String]
+        var types: [String: AttributeType]
+        var onConflict: ConflictPolicy
+        var onError: ErrorPolicy
+        var maxErrors: ErrorLimit?
+        var isLossless: Bool
+        var skip: Int64
+        var limit: Int64?
         var maxRecordBytes: Int
         var maxDepth: Int
         /// Whether the chunks were cut before, by `split`, and are not this job's to remove.
@@ -19,8 +27,35 @@ struct StoredJob: Sendable {
             model = options.model?.encoded()
             entity = options.entity
             records = options.records.map(\.description)
+            identifier = options.identifier
+            types = options.types
+            onConflict = options.onConflict
+            onError = options.onError
+            maxErrors = options.maxErrors
+            isLossless = options.isLossless
+            skip = options.skip
+            limit = options.limit
             maxRecordBytes = options.maxRecordBytes
             maxDepth = options.maxDepth
+        }
+
+        /// Reads what a store has; one of format 1 lacks the options that came later.
+        init(from decoder: any Decoder) throws {
+            let values = try decoder.container(keyedBy: CodingKeys.self)
+            model = try values.decodeIfPresent(String.self, forKey: .model)
+            entity = try values.decodeIfPresent(String.self, forKey: .entity)
+            records = try values.decode([String].self, forKey: .records)
+            identifier = try values.decodeIfPresent([String].self, forKey: .identifier) ?? []
+            types = try values.decodeIfPresent([String: AttributeType].self, forKey: .types) ?? [:]
+            onConflict = try values.decodeIfPresent(ConflictPolicy.self, forKey: .onConflict) ?? .merge
+            onError = try values.decodeIfPresent(ErrorPolicy.self, forKey: .onError) ?? .reject
+            maxErrors = try values.decodeIfPresent(ErrorLimit.self, forKey: .maxErrors)
+            isLossless = try values.decodeIfPresent(Bool.self, forKey: .isLossless) ?? false
+            skip = try values.decodeIfPresent(Int64.self, forKey: .skip) ?? 0
+            limit = try values.decodeIfPresent(Int64.self, forKey: .limit)
+            maxRecordBytes = try values.decode(Int.self, forKey: .maxRecordBytes)
+            maxDepth = try values.decode(Int.self, forKey: .maxDepth)
+            takesChunks = try values.decode(Bool.self, forKey: .takesChunks)
         }
 
         /// The names of the options that differ from `other`'s.
@@ -29,6 +64,14 @@ struct StoredJob: Sendable {
             if model != other.model { names.append("--model") }
             if entity != other.entity { names.append("--entity") }
             if records != other.records { names.append("--records") }
+            if identifier != other.identifier { names.append("--identifier") }
+            if types != other.types { names.append("--type") }
+            if onConflict != other.onConflict { names.append("--on-conflict") }
+            if onError != other.onError { names.append("--on-error") }
+            if maxErrors != other.maxErrors { names.append("--max-errors") }
+            if isLossless != other.isLossless { names.append("--lossless") }
+            if skip != other.skip { names.append("--skip") }
+            if limit != other.limit { names.append("--limit") }
             if maxRecordBytes != other.maxRecordBytes { names.append("--max-record-bytes") }
             if maxDepth != other.maxDepth { names.append("--max-depth") }
             if takesChunks != other.takesChunks { names.append("SOURCE") }

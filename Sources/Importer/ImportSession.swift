@@ -159,14 +159,45 @@ final class ImportSession {
     private func finish() throws {
         progress.update { $0.phase = .finishing }
         try warnOfEmptyPaths()
-        try setState(.finished)
-        let marker = try database.read { [job] in try Marker($0, job: job.id) } ?? Marker()
+        let changes = try finishStore()
+        let marker = try marker()
         merges.enqueue(
-            MergeNotification(job: job.id, commit: marker.commits, changes: [], marker: marker, isFinished: true)
+            MergeNotification(
+                job: job.id,
+                commit: marker.commits,
+                changes: changes.filter { !$0.isEmpty },
+                marker: marker,
+                isFinished: true
+            )
         )
         // All is in the store: that the chunks cannot be removed is no failure of the import.
         if !options.keepsChunks, !job.options.takesChunks { try? directory.removeAll() }
         progress.update { $0.phase = .finished }
+    }
+
+    /// Does in one transaction what is left for the end: begun again if it is interrupted.
+    ///
+    /// - Returns: what it changed.
+    private func finishStore() throws -> [EntityChanges] {
+        let isSorting = try database.read { [job] in try !DeferredIdentifier.positions(job: job.id, $0).isEmpty }
+        // The workers are gone: sorting may have the memory that they had.
+        if isSorting { try database.inDatabase { try $0.execute(sql: "PRAGMA cache_size = -32000") } }
+        interruption.onRequest { [database] in database.interrupt() }
+        do {
+            let (finished, changes) = try database.write { [job, interruption, secondsBefore, started] database in
+                let changes = try DeferredIdentifier.settle(job, database) { try interruption.check() }
+                try interruption.check()
+                var job = job
+                let seconds = secondsBefore + (ContinuousClock.now - started).inSeconds
+                try job.setState(.finished, seconds: seconds, database)
+                return (job, changes)
+            }
+            job = finished
+            return changes
+        } catch let error as DatabaseError where error.resultCode.primaryResultCode == .SQLITE_INTERRUPT {
+            try interruption.check()
+            throw error
+        }
     }
 
     /// A record path that matches nothing is most likely not what was meant.

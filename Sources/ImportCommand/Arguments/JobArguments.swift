@@ -14,12 +14,25 @@ struct JobArguments: ParsableArguments {
     )
     var model: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "What a record does whose identifier is there already.",
+            discussion: """
+                merge sets what the record mentions and leaves the rest; replace sets the whole object; ignore keeps \
+                the object and leaves the record out; error makes the record a reject.
+                """,
+            valueName: "policy"
+        )
+    )
+    var onConflict = ConflictPolicy.merge
+
     @OptionGroup var shape: ShapeArguments
 
     /// - Throws: `ImportError` when the model file cannot be read or is no model.
     func options() throws -> JobOptions {
         var options = shape.options
         options.model = try model.map(Self.readModel)
+        options.onConflict = onConflict
         return options
     }
 
@@ -40,6 +53,8 @@ struct JobArguments: ParsableArguments {
         }
     }
 }
+
+extension ConflictPolicy: ExpressibleByArgument {}
 
 /// The options that say what a record is.
 struct ShapeArguments: ParsableArguments {

@@ -19,8 +19,8 @@ struct ImportSubcommand: ParsableCommand {
               importer map.json --into map.sqlite --records '$.features[*]' --entity Place
               gzip -dc events.gz | importer import - --into e.sqlite --entity Event
 
-            A --model file, --entity, --records, --max-record-bytes and --max-depth decide the result: a resume \
-            with others is refused. All other options are free to change at every run.
+            The job options decide the result: a resume with others is refused. All other options are free to \
+            change at every run.
             """
     )
 

@@ -18,6 +18,8 @@ public struct CoercionError: Error, Sendable, Hashable, Codable {
         case missingValue
         /// A record that is no object where the entity asks for one.
         case notAnObject
+        /// An object with the same identifier is there already, and `--on-conflict error` says that it must not be.
+        case duplicateIdentifier
         /// Bytes that are not JSON.
         case malformed
         /// Bytes that are not UTF-8 (RFC 3629).

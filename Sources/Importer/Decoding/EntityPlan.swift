@@ -53,11 +53,17 @@ final class EntityPlan {
     let required: [Bool]
     /// Which attributes are part of the identifier.
     let identifier: [Int]
+    /// What a record does whose object is there already.
+    let onConflict: ConflictPolicy
+    /// Which attributes a record sets on insert only.
+    let isLocal: [Bool]
     private let keyBytes: [UInt8]
 
     /// - Throws: `ImportError` when a default does not fit its attribute, which a checked model never has.
-    init(entity: EntityDescription, index: Int) throws {
+    init(entity: EntityDescription, index: Int, onConflict: ConflictPolicy = .merge) throws {
         self.entity = entity
+        self.onConflict = onConflict
+        isLocal = entity.attributes.map { $0.owner == .local }
         self.index = Int32(index)
         identifier = entity.identifier.compactMap { name in entity.attributes.firstIndex { $0.name == name } }
         var tree = KeyTree()

@@ -201,6 +201,7 @@ struct RecordDecoder {
         }
         countChanges(&batch)
         if !unmet.isEmpty { batch.unmet.append(reject(input, tape, errors: unmet)) }
+        if plan.onConflict == .error { batch.places.append(place(input, tape)) }
         batch.rows.append(
             RowBatch.Row(
                 entity: plan.index,
@@ -224,7 +225,7 @@ struct RecordDecoder {
             tape
         )
         // Merged into a stored object, a record may leave out what is not part of the identifier.
-        if plan.identifier.isEmpty || plan.identifier.contains(attribute) {
+        if plan.identifier.isEmpty || plan.onConflict == .replace || plan.identifier.contains(attribute) {
             errors.append(error)
         } else {
             unmet.append(error)
@@ -338,14 +339,30 @@ struct RecordDecoder {
         return input.byteOffset + Int64(token.start) - (token.kind == .string ? 1 : 0)
     }
 
+    /// The record's own bytes in its line.
+    private func range(_ input: Input, _ tape: borrowing RecordTape) -> Range<Int> {
+        let root = tape.tokens[input.root]
+        let quotes = root.kind == .string ? 1 : 0
+        return Int(root.start) - quotes..<Int(root.start) + Int(root.length) + quotes
+    }
+
+    private func place(_ input: Input, _ tape: borrowing RecordTape) -> RowBatch.Place {
+        let range = range(input, tape)
+        let identifier = plan.identifier.first.map { token(of: $0).token } ?? -1
+        return RowBatch.Place(
+            chunkOffset: input.lineOffset + range.lowerBound,
+            byteOffset: position(of: input.root, input, tape),
+            length: range.count,
+            identifierOffset: position(of: identifier < 0 ? input.root : identifier, input, tape)
+        )
+    }
+
     private func reject(
         _ input: Input,
         _ tape: borrowing RecordTape,
         errors: [RecordError]
     ) -> RowBatch.Reject {
-        let root = tape.tokens[input.root]
-        let quotes = root.kind == .string ? 1 : 0
-        let bytes = input.line[Int(root.start) - quotes..<Int(root.start) + Int(root.length) + quotes]
+        let bytes = input.line[range(input, tape)]
         return RowBatch.Reject(
             entity: plan.index,
             ordinal: input.ordinal,

@@ -71,6 +71,17 @@ struct RowBatch {
         let unmet: Int32
     }
 
+    /// Where a record stands, kept beside its row where the row may turn out to be a reject.
+    struct Place {
+        /// The record's first byte in the chunk's bytes.
+        let chunkOffset: Int
+        /// Its first byte in the source, and its length.
+        let byteOffset: Int64
+        let length: Int
+        /// The first byte of its identifier in the source.
+        let identifierOffset: Int64
+    }
+
     /// A record that was not taken.
     struct Reject {
         let entity: Int32
@@ -89,6 +100,8 @@ struct RowBatch {
     }
 
     var rows: [Row] = []
+    /// The places of the rows' records, one for each row; empty where a second record of the same object is no error.
+    var places: [Place] = []
     var cells: [Cell] = []
     var presence: [UInt64] = []
     /// The texts that had to be written anew.
@@ -127,6 +140,7 @@ struct RowBatch {
     /// Empties it, keeping its memory for the next one.
     mutating func reset(entities: Int) {
         rows.removeAll(keepingCapacity: true)
+        places.removeAll(keepingCapacity: true)
         cells.removeAll(keepingCapacity: true)
         presence.removeAll(keepingCapacity: true)
         bytes.removeAll(keepingCapacity: true)

@@ -38,12 +38,20 @@ public struct EntityChanges: Sendable, Hashable {
     public private(set) var insertedRanges: [ClosedRange<Int64>] = []
     /// The row ids of changed objects, likewise.
     public private(set) var updatedRanges: [ClosedRange<Int64>] = []
+    /// The row ids of objects that are gone, likewise; some may be among the new ones of the same notification.
+    ///
+    /// They were merged into others that have the same identifier.
+    public private(set) var deletedRanges: [ClosedRange<Int64>] = []
     /// How many objects are new.
     public private(set) var inserted: Int64 = 0
     /// How many objects have changed.
     public private(set) var updated: Int64 = 0
+    /// How many objects are gone.
+    public private(set) var deleted: Int64 = 0
     /// Records whose object had all their values already.
     public internal(set) var unchanged: Int64 = 0
+    /// Records left out as their object was there already.
+    public internal(set) var ignored: Int64 = 0
     /// Records that were not taken.
     public internal(set) var rejected: Int64 = 0
 
@@ -56,7 +64,9 @@ public struct EntityChanges: Sendable, Hashable {
     }
 
     /// Whether it says nothing.
-    public var isEmpty: Bool { inserted == 0 && updated == 0 && unchanged == 0 && rejected == 0 }
+    public var isEmpty: Bool {
+        inserted == 0 && updated == 0 && deleted == 0 && unchanged == 0 && ignored == 0 && rejected == 0
+    }
 
     mutating func insert(_ rowID: Int64) {
         inserted += 1
@@ -68,12 +78,20 @@ public struct EntityChanges: Sendable, Hashable {
         Self.extend(&updatedRanges, with: rowID)
     }
 
+    mutating func delete(_ rowID: Int64) {
+        deleted += 1
+        Self.extend(&deletedRanges, with: rowID)
+    }
+
     mutating func add(_ next: EntityChanges) {
         for range in next.insertedRanges { Self.append(range, to: &insertedRanges) }
         for range in next.updatedRanges { Self.append(range, to: &updatedRanges) }
+        for range in next.deletedRanges { Self.append(range, to: &deletedRanges) }
         inserted += next.inserted
         updated += next.updated
+        deleted += next.deleted
         unchanged += next.unchanged
+        ignored += next.ignored
         rejected += next.rejected
     }
 

@@ -94,7 +94,7 @@ public final class RecordView: Sendable {
         for await notification in notifications {
             guard
                 notification.changes.contains(where: {
-                    $0.table == request.table && ($0.inserted > 0 || $0.updated > 0)
+                    $0.table == request.table && ($0.inserted > 0 || $0.updated > 0 || $0.deleted > 0)
                 })
             else { continue }
             if let changed = try refresh() { await onChange(changed) }

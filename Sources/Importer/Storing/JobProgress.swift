@@ -17,6 +17,8 @@ struct JobProgress: Sendable {
 
     var marker: Marker
     var rejects: Int64
+    /// The places in the job of the entities whose identifiers are not looked at before the end.
+    var deferredIdentifiers: Set<Int>
     /// Time that the job had taken before this run.
     private let secondsBefore: Double
     private let started: ContinuousClock.Instant
@@ -35,6 +37,7 @@ struct JobProgress: Sendable {
                 sql: "SELECT sum(rejected) FROM _import_entity WHERE job = ?",
                 arguments: [job]
             ) ?? 0
+        deferredIdentifiers = try DeferredIdentifier.positions(job: job, database)
         let rows = try Row.fetchCursor(
             database,
             sql: "SELECT entity, attribute, kind FROM _import_ledger WHERE job = ?",

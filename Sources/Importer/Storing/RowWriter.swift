@@ -12,12 +12,22 @@ final class RowWriter {
         case inserted(rowID: Int64)
         case updated(rowID: Int64)
         case unchanged
+        /// Left out, as the object is there already.
+        case ignored
+        /// Not written: the object is there already, and must not be.
+        case duplicate
+        /// Not written: there is no such object yet, and the record lacks something that one must have.
+        case incomplete
     }
 
     private let connection: OpaquePointer
     private let entity: EntityDescription
     private let plan: EntityPlan
     private let identifier: [Int]
+    /// The masks of the rows written, while rows with the same identifier are made one only at the end.
+    ///
+    /// nil where each row is looked up before it is written.
+    var presence: PresenceRuns?
     /// The current row's cell of each attribute; -1 where the record does not mention it.
     private var places: [Int]
     private var insert: OpaquePointer?
@@ -79,37 +89,59 @@ final class RowWriter {
     /// - Parameters:
     ///   - chunkBytes: the bytes of the chunk that the batch was decoded from.
     ///   - entityIndex: the entity's place in the job.
-    ///   - body: told what became of each row; a row that cannot be inserted as the record lacks something is told as
-    ///     nil, and not written.
+    ///   - settle: called before a row that needs to know which objects there are, while `presence` is gathered; to set
+    ///     it to nil when that is known.
+    ///   - body: told what became of each row, with its index in the batch.
     /// - Throws: `DatabaseError` when SQLite fails.
     func write(
         _ batch: borrowing RowBatch,
         chunkBytes: [UInt8],
         entityIndex: Int32,
-        _ body: (RowBatch.Row, Effect?) throws -> Void
+        settle: () throws -> Void,
+        _ body: (Int, Effect) throws -> Void
     ) throws {
         try chunkBytes.withUnsafeBufferPointer { chunk in
             try batch.bytes.withUnsafeBufferPointer { own in
                 try batch.cells.withUnsafeBufferPointer { cells in
-                    for row in batch.rows where row.entity == entityIndex {
-                        let values = Values(cells: cells, chunk: chunk, own: own)
-                        if !identifier.isEmpty {
-                            place(row, in: batch)
-                            if let rowID = try find(values) {
-                                try body(row, try merge(values, into: rowID))
-                                continue
-                            }
-                        }
-                        guard row.unmet < 0 else {
-                            try body(row, nil)
-                            continue
-                        }
-                        try insertRow(values, row, batch)
-                        try body(row, .inserted(rowID: sqlite3_last_insert_rowid(connection)))
+                    let values = Values(cells: cells, chunk: chunk, own: own)
+                    for index in batch.rows.indices where batch.rows[index].entity == entityIndex {
+                        try body(index, try write(batch.rows[index], values, batch, settle))
                     }
                 }
             }
         }
+    }
+
+    @inline(__always)
+    private func write(
+        _ row: RowBatch.Row,
+        _ values: Values,
+        _ batch: borrowing RowBatch,
+        _ settle: () throws -> Void
+    ) throws -> Effect {
+        if presence != nil {
+            if row.unmet < 0 {
+                try insertRow(values, row, batch)
+                let rowID = sqlite3_last_insert_rowid(connection)
+                presence?.add(batch.presence[row.firstPresenceWord...], rowID: rowID)
+                return .inserted(rowID: rowID)
+            }
+            try settle()
+        }
+        if !identifier.isEmpty {
+            place(row, in: batch)
+            if let rowID = try find(values) {
+                switch plan.onConflict {
+                case .merge, .replace: return try merge(values, into: rowID)
+                case .ignore, .error:
+                    sqlite3_reset(select)
+                    return plan.onConflict == .ignore ? .ignored : .duplicate
+                }
+            }
+        }
+        guard row.unmet < 0 else { return .incomplete }
+        try insertRow(values, row, batch)
+        return .inserted(rowID: sqlite3_last_insert_rowid(connection))
     }
 
     /// Finds the row's cells by the bits of its presence mask.
@@ -206,25 +238,36 @@ final class RowWriter {
         }
     }
 
-    /// Sets what the record mentions and the stored object has otherwise.
+    /// Sets what the record mentions and the stored object has otherwise; under `replace` also what it does not mention.
     private func merge(_ values: Values, into rowID: Int64) throws -> Effect {
-        var changed: [Int] = []
-        for attribute in 0..<places.count where places[attribute] >= 0 {
-            if !isStored(values.cells[places[attribute]], values, at: Int32(attribute + 1)) {
-                changed.append(attribute)
+        let plan = plan
+        return try plan.defaultBytes.withUnsafeBufferPointer { defaults in
+            let absent = Values(cells: values.cells, chunk: values.chunk, own: defaults)
+            var changed: [Int] = []
+            for attribute in 0..<places.count where !plan.isLocal[attribute] {
+                guard let (cell, values) = newValue(of: attribute, values, absent) else { continue }
+                if !isStored(cell, values, at: Int32(attribute + 1)) { changed.append(attribute) }
             }
+            sqlite3_reset(select)
+            guard !changed.isEmpty else { return .unchanged }
+            let statement = try update(setting: changed)
+            for (place, attribute) in changed.enumerated() {
+                guard let (cell, values) = newValue(of: attribute, values, absent) else { continue }
+                try bind(cell, values, to: statement, at: Int32(place + 1))
+            }
+            sqlite3_bind_int64(statement, Int32(changed.count + 1), rowID)
+            let code = sqlite3_step(statement)
+            sqlite3_reset(statement)
+            if code != SQLITE_DONE { throw error(code) }
+            return .updated(rowID: rowID)
         }
-        sqlite3_reset(select)
-        guard !changed.isEmpty else { return .unchanged }
-        let statement = try update(setting: changed)
-        for (place, attribute) in changed.enumerated() {
-            try bind(values.cells[places[attribute]], values, to: statement, at: Int32(place + 1))
-        }
-        sqlite3_bind_int64(statement, Int32(changed.count + 1), rowID)
-        let code = sqlite3_step(statement)
-        sqlite3_reset(statement)
-        if code != SQLITE_DONE { throw error(code) }
-        return .updated(rowID: rowID)
+    }
+
+    /// What the current row sets an attribute of a stored object to; nil to leave it alone.
+    @inline(__always)
+    private func newValue(of attribute: Int, _ values: Values, _ absent: Values) -> (Cell, Values)? {
+        if places[attribute] >= 0 { return (values.cells[places[attribute]], values) }
+        return plan.onConflict == .replace ? (plan.defaults[attribute], absent) : nil
     }
 
     private func isStored(_ cell: Cell, _ values: Values, at column: Int32) -> Bool {

@@ -145,15 +145,33 @@ enum StoreSchema {
             count INTEGER NOT NULL,
             PRIMARY KEY (job, entity, attribute, kind)
         ) STRICT, WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS _import_deferred_identifier (
+            job INTEGER NOT NULL,
+            entity INTEGER NOT NULL,
+            PRIMARY KEY (job, entity)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS _import_presence (
+            job INTEGER NOT NULL,
+            entity INTEGER NOT NULL,
+            first_rowid INTEGER NOT NULL,
+            runs BLOB NOT NULL,
+            PRIMARY KEY (job, entity, first_rowid)
+        ) STRICT, WITHOUT ROWID;
         """
 
     // MARK: Entities
 
     /// Makes the tables of `model`'s entities, or adds the columns that they lack.
     ///
+    /// - Parameter defersIdentifiers: whether a table that is made now goes without the index on its identifier.
     /// - Returns: the tables that were not there before.
     /// - Throws: `ImportError` when a table that is there does not agree.
-    static func prepareTables(_ model: ModelDescription, _ database: Database, store: String) throws -> [String] {
+    static func prepareTables(
+        _ model: ModelDescription,
+        defersIdentifiers: Bool,
+        _ database: Database,
+        store: String
+    ) throws -> [String] {
         var made: [String] = []
         for entity in model.entities {
             try checkNames(entity, store: store)
@@ -162,6 +180,7 @@ enum StoreSchema {
             } else {
                 try database.execute(sql: creation(of: entity))
                 made.append(entity.table)
+                if defersIdentifiers { continue }
             }
             try prepareIdentifier(of: entity, database, store: store)
         }
@@ -169,7 +188,9 @@ enum StoreSchema {
     }
 
     /// Makes sure that no two rows of the entity's table have the same identifier, and that one is found quickly.
-    private static func prepareIdentifier(of entity: EntityDescription, _ database: Database, store: String) throws {
+    ///
+    /// - Throws: `ImportError` when rows have the same identifier already.
+    static func prepareIdentifier(of entity: EntityDescription, _ database: Database, store: String) throws {
         let columns = identifierColumns(of: entity)
         guard !columns.isEmpty, try !hasKey(columns, entity.table, database) else { return }
         var name = "\(entity.table)_identifier"
@@ -274,7 +295,8 @@ enum StoreSchema {
         }
     }
 
-    private static func identifierColumns(of entity: EntityDescription) -> [String] {
+    /// The columns of the entity's identifier, in its order.
+    static func identifierColumns(of entity: EntityDescription) -> [String] {
         entity.identifier.compactMap { name in entity.attributes.first { $0.name == name }?.column }
     }
 

@@ -52,7 +52,7 @@ final class StoreWriter {
                 if isSynced, durability != .full { try database.execute(sql: "PRAGMA synchronous = FULL") }
                 try database.inTransaction(.immediate) {
                     try checkThatNobodyElseCommits(progress, database)
-                    let late = try writeRows(batch, chunkBytes: chunkBytes, &changes)
+                    let late = try writeRows(batch, chunkBytes: chunkBytes, &next, &changes, database)
                     try writeRejects(batch, late: late, chunk, &changes, database)
                     try writeLedger(batch, &next, database)
                     try writeCounts(batch, changes, database)
@@ -101,35 +101,77 @@ final class StoreWriter {
 
     // MARK: Rows
 
+    /// - Returns: the rejects that were found only now, by the stored objects.
     private func writeRows(
         _ batch: borrowing RowBatch,
         chunkBytes: [UInt8],
-        _ changes: inout [EntityChanges]
-    ) throws -> [Int] {
-        var late: [Int] = []
+        _ progress: inout JobProgress,
+        _ changes: inout [EntityChanges],
+        _ database: Database
+    ) throws -> [RowBatch.Reject] {
+        var late: [RowBatch.Reject] = []
         for (index, writer) in writers.enumerated() where batch.recordsRead[index] > 0 {
-            try writer.write(batch, chunkBytes: chunkBytes, entityIndex: Int32(index)) { row, effect in
+            let deferred = DeferredIdentifier(job: job.id, position: index, plan: plans[index])
+            writer.presence = progress.deferredIdentifiers.contains(index) ? PresenceRuns(plans[index]) : nil
+            try writer.write(
+                batch,
+                chunkBytes: chunkBytes,
+                entityIndex: Int32(index),
+                settle: {
+                    try deferred.save(writer.presence, database)
+                    try deferred.settle(&changes[index], database)
+                    writer.presence = nil
+                    progress.deferredIdentifiers.remove(index)
+                }
+            ) { place, effect in
                 switch effect {
                 case .inserted(let rowID): changes[index].insert(rowID)
                 case .updated(let rowID): changes[index].update(rowID)
                 case .unchanged: changes[index].unchanged += 1
-                case nil: late.append(Int(row.unmet))
+                case .ignored: changes[index].ignored += 1
+                case .duplicate: late.append(duplicate(place, batch, chunkBytes))
+                case .incomplete: late.append(batch.unmet[Int(batch.rows[place].unmet)])
                 }
             }
+            try deferred.save(writer.presence, database)
         }
         return late
     }
 
-    /// Rejects in source order: those that decoding found, and the inserts that lack something.
+    /// The reject that a row's record is whose object is there already.
+    private func duplicate(_ index: Int, _ batch: borrowing RowBatch, _ chunkBytes: [UInt8]) -> RowBatch.Reject {
+        let row = batch.rows[index]
+        let place = batch.places[index]
+        let plan = plans[Int(row.entity)]
+        let paths = plan.identifier.map { plan.slotPaths[plan.slots[$0].first ?? 0] }
+        let error = RecordError(
+            entity: plan.entity.name,
+            keyPath: paths.joined(separator: ", "),
+            code: .duplicateIdentifier,
+            expected: "an identifier of its own",
+            found: "the identifier of an object that is there",
+            byteOffset: place.identifierOffset
+        )
+        return RowBatch.Reject(
+            entity: row.entity,
+            ordinal: row.ordinal,
+            byteOffset: place.byteOffset,
+            length: Int64(place.length),
+            errors: [error],
+            bytes: Array(chunkBytes[place.chunkOffset..<place.chunkOffset + place.length])
+        )
+    }
+
+    /// Rejects in source order: those that decoding found, and those that the stored objects make rejects.
     private func writeRejects(
         _ batch: borrowing RowBatch,
-        late: [Int],
+        late: [RowBatch.Reject],
         _ chunk: SealedChunk,
         _ changes: inout [EntityChanges],
         _ database: Database
     ) throws {
         var rejects = batch.rejects
-        for index in late { rejects.append(batch.unmet[index]) }
+        rejects += late
         guard !rejects.isEmpty else { return }
         if !late.isEmpty { rejects.sort { $0.ordinal < $1.ordinal } }
         let statement = try database.cachedStatement(
@@ -183,7 +225,8 @@ final class StoreWriter {
         )
         for (index, change) in changes.enumerated() where batch.recordsRead[index] > 0 {
             try statement.execute(arguments: [
-                batch.recordsRead[index], change.inserted, change.updated, change.unchanged, 0, change.rejected,
+                batch.recordsRead[index], change.inserted, change.updated, change.unchanged, change.ignored,
+                change.rejected,
                 job.id, index,
             ])
         }

@@ -182,7 +182,15 @@ struct StoredJob: Sendable {
         _ database: Database,
         store: String
     ) throws {
-        let made = try StoreSchema.prepareTables(model, database, store: store)
+        // Whether a second record of the same object is an error must be known as each one comes.
+        let defersIdentifiers = options.onConflict != .error
+        try DeferredIdentifier.settle(tables: model.entities.map(\.table), database)
+        let made = try StoreSchema.prepareTables(
+            model,
+            defersIdentifiers: defersIdentifiers,
+            database,
+            store: store
+        )
         let text = model.encoded()
         var number = try Int64.fetchOne(
             database,
@@ -208,6 +216,9 @@ struct StoredJob: Sendable {
                     """,
                 arguments: [id, position, entity.name, entity.table, made.contains(entity.table)]
             )
+            if defersIdentifiers, made.contains(entity.table) {
+                try DeferredIdentifier.begin(entity, job: id, position: position, database)
+            }
         }
         self.model = model
         isModelFinal = isFinal
@@ -253,7 +264,7 @@ struct StoredJob: Sendable {
                 try deleteRows(of: table, before: row, database)
             }
         }
-        for table in ["entity", "chunk", "marker", "reject", "ledger"] {
+        for table in ["entity", "chunk", "marker", "reject", "ledger", "deferred_identifier", "presence"] {
             try database.execute(sql: "DELETE FROM _import_\(table) WHERE job = ?", arguments: [id])
         }
     }

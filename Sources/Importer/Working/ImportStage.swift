@@ -51,7 +51,9 @@ final class ImportStage: Sendable {
     ///
     /// - Throws: `ImportError`; what was committed before stays.
     func work() throws {
-        let plans = try model.entities.enumerated().map { try EntityPlan(entity: $1, index: $0) }
+        let plans = try model.entities.enumerated().map {
+            try EntityPlan(entity: $1, index: $0, onConflict: job.options.onConflict)
+        }
         let bySource = job.sources.map { source in
             source.entities.compactMap { name in plans.first { $0.entity.name == name } }
         }

@@ -1,0 +1,171 @@
+import Foundation
+import GRDB
+import GRDBSQLite
+import ImportModel
+
+/// Makes one object of the rows of a table that have the same identifier, in the order in which they were written.
+///
+/// The rows are sorted by SQLite, on disk where they are many; nothing here grows with their number.
+final class DuplicateMerger {
+    /// What became of the records that had an object already.
+    struct Counts {
+        /// The rows that are gone.
+        var removed: Int64 = 0
+        var updated: Int64 = 0
+        var unchanged: Int64 = 0
+        var ignored: Int64 = 0
+    }
+
+    private let database: Database
+    private let job: Int64
+    private let position: Int
+    private let plan: EntityPlan
+    private let table: String
+    private let columns: [String]
+    private let comparison: Statement
+    private let removal: Statement
+    private var presence: PresenceRuns.Reader?
+    private var counts = Counts()
+
+    init(_ database: Database, job: Int64, position: Int, plan: EntityPlan) throws {
+        self.database = database
+        self.job = job
+        self.position = position
+        self.plan = plan
+        table = plan.entity.table.quotedIdentifier
+        columns = plan.entity.attributes.map { $0.column.quotedIdentifier }
+        let differences = columns.map { "object.\($0) IS NOT other.\($0)" }.joined(separator: ", ")
+        comparison = try database.makeStatement(
+            sql: """
+                SELECT \(differences) FROM \(table) AS object, \(table) AS other
+                WHERE object.rowid = ? AND other.rowid = ?
+                """
+        )
+        removal = try database.makeStatement(sql: "DELETE FROM \(table) WHERE rowid = ?")
+    }
+
+    /// Merges all rows.
+    ///
+    /// - Parameter changes: gets the objects that are changed and the rows that are gone.
+    func run(_ changes: inout EntityChanges) throws -> Counts {
+        let keys = plan.identifier.map { columns[$0] }
+        // The plus signs keep SQLite from walking along an index, so that the rows are sorted before the first is seen.
+        let order = (keys + ["rowid"]).map { "+\($0)" }.joined(separator: ", ")
+        let sorted = try database.makeStatement(
+            sql: "SELECT rowid, \(keys.joined(separator: ", ")) FROM \(table) ORDER BY \(order)"
+        )
+        let cursor = try IdentifierCursor(sorted, types: plan.identifier.map { plan.types[$0] })
+        var first: Int64 = 0
+        while let (rowID, isSame) = try cursor.next() {
+            if isSame { try merge(rowID, into: first, &changes) } else { first = rowID }
+        }
+        return counts
+    }
+
+    private func merge(_ rowID: Int64, into object: Int64, _ changes: inout EntityChanges) throws {
+        if plan.onConflict == .ignore {
+            counts.ignored += 1
+        } else {
+            let changed = try changedAttributes(of: object, by: rowID)
+            if changed.isEmpty {
+                counts.unchanged += 1
+            } else {
+                try set(changed.map { columns[$0] }, of: object, from: rowID)
+                counts.updated += 1
+                changes.update(object)
+            }
+        }
+        try removal.execute(arguments: [rowID])
+        counts.removed += 1
+        changes.delete(rowID)
+    }
+
+    /// The attributes that a row sets and in which it differs from the object.
+    private func changedAttributes(of object: Int64, by rowID: Int64) throws -> [Int] {
+        guard let differences = try Row.fetchOne(comparison, arguments: [object, rowID]) else {
+            throw strayRow(rowID)
+        }
+        let mask = plan.onConflict == .merge ? try mask(of: rowID) : nil
+        return columns.indices.filter { attribute in
+            guard !plan.isLocal[attribute], differences[attribute] as Bool else { return false }
+            guard let mask else { return true }
+            return mask[mask.startIndex + attribute >> 6] & (1 << UInt64(attribute & 63)) != 0
+        }
+    }
+
+    /// Copies values inside of SQLite: text with NUL in it does not survive being read as a string.
+    private func set(_ changed: [String], of object: Int64, from rowID: Int64) throws {
+        let list = changed.joined(separator: ", ")
+        let statement = try database.cachedStatement(
+            sql: "UPDATE \(table) SET (\(list)) = (SELECT \(list) FROM \(table) WHERE rowid = ?) WHERE rowid = ?"
+        )
+        try statement.execute(arguments: [rowID, object])
+    }
+
+    private func strayRow(_ rowID: Int64) -> ImportError {
+        ImportError(
+            .badInput,
+            "\(plan.entity.table): its row \(rowID) is not as the import wrote it",
+            advice: "Leave the table alone while it is imported into; begin anew with --restart."
+        )
+    }
+
+    /// Which attributes the record of a row mentions.
+    private func mask(of rowID: Int64) throws -> ArraySlice<UInt64> {
+        if let presence, presence.covers(rowID) { return presence.mask(of: rowID) }
+        let found = try Row.fetchOne(
+            database.cachedStatement(
+                sql: """
+                    SELECT first_rowid, runs FROM _import_presence WHERE job = ? AND entity = ? AND first_rowid <= ?
+                    ORDER BY first_rowid DESC LIMIT 1
+                    """
+            ),
+            arguments: [job, position, rowID]
+        )
+        let reader = found.flatMap {
+            PresenceRuns.Reader([UInt8]($0["runs"] as Data), firstRowID: $0["first_rowid"], plan: plan)
+        }
+        guard let reader, reader.covers(rowID) else {
+            throw strayRow(rowID)
+        }
+        presence = reader
+        return reader.mask(of: rowID)
+    }
+}
+
+/// Walks over rows that are sorted by identifier, and says which have the same one as the row before.
+private final class IdentifierCursor {
+    private let cursor: RowCursor
+    private let types: [AttributeType]
+    private var last: [UInt8] = []
+    private var current: [UInt8] = []
+
+    init(_ statement: Statement, types: [AttributeType]) throws {
+        self.types = types
+        cursor = try Row.fetchCursor(statement)
+    }
+
+    func next() throws -> (rowID: Int64, isSame: Bool)? {
+        guard let row = try cursor.next() else { return nil }
+        swap(&last, &current)
+        current.removeAll(keepingCapacity: true)
+        for (index, type) in types.enumerated() {
+            switch type.declaredType {
+            case "INTEGER": append((row[index + 1] as Int64?).map { UInt64(bitPattern: $0) })
+            // Both zeros are the same number.
+            case "REAL": append((row[index + 1] as Double?).map { ($0 + 0).bitPattern })
+            default:
+                try row.withUnsafeData(atIndex: index + 1) { bytes in
+                    append(bytes.map { UInt64($0.count) })
+                    if let bytes { current += bytes }
+                }
+            }
+        }
+        return (row[0], last == current)
+    }
+
+    private func append(_ word: UInt64?) {
+        current.append(word == nil ? 0 : 1)
+        withUnsafeBytes(of: (word ?? 0).littleEndian) { current.append(contentsOf: $0) }
+    }
+}

@@ -1,0 +1,177 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Records with the same identifier come to what taking them one after the other comes to.
+struct MergingTests {
+    static let policies = ["merge", "replace", "ignore", "error"]
+
+    private static let model = """
+        {"entities": {"thing": {"records": "$", "identifier": ["key", "part"], "attributes": {
+          "key": {"type": "string"}, "part": {"type": "integer32"}, "needed": {"type": "string"},
+          "count": {"type": "integer64", "optional": true, "default": 7},
+          "note": {"type": "string", "optional": true},
+          "mine": {"type": "string", "optional": true, "owner": "local"}}}}}
+        """
+    private static let columns = "key, part, needed, count, note, mine"
+
+    /// Records of a few objects, each with some of the keys, nulls among them.
+    ///
+    /// - Parameter areComplete: whether all have what a new object needs.
+    private static func records(_ count: Int, seed: UInt64, areComplete: Bool) -> [String] {
+        var random = SeededGenerator(seed: seed)
+        func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &random) < percent }
+        return (0..<count).map { _ in
+            let object = Int.random(in: 0..<count / 4, using: &random)
+            var members = ["\"part\": \(object % 3)"]
+            members.append(chance(2) ? "\"key\": null" : "\"key\": \"k\(object / 3)\u{e9}\"")
+            if areComplete || chance(70) { members.append("\"needed\": \"n\(Int.random(in: 0..<3, using: &random))\"") }
+            if chance(50) {
+                members.append("\"count\": \(chance(30) ? "null" : "\(Int.random(in: 0..<3, using: &random))")")
+            }
+            if chance(50) {
+                members.append("\"note\": \(chance(30) ? "null" : "\"a\(Int.random(in: 0..<3, using: &random))\"")")
+            }
+            if chance(50) { members.append("\"mine\": \"m\(Int.random(in: 0..<9, using: &random))\"") }
+            return "{" + members.joined(separator: ", ") + "}"
+        }
+    }
+
+    private struct Files {
+        let directory: TemporaryDirectory
+        let model: String
+        let sources: [String]
+
+        init(_ sources: [[String]]) throws {
+            directory = try TemporaryDirectory()
+            model = try directory.write(MergingTests.model, to: "model.json")
+            self.sources = try sources.enumerated().map { [directory] index, records in
+                try directory.write(records.joined(separator: "\n") + "\n", to: "things\(index).ndjson")
+            }
+        }
+
+        /// What the slow reading says.
+        func expected(_ policy: String) throws -> String {
+            let result = try run([Project.python, Project.check("merge_model.py"), policy] + sources)
+            try #require(result.ending == .exit(0), "\(result.errorText)")
+            return result.outputText.trimmingCharacters(in: .newlines)
+        }
+
+        func command(_ sources: [String], into store: String, _ options: [String]) -> [String] {
+            [Project.importer, "import"] + sources + ["--into", store, "--model", model, "--entity", "thing"] + options
+        }
+
+        /// What the store says.
+        func content(_ store: String) throws -> String {
+            let rows = try StoreContent.query(store, "SELECT \(MergingTests.columns) FROM thing ORDER BY rowid")
+            let counts = try StoreContent.query(
+                store,
+                """
+                SELECT sum(inserted) || ' ' || sum(updated) || ' ' || sum(unchanged) || ' ' || sum(ignored)
+                    || ' ' || sum(rejected) FROM _import_entity
+                """
+            )
+            return (rows.isEmpty ? "" : rows + "\n") + counts
+        }
+    }
+
+    @Test(arguments: policies, [true, false])
+    func agreesWithTakingOneRecordAfterTheOther(policy: String, areComplete: Bool) throws {
+        let files = try Files([
+            Self.records(300, seed: 21, areComplete: areComplete),
+            Self.records(200, seed: 22, areComplete: areComplete),
+        ])
+        let expected = try files.expected(policy)
+        var results: Set<String> = []
+        for workers in ["1", "2", "4"] {
+            for (chunkSize, commitEvery) in [("1", "1"), ("2000", "7"), ("8M", "10000"), ("500", "1000")] {
+                let store = files.directory.path("\(workers)-\(chunkSize).sqlite")
+                let options = [
+                    "--workers", workers, "--chunk-size", chunkSize, "--commit-every", commitEvery, "--on-conflict",
+                    policy,
+                ]
+                let result = try run(files.command(files.sources, into: store, options))
+                #expect(result.ending == .exit(0), "\(result.errorText)")
+                #expect(try files.content(store) == expected, "\(options)")
+                #expect(try runImporter("verify", store).ending == .exit(0))
+                results.insert(try StoreContent.result(store))
+            }
+        }
+        // Row ids, rejects and ledger too.
+        #expect(results.count == 1)
+    }
+
+    @Test(arguments: policies)
+    func agreesWhereTheObjectsCameWithAnEarlierImport(policy: String) throws {
+        let files = try Files([
+            Self.records(300, seed: 23, areComplete: false), Self.records(300, seed: 24, areComplete: false),
+        ])
+        let store = files.directory.path("store.sqlite")
+        for source in files.sources {
+            let options = ["--on-conflict", policy, "--chunk-size", "3000", "--commit-every", "11"]
+            let result = try run(files.command([source], into: store, options))
+            #expect(result.ending == .exit(0), "\(result.errorText)")
+        }
+        #expect(try files.content(store) == files.expected(policy))
+        #expect(try runImporter("verify", store).ending == .exit(0))
+    }
+
+    @Test func readsTheSameFileTwiceWithoutChangingAnything() throws {
+        let files = try Files([Self.records(300, seed: 25, areComplete: true)])
+        let once = Set(Self.records(300, seed: 25, areComplete: true)).count
+        #expect(once > 100)
+        let store = files.directory.path("store.sqlite")
+        #expect(try run(files.command(files.sources, into: store, [])).ending == .exit(0))
+        let first = try StoreContent.digest(store)
+        // The second time an object may go through all of its states again, and ends in the same one.
+        #expect(try run(files.command(files.sources, into: store, ["--again"])).ending == .exit(0))
+        #expect(try StoreContent.digest(store) == first)
+        #expect(try StoreContent.query(store, "SELECT inserted FROM _import_entity WHERE job = 2") == "0")
+    }
+
+    /// NUL, an empty text and texts that only look the same are all of them texts of their own.
+    @Test func tellsTextsApartByTheirBytes() throws {
+        let directory = try TemporaryDirectory()
+        let model = try directory.write(
+            """
+            {"entities": {"t": {"identifier": ["k"], "attributes": {
+              "k": {"type": "string"}, "v": {"type": "string", "optional": true}}}}}
+            """,
+            to: "model.json"
+        )
+        let source = try directory.write(
+            #"""
+            [{"k":"a\u0000b","v":"x\u0000y"},{"k":"a\u0000c","v":"1"},{"k":"","v":"2"},{"k":"\u00e9","v":"3"},
+             {"k":"e\u0301","v":"4"},{"k":"a\u0000b","v":"x\u0000z"},{"k":"E","v":"5"},{"k":"e","v":null}]
+            """#,
+            to: "t.json"
+        )
+        let store = directory.path("t.sqlite")
+        #expect(try run([Project.importer, "import", source, "--into", store, "--model", model]).ending == .exit(0))
+        #expect(
+            try StoreContent.query(store, "SELECT hex(k), hex(v) FROM t ORDER BY rowid")
+                == "610062|78007A\n610063|31\n|32\nC3A9|33\n65CC81|34\n45|35\n65|"
+        )
+    }
+
+    /// Another import finds what an interrupted one has left, and makes one object of what is one.
+    @Test func settlesWhatAnInterruptedImportHasLeft() throws {
+        let records = Self.records(400, seed: 26, areComplete: true)
+        // The first source breaks off: its import stays unfinished.
+        let files = try Files([records, Self.records(100, seed: 27, areComplete: true)])
+        let whole = try String(contentsOfFile: files.sources[0], encoding: .utf8)
+        try String(whole.dropLast(20)).write(toFile: files.sources[0], atomically: true, encoding: .utf8)
+        let store = files.directory.path("store.sqlite")
+        #expect(try run(files.command([files.sources[0]], into: store, [])).ending == .exit(65))
+        #expect(try runImporter("verify", store).ending == .exit(0))
+        #expect(try run(files.command([files.sources[1]], into: store, [])).ending == .exit(0))
+        let keys = "SELECT count(*) - count(DISTINCT key || '|' || part) FROM thing"
+        #expect(try StoreContent.query(store, keys) == "0")
+        #expect(try runImporter("verify", store).ending == .exit(0))
+        // Mended, it goes on.
+        try whole.write(toFile: files.sources[0], atomically: true, encoding: .utf8)
+        #expect(try run(files.command([files.sources[0]], into: store, [])).ending == .exit(0))
+        #expect(try StoreContent.query(store, keys) == "0")
+        #expect(try runImporter("verify", store).ending == .exit(0))
+    }
+}

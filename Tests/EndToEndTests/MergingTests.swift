@@ -174,4 +174,29 @@ struct MergingTests {
         #expect(try StoreContent.query(store, keys) == "0")
         #expect(try runImporter("verify", store).ending == .exit(0))
     }
+
+    /// Killed anywhere near its end, while one object is made of the rows that are one, it is begun again.
+    @Test func isTheSameAfterKillsAtTheEnd() throws {
+        let files = try Files([Self.records(6_000, seed: 28, areComplete: true)])
+        let options = ["--commit-every", "500", "--chunk-size", "60K"]
+        let whole = files.directory.path("whole.sqlite")
+        #expect(try run(files.command(files.sources, into: whole, options)).ending == .exit(0))
+        let expected = try StoreContent.result(whole)
+        #expect(try files.content(whole) == files.expected("merge"))
+        var killed = 0
+        for attempt in 0..<6 {
+            let store = files.directory.path("store-\(attempt).sqlite")
+            let command = files.command(files.sources, into: store, options)
+            let progress = try StoreProgress.rows(in: store, reach: 5_500)
+            let child = try ChildProcess(command)
+            _ = try progress.reached(by: child)
+            usleep(useconds_t(attempt * 4_000))
+            child.signal(SIGKILL)
+            if child.wait().ending == .signal(SIGKILL) { killed += 1 }
+            #expect(try run(command).ending == .exit(0))
+            #expect(try StoreContent.result(store) == expected)
+            #expect(try runImporter("verify", store).ending == .exit(0))
+        }
+        #expect(killed > 1)
+    }
 }

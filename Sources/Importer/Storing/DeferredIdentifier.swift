@@ -68,10 +68,13 @@ struct DeferredIdentifier {
 
     /// Keeps what rows that were just written mention.
     func save(_ presence: PresenceRuns?, _ database: Database) throws {
-        guard let presence, !presence.isEmpty, plan.onConflict == .merge else { return }
-        try database.cachedStatement(
+        guard let presence, plan.onConflict == .merge else { return }
+        let statement = try database.cachedStatement(
             sql: "INSERT INTO _import_presence (job, entity, first_rowid, runs) VALUES (?, ?, ?, ?)"
-        ).execute(arguments: [job, position, presence.firstRowID, Data(presence.encoded)])
+        )
+        for block in presence.blocks {
+            try statement.execute(arguments: [job, position, block.firstRowID, Data(block.bytes)])
+        }
     }
 
     /// Makes one object of the rows that have the same identifier, builds the index, and corrects the job's counts.

@@ -24,7 +24,7 @@ final class DuplicateMerger {
     private let columns: [String]
     private let comparison: Statement
     private let removal: Statement
-    private var presence: PresenceRuns.Reader?
+    private var presence: PresenceRuns.Block?
     private var counts = Counts()
 
     init(_ database: Database, job: Int64, position: Int, plan: EntityPlan) throws {
@@ -89,7 +89,7 @@ final class DuplicateMerger {
         return columns.indices.filter { attribute in
             guard !plan.isLocal[attribute], differences[attribute] as Bool else { return false }
             guard let mask else { return true }
-            return mask[mask.startIndex + attribute >> 6] & (1 << UInt64(attribute & 63)) != 0
+            return mask[attribute >> 6] & (1 << UInt64(attribute & 63)) != 0
         }
     }
 
@@ -111,25 +111,19 @@ final class DuplicateMerger {
     }
 
     /// Which attributes the record of a row mentions.
-    private func mask(of rowID: Int64) throws -> ArraySlice<UInt64> {
-        if let presence, presence.covers(rowID) { return presence.mask(of: rowID) }
-        let found = try Row.fetchOne(
-            database.cachedStatement(
-                sql: """
-                    SELECT first_rowid, runs FROM _import_presence WHERE job = ? AND entity = ? AND first_rowid <= ?
-                    ORDER BY first_rowid DESC LIMIT 1
-                    """
-            ),
-            arguments: [job, position, rowID]
+    private func mask(of rowID: Int64) throws -> [UInt64] {
+        if let mask = presence?.mask(of: rowID, plan: plan) { return mask }
+        let statement = try database.cachedStatement(
+            sql: """
+                SELECT first_rowid, runs FROM _import_presence WHERE job = ? AND entity = ? AND first_rowid <= ?
+                ORDER BY first_rowid DESC LIMIT 1
+                """
         )
-        let reader = found.flatMap {
-            PresenceRuns.Reader([UInt8]($0["runs"] as Data), firstRowID: $0["first_rowid"], plan: plan)
+        presence = try Row.fetchOne(statement, arguments: [job, position, rowID]).map {
+            PresenceRuns.Block(firstRowID: $0["first_rowid"], bytes: [UInt8]($0["runs"] as Data))
         }
-        guard let reader, reader.covers(rowID) else {
-            throw strayRow(rowID)
-        }
-        presence = reader
-        return reader.mask(of: rowID)
+        guard let mask = presence?.mask(of: rowID, plan: plan) else { throw strayRow(rowID) }
+        return mask
     }
 }
 

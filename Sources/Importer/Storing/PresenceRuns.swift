@@ -3,12 +3,53 @@
 /// Kept while rows with the same identifier stand beside each other (DESIGN §8): a row has the default or NULL where its
 /// record has no key, and merging must tell that from a value.
 struct PresenceRuns {
-    /// The row id of the first row.
-    private(set) var firstRowID: Int64 = 0
-    /// The runs but for the last: each the number of rows, then the mask's words, all as 64-bit little-endian integers.
-    private var words: [UInt64] = []
+    /// Some runs as the store keeps them.
+    ///
+    /// A run is its rows' end, counted from the block's first row, and then the words of their mask, all of them 64-bit
+    /// little-endian integers; so a row is found by halving, without taking the block apart.
+    struct Block {
+        let firstRowID: Int64
+        private(set) var bytes: [UInt8] = []
+
+        init(firstRowID: Int64, bytes: [UInt8] = []) {
+            self.firstRowID = firstRowID
+            self.bytes = bytes
+        }
+
+        fileprivate mutating func append(_ word: UInt64) {
+            withUnsafeBytes(of: word.littleEndian) { bytes.append(contentsOf: $0) }
+        }
+
+        private func word(_ index: Int) -> UInt64 {
+            bytes.withUnsafeBytes { UInt64(littleEndian: $0.loadUnaligned(fromByteOffset: 8 * index, as: UInt64.self)) }
+        }
+
+        /// The words of a row's mask; nil where the block does not have the row.
+        func mask(of rowID: Int64, plan: EntityPlan) -> [UInt64]? {
+            let width = PresenceRuns.width(of: plan)
+            let size = width + 1
+            let runs = bytes.count / (8 * size)
+            guard rowID >= firstRowID, runs > 0, bytes.count == 8 * size * runs else { return nil }
+            let offset = UInt64(rowID - firstRowID)
+            // The first run that ends behind the row.
+            var (low, high) = (0, runs - 1)
+            while low < high {
+                let middle = (low + high) / 2
+                if word(middle * size) > offset { high = middle } else { low = middle + 1 }
+            }
+            guard word(low * size) > offset else { return nil }
+            return (1...width).map { word(low * size + $0) }
+        }
+    }
+
+    /// So many runs make a block: one that is read for a single row should not be large.
+    private static let mostRuns = 256
+
+    private var done: [Block] = []
+    private var block: Block?
+    private var runs = 0
     private var mask: [UInt64] = []
-    private var count: UInt64 = 0
+    private var end: UInt64 = 0
     /// How many words a mask has.
     private let width: Int
 
@@ -16,81 +57,37 @@ struct PresenceRuns {
         width = Self.width(of: plan)
     }
 
-    private static func width(of plan: EntityPlan) -> Int { (plan.types.count + 63) / 64 }
-
-    var isEmpty: Bool { count == 0 }
+    private static func width(of plan: EntityPlan) -> Int { max(1, (plan.types.count + 63) / 64) }
 
     /// Adds the row after the last one.
     ///
     /// - Parameter presence: begins with the row's mask.
     mutating func add(_ presence: ArraySlice<UInt64>, rowID: Int64) {
-        if isEmpty { firstRowID = rowID }
-        if count > 0, mask.elementsEqual(presence.prefix(width)) {
-            count += 1
-            return
+        if block == nil { block = Block(firstRowID: rowID) }
+        if end == 0 || !mask.elementsEqual(presence.prefix(width)) {
+            endRun()
+            if runs == Self.mostRuns, let full = block {
+                done.append(full)
+                block = Block(firstRowID: rowID)
+                (runs, end) = (0, 0)
+            }
+            mask.removeAll(keepingCapacity: true)
+            mask.append(contentsOf: presence.prefix(width))
         }
-        endRun()
-        mask.removeAll(keepingCapacity: true)
-        mask.append(contentsOf: presence.prefix(width))
-        count = 1
+        end += 1
     }
 
     private mutating func endRun() {
-        guard count > 0 else { return }
-        words.append(count)
-        words += mask
+        guard end > 0 else { return }
+        block?.append(end)
+        for word in mask { block?.append(word) }
+        runs += 1
     }
 
-    /// The runs as the store keeps them.
-    var encoded: [UInt8] {
-        var runs = self
-        runs.endRun()
-        return runs.words.flatMap { word in withUnsafeBytes(of: word.littleEndian) { Array($0) } }
-    }
-
-    /// Reads what `encoded` gave.
-    struct Reader {
-        /// The rows that each run ends before, as offsets from the first row.
-        private var ends: [Int64] = []
-        private var masks: [UInt64] = []
-        private let firstRowID: Int64
-        private let width: Int
-
-        /// - Returns: nil where the bytes are not whole runs.
-        init?(_ bytes: [UInt8], firstRowID: Int64, plan: EntityPlan) {
-            self.firstRowID = firstRowID
-            width = PresenceRuns.width(of: plan)
-            let size = 8 * (width + 1)
-            guard bytes.count.isMultiple(of: size) else { return nil }
-            var end: Int64 = 0
-            for run in stride(from: 0, to: bytes.count, by: size) {
-                end += Int64(truncatingIfNeeded: Self.word(bytes, at: run))
-                ends.append(end)
-                for word in stride(from: 1, through: width, by: 1) {
-                    masks.append(Self.word(bytes, at: run + 8 * word))
-                }
-            }
-        }
-
-        private static func word(_ bytes: [UInt8], at offset: Int) -> UInt64 {
-            bytes[offset..<offset + 8].reversed().reduce(0) { $0 << 8 | UInt64($1) }
-        }
-
-        /// Whether these runs have the row.
-        func covers(_ rowID: Int64) -> Bool {
-            rowID >= firstRowID && rowID - firstRowID < ends.last ?? 0
-        }
-
-        /// The words of the row's mask; the row must be covered.
-        func mask(of rowID: Int64) -> ArraySlice<UInt64> {
-            let offset = rowID - firstRowID
-            // The first run that ends behind the row.
-            var (low, high) = (0, ends.count - 1)
-            while low < high {
-                let middle = (low + high) / 2
-                if ends[middle] > offset { high = middle } else { low = middle + 1 }
-            }
-            return masks[low * width..<(low + 1) * width]
-        }
+    /// All blocks, in the rows' order.
+    var blocks: [Block] {
+        var all = self
+        all.endRun()
+        return all.done + (all.block.map { [$0] } ?? [])
     }
 }

@@ -106,12 +106,8 @@ extension AttributeType {
         if trimmed.count != text.count { notes.insert(.trimmed) }
         switch self {
         case .date:
-            guard let date = DateText(iso8601: trimmed) else { throw error(.wrongForm, found: .string) }
-            notes.formUnion(date.notes)
-            if date.isCanonical { return .verbatim(trimmed) }
-            let start = scratch.count
-            date.append(to: &scratch)
-            return .scratch(start..<scratch.count)
+            let token = JSONToken(kind: .string, bytes: trimmed)
+            return try DateCoercion.iso8601.coerce(token, scratch: &scratch, notes: &notes)
         case .boolean:
             guard let isTrue = trimmed.truth else { throw error(.wrongForm, found: .string) }
             notes.insert(.kindChanged)
@@ -205,7 +201,7 @@ extension JSONToken {
 
 extension ByteView {
     /// The text without ASCII white space around it.
-    fileprivate var trimmed: ByteView {
+    var trimmed: ByteView {
         var (start, end) = (0, count)
         while start < end, Self.isWhiteSpace(self[start]) { start &+= 1 }
         while end > start, Self.isWhiteSpace(self[end &- 1]) { end &-= 1 }

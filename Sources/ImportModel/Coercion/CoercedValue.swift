@@ -22,6 +22,10 @@ public enum LedgerKind: String, Sendable, Hashable, Codable, CaseIterable {
     case timeZoneLost
     /// A date had more than milliseconds.
     case subMillisecondLost
+    /// A leap second (`23:59:60`) was taken as the second after it.
+    case leapSecond
+    /// One of .NET's minimum dates, which stand for null, was taken as null.
+    case minimumDate
     /// A key stood more than once in an object; the last value was taken.
     case duplicateKey
     /// A lone surrogate escape became U+FFFD.
@@ -35,7 +39,8 @@ public enum LedgerKind: String, Sendable, Hashable, Codable, CaseIterable {
     public var isLoss: Bool {
         switch self {
         case .kindChanged, .trimmed, .outside, .unknownKey: false
-        case .digitsLost, .timeZoneLost, .subMillisecondLost, .duplicateKey, .loneSurrogate: true
+        case .digitsLost, .timeZoneLost, .subMillisecondLost, .leapSecond, .minimumDate, .duplicateKey, .loneSurrogate:
+            true
         }
     }
 }
@@ -51,7 +56,7 @@ package struct CoercionNotes: OptionSet, Sendable {
     package init(rawValue: UInt16) { self.rawValue = rawValue }
 
     /// How many notes there are: their bits are 0 up to this.
-    package static let count = 6
+    package static let count = 8
 
     @inlinable package static var kindChanged: CoercionNotes { CoercionNotes(rawValue: 1 << 0) }
     @inlinable package static var trimmed: CoercionNotes { CoercionNotes(rawValue: 1 << 1) }
@@ -59,6 +64,8 @@ package struct CoercionNotes: OptionSet, Sendable {
     @inlinable package static var timeZoneLost: CoercionNotes { CoercionNotes(rawValue: 1 << 3) }
     @inlinable package static var subMillisecondLost: CoercionNotes { CoercionNotes(rawValue: 1 << 4) }
     @inlinable package static var loneSurrogate: CoercionNotes { CoercionNotes(rawValue: 1 << 5) }
+    @inlinable package static var leapSecond: CoercionNotes { CoercionNotes(rawValue: 1 << 6) }
+    @inlinable package static var minimumDate: CoercionNotes { CoercionNotes(rawValue: 1 << 7) }
 
     /// The same notes as ledger kinds, in the order of their bits.
     package var ledgerKinds: [LedgerKind] {
@@ -66,7 +73,7 @@ package struct CoercionNotes: OptionSet, Sendable {
         let kinds: [(CoercionNotes, LedgerKind)] = [
             (.kindChanged, .kindChanged), (.trimmed, .trimmed), (.digitsLost, .digitsLost),
             (.timeZoneLost, .timeZoneLost), (.subMillisecondLost, .subMillisecondLost),
-            (.loneSurrogate, .loneSurrogate),
+            (.loneSurrogate, .loneSurrogate), (.leapSecond, .leapSecond), (.minimumDate, .minimumDate),
         ]
         return kinds.filter { contains($0.0) }.map(\.1)
     }

@@ -1,0 +1,56 @@
+/// A time of day: `00:54`, `00:54:11.428`, `005411`.
+struct ClockTime {
+    /// Seconds from midnight, at most 86,400.
+    let seconds: Int
+    /// The first three digits of the fraction.
+    let milliseconds: Int
+    /// The offset just past it.
+    let end: Int
+    /// Whether it is the second 60.
+    let isLeapSecond: Bool
+    /// Whether a digit after the third of the fraction is not zero.
+    let hasMoreThanMilliseconds: Bool
+    /// Whether it is written with colons, and neither 24:00 nor a leap second.
+    let isPlain: Bool
+
+    init?(_ text: ByteView, from start: Int) {
+        guard let hour = text.number(at: start, digits: 2), hour <= 24 else { return nil }
+        var cursor = start + 2
+        let isExtended = cursor < text.count && text[cursor] == UInt8(ascii: ":")
+        if isExtended { cursor += 1 }
+        guard let minute = text.number(at: cursor, digits: 2), minute < 60 else { return nil }
+        cursor += 2
+        var second = 0
+        var milliseconds = 0
+        var hasMore = false
+        let secondStart = isExtended ? cursor + 1 : cursor
+        if isExtended ? text.has(UInt8(ascii: ":"), at: cursor) : text.number(at: cursor, digits: 2) != nil {
+            guard let value = text.number(at: secondStart, digits: 2), value <= 60 else { return nil }
+            second = value
+            cursor = secondStart + 2
+            if text.has(UInt8(ascii: "."), at: cursor) || text.has(UInt8(ascii: ","), at: cursor) {
+                let first = cursor + 1
+                cursor = first
+                while let digit = text.number(at: cursor, digits: 1) {
+                    switch cursor - first {
+                    case 0: milliseconds += digit * 100
+                    case 1: milliseconds += digit * 10
+                    case 2: milliseconds += digit
+                    default: hasMore = hasMore || digit != 0
+                    }
+                    cursor += 1
+                }
+                guard cursor > first else { return nil }
+            }
+        }
+        if hour == 24 {
+            guard minute == 0, second == 0, milliseconds == 0, !hasMore else { return nil }
+        }
+        seconds = hour * 3_600 + minute * 60 + second
+        self.milliseconds = milliseconds
+        end = cursor
+        isLeapSecond = second == 60
+        hasMoreThanMilliseconds = hasMore
+        isPlain = isExtended && hour < 24 && second < 60
+    }
+}

@@ -1,0 +1,277 @@
+/// Turns JSON values into dates, as one attribute's model asks for them.
+///
+/// Made once per attribute; a value then costs no allocation, unless a string inside of a `$date` has escapes, or the
+/// time zone has rules and the year is outside of 1900 to 2099.
+package struct DateCoercion: Sendable {
+    /// A date in ISO 8601, UTC where it has no zone, kept as text.
+    package static let iso8601 = DateCoercion()
+
+    private let formats: [Format]
+    private let patterns: [DatePattern]
+    private let zone: ZoneRules
+    private let isWallClock: Bool
+    private let storage: DateStorage
+
+    /// `DateFormat`, with patterns as places in `patterns`: passing it on then counts no references.
+    private enum Format {
+        case iso8601
+        case dotnet
+        case unix
+        case unixMilliseconds
+        case mongo
+        case rfc2822
+        case pattern(Int)
+    }
+
+    private init() {
+        formats = [.iso8601]
+        patterns = []
+        zone = .utc
+        isWallClock = false
+        storage = .iso8601
+    }
+
+    /// A coercion with these rules.
+    ///
+    /// - Parameters:
+    ///   - formats: tried in this order, the first that fits wins; none at all is `iso8601`.
+    ///   - timeZone: how to read a date without a zone: an IANA name or an offset; nil is UTC.
+    ///   - isWallClock: whether to keep the writer's local time instead of the instant.
+    ///   - storage: how the store keeps it.
+    /// - Throws: `DateFormatError` for a pattern or a zone that is none.
+    package init(
+        formats: [DateFormat],
+        timeZone: String?,
+        isWallClock: Bool,
+        storage: DateStorage
+    ) throws(DateFormatError) {
+        var compiled: [Format] = []
+        var patterns: [DatePattern] = []
+        for format in formats {
+            switch format {
+            case .iso8601: compiled.append(.iso8601)
+            case .dotnet: compiled.append(.dotnet)
+            case .unix: compiled.append(.unix)
+            case .unixMilliseconds: compiled.append(.unixMilliseconds)
+            case .mongo: compiled.append(.mongo)
+            case .rfc2822: compiled.append(.rfc2822)
+            case .pattern(let pattern):
+                compiled.append(.pattern(patterns.count))
+                patterns.append(try DatePattern(pattern))
+            }
+        }
+        self.formats = compiled.isEmpty ? [.iso8601] : compiled
+        self.patterns = patterns
+        zone = if let timeZone { try ZoneRules(timeZone) } else { .utc }
+        self.isWallClock = isWallClock
+        self.storage = storage
+    }
+
+    /// Turns a value into a date, and says what that changed.
+    ///
+    /// `kindChanged` is noted for a string that holds the number of `unix` or `unixMilliseconds`: the other formats are
+    /// of one JSON kind. `digitsLost` is noted for milliseconds that the storage `unix` does not hold.
+    ///
+    /// - Parameters:
+    ///   - token: a value of a valid JSON text in valid UTF-8.
+    ///   - scratch: gets the text of dates that are not kept as written; only appended to.
+    ///   - notes: gets what was changed or lost; only added to, and only if the value fits.
+    /// - Returns: `.null` for null, and for .NET's minimum dates (with `minimumDate` noted): whether that is allowed is
+    ///   the attribute's to say.
+    /// - Throws: `CoercionError` when no format fits: `outOfRange` if one would, but for the years 0001 to 9999.
+    ///   `scratch` may then be longer than before.
+    package func coerce(
+        _ token: JSONToken,
+        scratch: inout [UInt8],
+        notes: inout CoercionNotes
+    ) throws(CoercionError) -> CoercedValue {
+        switch token.kind {
+        case .null:
+            return .null
+        case .string:
+            guard token.hasEscapes else { return try coerceText(token.bytes, scratch: &scratch, notes: &notes) }
+            return try coerceEscaped(token.bytes, scratch: &scratch, notes: &notes)
+        case .number, .object:
+            return try coerce(token.bytes, token.kind, notes: [], scratch: &scratch, notes: &notes)
+        case .boolean, .array:
+            throw CoercionError(code: .wrongKind, expected: "date", found: token.kind.name)
+        }
+    }
+
+    private func coerceText(
+        _ text: ByteView,
+        scratch: inout [UInt8],
+        notes: inout CoercionNotes
+    ) throws(CoercionError) -> CoercedValue {
+        let trimmed = text.trimmed
+        return try coerce(
+            trimmed,
+            .string,
+            notes: trimmed.count == text.count ? [] : .trimmed,
+            scratch: &scratch,
+            notes: &notes
+        )
+    }
+
+    /// A string with escapes, as .NET writes its slashes: its text stands in `scratch` for the time being.
+    private func coerceEscaped(
+        _ token: ByteView,
+        scratch: inout [UInt8],
+        notes: inout CoercionNotes
+    ) throws(CoercionError) -> CoercedValue {
+        let start = scratch.count
+        var added: CoercionNotes = Unescaping.append(token, to: &scratch) ? .loneSurrogate : []
+        let reading = scratch.withUnsafeBufferPointer { buffer -> Reading in
+            let text = ByteView(buffer)[start..<buffer.count]
+            let trimmed = text.trimmed
+            if trimmed.count != text.count { added.insert(.trimmed) }
+            return read(trimmed, .string)
+        }
+        scratch.removeLast(scratch.count - start)
+        return try finish(reading, .string, verbatim: nil, added: added, scratch: &scratch, notes: &notes)
+    }
+
+    @inline(__always)
+    private func coerce(
+        _ bytes: ByteView,
+        _ kind: JSONKind,
+        notes added: CoercionNotes,
+        scratch: inout [UInt8],
+        notes: inout CoercionNotes
+    ) throws(CoercionError) -> CoercedValue {
+        try finish(read(bytes, kind), kind, verbatim: bytes, added: added, scratch: &scratch, notes: &notes)
+    }
+
+    /// What the formats together make of a value.
+    private enum Reading {
+        case instant(Instant, CoercionNotes, isCanonical: Bool)
+        case minimumDate
+        case error(CoercionError.Code)
+    }
+
+    /// Tries the formats in turn.
+    private func read(_ bytes: ByteView, _ kind: JSONKind) -> Reading {
+        var code = CoercionError.Code.wrongForm
+        if kind != .string, !formats.contains(where: { Self.takes($0, kind) }) { code = .wrongKind }
+        for format in formats {
+            switch read(bytes, kind, as: format) {
+            case .date(let date):
+                switch instant(date) {
+                case .some(let instant):
+                    var notes = notes(on: date)
+                    if kind == .string, Self.takes(format, .number) { notes.insert(.kindChanged) }
+                    return .instant(instant, notes, isCanonical: date.isCanonical)
+                case nil: if !date.isLeapSecond { code = .outOfRange }
+                }
+            case .minimumDate: return .minimumDate
+            case .outOfRange: code = .outOfRange
+            case .noFit: break
+            }
+        }
+        return .error(code)
+    }
+
+    /// Whether a format reads something else than strings.
+    private static func takes(_ format: Format, _ kind: JSONKind) -> Bool {
+        switch format {
+        case .unix, .unixMilliseconds: kind == .number
+        case .mongo: kind == .object
+        default: false
+        }
+    }
+
+    @inline(__always)
+    private func read(_ bytes: ByteView, _ kind: JSONKind, as format: Format) -> DateReading {
+        switch (format, kind) {
+        case (.iso8601, .string): DateReading(WrittenDate(iso8601: bytes))
+        case (.dotnet, .string): DotNetDate.read(bytes)
+        case (.rfc2822, .string): DateReading(WrittenDate(rfc2822: bytes))
+        case (.pattern(let index), .string): DateReading(WrittenDate(bytes, pattern: patterns[index]))
+        case (.unix, .string), (.unix, .number): Self.read(NumberForm(bytes), unit: .seconds)
+        case (.unixMilliseconds, .string), (.unixMilliseconds, .number):
+            Self.read(NumberForm(bytes), unit: .milliseconds)
+        case (.mongo, .object): Self.read(MongoDate(bytes))
+        default: .noFit
+        }
+    }
+
+    private static func read(_ number: NumberForm?, unit: WrittenDate.UnixUnit) -> DateReading {
+        guard let number else { return .noFit }
+        return WrittenDate(number, unit: unit).map(DateReading.date) ?? .outOfRange
+    }
+
+    private static func read(_ value: MongoDate?) -> DateReading {
+        switch value {
+        case nil:
+            return .noFit
+        case .milliseconds(let number):
+            return read(number, unit: .milliseconds)
+        case .text(let text):
+            guard text.buffer.contains(UInt8(ascii: "\\")) else { return DateReading(WrittenDate(iso8601: text)) }
+            var plain: [UInt8] = []
+            _ = Unescaping.append(text, to: &plain)
+            return plain.withUnsafeBufferPointer { buffer in
+                var date = WrittenDate(iso8601: ByteView(buffer))
+                date?.isCanonical = false
+                return DateReading(date)
+            }
+        }
+    }
+
+    /// The instant that is kept for a date; nil if it is outside of the years 0001 to 9999, or a leap second where there
+    /// cannot be one: they stand at the end of a day in UTC and nowhere else.
+    @inline(__always)
+    private func instant(_ date: WrittenDate) -> Instant? {
+        var seconds = date.clockSeconds
+        if let offset = date.offset {
+            seconds -= offset
+        } else {
+            // The second after a leap second may be one of another offset.
+            seconds -= zone.offset(atLocal: date.isLeapSecond ? seconds - 1 : seconds)
+        }
+        if date.isLeapSecond, seconds % 86_400 != 0 { return nil }
+        return Instant(seconds: isWallClock ? date.clockSeconds : seconds, milliseconds: date.milliseconds)
+    }
+
+    @inline(__always)
+    private func notes(on date: WrittenDate) -> CoercionNotes {
+        var notes: CoercionNotes = []
+        if let offset = date.offset, offset != 0 { notes.insert(.timeZoneLost) }
+        if date.hasMoreThanMilliseconds { notes.insert(.subMillisecondLost) }
+        if date.isLeapSecond { notes.insert(.leapSecond) }
+        return notes
+    }
+
+    /// The value for the store.
+    @inline(__always)
+    private func finish(
+        _ reading: Reading,
+        _ kind: JSONKind,
+        verbatim: ByteView?,
+        added: CoercionNotes,
+        scratch: inout [UInt8],
+        notes: inout CoercionNotes
+    ) throws(CoercionError) -> CoercedValue {
+        switch reading {
+        case .error(let code):
+            throw CoercionError(code: code, expected: "date", found: kind.name)
+        case .minimumDate:
+            notes.formUnion(added.union(.minimumDate))
+            return .null
+        case .instant(let instant, let found, let isCanonical):
+            notes.formUnion(added.union(found))
+            switch storage {
+            case .iso8601:
+                if isCanonical, kind == .string, let verbatim { return .verbatim(verbatim) }
+                let start = scratch.count
+                instant.append(to: &scratch)
+                return .scratch(start..<scratch.count)
+            case .unix:
+                if instant.milliseconds != 0 { notes.insert(.digitsLost) }
+                return .integer(instant.unixSeconds)
+            case .unixMilliseconds:
+                return .integer(instant.unixMilliseconds)
+            }
+        }
+    }
+}

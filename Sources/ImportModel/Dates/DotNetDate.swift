@@ -1,0 +1,68 @@
+/// Dates as .NET's `JavaScriptSerializer` and `DataContractJsonSerializer` write them: `/Date(1198908717056-0700)/`.
+public enum DotNetDate {
+    /// The milliseconds that stand for null: `DateTime.MinValue` (0001-01-01), and 0100-01-01, what scripts make of it.
+    static let minimumMilliseconds: [Int64] = [-62_135_596_800_000, -59_011_459_200_000]
+
+    /// The text for an instant.
+    ///
+    /// JSON allows `/` to be written as `\/`; old readers of .NET want it so, and whoever writes the JSON does that.
+    ///
+    /// - Parameters:
+    ///   - milliseconds: since 1970-01-01T00:00:00Z.
+    ///   - offsetMinutes: how far the writer's clock is ahead of UTC, at most 23:59 either way; it does not change the
+    ///     instant. Without it, and beyond, none is written.
+    public static func text(ofMilliseconds milliseconds: Int64, offsetMinutes: Int? = nil) -> String {
+        guard let offsetMinutes, (-1_439...1_439).contains(offsetMinutes) else { return "/Date(\(milliseconds))/" }
+        let digits = String(10_000 + abs(offsetMinutes) / 60 * 100 + abs(offsetMinutes) % 60).dropFirst()
+        return "/Date(\(milliseconds)\(offsetMinutes < 0 ? "-" : "+")\(digits))/"
+    }
+
+    /// The text for a date that the store keeps; nil if it is null or no date of this storage.
+    public static func text(of stored: CoercedJSON, storage: DateStorage = .iso8601) -> String? {
+        switch (stored, storage) {
+        case (.text(let text), .iso8601):
+            return Array(text.utf8).withUnsafeBufferPointer { buffer in
+                guard let date = WrittenDate(iso8601: ByteView(buffer)), date.isCanonical,
+                    let instant = Instant(seconds: date.clockSeconds, milliseconds: date.milliseconds)
+                else { return nil }
+                return Self.text(ofMilliseconds: instant.unixMilliseconds)
+            }
+        case (.integer(let milliseconds), .unixMilliseconds):
+            return text(ofMilliseconds: milliseconds)
+        case (.integer(let seconds), .unix):
+            let (milliseconds, overflow) = seconds.multipliedReportingOverflow(by: 1_000)
+            return overflow ? nil : text(ofMilliseconds: milliseconds)
+        default:
+            return nil
+        }
+    }
+
+    /// Reads such a text; a backslash that is left before its slashes does no harm.
+    static func read(_ text: ByteView) -> DateReading {
+        var cursor = DateCursor(text)
+        _ = cursor.take(UInt8(ascii: "\\"))
+        guard cursor.takeExactly("/Date(") else { return .noFit }
+        let isNegative = cursor.take(UInt8(ascii: "-"))
+        guard let digits = cursor.takeNumber(1...17) else { return .noFit }
+        var isTooLong = false
+        while cursor.takeNumber(1...1) != nil { isTooLong = true }
+        var offset = 0
+        if !cursor.take(UInt8(ascii: ")")) {
+            guard let value = cursor.takeOffset(colon: .none), cursor.take(UInt8(ascii: ")")) else { return .noFit }
+            offset = value
+        }
+        _ = cursor.take(UInt8(ascii: "\\"))
+        guard cursor.take(UInt8(ascii: "/")), cursor.isAtEnd else { return .noFit }
+        let milliseconds = Int64(isNegative ? -digits : digits)
+        guard !isTooLong else { return .outOfRange }
+        if minimumMilliseconds.contains(milliseconds) { return .minimumDate }
+        guard let instant = Instant(unixMilliseconds: milliseconds) else { return .outOfRange }
+        return .date(
+            WrittenDate(
+                clockSeconds: instant.seconds + offset,
+                milliseconds: instant.milliseconds,
+                offset: offset
+            )
+        )
+    }
+}

@@ -1,0 +1,69 @@
+/// The value transformers that a model can name (`"transform": ["trim", "htmlUnescape"]`), after `ValueTransformer`.
+///
+/// | name | what it does |
+/// |---|---|
+/// | `trim` | takes white space off both ends (all that Unicode calls so) |
+/// | `lowercase`, `uppercase` | changes the case of all letters, as Unicode has it for no language |
+/// | `emptyToNull` | an empty text becomes null |
+/// | `htmlUnescape` | `&amp;` and its kin, named and numeric, become characters, as in HTML 5 |
+/// | `htmlEscape` | `&`, `<`, `>`, `"` and `'` become references |
+/// | `collapseWhitespace` | any run of white space becomes one space |
+/// | `normalizeNFC` | characters that can be written in several ways are written in one: Unicode's form C |
+public struct TransformerRegistry: Sendable {
+    /// A transformer: the text that it makes of a text, or nil for null.
+    public typealias Transform = @Sendable (String) -> String?
+
+    /// The built-in transformers, and no others.
+    public static let standard = TransformerRegistry()
+
+    private(set) var transformers: [String: Transformer]
+
+    /// A registry of the built-in transformers.
+    public init() {
+        transformers = [:]
+        for transformer in BuiltInTransformer.allCases { transformers[transformer.rawValue] = .builtIn(transformer) }
+    }
+
+    /// Adds a transformer, or puts it in place of the one with this name.
+    ///
+    /// - Parameters:
+    ///   - name: what models call it.
+    ///   - transform: gives the same for the same text, or a resumed import would not be the same; called by several
+    ///     threads at once.
+    public mutating func register(_ name: String, _ transform: @escaping Transform) {
+        transformers[name] = .custom(transform)
+    }
+
+    /// The names of all transformers, in alphabetical order.
+    public var names: [String] { transformers.keys.sorted() }
+}
+
+/// One of a registry's transformers.
+enum Transformer: Sendable {
+    case builtIn(BuiltInTransformer)
+    case custom(TransformerRegistry.Transform)
+
+    /// What this does to `text`, which is valid UTF-8.
+    func effect(on text: ByteView) -> TransformEffect {
+        switch self {
+        case .builtIn(let transformer): transformer.effect(on: text)
+        case .custom(let transform): TransformEffect(text, transform(String(decoding: text.buffer, as: UTF8.self)))
+        }
+    }
+}
+
+/// A transformer's name that no registry knows.
+public struct UnknownTransformer: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The name as it was given.
+    public let name: String
+    /// Its place in the list, from 0.
+    public let index: Int
+    /// The names that there are, in alphabetical order.
+    public let known: [String]
+
+    /// The name and those that there are, for a person.
+    public var description: String {
+        "no transformer is called '\(name.unicodeScalars.map { $0.isInvisible ? "?" : String($0) }.joined())'; "
+            + "there are " + known.joined(separator: ", ")
+    }
+}

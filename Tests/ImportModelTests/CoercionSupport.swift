@@ -36,6 +36,16 @@ func withView<Result>(_ text: String, _ body: (ByteView) -> Result) -> Result {
 
 /// Coerces one JSON value, given as its text, as a record's token would be.
 func coerce(_ json: String, to type: AttributeType) -> Coerced {
+    coerce(json) { token, scratch, notes throws(CoercionError) in
+        try type.coerce(token, scratch: &scratch, notes: &notes)
+    }
+}
+
+/// Hands one JSON value, given as its text, to a coercion as a record's token would be.
+func coerce(
+    _ json: String,
+    _ coercion: (JSONToken, inout [UInt8], inout CoercionNotes) throws(CoercionError) -> CoercedValue
+) -> Coerced {
     withView(json) { view in
         let token: JSONToken
         switch json.utf8.first {
@@ -52,7 +62,7 @@ func coerce(_ json: String, to type: AttributeType) -> Coerced {
         var scratch: [UInt8] = Array("before".utf8)
         var notes: CoercionNotes = []
         do throws(CoercionError) {
-            let value = try type.coerce(token, scratch: &scratch, notes: &notes)
+            let value = try coercion(token, &scratch, &notes)
             precondition(scratch.starts(with: "before".utf8))
             switch value {
             case .null: return Coerced(outcome: .null, notes: notes, isVerbatim: false, error: nil)

@@ -128,8 +128,9 @@ struct DatePatternCompiler {
     /// Whether the parts make a date together.
     private func checkWhole() throws(DateFormatError) {
         guard positions[.year] != nil else { throw error("no date without a year (y)", at: nil) }
+        // Minutes first: months that are written as minutes are the commonest slip.
         let needs: [(Part, Part, String)] = [
-            (.day, .month, "month (M)"), (.weekday, .day, "day (d)"), (.minute, .hour, "hour (H; the month is M)"),
+            (.minute, .hour, "hour (H; the month is M)"), (.day, .month, "month (M)"), (.weekday, .day, "day (d)"),
             (.second, .minute, "minute (m)"), (.fraction, .second, "second (s)"), (.hour, .day, "day (d)"),
         ]
         for (part, needed, name) in needs {

@@ -36,7 +36,9 @@ enum BuiltInTransformer: String, Sendable, CaseIterable {
         case .normalizeNFC:
             // All that stands before U+0300 is in this form.
             guard text.buffer.contains(where: { $0 >= 0xCC }) else { return .none }
-            return .changed(text) { $0.precomposedStringWithCanonicalMapping }
+            // Taken apart first: Foundation on Linux does not put a syllable and a final consonant together otherwise, nor
+            // some characters with several marks.
+            return .changed(text) { $0.decomposedStringWithCanonicalMapping.precomposedStringWithCanonicalMapping }
         }
     }
 

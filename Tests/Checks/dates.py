@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
 """Prints dates in every format with the instants that Python takes from them.
 
-usage: dates.py formats | zones | calendar
+usage: dates.py formats | zones | calendar | real DIRECTORY
 
 Each line has, between tabs: the format, the time zone (or -), `wall` or `instant`, the JSON value, and the text that
 is to be stored, or `error`, or `null`; then the ledger kinds, separated by commas.
 """
 import datetime
 import email.utils
+import gzip
 import json
 import random
+import re
 import sys
 import zoneinfo
 from fractions import Fraction
@@ -208,14 +210,12 @@ def zones():
                 local = local.replace(fold=0)
                 text = local.replace(tzinfo=None).isoformat()
                 line("iso8601", text, stored(local.astimezone(UTC)), zone=name)
-                line("yyyy-MM-dd'T'HH:mm:ss", text, stored(local.astimezone(UTC)), zone=name)
-                line("iso8601", text, stored(local.replace(tzinfo=None)), zone=name, wall=True)
 
 
 def calendar():
     """Days of all years, there or not."""
     for year in range(1, 10000):
-        for month, day in ((1, 1), (2, 28), (2, 29), (2, 30), (4, 31), (6, 30), (12, 31), (year % 15, year % 33)):
+        for month, day in ((2, 29), (year % 15, year % 33)):
             text = "%04d-%02d-%02d" % (year, month, day)
             try:
                 expected = stored(datetime.datetime(year, month, day))
@@ -224,5 +224,42 @@ def calendar():
             line("iso8601" if year % 2 else "yyyy-MM-dd", text, expected)
 
 
+def strings(value, found):
+    """All values that look like dates, anywhere in a document."""
+    if isinstance(value, dict):
+        if list(value) == ["$date"]:
+            found.append(("mongo", value))
+        for child in value.values():
+            strings(child, found)
+    elif isinstance(value, list):
+        for child in value:
+            strings(child, found)
+    elif isinstance(value, str):
+        if value.startswith("/Date("):
+            found.append(("dotnet", value))
+        elif re.fullmatch(r"[A-Z][a-z]{2} [A-Z][a-z]{2} \d\d [\d:]{8} \+0000 \d{4}", value):
+            found.append(("E MMM dd HH:mm:ss Z yyyy", value))
+
+
+def real(directory):
+    """The dates of published files."""
+    found = []
+    for name in ["northwind-odata/Orders.json", "twitter.json"]:
+        with open(directory + "/" + name, encoding="utf-8") as file:
+            strings(json.load(file), found)
+    for name in ["mongodb-json-files/books.json.gz", "mongodb-json-files/profiles.json.gz"]:
+        with gzip.open(directory + "/" + name, "rt", encoding="utf-8") as file:
+            for record in file:
+                strings(json.loads(record), found)
+    for format, value in found:
+        if format == "mongo":
+            moment = datetime.datetime.strptime(value["$date"], "%Y-%m-%dT%H:%M:%S.%f%z")
+        elif format == "dotnet":
+            moment = instant(int(value[6:-2]) // 1000, int(value[6:-2]) % 1000 * 1000)
+        else:
+            moment = datetime.datetime.strptime(value, "%a %b %d %H:%M:%S %z %Y")
+        line(format, value, stored(moment.astimezone(UTC)), *losses(moment, moment.utcoffset()))
+
+
 if __name__ == "__main__":
-    {"formats": formats, "zones": zones, "calendar": calendar}[sys.argv[1]]()
+    {"formats": formats, "zones": zones, "calendar": calendar, "real": real}[sys.argv[1]](*sys.argv[2:])

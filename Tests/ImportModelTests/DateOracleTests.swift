@@ -16,7 +16,16 @@ struct DateOracleTests {
 
     @Test(arguments: ["formats", "calendar", "zones"])
     func takesTheInstantsThatPythonTakes(_ list: String) throws {
-        let result = try run([Project.python, Project.check("dates.py"), list])
+        try compare([list], atLeast: 10_000)
+    }
+
+    @Test(.enabled(if: SharedData.isPresent))
+    func takesTheDatesOfPublishedFiles() throws {
+        try compare(["real", SharedData.directory.path], atLeast: 1_000)
+    }
+
+    private func compare(_ arguments: [String], atLeast least: Int) throws {
+        let result = try run([Project.python, Project.check("dates.py")] + arguments)
         #expect(result.ending == .exit(0), "\(result.errorText)")
         var coercions: [Rules: DateCoercion] = [:]
         var differences: [String] = []
@@ -42,6 +51,6 @@ struct DateOracleTests {
             count += 1
         }
         #expect(differences.isEmpty, "\(differences.count): \(differences.prefix(20).joined(separator: "\n"))")
-        #expect(count > 10_000)
+        #expect(count >= least)
     }
 }

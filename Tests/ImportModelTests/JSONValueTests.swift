@@ -98,34 +98,18 @@ struct JSONValueTests {
         #expect(long.serialized(.indented).split(separator: "\n").count == 11)
     }
 
-    static let suite = SharedData.folder?.appending(path: "JSONTestSuite/test_parsing")
+    static let suite = SharedData.directory.appending(path: "JSONTestSuite/test_parsing")
 
-    @Test(.enabled(if: SharedData.has("JSONTestSuite/test_parsing")))
+    @Test(.enabled(if: SharedData.isPresent))
     func agreesWithTheJSONTestSuite() throws {
-        let folder = try #require(Self.suite)
         var count = 0
-        for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) where name.hasSuffix(".json") {
-            let bytes = [UInt8](try Data(contentsOf: folder.appending(path: name)))
+        for name in try FileManager.default.contentsOfDirectory(atPath: Self.suite.path) where name.hasSuffix(".json") {
+            let bytes = [UInt8](try Data(contentsOf: Self.suite.appending(path: name)))
             let isTaken = (try? JSONValue(parsing: bytes)) != nil
             if name.hasPrefix("y_") { #expect(isTaken, "\(name)") }
             if name.hasPrefix("n_") { #expect(!isTaken, "\(name)") }
             count += 1
         }
         #expect(count > 300)
-    }
-}
-
-/// The folder of real files beside the package, if it is there.
-enum SharedData {
-    static let folder: URL? = {
-        if let path = ProcessInfo.processInfo.environment["IMPORTER_SHARED_DATA"] { return URL(filePath: path) }
-        let package = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        return package.deletingLastPathComponent().appending(path: "shared/data")
-    }()
-
-    static func has(_ path: String) -> Bool {
-        guard let folder else { return false }
-        return FileManager.default.fileExists(atPath: folder.appending(path: path).path)
     }
 }

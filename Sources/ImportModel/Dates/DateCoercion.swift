@@ -6,11 +6,26 @@ package struct DateCoercion: Sendable {
     /// A date in ISO 8601, UTC where it has no zone, kept as text.
     package static let iso8601 = DateCoercion()
 
-    private let formats: [Format]
-    private let patterns: [DatePattern]
-    private let zone: ZoneRules
+    private let rules: Rules
     private let isWallClock: Bool
     private let storage: DateStorage
+    /// Whether ISO 8601 is the first format: by far the commonest, it gets a way of its own.
+    private let beginsWithISO8601: Bool
+
+    /// What a coercion looks at where a date is not ISO 8601 with a zone.
+    ///
+    /// A class, so that passing a coercion on counts one reference.
+    private final class Rules: Sendable {
+        let formats: [Format]
+        let patterns: [DatePattern]
+        let zone: ZoneRules
+
+        init(formats: [Format], patterns: [DatePattern], zone: ZoneRules) {
+            self.formats = formats
+            self.patterns = patterns
+            self.zone = zone
+        }
+    }
 
     /// `DateFormat`, with patterns as places in `patterns`: passing it on then counts no references.
     private enum Format {
@@ -24,11 +39,10 @@ package struct DateCoercion: Sendable {
     }
 
     private init() {
-        formats = [.iso8601]
-        patterns = []
-        zone = .utc
+        rules = Rules(formats: [.iso8601], patterns: [], zone: .utc)
         isWallClock = false
         storage = .iso8601
+        beginsWithISO8601 = true
     }
 
     /// A coercion with these rules.
@@ -60,11 +74,14 @@ package struct DateCoercion: Sendable {
                 patterns.append(try DatePattern(pattern))
             }
         }
-        self.formats = compiled.isEmpty ? [.iso8601] : compiled
-        self.patterns = patterns
-        zone = if let timeZone { try ZoneRules(timeZone) } else { .utc }
+        rules = Rules(
+            formats: compiled.isEmpty ? [.iso8601] : compiled,
+            patterns: patterns,
+            zone: try timeZone.map { name throws(DateFormatError) in try ZoneRules(name) } ?? .utc
+        )
         self.isWallClock = isWallClock
         self.storage = storage
+        beginsWithISO8601 = formats.first ?? .iso8601 == .iso8601
     }
 
     /// Turns a value into a date, and says what that changed.
@@ -92,7 +109,8 @@ package struct DateCoercion: Sendable {
             guard token.hasEscapes else { return try coerceText(token.bytes, scratch: &scratch, notes: &notes) }
             return try coerceEscaped(token.bytes, scratch: &scratch, notes: &notes)
         case .number, .object:
-            return try coerce(token.bytes, token.kind, notes: [], scratch: &scratch, notes: &notes)
+            let reading = read(token.bytes, token.kind)
+            return try finish(reading, token.kind, verbatim: nil, added: [], scratch: &scratch, notes: &notes)
         case .boolean, .array:
             throw CoercionError(code: .wrongKind, expected: "date", found: token.kind.name)
         }
@@ -104,10 +122,16 @@ package struct DateCoercion: Sendable {
         notes: inout CoercionNotes
     ) throws(CoercionError) -> CoercedValue {
         let trimmed = text.trimmed
-        return try coerce(
-            trimmed,
+        let added: CoercionNotes = trimmed.count == text.count ? [] : .trimmed
+        if beginsWithISO8601, let date = WrittenDate(iso8601: trimmed), let instant = instant(date) {
+            notes.formUnion(added.union(self.notes(on: date)))
+            return value(instant, verbatim: date.isCanonical ? trimmed : nil, scratch: &scratch, notes: &notes)
+        }
+        return try finish(
+            read(trimmed, .string),
             .string,
-            notes: trimmed.count == text.count ? [] : .trimmed,
+            verbatim: trimmed,
+            added: added,
             scratch: &scratch,
             notes: &notes
         )
@@ -131,17 +155,6 @@ package struct DateCoercion: Sendable {
         return try finish(reading, .string, verbatim: nil, added: added, scratch: &scratch, notes: &notes)
     }
 
-    @inline(__always)
-    private func coerce(
-        _ bytes: ByteView,
-        _ kind: JSONKind,
-        notes added: CoercionNotes,
-        scratch: inout [UInt8],
-        notes: inout CoercionNotes
-    ) throws(CoercionError) -> CoercedValue {
-        try finish(read(bytes, kind), kind, verbatim: bytes, added: added, scratch: &scratch, notes: &notes)
-    }
-
     /// What the formats together make of a value.
     private enum Reading {
         case instant(Instant, CoercionNotes, isCanonical: Bool)
@@ -151,6 +164,7 @@ package struct DateCoercion: Sendable {
 
     /// Tries the formats in turn.
     private func read(_ bytes: ByteView, _ kind: JSONKind) -> Reading {
+        let formats = rules.formats
         var code = CoercionError.Code.wrongForm
         if kind != .string, !formats.contains(where: { Self.takes($0, kind) }) { code = .wrongKind }
         for format in formats {
@@ -186,7 +200,7 @@ package struct DateCoercion: Sendable {
         case (.iso8601, .string): DateReading(WrittenDate(iso8601: bytes))
         case (.dotnet, .string): DotNetDate.read(bytes)
         case (.rfc2822, .string): DateReading(WrittenDate(rfc2822: bytes))
-        case (.pattern(let index), .string): DateReading(WrittenDate(bytes, pattern: patterns[index]))
+        case (.pattern(let index), .string): DateReading(WrittenDate(bytes, pattern: rules.patterns[index]))
         case (.unix, .string), (.unix, .number): Self.read(NumberForm(bytes), unit: .seconds)
         case (.unixMilliseconds, .string), (.unixMilliseconds, .number):
             Self.read(NumberForm(bytes), unit: .milliseconds)
@@ -227,7 +241,7 @@ package struct DateCoercion: Sendable {
             seconds -= offset
         } else {
             // The second after a leap second may be one of another offset.
-            seconds -= zone.offset(atLocal: date.isLeapSecond ? seconds - 1 : seconds)
+            seconds -= rules.zone.offset(atLocal: date.isLeapSecond ? seconds - 1 : seconds)
         }
         if date.isLeapSecond, seconds % 86_400 != 0 { return nil }
         return Instant(seconds: isWallClock ? date.clockSeconds : seconds, milliseconds: date.milliseconds)
@@ -260,18 +274,31 @@ package struct DateCoercion: Sendable {
             return .null
         case .instant(let instant, let found, let isCanonical):
             notes.formUnion(added.union(found))
-            switch storage {
-            case .iso8601:
-                if isCanonical, kind == .string, let verbatim { return .verbatim(verbatim) }
-                let start = scratch.count
-                instant.append(to: &scratch)
-                return .scratch(start..<scratch.count)
-            case .unix:
-                if instant.milliseconds != 0 { notes.insert(.digitsLost) }
-                return .integer(instant.unixSeconds)
-            case .unixMilliseconds:
-                return .integer(instant.unixMilliseconds)
-            }
+            return value(instant, verbatim: isCanonical ? verbatim : nil, scratch: &scratch, notes: &notes)
+        }
+    }
+
+    /// An instant as the storage has it.
+    ///
+    /// - Parameter verbatim: the text that stands for it already, if there is one.
+    @inline(__always)
+    private func value(
+        _ instant: Instant,
+        verbatim: ByteView?,
+        scratch: inout [UInt8],
+        notes: inout CoercionNotes
+    ) -> CoercedValue {
+        switch storage {
+        case .iso8601:
+            if let verbatim { return .verbatim(verbatim) }
+            let start = scratch.count
+            instant.append(to: &scratch)
+            return .scratch(start..<scratch.count)
+        case .unix:
+            if instant.milliseconds != 0 { notes.insert(.digitsLost) }
+            return .integer(instant.unixSeconds)
+        case .unixMilliseconds:
+            return .integer(instant.unixMilliseconds)
         }
     }
 }

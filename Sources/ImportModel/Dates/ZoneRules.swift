@@ -8,10 +8,12 @@ struct ZoneRules: Sendable {
     private var localEnds: [Int] = []
     /// When each period begins, in seconds since 0001-01-01T00:00:00Z.
     private var starts: [Int] = []
-    /// By how many seconds the clocks are ahead of UTC in each period; the only one for a zone without changes.
+    /// By how many seconds the clocks are ahead of UTC in each period.
     private var offsets: [Int] = []
-    /// For the years outside; nil for a zone without changes.
+    /// For the years outside; nil for an offset that never changes.
     private let zone: TimeZone?
+    /// The offset of a zone that is no more than that.
+    private let fixedOffset: Int
 
     /// 1900-01-01 and 2100-01-01.
     private static let gathered = 693_595 * 86_400..<766_644 * 86_400
@@ -19,12 +21,13 @@ struct ZoneRules: Sendable {
     static let utc = ZoneRules(offset: 0)
 
     private init(offset: Int) {
-        offsets = [offset]
+        fixedOffset = offset
         zone = nil
     }
 
     private init(_ zone: TimeZone) {
         self.zone = zone
+        fixedOffset = 0
         gather(zone)
     }
 
@@ -63,7 +66,7 @@ struct ZoneRules: Sendable {
     ///
     /// - Parameter local: seconds since 0001-01-01T00:00:00 on these clocks.
     func offset(atLocal local: Int) -> Int {
-        guard let zone else { return offsets[0] }
+        guard let zone else { return fixedOffset }
         // Two days are more than any clock is from UTC.
         guard local > Self.gathered.lowerBound + 172_800, local < Self.gathered.upperBound - 172_800 else {
             return Self.offset(atLocal: local, in: zone)

@@ -49,8 +49,9 @@ package struct DateCoercion: Sendable {
     ///
     /// - Parameters:
     ///   - formats: tried in this order, the first that fits wins; none at all is `iso8601`.
-    ///   - timeZone: how to read a date without a zone: an IANA name or an offset; nil is UTC.
-    ///   - isWallClock: whether to keep the writer's local time instead of the instant.
+    ///   - timeZone: how to read a date without a zone: an IANA name or an offset; nil is UTC. Of a time that clocks
+    ///     there showed twice the first is taken; one that they left out is moved forward by what they left out.
+    ///   - isWallClock: whether to keep the writer's local time instead of the instant; its zone is lost either way.
     ///   - storage: how the store keeps it.
     /// - Throws: `DateFormatError` for a pattern or a zone that is none.
     package init(

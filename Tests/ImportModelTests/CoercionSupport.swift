@@ -8,6 +8,7 @@ enum Outcome: Equatable, CustomStringConvertible {
     case integer(Int64)
     case real(Double)
     case text(String)
+    case blob([UInt8])
     case error(CoercionError.Code)
 
     var description: String {
@@ -16,6 +17,7 @@ enum Outcome: Equatable, CustomStringConvertible {
         case .integer(let value): "integer \(value)"
         case .real(let value): "real \(value)"
         case .text(let text): "text \(text)"
+        case .blob(let bytes): "blob \(bytes)"
         case .error(let code): "error \(code)"
         }
     }
@@ -38,6 +40,14 @@ func withView<Result>(_ text: String, _ body: (ByteView) -> Result) -> Result {
 func coerce(_ json: String, to type: AttributeType) -> Coerced {
     coerce(json) { token, scratch, notes throws(CoercionError) in
         try type.coerce(token, scratch: &scratch, notes: &notes)
+    }
+}
+
+/// Coerces one JSON value as `attribute`; a description with a mistake is an error of the test.
+func coerce(_ json: String, to attribute: AttributeDescription) throws -> Coerced {
+    let coercion = try AttributeCoercion(attribute)
+    return coerce(json) { token, scratch, notes throws(CoercionError) in
+        try coercion.coerce(token, scratch: &scratch, notes: &notes)
     }
 }
 
@@ -75,6 +85,8 @@ func coerce(
             case .scratch(let range):
                 let text = String(decoding: scratch[range], as: UTF8.self)
                 return Coerced(outcome: .text(text), notes: notes, isVerbatim: false, error: nil)
+            case .blob(let range):
+                return Coerced(outcome: .blob(Array(scratch[range])), notes: notes, isVerbatim: false, error: nil)
             }
         } catch {
             return Coerced(outcome: .error(error.code), notes: notes, isVerbatim: false, error: error)

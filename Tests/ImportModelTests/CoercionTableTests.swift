@@ -198,10 +198,10 @@ struct CoercionTableTests {
         let canonical = "f81d4fae-7dec-11d0-a765-00a0c91e6bf6"
         check([
             Row("\"\(canonical)\"", .uuid, .text(canonical)),
-            Row("\"\(canonical.uppercased())\"", .uuid, .text(canonical)),
-            Row("\"{\(canonical)}\"", .uuid, .text(canonical)),
-            Row("\"urn:uuid:\(canonical)\"", .uuid, .text(canonical)),
-            Row("\"URN:UUID:\(canonical.uppercased())\"", .uuid, .text(canonical)),
+            Row("\"\(canonical.uppercased())\"", .uuid, .text(canonical), .respelled),
+            Row("\"{\(canonical)}\"", .uuid, .text(canonical), .respelled),
+            Row("\"urn:uuid:\(canonical)\"", .uuid, .text(canonical), .respelled),
+            Row("\"URN:UUID:\(canonical.uppercased())\"", .uuid, .text(canonical), .respelled),
             Row("\"\\u0066\(canonical.dropFirst())\"", .uuid, .text(canonical)),
             Row("\"{\(canonical)\"", .uuid, .error(.wrongForm)),
             Row("\" \(canonical)\"", .uuid, .error(.wrongForm)),

@@ -35,7 +35,7 @@ struct ModelDescriptionTests {
                     "name":    { "type": "string", "from": ["fullName", "name.full"] },
                     "age":     { "type": "integer16", "optional": true },
                     "balance": { "type": "decimal", "default": "0" },
-                    "created": { "type": "date", "format": ["iso8601"], "column": "created_at", "from": "$key" }
+                    "created": { "type": "date", "format": ["iso8601"], "column": "created_at", "from": "made" }
                   },
                   "userInfo": { "id": "guid", "n": [1.0] }
                 },
@@ -57,7 +57,12 @@ struct ModelDescriptionTests {
                 ),
                 AttributeDescription(name: "age", type: .integer16, isOptional: true),
                 AttributeDescription(name: "balance", type: .decimal, defaultValue: .string("0")),
-                AttributeDescription(name: "created", column: "created_at", type: .date, from: [.recordKey]),
+                AttributeDescription(
+                    name: "created",
+                    column: "created_at",
+                    type: .date,
+                    from: [AttributePath(keys: ["made"])]
+                ),
             ],
             userInfo: .object([
                 .init(key: "id", value: .string("guid")), .init(key: "n", value: .array([.number("1.0")])),
@@ -177,14 +182,16 @@ struct ModelDescriptionTests {
                     isOptional: Bool.random(using: &generator)
                 )
                 if Bool.random(using: &generator) { attribute.column = "c\(index)" }
+                if attribute.type == .bitfield || Bool.random(using: &generator) {
+                    attribute.addOptions(using: &generator)
+                }
                 if attribute.isOptional, Bool.random(using: &generator) { attribute.defaultValue = .null }
-                if attribute.type == .integer16, Bool.random(using: &generator) {
+                if attribute.type == .integer16, attribute.validation.isEmpty, Bool.random(using: &generator) {
                     attribute.defaultValue = .number("3.0")
                 }
                 if Bool.random(using: &generator) {
-                    attribute.from = [AttributePath(keys: ["x", "y z"]), .record, .recordKey].shuffled(
-                        using: &generator
-                    )
+                    attribute.from = [AttributePath(keys: ["x", "y z"]), .recordKey].shuffled(using: &generator)
+                    attribute.from += [.record]
                 }
                 return attribute
             }
@@ -207,7 +214,7 @@ struct ModelDescriptionTests {
                     "X": { "type": "integer16", "default": 40000 },
                     "x": { "type": "string" },
                     "no type": { "from": ["ok", "a[0]", 1], "optional": "yes" },
-                    "when": { "type": "date", "format": "unix", "default": null },
+                    "when": { "type": "date", "format": ["iso8601", 1], "default": null },
                     "size": { "type": "integer32", "format": "iso8601", "from": [] },
                     "rowid": { "type": "string", "column": "OID" },
                     "scalar": 5
@@ -215,7 +222,7 @@ struct ModelDescriptionTests {
                   "relationships": {}
                 },
                 "B": { "attributes": {} }, "C": { }, "D": [], "b": { "attributes": { "v": { "type": "json" } } },
-                "E": { "table": "SQLITE_x", "attributes": { "v": { "type": "float" } } }
+                "E": { "table": "SQLITE_x", "attributes": { "v": { "type": "real" } } }
             } }
             """
         let paths = mistakes(text).map(\.path)
@@ -226,7 +233,7 @@ struct ModelDescriptionTests {
             "\(a).attributes.maybe.generated", "\(a).attributes.X.default", "\(a).attributes.X",
             "\(a).attributes['no type']", "\(a).attributes['no type'].optional",
             "\(a).attributes['no type'].from[1]", "\(a).attributes['no type'].from[2]",
-            "\(a).attributes.when.format", "\(a).attributes.when.default", "\(a).attributes.size.from",
+            "\(a).attributes.when.format[1]", "\(a).attributes.size.from",
             "\(a).attributes.size.format", "\(a).attributes.rowid.column", "\(a).attributes.scalar",
             "\(a).identifier[1]", "\(a).identifier[2]", "\(a).identifier[3]", "\(a).identifier[4]",
             "$.entities.B.attributes", "$.entities.C", "$.entities.D", "$.entities.b", "$.entities.E.table",

@@ -2,12 +2,14 @@
 public enum CoercedJSON: Sendable, Hashable {
     /// NULL.
     case null
-    /// INTEGER: integers and booleans.
+    /// INTEGER: integers, booleans and bitfields; dates that are stored as numbers.
     case integer(Int64)
-    /// REAL: doubles.
+    /// REAL: floats and doubles.
     case real(Double)
     /// TEXT: everything else, in its canonical form.
     case text(String)
+    /// BLOB: binaries.
+    case blob([UInt8])
 }
 
 /// What became of a value, and what that changed.
@@ -21,16 +23,49 @@ public struct CoercionResult: Sendable, Hashable {
 extension AttributeDescription {
     /// Turns a value into this attribute's type, just as an import does.
     ///
-    /// - Throws: `CoercionError` when the value does not fit, also for null where the attribute is not optional.
-    public func coerce(_ value: JSONValue) throws(CoercionError) -> CoercionResult {
-        let kind = value.kind
-        if kind == .null, !isOptional {
-            throw CoercionError(code: .unexpectedNull, expected: type.rawValue, found: kind.name)
+    /// - Parameter transformers: those that the description may name.
+    /// - Throws: `CoercionError` when the value does not fit, also for null where the attribute is not optional; when
+    ///   the description has a mistake that a model file may not have (a pattern that is none, say), for every value.
+    public func coerce(
+        _ value: JSONValue,
+        transformers: TransformerRegistry = .standard
+    ) throws(CoercionError) -> CoercionResult {
+        let coercion: AttributeCoercion
+        do throws(AttributeMistakes) {
+            coercion = try AttributeCoercion(self, transformers: transformers)
+        } catch {
+            throw CoercionError(code: .wrongForm, expected: "a description without mistakes", found: "\(error)")
         }
-        let text = Array(value.serialized().utf8)
-        var scratch: [UInt8] = []
-        var notes: CoercionNotes = []
-        let coerced = try text.withUnsafeBufferPointer { buffer throws(CoercionError) -> CoercedJSON in
+        if value == .null, !isOptional {
+            throw CoercionError(code: .unexpectedNull, expected: type.rawValue, found: JSONKind.null.name)
+        }
+        return try value.withToken(expecting: type) { token throws(CoercionError) in
+            var scratch: [UInt8] = []
+            var notes: CoercionNotes = []
+            let coerced: CoercedJSON
+            switch try coercion.coerce(token, scratch: &scratch, notes: &notes) {
+            case .null: coerced = .null
+            case .integer(let value): coerced = .integer(value)
+            case .real(let value): coerced = .real(value)
+            case .verbatim(let bytes): coerced = .text(String(decoding: bytes.buffer, as: UTF8.self))
+            case .scratch(let range): coerced = .text(String(decoding: scratch[range], as: UTF8.self))
+            case .blob(let range): coerced = .blob(Array(scratch[range]))
+            }
+            return CoercionResult(value: coerced, ledger: notes.ledgerKinds)
+        }
+    }
+}
+
+extension JSONValue {
+    /// Calls `body` with the value as it would stand in a record.
+    ///
+    /// - Throws: `CoercionError` also where a number holds something that is none.
+    func withToken<Result>(
+        expecting type: AttributeType,
+        _ body: (JSONToken) throws(CoercionError) -> Result
+    ) throws(CoercionError) -> Result {
+        let kind = kind
+        return try Array(serialized().utf8).withUnsafeBufferPointer { buffer throws(CoercionError) in
             var bytes = ByteView(buffer)
             var hasEscapes = false
             switch kind {
@@ -43,16 +78,8 @@ extension AttributeDescription {
             default:
                 break
             }
-            let token = JSONToken(kind: kind, bytes: bytes, hasEscapes: hasEscapes)
-            switch try type.coerce(token, scratch: &scratch, notes: &notes) {
-            case .null: return .null
-            case .integer(let value): return .integer(value)
-            case .real(let value): return .real(value)
-            case .verbatim(let bytes): return .text(String(decoding: bytes.buffer, as: UTF8.self))
-            case .scratch(let range): return .text(String(decoding: scratch[range], as: UTF8.self))
-            }
+            return try body(JSONToken(kind: kind, bytes: bytes, hasEscapes: hasEscapes))
         }
-        return CoercionResult(value: coerced, ledger: notes.ledgerKinds)
     }
 }
 

@@ -100,7 +100,18 @@ extension AttributeType {
             if uuid.isCanonical { return .verbatim(text) }
             let start = scratch.count
             uuid.append(to: &scratch)
+            notes.insert(.respelled)
             return .scratch(start..<scratch.count)
+        }
+        if self == .uri {
+            guard URIText.isReference(text) else { throw error(.wrongForm, found: .string) }
+            return .verbatim(text)
+        }
+        if self == .binary {
+            guard let bytes = Base64Text.decode(text, .either, to: &scratch, notes: &notes) else {
+                throw error(.wrongForm, found: .string)
+            }
+            return .blob(bytes)
         }
         let trimmed = text.trimmed
         if trimmed.count != text.count { notes.insert(.trimmed) }
@@ -119,7 +130,7 @@ extension AttributeType {
                 throw error(.outOfRange, found: .string)
             }
             return .integer(value)
-        case .double, .decimal, .string, .uuid, .json:
+        case .float, .double, .decimal, .string, .uuid, .uri, .binary, .bitfield, .json:
             notes.insert(.kindChanged)
             return try coerceNumber(trimmed, from: .string, scratch: &scratch, notes: &notes)
         }
@@ -150,6 +161,12 @@ extension AttributeType {
             guard value.isFinite else { throw error(.outOfRange, found: kind) }
             if !form.survives(as: value) { notes.insert(.digitsLost) }
             return .real(value)
+        case .float:
+            guard let form = NumberForm(text) else { throw error(.wrongForm, found: kind) }
+            let value = form.float
+            guard value.isFinite else { throw error(.outOfRange, found: kind) }
+            if !form.survives(as: value) { notes.insert(.digitsLost) }
+            return .real(Double(value))
         case .decimal:
             guard let form = NumberForm(text) else { throw error(.wrongForm, found: kind) }
             guard form.fitsDecimal else { throw error(.outOfRange, found: kind) }
@@ -160,7 +177,7 @@ extension AttributeType {
             }
             notes.insert(.kindChanged)
             return .integer(value)
-        case .string, .date, .uuid, .json:
+        case .string, .date, .uuid, .uri, .binary, .bitfield, .json:
             throw error(.wrongKind, found: kind)
         }
     }
@@ -196,7 +213,7 @@ extension JSONKind {
 extension JSONToken {
     /// Whether a boolean is `true`.
     @inline(__always)
-    fileprivate var isTrue: Bool { bytes.count == 4 }
+    var isTrue: Bool { bytes.count == 4 }
 }
 
 extension ByteView {

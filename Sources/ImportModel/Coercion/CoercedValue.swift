@@ -8,24 +8,32 @@ package enum CoercedValue {
     case verbatim(ByteView)
     /// Text that had to be written anew, at this range of the scratch bytes handed in.
     case scratch(Range<Int>)
+    /// Bytes that are no text, at this range of the scratch bytes handed in.
+    case blob(Range<Int>)
 }
 
 /// What coercion changed or lost on the way, counted in the ledger per attribute (DESIGN §7).
 public enum LedgerKind: String, Sendable, Hashable, Codable, CaseIterable {
     /// The value's JSON kind was not the attribute's: `"12"` for an integer, `1` for a boolean.
     case kindChanged
-    /// White space around a number, boolean or date in a string was taken off.
+    /// White space around a number, boolean or date in a string was taken off, or within base64.
     case trimmed
+    /// The value is kept in another spelling than the source's: a UUID in upper case, in braces, or as a URN.
+    case respelled
+    /// A value transformer changed the text.
+    case transformed
     /// A number has digits that its type does not hold.
     case digitsLost
     /// A date's offset from UTC was taken into the instant and is no longer known.
     case timeZoneLost
     /// A date had more than milliseconds.
     case subMillisecondLost
-    /// A leap second (`23:59:60`) was taken as the second after it.
+    /// A leap second became the first instant of the next day.
     case leapSecond
-    /// One of .NET's minimum dates, which stand for null, was taken as null.
+    /// A date of .NET that stands for no date became null.
     case minimumDate
+    /// A value that did not fit became null.
+    case nulled
     /// A key stood more than once in an object; the last value was taken.
     case duplicateKey
     /// A lone surrogate escape became U+FFFD.
@@ -38,8 +46,9 @@ public enum LedgerKind: String, Sendable, Hashable, Codable, CaseIterable {
     /// Whether something of the source's value is gone, rather than spelled in another way.
     public var isLoss: Bool {
         switch self {
-        case .kindChanged, .trimmed, .outside, .unknownKey: false
-        case .digitsLost, .timeZoneLost, .subMillisecondLost, .leapSecond, .minimumDate, .duplicateKey, .loneSurrogate:
+        case .kindChanged, .trimmed, .respelled, .transformed, .outside, .unknownKey: false
+        case .digitsLost, .timeZoneLost, .subMillisecondLost, .leapSecond, .minimumDate, .nulled, .duplicateKey,
+            .loneSurrogate:
             true
         }
     }
@@ -56,7 +65,7 @@ package struct CoercionNotes: OptionSet, Sendable {
     package init(rawValue: UInt16) { self.rawValue = rawValue }
 
     /// How many notes there are: their bits are 0 up to this.
-    package static let count = 8
+    package static let count = 11
 
     @inlinable package static var kindChanged: CoercionNotes { CoercionNotes(rawValue: 1 << 0) }
     @inlinable package static var trimmed: CoercionNotes { CoercionNotes(rawValue: 1 << 1) }
@@ -64,8 +73,11 @@ package struct CoercionNotes: OptionSet, Sendable {
     @inlinable package static var timeZoneLost: CoercionNotes { CoercionNotes(rawValue: 1 << 3) }
     @inlinable package static var subMillisecondLost: CoercionNotes { CoercionNotes(rawValue: 1 << 4) }
     @inlinable package static var loneSurrogate: CoercionNotes { CoercionNotes(rawValue: 1 << 5) }
-    @inlinable package static var leapSecond: CoercionNotes { CoercionNotes(rawValue: 1 << 6) }
-    @inlinable package static var minimumDate: CoercionNotes { CoercionNotes(rawValue: 1 << 7) }
+    @inlinable package static var respelled: CoercionNotes { CoercionNotes(rawValue: 1 << 6) }
+    @inlinable package static var transformed: CoercionNotes { CoercionNotes(rawValue: 1 << 7) }
+    @inlinable package static var leapSecond: CoercionNotes { CoercionNotes(rawValue: 1 << 8) }
+    @inlinable package static var minimumDate: CoercionNotes { CoercionNotes(rawValue: 1 << 9) }
+    @inlinable package static var duplicateKey: CoercionNotes { CoercionNotes(rawValue: 1 << 10) }
 
     /// The same notes as ledger kinds, in the order of their bits.
     package var ledgerKinds: [LedgerKind] {
@@ -73,7 +85,8 @@ package struct CoercionNotes: OptionSet, Sendable {
         let kinds: [(CoercionNotes, LedgerKind)] = [
             (.kindChanged, .kindChanged), (.trimmed, .trimmed), (.digitsLost, .digitsLost),
             (.timeZoneLost, .timeZoneLost), (.subMillisecondLost, .subMillisecondLost),
-            (.loneSurrogate, .loneSurrogate), (.leapSecond, .leapSecond), (.minimumDate, .minimumDate),
+            (.loneSurrogate, .loneSurrogate), (.respelled, .respelled), (.transformed, .transformed),
+            (.leapSecond, .leapSecond), (.minimumDate, .minimumDate), (.duplicateKey, .duplicateKey),
         ]
         return kinds.filter { contains($0.0) }.map(\.1)
     }

@@ -12,6 +12,24 @@ public struct CoercionError: Error, Sendable, Hashable, Codable {
         case outOfRange
         /// A number with a fraction for an integer.
         case notIntegral
+        /// A value below the attribute's `min`.
+        case belowMinimum
+        /// A value above the attribute's `max`.
+        case aboveMaximum
+        /// Fewer characters or bytes than the attribute's `minLength`.
+        case tooShort
+        /// More characters or bytes than the attribute's `maxLength`.
+        case tooLong
+        /// Text that the attribute's `pattern` does not match.
+        case patternMismatch
+        /// A value that is none of the attribute's `enum`.
+        case notAllowed
+        /// A flag that the attribute's `bits` do not have.
+        case unknownFlag
+        /// A value that would lose something where nothing may be lost.
+        case lossy
+        /// The identifier of another record or object, where that is an error.
+        case duplicateIdentifier
         /// An explicit null for an attribute that is not optional.
         case unexpectedNull
         /// No value, no default, and the attribute is not optional.
@@ -36,12 +54,21 @@ public struct CoercionError: Error, Sendable, Hashable, Codable {
     public let expected: String
     /// What stood there, in words: `string`.
     public let found: String
+    /// Where inside of the value it went wrong, as an attribute path (`creator.share`); empty for the value itself.
+    public let path: String
 
     /// An error with these words.
-    public init(code: Code, expected: String, found: String) {
+    public init(code: Code, expected: String, found: String, path: String = "") {
         self.code = code
         self.expected = expected
         self.found = found
+        self.path = path
+    }
+
+    /// The key path of the error in its record, where the value stands at `keyPath`.
+    public func keyPath(at keyPath: String) -> String {
+        if path.isEmpty { return keyPath }
+        return keyPath.isEmpty || path.hasPrefix("[") ? keyPath + path : keyPath + "." + path
     }
 }
 

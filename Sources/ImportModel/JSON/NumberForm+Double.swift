@@ -156,7 +156,7 @@ extension NumberForm {
 }
 
 /// Takes the shortest decimal that stands for a double, as the standard library writes it, and compares it with a number.
-private struct ShortestDecimalComparison: TextOutputStream {
+struct ShortestDecimalComparison: TextOutputStream {
     let form: NumberForm
     var isEqual = false
 

@@ -117,6 +117,23 @@ package struct NumberForm {
         return isNegative && magnitude == Int64.min.magnitude ? Int64.min : nil
     }
 
+    /// The value, if it is an integer that fits into 64 bits without a sign.
+    package var uint64: UInt64? {
+        guard !isNegative || isZero, exponent >= 0, exponent + significantDigits <= 20 else { return nil }
+        var value: UInt64 = 0
+        var offset = firstDigit
+        for place in 0..<significantDigits + exponent {
+            if offset == point { offset += 1 }
+            let digit = place < significantDigits ? UInt64(bytes[offset] &- UInt8(ascii: "0")) : 0
+            offset += 1
+            let (product, overflow) = value.multipliedReportingOverflow(by: 10)
+            let (sum, carry) = product.addingReportingOverflow(digit)
+            guard !overflow, !carry else { return nil }
+            value = sum
+        }
+        return value
+    }
+
     /// 10^0 to 10^18.
     private static let powersOfTen: [UInt64] = [
         1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000, 10_000_000_000,

@@ -16,6 +16,21 @@ public struct AttributeDescription: Sendable, Hashable {
     public var isGenerated: Bool
     /// Whose value counts once an object is there.
     public var owner: Owner
+    /// The formats that are tried in order: of a date (none for `iso8601`), or the one of a binary (`base64`, `base64url`;
+    /// none for either).
+    public var formats: [String]
+    /// How a date without a zone is read: a name of the time zone database (`Europe/Berlin`); nil for UTC.
+    public var timeZone: String?
+    /// Whether a date keeps the writer's local time instead of the instant.
+    public var isWallClock: Bool
+    /// How a date is stored.
+    public var storage: DateStorage
+    /// The flags of a bitfield.
+    public var bits: [Bit]
+    /// The names of the value transformers that a string goes through before it is coerced, in order.
+    public var transformers: [String]
+    /// What a value must be beyond its type.
+    public var validation: Validation
 
     /// Who may change an attribute of a stored object.
     public enum Owner: String, Sendable, Hashable, Codable, CaseIterable {
@@ -34,7 +49,14 @@ public struct AttributeDescription: Sendable, Hashable {
         defaultValue: JSONValue? = nil,
         from: [AttributePath]? = nil,
         isGenerated: Bool = false,
-        owner: Owner = .source
+        owner: Owner = .source,
+        formats: [String] = [],
+        timeZone: String? = nil,
+        isWallClock: Bool = false,
+        storage: DateStorage = .iso8601,
+        bits: [Bit] = [],
+        transformers: [String] = [],
+        validation: Validation = Validation()
     ) {
         self.name = name
         self.column = column ?? name
@@ -44,5 +66,12 @@ public struct AttributeDescription: Sendable, Hashable {
         self.from = from ?? [AttributePath(keys: [name])]
         self.isGenerated = isGenerated
         self.owner = owner
+        self.formats = formats
+        self.timeZone = timeZone
+        self.isWallClock = isWallClock
+        self.storage = storage
+        self.bits = bits
+        self.transformers = transformers
+        self.validation = validation
     }
 }

@@ -4,10 +4,14 @@ public enum AttributeType: String, Sendable, Hashable, Codable, CaseIterable {
     case integer16
     case integer32
     case integer64
+    case float
     case double
     case decimal
     case boolean
     case date
     case uuid
+    case uri
+    case binary
+    case bitfield
     case json
 }

@@ -1,16 +1,21 @@
 extension ModelDescription {
     /// Reads a model file (DESIGN §7).
     ///
-    /// - Parameter bytes: the file, JSON in UTF-8.
+    /// - Parameters:
+    ///   - bytes: the file, JSON in UTF-8.
+    ///   - transformers: those that the model may name.
     /// - Throws: `ModelError` with all of the file's mistakes at once.
-    public init(parsing bytes: [UInt8]) throws(ModelError) {
+    public init(
+        parsing bytes: [UInt8],
+        transformers: TransformerRegistry = .standard
+    ) throws(ModelError) {
         let value: JSONValue
         do throws(JSONSyntaxError) {
             value = try JSONValue(parsing: bytes)
         } catch {
             throw ModelError(mistakes: [ModelError.Mistake(path: "$", message: "not JSON: \(error)")])
         }
-        var reader = ModelReader()
+        var reader = ModelReader(transformers: transformers)
         let model = reader.model(value)
         guard reader.mistakes.isEmpty else { throw ModelError(mistakes: reader.mistakes) }
         self = model
@@ -45,16 +50,33 @@ extension EntityDescription {
 extension AttributeDescription {
     /// The attribute's object in a model file.
     fileprivate var json: JSONValue {
-        var members = [JSONValue.Member(key: "type", value: .string(type.rawValue))]
-        if isOptional { members.append(JSONValue.Member(key: "optional", value: .boolean(true))) }
-        if let defaultValue { members.append(JSONValue.Member(key: "default", value: defaultValue)) }
-        if !standsUnderItsName {
-            let paths = from.map { JSONValue.string($0.description) }
-            members.append(JSONValue.Member(key: "from", value: paths.count == 1 ? paths[0] : .array(paths)))
+        var members: [JSONValue.Member] = []
+        func add(_ key: AttributeKey, _ value: JSONValue?) {
+            if let value { members.append(JSONValue.Member(key: key.rawValue, value: value)) }
         }
-        if !column.hasSameBytes(as: name) { members.append(JSONValue.Member(key: "column", value: .string(column))) }
-        if isGenerated { members.append(JSONValue.Member(key: "generated", value: .boolean(true))) }
-        if owner != .source { members.append(JSONValue.Member(key: "owner", value: .string(owner.rawValue))) }
+        func one(of list: [JSONValue]) -> JSONValue? {
+            list.isEmpty ? nil : list.count == 1 ? list[0] : .array(list)
+        }
+        add(.type, .string(type.rawValue))
+        add(.optional, isOptional ? .boolean(true) : nil)
+        add(.default, defaultValue)
+        add(.from, standsUnderItsName ? nil : one(of: from.map { .string($0.description) }))
+        add(.column, column.hasSameBytes(as: name) ? nil : .string(column))
+        add(.format, one(of: formats.map { .string($0) }))
+        add(.timeZone, timeZone.map { .string($0) })
+        add(.wallClock, isWallClock ? .boolean(true) : nil)
+        add(.storage, storage == .iso8601 ? nil : .string(storage.rawValue))
+        let flags = bits.map { JSONValue.Member(key: $0.name, value: .number("\($0.position)")) }
+        add(.bits, flags.isEmpty ? nil : .object(flags))
+        add(.transform, transformers.isEmpty ? nil : .array(transformers.map { .string($0) }))
+        add(.min, validation.minimum)
+        add(.max, validation.maximum)
+        add(.minLength, validation.minimumLength.map { .number("\($0)") })
+        add(.maxLength, validation.maximumLength.map { .number("\($0)") })
+        add(.pattern, validation.pattern.map { .string($0) })
+        add(.enum, validation.allowedValues.map { .array($0) })
+        add(.generated, isGenerated ? .boolean(true) : nil)
+        add(.owner, owner == .source ? nil : .string(owner.rawValue))
         return .object(members)
     }
 

@@ -1,17 +1,29 @@
 /// Takes a model file's JSON apart, and notes everything that is wrong with it.
 struct ModelReader {
+    /// Those that the model may name.
+    let transformers: TransformerRegistry
     private(set) var mistakes: [ModelError.Mistake] = []
+
+    init(transformers: TransformerRegistry) {
+        self.transformers = transformers
+    }
 
     /// As many columns as a table of SQLite may have (`SQLITE_MAX_COLUMN`).
     static let mostAttributes = 2_000
 
-    private mutating func mistake(_ place: Place, _ message: String) {
+    /// What a model file may have; `$schema` is for editors and not looked at.
+    static let modelKeys = ["$schema", "entities"]
+
+    /// What an entity's object may have.
+    static let entityKeys = ["records", "table", "identifier", "attributes", "userInfo"]
+
+    mutating func mistake(_ place: Place, _ message: String) {
         mistakes.append(ModelError.Mistake(path: place.text, message: message))
     }
 
     mutating func model(_ value: JSONValue) -> ModelDescription {
         let root = Place(text: "$")
-        let members = members(of: value, at: root, known: ["entities"], what: "a model")
+        let members = members(of: value, at: root, known: Self.modelKeys, what: "a model")
         let place = root.key("entities")
         guard let list = members["entities"] else {
             if case .object = value { mistake(root, "entities are missing") }
@@ -33,7 +45,7 @@ struct ModelReader {
         let members = members(
             of: value,
             at: place,
-            known: ["records", "table", "identifier", "attributes", "userInfo"],
+            known: Self.entityKeys,
             what: "an entity"
         )
         var entity = EntityDescription(name: name, attributes: [], userInfo: members["userInfo"])
@@ -44,7 +56,7 @@ struct ModelReader {
         if entity.table.hasASCIIPrefix("sqlite_") || entity.table.hasASCIIPrefix("_import_") {
             mistake(tablePlace, "tables whose names begin with sqlite_ or _import_ are not for users")
         }
-        entity.attributes = attributes(members["attributes"], of: value, at: place)
+        entity.attributes = attributes(members["attributes"], of: value, records: entity.records, at: place)
         if let identifier = members["identifier"] {
             entity.identifier = identifierNames(identifier, of: entity.attributes, at: place.key("identifier"))
         }
@@ -54,6 +66,7 @@ struct ModelReader {
     private mutating func attributes(
         _ list: JSONValue?,
         of entity: JSONValue,
+        records: RecordPath?,
         at place: Place
     ) -> [AttributeDescription] {
         guard let list else {
@@ -68,70 +81,12 @@ struct ModelReader {
         }
         var columns = NamesInUse()
         return members.map { member in
-            let attribute = attribute(member.value, name: member.key, at: place.key(member.key))
+            let attribute = attribute(member.value, name: member.key, records: records, at: place.key(member.key))
             if let other = columns.insert(attribute.column, of: attribute.name) {
                 mistake(place.key(member.key), "its column has the name that \(other)'s has; SQLite ignores case")
             }
             return attribute
         }
-    }
-
-    private mutating func attribute(_ value: JSONValue, name: String, at place: Place) -> AttributeDescription {
-        let members = members(
-            of: value,
-            at: place,
-            known: ["type", "optional", "default", "from", "column", "format", "generated", "owner"],
-            what: "an attribute"
-        )
-        var attribute = AttributeDescription(name: name, type: .json)
-        let type = members["type"].flatMap { attributeType($0, at: place.key("type")) }
-        if members["type"] == nil, case .object = value { mistake(place, "the type is missing") }
-        if let type { attribute.type = type }
-        if let optional = members["optional"] { attribute.isOptional = boolean(optional, at: place.key("optional")) }
-        if let generated = members["generated"] {
-            attribute.isGenerated = boolean(generated, at: place.key("generated"))
-            if let type, type != .uuid, attribute.isGenerated {
-                mistake(place.key("generated"), "only a uuid can be generated")
-            }
-        }
-        if let owner = members["owner"] { attribute.owner = self.owner(owner, at: place.key("owner")) }
-        if let from = members["from"] { attribute.from = attributePaths(from, at: place.key("from")) }
-        let columnPlace = members["column"] == nil ? place : place.key("column")
-        if let column = members["column"] { attribute.column = string(column, at: columnPlace) ?? name }
-        checkName(attribute.column, at: columnPlace)
-        if ["rowid", "oid", "_rowid_"].contains(where: attribute.column.equalsFoldingASCII) {
-            mistake(columnPlace, "a column of this name hides SQLite's row id; give it another with \"column\"")
-        }
-        if let format = members["format"] { checkFormat(format, of: type, at: place.key("format")) }
-        if let value = members["default"], type != nil {
-            attribute.defaultValue = value
-            do throws(CoercionError) {
-                _ = try attribute.coerce(value)
-            } catch {
-                mistake(place.key("default"), "does not fit \(error.expected): \(error.found) (\(error.code.rawValue))")
-            }
-        }
-        return attribute
-    }
-
-    private mutating func attributeType(_ value: JSONValue, at place: Place) -> AttributeType? {
-        guard let name = string(value, at: place) else { return nil }
-        if let type = AttributeType(rawValue: name) { return type }
-        let known = AttributeType.allCases.map(\.rawValue).joined(separator: ", ")
-        mistake(place, "not a type; there are \(known)")
-        return nil
-    }
-
-    private mutating func owner(_ value: JSONValue, at place: Place) -> AttributeDescription.Owner {
-        if case .string(let name) = value, let owner = AttributeDescription.Owner(rawValue: name) { return owner }
-        mistake(place, "must be \"source\" or \"local\"")
-        return .source
-    }
-
-    private mutating func boolean(_ value: JSONValue, at place: Place) -> Bool {
-        if case .boolean(let isTrue) = value { return isTrue }
-        mistake(place, "must be true or false")
-        return false
     }
 
     private mutating func recordPath(_ value: JSONValue, at place: Place) -> RecordPath? {
@@ -142,24 +97,6 @@ struct ModelReader {
             mistake(place, "not a record path: \(error)")
             return nil
         }
-    }
-
-    private mutating func attributePaths(_ value: JSONValue, at place: Place) -> [AttributePath] {
-        var texts = [(value, place)]
-        if case .array(let elements) = value {
-            if elements.isEmpty { mistake(place, "must not be empty") }
-            texts = elements.enumerated().map { ($0.element, place.index($0.offset)) }
-        }
-        var paths: [AttributePath] = []
-        for (value, place) in texts {
-            guard let text = string(value, at: place) else { continue }
-            do throws(PathSyntaxError) {
-                paths.append(try AttributePath(text))
-            } catch {
-                mistake(place, "not an attribute path: \(error)")
-            }
-        }
-        return paths
     }
 
     private mutating func identifierNames(
@@ -186,26 +123,18 @@ struct ModelReader {
         return names
     }
 
-    private mutating func checkFormat(_ value: JSONValue, of type: AttributeType?, at place: Place) {
-        if let type, type != .date { mistake(place, "only dates have a format") }
-        guard value == .string("iso8601") || value == .array([.string("iso8601")]) else {
-            mistake(place, "not supported; there is \"iso8601\"")
-            return
-        }
-    }
-
-    private mutating func checkName(_ name: String, at place: Place) {
+    mutating func checkName(_ name: String, at place: Place) {
         if name.utf8.contains(0) { mistake(place, "a name in SQLite cannot hold the character U+0000") }
     }
 
-    private mutating func string(_ value: JSONValue, at place: Place) -> String? {
+    mutating func string(_ value: JSONValue, at place: Place) -> String? {
         if case .string(let text) = value { return text }
         mistake(place, "must be a string")
         return nil
     }
 
     /// An object's members by key; notes keys that are not among `known`.
-    private mutating func members(
+    mutating func members(
         of value: JSONValue,
         at place: Place,
         known: [String],
@@ -223,7 +152,7 @@ struct ModelReader {
     }
 
     /// An object's members; notes keys that stand twice, and values that are no objects.
-    private mutating func distinctMembers(of value: JSONValue, at place: Place) -> [JSONValue.Member] {
+    mutating func distinctMembers(of value: JSONValue, at place: Place) -> [JSONValue.Member] {
         guard case .object(let members) = value else {
             mistake(place, "must be an object")
             return []
@@ -238,7 +167,7 @@ struct ModelReader {
 }
 
 /// A place in a model file.
-private struct Place {
+struct Place {
     let text: String
 
     /// The member with this key.
@@ -267,7 +196,7 @@ extension String {
         utf8.map { $0 >= UInt8(ascii: "A") && $0 <= UInt8(ascii: "Z") ? $0 | 0x20 : $0 }
     }
 
-    fileprivate func equalsFoldingASCII(_ other: String) -> Bool { foldedASCII == other.foldedASCII }
+    func equalsFoldingASCII(_ other: String) -> Bool { foldedASCII == other.foldedASCII }
 
     fileprivate func hasASCIIPrefix(_ prefix: String) -> Bool { foldedASCII.starts(with: prefix.utf8) }
 }

@@ -1,0 +1,37 @@
+/// An attribute made ready for coercing many values: its type, and what the model says beyond that.
+///
+/// Made once, used by any number of workers.
+package struct AttributeCoercion: Sendable {
+    package let type: AttributeType
+    /// Whether the type says it all: no transformers, no rules, dates in ISO 8601.
+    ///
+    /// Callers in a hurry keep this in a table of their own, and then ask the type themselves.
+    package let isPlain: Bool
+    private let rules: AttributeRules?
+
+    /// - Parameter transformers: those that the description may name.
+    /// - Throws: `AttributeMistakes` with all that is wrong with the description.
+    package init(
+        _ attribute: AttributeDescription,
+        transformers: TransformerRegistry = .standard
+    ) throws(AttributeMistakes) {
+        type = attribute.type
+        isPlain = !AttributeRules.areNeeded(by: attribute)
+        rules = isPlain ? nil : try AttributeRules(attribute, transformers: transformers)
+    }
+
+    /// Turns a value into the attribute's type, and looks at what the model says beyond that.
+    ///
+    /// The parameters are those of `AttributeType.coerce(_:scratch:notes:)`.
+    ///
+    /// - Returns: `.null` also for a value that stands for nothing, where the attribute is optional.
+    /// - Throws: `CoercionError` when the value does not fit.
+    package func coerce(
+        _ token: JSONToken,
+        scratch: inout [UInt8],
+        notes: inout CoercionNotes
+    ) throws(CoercionError) -> CoercedValue {
+        guard let rules else { return try type.coerce(token, scratch: &scratch, notes: &notes) }
+        return try rules.coerce(token, scratch: &scratch, notes: &notes)
+    }
+}

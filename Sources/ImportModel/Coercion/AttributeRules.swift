@@ -1,0 +1,112 @@
+/// What the model says of an attribute beyond its type, made ready for many values.
+final class AttributeRules: Sendable {
+    private let isOptional: Bool
+    private let coercion: TypedCoercion
+    private let transformers: TransformerChain?
+    private let validation: ValueValidation?
+
+    /// Whether the attribute needs more than its type.
+    static func areNeeded(by attribute: AttributeDescription) -> Bool {
+        attribute.type == .bitfield || !attribute.formats.isEmpty || attribute.timeZone != nil || attribute.isWallClock
+            || attribute.storage != .iso8601 || !attribute.transformers.isEmpty || !attribute.validation.isEmpty
+    }
+
+    /// - Throws: `AttributeMistakes` with all that is wrong with the description.
+    init(_ attribute: AttributeDescription, transformers registry: TransformerRegistry) throws(AttributeMistakes) {
+        var mistakes: [AttributeMistake] = []
+        isOptional = attribute.isOptional
+        coercion = TypedCoercion(attribute, &mistakes)
+        transformers = Self.chain(attribute.transformers, registry, &mistakes)
+        validation =
+            attribute.validation.isEmpty || !mistakes.isEmpty
+            ? nil : ValueValidation(attribute.validation, of: coercion, &mistakes)
+        guard mistakes.isEmpty else { throw AttributeMistakes(mistakes: mistakes) }
+    }
+
+    private static func chain(
+        _ names: [String],
+        _ registry: TransformerRegistry,
+        _ mistakes: inout [AttributeMistake]
+    ) -> TransformerChain? {
+        for (index, name) in names.enumerated() {
+            do throws(UnknownTransformer) {
+                _ = try TransformerChain([name], registry: registry)
+            } catch {
+                mistakes.append(AttributeMistake(key: .transform, inner: .index(index), message: "\(error)"))
+            }
+        }
+        guard !names.isEmpty else { return nil }
+        return try? TransformerChain(names, registry: registry)
+    }
+
+    func coerce(
+        _ token: JSONToken,
+        scratch: inout [UInt8],
+        notes: inout CoercionNotes
+    ) throws(CoercionError) -> CoercedValue {
+        if token.kind == .null { return .null }
+        var added = CoercionNotes(rawValue: 0)
+        let value: CoercedValue
+        if let transformers, token.kind == .string {
+            value = try transform(token, transformers, scratch: &scratch, notes: &added)
+        } else {
+            value = try coercion.coerce(token, scratch: &scratch, notes: &added)
+        }
+        if case .null = value, !isOptional {
+            throw CoercionError(code: .unexpectedNull, expected: coercion.type.rawValue, found: "a value for null")
+        }
+        try validation?.check(value, scratch: scratch, kind: token.kind)
+        notes.formUnion(added)
+        return value
+    }
+
+    /// Transforms a string and coerces what comes of it; allocates only where that is another text.
+    private func transform(
+        _ token: JSONToken,
+        _ transformers: TransformerChain,
+        scratch: inout [UInt8],
+        notes: inout CoercionNotes
+    ) throws(CoercionError) -> CoercedValue {
+        guard token.hasEscapes else {
+            return try transform(token.bytes, transformers, isBorrowed: true, scratch: &scratch, notes: &notes)
+        }
+        var text: [UInt8] = []
+        if Unescaping.append(token.bytes, to: &text) { notes.insert(.loneSurrogate) }
+        return try text.withUnsafeBufferPointer { text throws(CoercionError) in
+            try transform(ByteView(text), transformers, isBorrowed: false, scratch: &scratch, notes: &notes)
+        }
+    }
+
+    /// - Parameter isBorrowed: whether `text` is a part of the record, so that a value may point to it.
+    private func transform(
+        _ text: ByteView,
+        _ transformers: TransformerChain,
+        isBorrowed: Bool,
+        scratch: inout [UInt8],
+        notes: inout CoercionNotes
+    ) throws(CoercionError) -> CoercedValue {
+        var changed: [UInt8] = []
+        switch transformers.apply(text, to: &changed) {
+        case .null:
+            notes.insert(.transformed)
+            return .null
+        case .unchanged:
+            let value = try coercion.coerce(JSONToken(kind: .string, bytes: text), scratch: &scratch, notes: &notes)
+            return isBorrowed ? value : Self.kept(value, in: &scratch)
+        case .changed(let range):
+            notes.insert(.transformed)
+            return try changed.withUnsafeBufferPointer { changed throws(CoercionError) in
+                let token = JSONToken(kind: .string, bytes: ByteView(changed)[range])
+                return Self.kept(try coercion.coerce(token, scratch: &scratch, notes: &notes), in: &scratch)
+            }
+        }
+    }
+
+    /// The value with its text in `scratch`, as what it points to will be gone.
+    private static func kept(_ value: CoercedValue, in scratch: inout [UInt8]) -> CoercedValue {
+        guard case .verbatim(let bytes) = value else { return value }
+        let start = scratch.count
+        scratch.append(contentsOf: bytes.buffer)
+        return .scratch(start..<scratch.count)
+    }
+}

@@ -1,0 +1,133 @@
+/// A type with its options: a bitfield's flags, a binary's alphabet, a date's formats and zone.
+struct TypedCoercion: Sendable {
+    let type: AttributeType
+    private let bits: Bitfield?
+    private let alphabet: Base64Text.Alphabet
+    /// Nil for dates as the type alone has them.
+    private let dates: DateCoercion?
+
+    init(_ attribute: AttributeDescription, _ mistakes: inout [AttributeMistake]) {
+        type = attribute.type
+        bits = type == .bitfield ? Self.bitfield(attribute.bits, &mistakes) : nil
+        alphabet = type == .binary ? Self.alphabet(attribute.formats, &mistakes) : .either
+        dates = type == .date ? Self.dates(attribute, &mistakes) : nil
+    }
+
+    func coerce(
+        _ token: JSONToken,
+        scratch: inout [UInt8],
+        notes: inout CoercionNotes
+    ) throws(CoercionError) -> CoercedValue {
+        if let dates { return try dates.coerce(token, scratch: &scratch, notes: &notes) }
+        if let bits { return try bits.coerce(token, scratch: &scratch, notes: &notes) }
+        if alphabet != .either, token.kind == .string {
+            return try binary(token, scratch: &scratch, notes: &notes)
+        }
+        return try type.coerce(token, scratch: &scratch, notes: &notes)
+    }
+
+    private func binary(
+        _ token: JSONToken,
+        scratch: inout [UInt8],
+        notes: inout CoercionNotes
+    ) throws(CoercionError) -> CoercedValue {
+        var range: Range<Int>?
+        if token.hasEscapes {
+            var text: [UInt8] = []
+            if Unescaping.append(token.bytes, to: &text) { notes.insert(.loneSurrogate) }
+            range = text.withUnsafeBufferPointer {
+                Base64Text.decode(ByteView($0), alphabet, to: &scratch, notes: &notes)
+            }
+        } else {
+            range = Base64Text.decode(token.bytes, alphabet, to: &scratch, notes: &notes)
+        }
+        guard let range else {
+            throw CoercionError(code: .wrongForm, expected: alphabet.rawValue, found: token.kind.name)
+        }
+        return .blob(range)
+    }
+
+    // MARK: Making
+
+    private static func dates(
+        _ attribute: AttributeDescription,
+        _ mistakes: inout [AttributeMistake]
+    ) -> DateCoercion? {
+        if attribute.formats.isEmpty, attribute.timeZone == nil, !attribute.isWallClock, attribute.storage == .iso8601 {
+            return nil
+        }
+        var formats: [DateFormat] = []
+        for (index, name) in attribute.formats.enumerated() {
+            do throws(DateFormatError) {
+                formats.append(try DateFormat(name))
+            } catch {
+                mistakes.append(AttributeMistake(key: .format, inner: .index(index), message: "\(error)"))
+            }
+        }
+        do throws(DateFormatError) {
+            return try DateCoercion(
+                formats: formats,
+                timeZone: attribute.timeZone,
+                isWallClock: attribute.isWallClock,
+                storage: attribute.storage
+            )
+        } catch {
+            mistakes.append(AttributeMistake(key: .timeZone, message: "\(error)"))
+            return nil
+        }
+    }
+
+    private static func alphabet(_ formats: [String], _ mistakes: inout [AttributeMistake]) -> Base64Text.Alphabet {
+        var alphabets: [Base64Text.Alphabet] = []
+        for (index, name) in formats.enumerated() {
+            if Base64Text.Alphabet.names.contains(where: name.hasSameBytes),
+                let alphabet = Base64Text.Alphabet(rawValue: name)
+            {
+                alphabets.append(alphabet)
+            } else {
+                let known = Base64Text.Alphabet.names.joined(separator: ", ")
+                mistakes.append(
+                    AttributeMistake(
+                        key: .format,
+                        inner: .index(index),
+                        message: "not a format of binary; there are \(known)"
+                    )
+                )
+            }
+        }
+        let isOne = Set(alphabets).count == 1
+        return isOne ? alphabets[0] : .either
+    }
+
+    private static func bitfield(
+        _ bits: [AttributeDescription.Bit],
+        _ mistakes: inout [AttributeMistake]
+    ) -> Bitfield {
+        func mistake(_ name: String, _ message: String) {
+            mistakes.append(AttributeMistake(key: .bits, inner: .key(name), message: message))
+        }
+        if bits.isEmpty {
+            mistakes.append(AttributeMistake(key: .bits, message: "a bitfield needs the names of its bits"))
+        }
+        var owners: [Int: String] = [:]
+        var names: Set<[UInt8]> = []
+        var groups: Set<[UInt8]> = []
+        for bit in bits {
+            let name = Array(bit.name.utf8)
+            for index in name.indices where name[index] == UInt8(ascii: ".") { groups.insert(Array(name[..<index])) }
+        }
+        for bit in bits {
+            let name = Array(bit.name.utf8)
+            if !names.insert(name).inserted { mistake(bit.name, "stands here twice") }
+            if groups.contains(name) { mistake(bit.name, "is a flag, and the beginning of other flags' names") }
+            guard (0...63).contains(bit.position) else {
+                mistake(bit.name, "bits are 0 to 63")
+                continue
+            }
+            if let other = owners.updateValue(bit.name, forKey: bit.position) {
+                mistake(bit.name, "bit \(bit.position) is \(other) already")
+            }
+        }
+        return Bitfield(bits)
+    }
+}

@@ -1,0 +1,64 @@
+/// What an attribute's object in a model file may have.
+///
+/// The reader and the JSON Schema both go by this table.
+enum AttributeKey: String, CaseIterable {
+    case type
+    case optional
+    case `default`
+    case from
+    case column
+    case format
+    case timeZone
+    case wallClock
+    case storage
+    case bits
+    case transform
+    case min
+    case max
+    case minLength
+    case maxLength
+    case pattern
+    case `enum`
+    case generated
+    case owner
+
+    /// The types of the attributes that may have it.
+    var types: [AttributeType] {
+        switch self {
+        case .type, .optional, .default, .from, .column, .owner: AttributeType.allCases
+        case .format: [.date, .binary]
+        case .timeZone, .wallClock, .storage: [.date]
+        case .bits: [.bitfield]
+        case .transform, .enum: AttributeType.allCases.filter { $0 != .json && $0 != .bitfield }
+        case .min, .max: [.integer16, .integer32, .integer64, .float, .double, .decimal, .date]
+        case .minLength, .maxLength: [.string, .uri, .binary]
+        case .pattern: [.string, .uri]
+        case .generated: [.uuid]
+        }
+    }
+
+    /// What it says, for the schema's readers.
+    var summary: String {
+        switch self {
+        case .type: "What the values are coerced to."
+        case .optional: "Whether a record may have null here, or lack it."
+        case .default: "What an inserted object gets when its record has no such key."
+        case .from: "Where the value stands in its record; of several, the first that is there wins."
+        case .column: "The column's name, if it is not the attribute's."
+        case .format: "The formats of a date, tried in order, or the alphabet of a binary."
+        case .timeZone: "How a date without a zone is read, as a name of the time zone database."
+        case .wallClock: "Whether a date keeps the writer's local time instead of the instant."
+        case .storage: "How a date is stored."
+        case .bits: "The flags of a bitfield by name, each with its bit; dots stand for nested objects."
+        case .transform: "The value transformers that a string goes through before it is coerced, in order."
+        case .min: "The smallest value that is taken."
+        case .max: "The largest value that is taken."
+        case .minLength: "The fewest Unicode scalars of a text, or bytes of a binary."
+        case .maxLength: "The most Unicode scalars of a text, or bytes of a binary."
+        case .pattern: "A regular expression in ICU's dialect that must match somewhere in the text."
+        case .enum: "The only values that are taken."
+        case .generated: "Whether an inserted object that has no value here gets a UUID of its own."
+        case .owner: "Who changes the value once the object is there; an import leaves what is local alone."
+        }
+    }
+}

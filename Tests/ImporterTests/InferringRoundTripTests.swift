@@ -55,7 +55,8 @@ struct InferringRoundTripTests {
                 case .integer(let integer): return .integer(integer)
                 case .real(let real): return .real(real)
                 case .verbatim(let bytes): return .text(String(decoding: bytes.buffer, as: UTF8.self))
-                case .scratch(let range): return .text(String(decoding: scratch[range], as: UTF8.self))
+                case .scratch(let range), .blob(let range):
+                    return .text(String(decoding: scratch[range], as: UTF8.self))
                 }
             }
         }

@@ -39,6 +39,9 @@ final class EntityPlan {
     /// The attributes' types, and whether they may be null.
     let types: [AttributeType]
     let optional: [Bool]
+    /// The attributes' coercions, and whether the type alone says it all.
+    let coercions: [AttributeCoercion]
+    let isPlain: [Bool]
     /// The path of each slot, in words.
     let slotPaths: [String]
     /// The slot of the record itself (`$`), of its key (`$key`); -1 where no attribute reads them.
@@ -59,7 +62,8 @@ final class EntityPlan {
     let isLocal: [Bool]
     private let keyBytes: [UInt8]
 
-    /// - Throws: `ImportError` when a default does not fit its attribute, which a checked model never has.
+    /// - Throws: `ImportError` when a default does not fit its attribute, or an attribute's options do not go together,
+    ///   which a checked model never has.
     init(entity: EntityDescription, index: Int, onConflict: ConflictPolicy = .merge) throws {
         self.entity = entity
         self.onConflict = onConflict
@@ -84,6 +88,8 @@ final class EntityPlan {
         hasMoreSlots = slots.map { $0.count > 1 }
         types = entity.attributes.map(\.type)
         optional = entity.attributes.map(\.isOptional)
+        coercions = try entity.attributes.map { try Self.coercion(of: $0, in: entity) }
+        isPlain = coercions.map(\.isPlain)
         self.slotPaths = slotPaths
         slotCount = slotPaths.count
         recordSlot = slotOf[ExactText(AttributePath.record.description)] ?? -1
@@ -98,6 +104,21 @@ final class EntityPlan {
         for node in nodes.indices { nodes[node].table = Self.table(of: nodes[node].children, nodes, keyBytes) }
         self.nodes = nodes
         self.keyBytes = keyBytes
+    }
+
+    private static func coercion(
+        of attribute: AttributeDescription,
+        in entity: EntityDescription
+    ) throws -> AttributeCoercion {
+        do throws(AttributeMistakes) {
+            return try AttributeCoercion(attribute)
+        } catch {
+            throw ImportError(
+                .badInput,
+                "\(entity.name).\(attribute.name): \(error)",
+                advice: "importer model check FILE names all mistakes of a model file."
+            )
+        }
     }
 
     private static func defaultCell(
@@ -115,11 +136,15 @@ final class EntityPlan {
                 let offset = bytes.count
                 bytes += text.utf8
                 return .text(.batchText, offset: offset, length: bytes.count - offset)
+            case .blob(let blob):
+                let offset = bytes.count
+                bytes += blob
+                return .text(.batchBlob, offset: offset, length: blob.count)
             }
         } catch {
             throw ImportError(
                 .badInput,
-                "\(entity.name).\(attribute.name): the default is no \(error.expected)",
+                "\(entity.name).\(attribute.name): the default does not fit \(error.expected)",
                 advice: "Give a default that fits the attribute's type."
             )
         }

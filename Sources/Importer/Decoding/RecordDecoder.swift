@@ -261,7 +261,10 @@ struct RecordDecoder {
         }
         var notes: CoercionNotes = []
         do {
-            let value = try type.coerce(token, scratch: &batch.bytes, notes: &notes)
+            let value =
+                plan.isPlain[attribute]
+                ? try type.coerce(token, scratch: &batch.bytes, notes: &notes)
+                : try plan.coercions[attribute].coerce(token, scratch: &batch.bytes, notes: &notes)
             if !notes.isEmpty { self.notes.append((notes, attribute)) }
             switch value {
             case .null: return .null
@@ -274,12 +277,13 @@ struct RecordDecoder {
                     length: text.count
                 )
             case .scratch(let range): return .text(.batchText, offset: range.lowerBound, length: range.count)
+            case .blob(let range): return .text(.batchBlob, offset: range.lowerBound, length: range.count)
             }
         } catch {
             errors.append(
                 self.error(
                     error.code,
-                    at: plan.slotPaths[slot],
+                    at: error.keyPath(at: plan.slotPaths[slot]),
                     expected: error.expected,
                     found: error.found,
                     index,

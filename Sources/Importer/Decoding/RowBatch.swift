@@ -12,12 +12,14 @@ struct Cell {
         case chunkText
         /// Text in the batch's own bytes.
         case batchText
+        /// Bytes that are no text, in the batch's own bytes.
+        case batchBlob
     }
 
     let tag: Tag
-    /// The length of a text in bytes; 0 otherwise.
+    /// The length of a text or blob in bytes; 0 otherwise.
     let length: UInt32
-    /// An integer's or double's bits, or a text's offset.
+    /// An integer's or double's bits, or a text's or blob's offset.
     let payload: UInt64
 
     static let null = Cell(tag: .null, length: 0, payload: 0)

@@ -182,6 +182,11 @@ final class RowWriter {
         case .null: code = sqlite3_bind_null(statement, place)
         case .integer: code = sqlite3_bind_int64(statement, place, cell.integerValue)
         case .real: code = sqlite3_bind_double(statement, place, cell.realValue)
+        case .batchBlob:
+            let bytes = values.text(cell)
+            // A null pointer would bind NULL.
+            let address = bytes.baseAddress ?? UnsafeRawPointer(bitPattern: 1)
+            code = sqlite3_bind_blob(statement, place, address, Int32(bytes.count), nil)
         case .chunkText, .batchText:
             let bytes = values.text(cell)
             // An empty text needs an address too: a null pointer would bind NULL.
@@ -286,6 +291,13 @@ final class RowWriter {
                 count: Int(sqlite3_column_bytes(select, column))
             )
             return stored.elementsEqual(text)
+        case .batchBlob:
+            guard type == SQLITE_BLOB else { return false }
+            let stored = UnsafeRawBufferPointer(
+                start: sqlite3_column_blob(select, column),
+                count: Int(sqlite3_column_bytes(select, column))
+            )
+            return stored.elementsEqual(values.text(cell))
         }
     }
 

@@ -303,7 +303,7 @@ enum StoreSchema {
     private static func creation(of entity: EntityDescription) -> String {
         let rowID = rowIDAttribute(of: entity)
         let columns = entity.attributes.enumerated().map { index, attribute in
-            "\(attribute.column.quotedIdentifier) \(attribute.type.declaredType)"
+            "\(attribute.column.quotedIdentifier) \(attribute.declaredType)"
                 + (index == rowID ? " PRIMARY KEY" : "")
         }
         return "CREATE TABLE \(entity.table.quotedIdentifier) (\(columns.joined(separator: ", ")))"
@@ -325,16 +325,16 @@ enum StoreSchema {
             guard let type = types[column] else {
                 try database.execute(
                     sql: "ALTER TABLE \(entity.table.quotedIdentifier) ADD COLUMN "
-                        + "\(attribute.column.quotedIdentifier) \(attribute.type.declaredType)"
+                        + "\(attribute.column.quotedIdentifier) \(attribute.declaredType)"
                 )
                 continue
             }
-            guard type == attribute.type.declaredType, known[column] ?? attribute.type == attribute.type else {
+            guard type == attribute.declaredType, known[column] ?? attribute.storedForm == attribute.storedForm else {
                 throw disagreement(
                     entity,
                     attribute,
                     store,
-                    "is \(attribute.type.rawValue) now and \(known[column]?.rawValue ?? type) in the store"
+                    "is \(attribute.storedForm) now and \(known[column] ?? type) in the store"
                 )
             }
         }
@@ -354,27 +354,34 @@ enum StoreSchema {
     }
 
     /// The types that earlier models gave the columns of a table, the latest first to count.
-    private static func knownTypes(of table: String, _ database: Database) throws -> [String: AttributeType] {
-        var types: [String: AttributeType] = [:]
+    private static func knownTypes(of table: String, _ database: Database) throws -> [String: String] {
+        var types: [String: String] = [:]
         for text in try String.fetchAll(database, sql: "SELECT model FROM _import_model ORDER BY id") {
             guard let model = try? ModelDescription(parsing: Array(text.utf8)) else { continue }
             for entity in model.entities where entity.table.asciiLowercased == table.asciiLowercased {
-                for attribute in entity.attributes { types[attribute.column.asciiLowercased] = attribute.type }
+                for attribute in entity.attributes { types[attribute.column.asciiLowercased] = attribute.storedForm }
             }
         }
         return types
     }
 }
 
-extension AttributeType {
+extension AttributeDescription {
     /// The column's declared type, whose affinity leaves the stored values as they are
     /// (<https://www.sqlite.org/datatype3.html>).
     var declaredType: String {
-        switch self {
-        case .integer16, .integer32, .integer64, .boolean: "INTEGER"
-        case .double: "REAL"
-        case .string, .decimal, .date, .uuid, .json: "TEXT"
+        switch type {
+        case .integer16, .integer32, .integer64, .boolean, .bitfield: "INTEGER"
+        case .float, .double: "REAL"
+        case .date: storage == .iso8601 ? "TEXT" : "INTEGER"
+        case .string, .decimal, .uuid, .uri, .json: "TEXT"
+        case .binary: "BLOB"
         }
+    }
+
+    /// What the values in the column are, for a person: two forms do not mix in one.
+    fileprivate var storedForm: String {
+        storage == .iso8601 ? type.rawValue : "\(type.rawValue) as \(storage.rawValue)"
     }
 }
 

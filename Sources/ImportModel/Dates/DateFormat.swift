@@ -27,6 +27,9 @@ public enum DateFormat: Sendable, Hashable {
     /// midnight.
     case pattern(String)
 
+    /// The names that are no patterns.
+    static let keywords = ["iso8601", "dotnet", "unix", "unixMilliseconds", "mongo", "rfc2822"]
+
     /// The format with this name; a name that is none of the keywords is a pattern.
     ///
     /// - Throws: `DateFormatError` if it is neither.

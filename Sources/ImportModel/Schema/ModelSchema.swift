@@ -1,0 +1,168 @@
+/// The JSON Schema of model files (draft 2020-12), from the tables by which they are read.
+public enum ModelSchema {
+    /// The schema as indented JSON that ends with a line feed.
+    ///
+    /// It says what an editor can know: keys, types, which key goes with which type, names of formats and transformers.
+    /// What takes more (a default that fits, a path that can match) is found by reading the file.
+    public static var text: String { schema.serialized(.indented) + "\n" }
+
+    private static var schema: JSONValue {
+        object([
+            ("$schema", .string("https://json-schema.org/draft/2020-12/schema")),
+            ("title", .string("Model file of importer")),
+            ("description", .string("Entities, their attributes, and where values come from.")),
+            ("type", .string("object")),
+            ("properties", object(ModelReader.modelKeys.map { ($0, modelProperty($0)) })),
+            ("required", .array([.string("entities")])),
+            ("additionalProperties", .boolean(false)),
+            (
+                "$defs",
+                object([("entity", entity), ("attribute", attribute), ("recordPath", recordPath), ("from", from)])
+            ),
+        ])
+    }
+
+    private static func modelProperty(_ key: String) -> JSONValue {
+        key == "entities"
+            ? object([
+                ("description", .string("The entities by name.")), ("type", .string("object")),
+                ("minProperties", .number("1")), ("additionalProperties", reference("entity")),
+            ])
+            : object([("description", .string("Where an editor finds this schema.")), ("type", .string("string"))])
+    }
+
+    // MARK: Entities
+
+    private static var entity: JSONValue {
+        object([
+            ("type", .string("object")),
+            ("properties", object(ModelReader.entityKeys.map { ($0, entityProperty($0)) })),
+            ("required", .array([.string("attributes")])),
+            ("additionalProperties", .boolean(false)),
+        ])
+    }
+
+    private static func entityProperty(_ key: String) -> JSONValue {
+        switch key {
+        case "records": reference("recordPath")
+        case "table":
+            object([
+                ("description", .string("The table's name, if it is not the entity's.")), ("type", .string("string")),
+                ("pattern", .string("^(?!(?:[sS][qQ][lL][iI][tT][eE]_|_[iI][mM][pP][oO][rR][tT]_))")),
+            ])
+        case "identifier":
+            object([
+                ("description", .string("The attributes by which two records are the same object.")),
+                ("type", .string("array")), ("items", object([("type", .string("string"))])),
+                ("minItems", .number("1")), ("uniqueItems", .boolean(true)),
+            ])
+        case "attributes":
+            object([
+                ("description", .string("The attributes by name, in the order of the columns.")),
+                ("type", .string("object")), ("minProperties", .number("1")),
+                ("maxProperties", .number("\(ModelReader.mostAttributes)")),
+                ("additionalProperties", reference("attribute")),
+            ])
+        default: object([("description", .string("Free annotations, kept as they are."))])
+        }
+    }
+
+    private static var recordPath: JSONValue {
+        object([
+            ("description", .string("Where the records stand: $, $[*], $.items[*], $.users.*, $['a b'][*].")),
+            ("type", .string("string")), ("pattern", .string("^\\$")),
+        ])
+    }
+
+    private static var from: JSONValue {
+        object([("type", .string("string")), ("minLength", .number("1"))])
+    }
+
+    // MARK: Attributes
+
+    private static var attribute: JSONValue {
+        let limited = AttributeKey.allCases.filter { $0.types.count < AttributeType.allCases.count }
+        let needsBits = object([
+            ("if", object([("properties", types([.bitfield]))])),
+            ("then", object([("required", .array([.string("bits")]))])),
+        ])
+        return object([
+            ("type", .string("object")),
+            ("properties", object(AttributeKey.allCases.map { ($0.rawValue, property($0)) })),
+            ("required", .array([.string(AttributeKey.type.rawValue)])),
+            ("additionalProperties", .boolean(false)),
+            ("dependentSchemas", object(limited.map { ($0.rawValue, object([("properties", types($0.types))])) })),
+            ("allOf", .array([needsBits, formats])),
+        ])
+    }
+
+    /// That the type is one of these.
+    private static func types(_ types: [AttributeType]) -> JSONValue {
+        object([(AttributeKey.type.rawValue, object([("enum", strings(types.map(\.rawValue)))]))])
+    }
+
+    private static func property(_ key: AttributeKey) -> JSONValue {
+        object([("description", .string(key.summary))] + rules(key))
+    }
+
+    private static func rules(_ key: AttributeKey) -> [(String, JSONValue)] {
+        let string = object([("type", .string("string"))])
+        let bound: [(String, JSONValue)] = [("type", strings(["number", "string"]))]
+        switch key {
+        case .type: return [("enum", strings(AttributeType.allCases.map(\.rawValue)))]
+        case .optional, .wallClock, .generated: return [("type", .string("boolean"))]
+        case .default: return []
+        case .from: return oneOrMore(reference("from"))
+        case .format: return oneOrMore(string)
+        case .column, .timeZone, .pattern: return [("type", .string("string"))]
+        case .storage: return [("enum", strings(DateStorage.allCases.map(\.rawValue)))]
+        case .bits:
+            let bit = object([
+                ("type", .string("integer")), ("minimum", .number("0")), ("maximum", .number("63")),
+            ])
+            return [("type", .string("object")), ("minProperties", .number("1")), ("additionalProperties", bit)]
+        case .transform:
+            // Names that a library's user has registered are no mistake.
+            let known = object([("enum", strings(TransformerRegistry.standard.names))])
+            return oneOrMore(object([("anyOf", .array([known, string]))]))
+        case .min, .max: return bound
+        case .minLength, .maxLength: return [("type", .string("integer")), ("minimum", .number("0"))]
+        case .enum: return [("type", .string("array")), ("minItems", .number("1"))]
+        case .owner: return [("enum", strings(AttributeDescription.Owner.allCases.map(\.rawValue)))]
+        }
+    }
+
+    /// The names of formats: those of a binary only, those of a date or a pattern.
+    private static var formats: JSONValue {
+        let binary = object([("enum", strings(Base64Text.Alphabet.names))])
+        let dates = object([
+            (
+                "anyOf",
+                .array([object([("enum", strings(DateFormat.keywords))]), object([("type", .string("string"))])])
+            )
+        ])
+        func format(_ element: JSONValue) -> JSONValue {
+            object([("properties", object([(AttributeKey.format.rawValue, object(oneOrMore(element)))]))])
+        }
+        return object([
+            ("if", object([("properties", types([.binary]))])), ("then", format(binary)), ("else", format(dates)),
+        ])
+    }
+
+    // MARK: Parts
+
+    private static func oneOrMore(_ element: JSONValue) -> [(String, JSONValue)] {
+        let list = object([("type", .string("array")), ("items", element), ("minItems", .number("1"))])
+        return [("anyOf", .array([element, list]))]
+    }
+
+    private static func reference(_ name: String) -> JSONValue {
+        object([("$ref", .string("#/$defs/\(name)"))])
+    }
+
+    private static func strings(_ texts: [String]) -> JSONValue { .array(texts.map { .string($0) }) }
+
+    private static func object(_ members: [(String, JSONValue)]) -> JSONValue {
+        .object(members.map { JSONValue.Member(key: $0.0, value: $0.1) })
+    }
+}

@@ -38,18 +38,22 @@ struct JobArguments: ParsableArguments {
 
     /// - Throws: `ImportError` when the file cannot be read or is no model.
     static func readModel(_ path: String) throws -> ModelDescription {
-        let text: Data
+        let bytes = try modelFile(path)
         do {
-            text = try Data(contentsOf: URL(fileURLWithPath: path))
-        } catch {
-            let reason = FileManager.default.fileExists(atPath: path) ? "cannot be read" : "does not exist"
-            throw ImportError(.noInput, "the model file \(path) \(reason)")
-        }
-        do {
-            return try ModelDescription(parsing: [UInt8](text))
+            return try ModelDescription(parsing: bytes)
         } catch {
             // One line per mistake.
             throw ImportError(.badInput, "\(path) is not a model file as it should be", advice: "\(error)")
+        }
+    }
+
+    /// - Throws: `ImportError` when the file cannot be read.
+    static func modelFile(_ path: String) throws -> [UInt8] {
+        do {
+            return [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+        } catch {
+            let reason = FileManager.default.fileExists(atPath: path) ? "cannot be read" : "does not exist"
+            throw ImportError(.noInput, "the model file \(path) \(reason)")
         }
     }
 }

@@ -1,0 +1,89 @@
+import ArgumentParser
+import Foundation
+import ImportModel
+import Importer
+
+/// Checks model files and prints their schema.
+///
+/// `importer model check FILE`, `importer model schema`
+struct ModelSubcommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "model",
+        abstract: "Check a model file, or print the schema of model files.",
+        discussion: """
+            EXAMPLES
+              importer model check people.model.json
+              importer model schema > model.schema.json
+            """,
+        subcommands: [Check.self, Schema.self]
+    )
+
+    /// Names every mistake of a model file.
+    struct Check: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "check",
+            abstract: "Name every mistake of a model file, each with its place.",
+            discussion: """
+                One line per mistake. Exits 0 when there is none, and 65 when there are.
+
+                EXAMPLES
+                  importer model check people.model.json
+                """
+        )
+
+        @Argument(help: "The model file.")
+        var file: String
+
+        @Flag(help: "Print the mistakes as JSON.")
+        var json = false
+
+        func run() throws {
+            let mistakes = try Self.mistakes(in: file)
+            if json {
+                try StandardOutput.write(json: mistakes.map(MistakeRecord.init))
+            } else {
+                let lines = mistakes.map { TerminalText.escaped("\(file): \($0)") + "\n" }
+                try StandardOutput.write(lines.isEmpty ? "no mistakes\n" : lines.joined())
+            }
+            if !mistakes.isEmpty { throw ExitCode(ImportError.Code.badInput.rawValue) }
+        }
+
+        /// - Throws: `ImportError` when the file cannot be read.
+        static func mistakes(in file: String) throws -> [ModelError.Mistake] {
+            let bytes = try JobArguments.modelFile(file)
+            do throws(ModelError) {
+                _ = try ModelDescription(parsing: bytes)
+                return []
+            } catch {
+                return error.mistakes
+            }
+        }
+    }
+
+    /// Prints the JSON Schema of model files.
+    struct Schema: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "schema",
+            abstract: "Print the JSON Schema of model files, by which editors complete them.",
+            discussion: """
+                EXAMPLES
+                  importer model schema > model.schema.json
+                """
+        )
+
+        func run() throws {
+            try StandardOutput.write(ModelSchema.text)
+        }
+    }
+}
+
+/// A mistake as `model check --json` prints it.
+struct MistakeRecord: Encodable {
+    let path: String
+    let message: String
+
+    init(_ mistake: ModelError.Mistake) {
+        path = mistake.path
+        message = mistake.message
+    }
+}

@@ -82,6 +82,9 @@ struct ValidationTests {
         #expect(try code(#""é😀""#, .string, Validation(pattern: "^\\p{L}.$")) == nil)
         #expect(try code(#""a\u0000b""#, .string, Validation(pattern: "^a.b$")) == nil)
         #expect(try code(#""""#, .string, Validation(pattern: "")) == nil)
+        // ICU's `$` stands before a line break at the end too, `\z` does not.
+        #expect(try code(#""A1\n""#, .string, Validation(pattern: "^A1$")) == nil)
+        #expect(try code(#""A1\n""#, .string, Validation(pattern: "^A1\\z")) == .patternMismatch)
         #expect(try code(#""ftp://a""#, .uri, Validation(pattern: "^https?:")) == .patternMismatch)
     }
 

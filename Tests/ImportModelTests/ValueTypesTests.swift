@@ -187,6 +187,66 @@ struct ValueTypesTests {
         #expect(coerced.notes == .duplicateKey)
     }
 
+    /// Against a slow reading of parsed JSON, with white space and escapes in between.
+    @Test func readsFlagsAsAParserDoes() throws {
+        var generator = SeededGenerator(seed: 23)
+        let names = ["creator", "share", "edit", "locked", "top", "creator-x", "creator.edit", "x"]
+        func object(depth: Int) -> JSONValue {
+            .object(
+                (0..<Int.random(in: 0...3, using: &generator)).map { _ in
+                    let values: [JSONValue] = [.boolean(true), .boolean(false), .number("1"), .null, .string("a\"}")]
+                    let value =
+                        Int.random(in: 0..<3, using: &generator) == 0 && depth < 3
+                        ? object(depth: depth + 1) : values.randomElement(using: &generator) ?? .null
+                    return JSONValue.Member(key: names.randomElement(using: &generator) ?? "", value: value)
+                }
+            )
+        }
+        var taken = 0
+        for _ in 0..<5_000 {
+            let value = object(depth: 0)
+            let layout: JSONValue.Layout = Bool.random(using: &generator) ? .indented : .compact
+            let json = value.serialized(layout).replacing("t\"", with: "\\u0074\"")
+            let expected = Self.slowFlags(value, prefix: "")
+            let outcome = try coerce(json, to: Self.rights).outcome
+            if let expected {
+                taken += 1
+                #expect(
+                    outcome == .integer(Int64(bitPattern: expected.reduce(0) { $1.1 ? $0 | $1.0 : $0 & ~$1.0 })),
+                    "\(json)"
+                )
+            } else if case .error = outcome {
+            } else {
+                Issue.record("\(json) gave \(outcome)")
+            }
+        }
+        #expect(taken > 500)
+    }
+
+    /// The bits that an object sets and clears, in its order; nil if anything is wrong with it.
+    private static func slowFlags(_ value: JSONValue, prefix: String) -> [(UInt64, Bool)]? {
+        guard case .object(let members) = value else { return nil }
+        var flags: [(UInt64, Bool)] = []
+        for member in members {
+            let name = prefix + member.key
+            if let bit = rights.bits.first(where: { $0.name == name }) {
+                switch member.value {
+                case .boolean(let isSet): flags.append((1 << UInt64(bit.position), isSet))
+                case .number: flags.append((1 << UInt64(bit.position), true))
+                case .null: flags.append((1 << UInt64(bit.position), false))
+                default: return nil
+                }
+            } else if rights.bits.contains(where: { $0.name.hasPrefix(name + ".") }) {
+                if member.value == .null { continue }
+                guard let inner = slowFlags(member.value, prefix: name + ".") else { return nil }
+                flags += inner
+            } else {
+                return nil
+            }
+        }
+        return flags
+    }
+
     @Test func flagsComeBackAsTheSameInteger() throws {
         var generator = SeededGenerator(seed: 12)
         for _ in 0..<100 {

@@ -54,7 +54,7 @@ final class DuplicateMerger {
         let sorted = try database.makeStatement(
             sql: "SELECT rowid, \(keys.joined(separator: ", ")) FROM \(table) ORDER BY \(order)"
         )
-        let cursor = try IdentifierCursor(sorted, types: plan.identifier.map { plan.types[$0] })
+        let cursor = try IdentifierCursor(sorted, declaredTypes: plan.identifier.map { plan.entity.attributes[$0].declaredType })
         var first: Int64 = 0
         while let (rowID, isSame) = try cursor.next() {
             if isSame { try merge(rowID, into: first, &changes) } else { first = rowID }
@@ -130,12 +130,12 @@ final class DuplicateMerger {
 /// Walks over rows that are sorted by identifier, and says which have the same one as the row before.
 private final class IdentifierCursor {
     private let cursor: RowCursor
-    private let types: [AttributeType]
+    private let declaredTypes: [String]
     private var last: [UInt8] = []
     private var current: [UInt8] = []
 
-    init(_ statement: Statement, types: [AttributeType]) throws {
-        self.types = types
+    init(_ statement: Statement, declaredTypes: [String]) throws {
+        self.declaredTypes = declaredTypes
         cursor = try Row.fetchCursor(statement)
     }
 
@@ -143,8 +143,8 @@ private final class IdentifierCursor {
         guard let row = try cursor.next() else { return nil }
         swap(&last, &current)
         current.removeAll(keepingCapacity: true)
-        for (index, type) in types.enumerated() {
-            switch type.declaredType {
+        for (index, type) in declaredTypes.enumerated() {
+            switch type {
             case "INTEGER": append((row[index + 1] as Int64?).map { UInt64(bitPattern: $0) })
             // Both zeros are the same number.
             case "REAL": append((row[index + 1] as Double?).map { ($0 + 0).bitPattern })

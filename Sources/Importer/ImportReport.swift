@@ -64,6 +64,8 @@ public struct ImportReport: Sendable, Hashable, Codable {
     public var entities: [String: Counts]
     /// Entity, attribute (key path), kind of loss or change: how often.
     public var ledger: [String: [String: [String: Int64]]]
+    /// What was wrong with records, in the order in which it first came.
+    public var errors: [ErrorGroup]
     /// The sources, as they were given.
     public var sources: [String]
     /// What stopped the job, where it failed.
@@ -74,6 +76,6 @@ public struct ImportReport: Sendable, Hashable, Codable {
         case recordsRead = "records_read"
         case inserted, updated, unchanged, ignored, rejected, repaired, chunks
         case chunksDone = "chunks_done"
-        case bytes, seconds, entities, ledger, sources, message
+        case bytes, seconds, entities, ledger, errors, sources, message
     }
 }

@@ -69,6 +69,8 @@ final class ImportSession {
                 directory = try ChunkDirectory(path: job.chunkDirectory, creates: !job.options.takesChunks)
                 if !job.options.takesChunks { try Self.check(directory, for: job) }
             }
+            // The store may be of an older format.
+            try database.write { [store] in try StoreSchema.prepareBookkeeping($0, store: store) }
             secondsBefore = try database.read { try Marker($0, job: job.id)?.seconds } ?? 0
             self.job = job
         }

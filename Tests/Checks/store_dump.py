@@ -3,7 +3,7 @@
 
 usage: store_dump.py digest STORE        SHA-256 of the user tables' content and schema
        store_dump.py text STORE          the same as text, a line per row
-       store_dump.py bookkeeping STORE   rejects and ledger, without times
+       store_dump.py bookkeeping STORE   rejects, ledger and error groups, without times
        store_dump.py result STORE        digest and bookkeeping
        store_dump.py count STORE         how many rows the user tables hold
        store_dump.py tables STORE        names of the user tables
@@ -100,10 +100,10 @@ def digest(store):
 
 
 def bookkeeping(store):
-    """Rejects and ledger: all columns but those that tell the time, rows in an order of their own."""
+    """Rejects, ledger and error groups: all columns but those that tell the time, rows in an order of their own."""
     connection = connect(store)
     result = []
-    for table in ("_import_reject", "_import_ledger"):
+    for table in ("_import_reject", "_import_ledger", "_import_error"):
         names = columns_of(connection, table)
         kept = [n for n in names if not any(word in n.lower() for word in ("time", "date", "_at"))]
         selected = ", ".join(quoted(name) for name in kept)

@@ -177,7 +177,7 @@ struct OutputTextTests {
         )
         let text = ReportText.text(report, store: "s", command: "importer")
         #expect(text.contains("Entities\n  a  995 inserted, 3 rejected\n  b  2 inserted\n"))
-        #expect(text.contains("\n  a.price  kindChanged 4,112, trimmed 1\n"))
+        #expect(text.contains("\n  a.price  4,112 × kind changed, 1 × trimmed\n"))
         #expect(text.contains("\n  $.m      outside 1\n"))
     }
 

@@ -28,7 +28,7 @@ enum Samples {
         var values: [String: Any] = [
             "state": "finished", "job": 1, "records_read": 1000, "inserted": 997, "updated": 0, "unchanged": 0,
             "ignored": 0, "rejected": 3, "repaired": 0, "chunks": 2, "chunks_done": 2, "bytes": 315_000,
-            "seconds": 0.5, "entities": [:], "ledger": [:], "sources": ["people.json"],
+            "seconds": 0.5, "entities": [:], "ledger": [:], "errors": [], "sources": ["people.json"],
         ]
         let changes = try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any]
         values.merge(changes ?? [:]) { $1 }

@@ -15,6 +15,7 @@ enum ReportText {
         var lines = [headline(report, store: store)]
         lines += table(counts(of: report))
         lines += entities(report)
+        lines += errors(report)
         lines += ledger(report)
         // That it was interrupted is said in the first line.
         if let message = report.message, report.state == .failed {
@@ -111,13 +112,19 @@ enum ReportText {
         return ["", "Entities"] + aligned(rows)
     }
 
+    private static func errors(_ report: ImportReport) -> [String] {
+        guard !report.errors.isEmpty else { return [] }
+        let lines = ErrorGroupText.lines(report.errors, namesEntity: report.entities.count > 1)
+        return ["", "What did not fit"] + lines.map { "  " + $0 }
+    }
+
     private static func ledger(_ report: ImportReport) -> [String] {
         var rows: [(String, String)] = []
         for (entity, attributes) in report.ledger.sorted(by: { $0.key < $1.key }) {
             for (attribute, kinds) in attributes.sorted(by: { $0.key < $1.key }) {
                 let name = report.entities.count > 1 && !entity.isEmpty ? "\(entity).\(attribute)" : attribute
                 let text = kinds.sorted { $0.key < $1.key }
-                    .map { "\(TerminalText.escaped($0.key)) \(NumberText.grouped($0.value))" }
+                    .map { "\(NumberText.grouped($0.value)) × \(TerminalText.escaped(LedgerText.words($0.key)))" }
                 rows.append((TerminalText.escaped(name.isEmpty ? "$" : name), text.joined(separator: ", ")))
             }
         }

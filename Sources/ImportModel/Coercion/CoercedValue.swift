@@ -38,6 +38,8 @@ public enum LedgerKind: String, Sendable, Hashable, Codable, CaseIterable {
     case duplicateKey
     /// A lone surrogate escape became U+FFFD.
     case loneSurrogate
+    /// A value that does not fit became null, as `--on-error null` asks.
+    case nulled
     /// A key that no attribute reads.
     case unknownKey
     /// A value that stands outside the record paths.

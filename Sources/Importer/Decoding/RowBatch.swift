@@ -111,6 +111,8 @@ struct RowBatch {
     var rejects: [Reject] = []
     /// What rows would be rejected for, were they inserted; merged into a stored object they are sound.
     var unmet: [Reject] = []
+    /// The errors of all records but those in `unmet`.
+    private(set) var errors = ErrorCounts()
     /// What was changed or lost on the way.
     var ledger = LedgerCounts()
     /// Records read, per entity of the job.
@@ -130,6 +132,7 @@ struct RowBatch {
     /// Adds a record that was not taken.
     mutating func reject(_ reject: Reject) {
         rejectBytes += reject.footprint
+        for error in reject.errors { errors.add(error, ordinal: reject.ordinal) }
         rejects.append(reject)
     }
 
@@ -149,6 +152,7 @@ struct RowBatch {
         rejects.removeAll()
         rejectBytes = 0
         unmet.removeAll(keepingCapacity: true)
+        errors.removeAll()
         ledger.removeAll()
         recordsRead = Array(repeating: 0, count: entities)
         end = BatchEnd()

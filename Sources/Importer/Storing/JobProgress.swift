@@ -19,6 +19,7 @@ struct JobProgress: Sendable {
     var rejects: Int64
     /// The places in the job of the entities whose identifiers are not looked at before the end.
     var deferredIdentifiers: Set<Int>
+    var errorGroups: ErrorGroupTable
     /// Time that the job had taken before this run.
     private let secondsBefore: Double
     private let started: ContinuousClock.Instant
@@ -38,6 +39,7 @@ struct JobProgress: Sendable {
                 arguments: [job]
             ) ?? 0
         deferredIdentifiers = try DeferredIdentifier.positions(job: job, database)
+        errorGroups = try ErrorGroupTable(database, job: job)
         let rows = try Row.fetchCursor(
             database,
             sql: "SELECT entity, attribute, kind FROM _import_ledger WHERE job = ?",

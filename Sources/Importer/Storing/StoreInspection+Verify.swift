@@ -1,4 +1,5 @@
 import GRDB
+import ImportModel
 
 extension StoreInspection {
     /// One thing that `verify` looked at.
@@ -58,6 +59,9 @@ extension StoreInspection {
                 arguments: [job.id]
             ) ?? 0
         check("every reject is kept", rejects == report.rejected, "\(rejects) and \(report.rejected)")
+        if let (grouped, single) = try errors(of: job, database) {
+            check("the groups count every error", grouped == single, "\(grouped) and \(single)")
+        }
         let (records, fault) = try chunkChain(job, marker, database)
         check(
             "the chunks follow each other without a gap up to the marker",
@@ -77,6 +81,21 @@ extension StoreInspection {
             )
         }
         return checks
+    }
+
+    /// A job's errors as its groups count them, and as its rejects have them; nil where there are no groups yet.
+    private func errors(of job: StoredJob, _ database: Database) throws -> (grouped: Int64, single: Int64)? {
+        guard try database.tableExists(ErrorGroupTable.name) else { return nil }
+        let row = try Row.fetchOne(
+            database,
+            sql: """
+                SELECT (SELECT coalesce(sum(count), 0) FROM _import_error WHERE job = :job) AS grouped,
+                    (SELECT coalesce(sum(json_array_length(errors)), 0) FROM _import_reject WHERE job = :job)
+                    + (SELECT coalesce(sum(count), 0) FROM _import_ledger WHERE job = :job AND kind = :nulled) AS single
+                """,
+            arguments: ["job": job.id, "nulled": LedgerKind.nulled.rawValue]
+        )
+        return row.map { ($0["grouped"], $0["single"]) }
     }
 
     /// The records of a job's chunks, and what is wrong with their chain.

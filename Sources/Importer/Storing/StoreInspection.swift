@@ -168,6 +168,11 @@ public struct StoreInspection: Sendable {
             seconds: marker.seconds,
             entities: entities,
             ledger: ledger,
+            errors: try ErrorGroupTable.groups(
+                database,
+                job: job.id,
+                sources: job.sources.map(\.description.displayName)
+            ),
             sources: job.sources.map(\.description.name),
             message: job.message
         )

@@ -12,7 +12,9 @@ enum StoreSchema {
     /// - Throws: `ImportError` when the store is of a newer format.
     static func prepareBookkeeping(_ database: Database, store: String) throws {
         try checkFormat(database, store: store)
+        let lacksErrors = try !database.tableExists(ErrorGroupTable.name)
         try database.execute(sql: bookkeeping)
+        if lacksErrors { try ErrorGroupTable.fill(database) }
         try database.execute(
             sql: "INSERT OR REPLACE INTO _import_meta (key, value) VALUES ('format', ?)",
             arguments: [formatVersion]
@@ -157,6 +159,20 @@ enum StoreSchema {
             runs BLOB NOT NULL,
             PRIMARY KEY (job, entity, first_rowid)
         ) STRICT, WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS _import_error (
+            id INTEGER PRIMARY KEY,
+            job INTEGER NOT NULL,
+            entity TEXT NOT NULL,
+            key_path TEXT NOT NULL,
+            code TEXT NOT NULL,
+            expected TEXT NOT NULL,
+            found TEXT NOT NULL,
+            count INTEGER NOT NULL,
+            first_source INTEGER NOT NULL,
+            first_byte_offset INTEGER NOT NULL,
+            first_ordinal INTEGER NOT NULL,
+            UNIQUE (job, entity, key_path, code, expected, found)
+        ) STRICT;
         """
 
     // MARK: Entities

@@ -54,6 +54,7 @@ final class StoreWriter {
                     try checkThatNobodyElseCommits(progress, database)
                     let late = try writeRows(batch, chunkBytes: chunkBytes, &next, &changes, database)
                     try writeRejects(batch, late: late, chunk, &changes, database)
+                    try writeErrors(batch, late: late, chunk, &next, database)
                     try writeLedger(batch, &next, database)
                     try writeCounts(batch, changes, database)
                     try writeChunk(batch, chunk, changes, database)
@@ -188,6 +189,20 @@ final class StoreWriter {
                 reject.length, String(decoding: try encoder.encode(reject.errors), as: UTF8.self), Data(reject.bytes),
             ])
         }
+    }
+
+    private func writeErrors(
+        _ batch: borrowing RowBatch,
+        late: [Int],
+        _ chunk: SealedChunk,
+        _ progress: inout JobProgress,
+        _ database: Database
+    ) throws {
+        var errors = batch.errors
+        for index in late {
+            for error in batch.unmet[index].errors { errors.add(error, ordinal: batch.unmet[index].ordinal) }
+        }
+        try progress.errorGroups.add(errors, source: chunk.entry.source, database)
     }
 
     // MARK: Bookkeeping

@@ -264,7 +264,7 @@ struct StoredJob: Sendable {
                 try deleteRows(of: table, before: row, database)
             }
         }
-        for table in ["entity", "chunk", "marker", "reject", "ledger", "deferred_identifier", "presence"] {
+        for table in ["entity", "chunk", "marker", "reject", "ledger", "error", "deferred_identifier", "presence"] {
             try database.execute(sql: "DELETE FROM _import_\(table) WHERE job = ?", arguments: [id])
         }
     }

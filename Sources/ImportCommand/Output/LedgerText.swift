@@ -1,0 +1,25 @@
+import ImportModel
+
+/// What the ledger counts, in words.
+enum LedgerText {
+    /// The kind in words; one that this program does not know as it is.
+    static func words(_ kind: String) -> String { LedgerKind(rawValue: kind)?.words ?? kind }
+}
+
+extension LedgerKind {
+    /// The kind as it stands behind a number: `1,234 × kind changed`.
+    fileprivate var words: String {
+        switch self {
+        case .kindChanged: "kind changed"
+        case .trimmed: "trimmed"
+        case .digitsLost: "digits lost"
+        case .timeZoneLost: "time zone lost"
+        case .subMillisecondLost: "microseconds lost"
+        case .duplicateKey: "key given twice"
+        case .loneSurrogate: "lone surrogate replaced"
+        case .nulled: "made null"
+        case .unknownKey: "unknown key"
+        case .outside: "outside of the records"
+        }
+    }
+}

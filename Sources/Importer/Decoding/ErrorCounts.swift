@@ -1,0 +1,95 @@
+import ImportModel
+
+/// Errors counted by what is wrong at which place of a record, in the order in which they first came.
+struct ErrorCounts {
+    /// What is counted together.
+    struct Key: Hashable {
+        let entity: ExactText
+        let keyPath: ExactText
+        let code: String
+        let expected: ExactText
+        let found: ExactText
+
+        init(entity: String, keyPath: String, code: String, expected: String, found: String) {
+            self.entity = ExactText(entity)
+            self.keyPath = ExactText(keyPath)
+            self.code = code
+            self.expected = ExactText(expected)
+            self.found = ExactText(found)
+        }
+
+        init(_ error: RecordError) {
+            self.init(
+                entity: error.entity,
+                keyPath: Self.withoutIndices(error.keyPath),
+                code: error.code.rawValue,
+                expected: error.expected,
+                // Each such record has another length.
+                found: error.code == .recordTooLarge ? "more" : error.found
+            )
+        }
+
+        /// The path with `[]` for array indices; what stands in quotes is a key.
+        static func withoutIndices(_ path: String) -> String {
+            guard path.utf8.contains(UInt8(ascii: "[")) else { return path }
+            var bytes: [UInt8] = []
+            var isQuoted = false
+            var isEscaped = false
+            var isIndex = false
+            for byte in path.utf8 {
+                if isIndex, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) { continue }
+                isIndex = false
+                bytes.append(byte)
+                if isEscaped {
+                    isEscaped = false
+                } else if byte == UInt8(ascii: "'") {
+                    isQuoted.toggle()
+                } else if isQuoted, byte == UInt8(ascii: "\\") {
+                    isEscaped = true
+                } else if !isQuoted, byte == UInt8(ascii: "[") {
+                    isIndex = true
+                }
+            }
+            return String(decoding: bytes, as: UTF8.self)
+        }
+    }
+
+    /// A count, and where its first error stands.
+    struct Group {
+        let key: Key
+        var count: Int64
+        var firstOrdinal: Int64
+        var firstByteOffset: Int64
+    }
+
+    private(set) var groups: [Group] = []
+    private var places: [Key: Int] = [:]
+
+    var isEmpty: Bool { groups.isEmpty }
+
+    /// Counts an error of record `ordinal`.
+    mutating func add(_ error: RecordError, ordinal: Int64) {
+        let key = Key(error)
+        guard let place = places[key] else {
+            places[key] = groups.count
+            groups.append(Group(key: key, count: 1, firstOrdinal: ordinal, firstByteOffset: error.byteOffset))
+            return
+        }
+        groups[place].count += 1
+        if ordinal < groups[place].firstOrdinal {
+            groups[place].firstOrdinal = ordinal
+            groups[place].firstByteOffset = error.byteOffset
+        }
+    }
+
+    /// The groups in the source order of their first errors; those of one record as they were added.
+    var inSourceOrder: [Group] {
+        groups.indices.sorted { (groups[$0].firstOrdinal, $0) < (groups[$1].firstOrdinal, $1) }.map { groups[$0] }
+    }
+
+    mutating func removeAll() {
+        guard !groups.isEmpty else { return }
+        groups.removeAll(keepingCapacity: true)
+        places.removeAll(keepingCapacity: true)
+    }
+}

@@ -1,0 +1,116 @@
+import GRDB
+import ImportModel
+
+/// The groups of a job's errors in the store: the first 1,000 one by one, in source order, and the rest together.
+struct ErrorGroupTable: Sendable {
+    static let name = "_import_error"
+    /// At most so many groups are counted one by one, per job.
+    static let namedGroups = 1_000
+
+    private static let others = ErrorCounts.Key(
+        entity: "",
+        keyPath: ErrorGroup.others,
+        code: "",
+        expected: "",
+        found: ""
+    )
+
+    private let job: Int64
+    private var known: Set<ErrorCounts.Key> = []
+
+    /// - Throws: `DatabaseError` when the table cannot be read.
+    init(_ database: Database, job: Int64) throws {
+        self.job = job
+        let rows = try Row.fetchCursor(
+            database,
+            sql: "SELECT entity, key_path, code, expected, found FROM _import_error WHERE job = ? AND key_path <> ?",
+            arguments: [job, ErrorGroup.others]
+        )
+        while let row = try rows.next() {
+            known.insert(
+                ErrorCounts.Key(
+                    entity: row["entity"],
+                    keyPath: row["key_path"],
+                    code: row["code"],
+                    expected: row["expected"],
+                    found: row["found"]
+                )
+            )
+        }
+    }
+
+    /// Adds the errors of a batch, in the transaction that has its rejects.
+    ///
+    /// Batches come in source order, so which groups are counted one by one does not depend on who decoded them.
+    mutating func add(_ errors: borrowing ErrorCounts, source: Int, _ database: Database) throws {
+        guard !errors.isEmpty else { return }
+        let statement = try database.cachedStatement(
+            sql: """
+                INSERT INTO _import_error (
+                    job, entity, key_path, code, expected, found, count, first_source, first_byte_offset, first_ordinal
+                ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                ON CONFLICT DO UPDATE SET count = count + excluded.count
+                """
+        )
+        for group in errors.inSourceOrder {
+            let key = name(group.key)
+            try statement.execute(arguments: [
+                job, key.entity.text, key.keyPath.text, key.code, key.expected.text, key.found.text, group.count,
+                source, group.firstByteOffset, group.firstOrdinal,
+            ])
+        }
+    }
+
+    private mutating func name(_ key: ErrorCounts.Key) -> ErrorCounts.Key {
+        if known.contains(key) { return key }
+        guard known.count < Self.namedGroups else { return Self.others }
+        known.insert(key)
+        return key
+    }
+
+    /// The groups of a job in source order; none where the store is older than the table.
+    ///
+    /// - Parameter sources: the names of the job's sources.
+    static func groups(_ database: Database, job: Int64, sources: [String]) throws -> [ErrorGroup] {
+        guard try database.tableExists(name) else { return [] }
+        return try Row.fetchAll(
+            database,
+            sql: "SELECT * FROM _import_error WHERE job = ? ORDER BY id",
+            arguments: [job]
+        ).map { row in
+            let source: Int = row["first_source"]
+            return ErrorGroup(
+                entity: row["entity"],
+                keyPath: row["key_path"],
+                code: row["code"],
+                expected: row["expected"],
+                found: row["found"],
+                count: row["count"],
+                first: ErrorGroup.Place(
+                    source: sources.indices.contains(source) ? sources[source] : "",
+                    byteOffset: row["first_byte_offset"],
+                    record: row["first_ordinal"]
+                )
+            )
+        }
+    }
+
+    /// Fills a table that has just been made from the rejects that a store of an older format has.
+    static func fill(_ database: Database) throws {
+        let rows = try Row.fetchCursor(
+            database,
+            sql: "SELECT job, ordinal, source, errors FROM _import_reject ORDER BY job, ordinal"
+        )
+        var table: ErrorGroupTable?
+        while let row = try rows.next() {
+            let job: Int64 = row["job"]
+            var current = try table.flatMap { $0.job == job ? $0 : nil } ?? ErrorGroupTable(database, job: job)
+            var errors = ErrorCounts()
+            for error in try StoredJSON.decode([ImportModel.RecordError].self, row["errors"]) {
+                errors.add(error, ordinal: row["ordinal"])
+            }
+            try current.add(errors, source: row["source"], database)
+            table = current
+        }
+    }
+}

@@ -95,6 +95,32 @@ public enum ErrorLimit: Sendable, Hashable, Codable {
     case percent(Double)
 }
 
+extension ErrorLimit: LosslessStringConvertible {
+    /// Reads `5` or `2.5%`; nil for anything else.
+    public init?(_ description: String) {
+        if description.last == "%" {
+            let digits = description.dropLast()
+            guard digits.utf8.allSatisfy({ (48...57).contains($0) || $0 == UInt8(ascii: ".") }),
+                let percent = Double(digits), (0...100).contains(percent)
+            else { return nil }
+            self = .percent(percent)
+        } else {
+            guard description.utf8.allSatisfy({ (48...57).contains($0) }), let count = Int64(description) else {
+                return nil
+            }
+            self = .count(count)
+        }
+    }
+
+    /// The limit as it is given on the command line.
+    public var description: String {
+        switch self {
+        case .count(let count): "\(count)"
+        case .percent(let percent): percent == percent.rounded() ? "\(Int64(percent))%" : "\(percent)%"
+        }
+    }
+}
+
 /// What may differ at every resume, because the result does not depend on it (DESIGN §5).
 public struct RunOptions: Sendable, Hashable {
     /// Workers, each with a store connection of its own, from 1.

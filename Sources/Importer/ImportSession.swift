@@ -161,7 +161,14 @@ final class ImportSession {
     private func finish() throws {
         progress.update { $0.phase = .finishing }
         try warnOfEmptyPaths()
-        let changes = try finishStore()
+        let changes = try settleIdentifiers()
+        do {
+            try judgeRejects()
+        } catch {
+            removeChunks()
+            throw error
+        }
+        try setState(.finished)
         let marker = try marker()
         merges.enqueue(
             MergeNotification(
@@ -172,34 +179,51 @@ final class ImportSession {
                 isFinished: true
             )
         )
-        // All is in the store: that the chunks cannot be removed is no failure of the import.
-        if !options.keepsChunks, !job.options.takesChunks { try? directory.removeAll() }
+        removeChunks()
         progress.update { $0.phase = .finished }
     }
 
-    /// Does in one transaction what is left for the end: begun again if it is interrupted.
+    /// Makes one object of the rows that have the same identifier: begun again if it is interrupted.
     ///
     /// - Returns: what it changed.
-    private func finishStore() throws -> [EntityChanges] {
+    private func settleIdentifiers() throws -> [EntityChanges] {
         let isSorting = try database.read { [job] in try !DeferredIdentifier.positions(job: job.id, $0).isEmpty }
+        guard isSorting else { return [] }
         // The workers are gone: sorting may have the memory that they had.
-        if isSorting { try database.inDatabase { try $0.execute(sql: "PRAGMA cache_size = -32000") } }
+        try database.inDatabase { try $0.execute(sql: "PRAGMA cache_size = -32000") }
         interruption.onRequest { [database] in database.interrupt() }
         do {
-            let (finished, changes) = try database.write { [job, interruption, secondsBefore, started] database in
+            return try database.write { [job, interruption] database in
                 let changes = try DeferredIdentifier.settle(job, database) { try interruption.check() }
                 try interruption.check()
-                var job = job
-                let seconds = secondsBefore + (ContinuousClock.now - started).inSeconds
-                try job.setState(.finished, seconds: seconds, database)
-                return (job, changes)
+                return changes
             }
-            job = finished
-            return changes
         } catch let error as DatabaseError where error.resultCode.primaryResultCode == .SQLITE_INTERRUPT {
             try interruption.check()
             throw error
         }
+    }
+
+    /// All is in the store: that the chunks cannot be removed is no failure of the import.
+    private func removeChunks() {
+        if !options.keepsChunks, !job.options.takesChunks { try? directory.removeAll() }
+    }
+
+    /// Everything is imported by now; a resume comes here again.
+    private func judgeRejects() throws {
+        guard case .percent(let percent)? = job.options.maxErrors else { return }
+        let row = try database.read { [job] in
+            try Row.fetchOne(
+                $0,
+                sql: """
+                    SELECT coalesce(sum(records_read), 0) AS read, coalesce(sum(rejected), 0) AS rejected
+                    FROM _import_entity WHERE job = ?
+                    """,
+                arguments: [job.id]
+            )
+        }
+        guard let row else { return }
+        try RejectLimit.judge(rejected: row["rejected"], of: row["read"], atMost: percent)
     }
 
     /// A record path that matches nothing is most likely not what was meant.

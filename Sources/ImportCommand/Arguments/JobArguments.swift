@@ -28,12 +28,48 @@ struct JobArguments: ParsableArguments {
 
     @OptionGroup var shape: ShapeArguments
 
+    @Option(
+        help: ArgumentHelp(
+            "What a value that does not fit does: reject (its record), null (where the attribute is optional) or stop."
+        )
+    )
+    var onError = ErrorPolicy.reject
+
+    @Option(
+        help: ArgumentHelp(
+            "Rejects allowed: n stops before the next one, n% is judged at the end.",
+            discussion: "Default: no limit, but stop when the first 1,000 records are all rejected.",
+            valueName: "n|n%"
+        ),
+        transform: Self.errorLimit
+    )
+    var maxErrors: ErrorLimit?
+
+    @Flag(help: "A value that would lose something does not fit: digits, a time zone, a key given twice.")
+    var lossless = false
+
     /// - Throws: `ImportError` when the model file cannot be read or is no model.
     func options() throws -> JobOptions {
         var options = shape.options
         options.model = try model.map(Self.readModel)
         options.onConflict = onConflict
+        options.onError = onError
+        options.maxErrors = maxErrors
+        options.isLossless = lossless
         return options
+    }
+
+    func validate() throws {
+        if onError == .stop, maxErrors != nil {
+            throw ValidationError("--on-error stop and --max-errors exclude each other")
+        }
+    }
+
+    private static func errorLimit(_ text: String) throws -> ErrorLimit {
+        guard let limit = ErrorLimit(text) else {
+            throw ValidationError("expected a number, or a percentage up to 100%. Examples: 0  50  2.5%")
+        }
+        return limit
     }
 
     /// - Throws: `ImportError` when the file cannot be read or is no model.
@@ -59,6 +95,7 @@ struct JobArguments: ParsableArguments {
 }
 
 extension ConflictPolicy: ExpressibleByArgument {}
+extension ErrorPolicy: ExpressibleByArgument {}
 
 /// The options that say what a record is.
 struct ShapeArguments: ParsableArguments {

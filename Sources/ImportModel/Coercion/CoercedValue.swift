@@ -32,8 +32,6 @@ public enum LedgerKind: String, Sendable, Hashable, Codable, CaseIterable {
     case leapSecond
     /// A date of .NET that stands for no date became null.
     case minimumDate
-    /// A value that did not fit became null.
-    case nulled
     /// A key stood more than once in an object; the last value was taken.
     case duplicateKey
     /// A lone surrogate escape became U+FFFD.

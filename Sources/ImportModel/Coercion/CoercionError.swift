@@ -28,8 +28,6 @@ public struct CoercionError: Error, Sendable, Hashable, Codable {
         case unknownFlag
         /// A value that would lose something where nothing may be lost.
         case lossy
-        /// The identifier of another record or object, where that is an error.
-        case duplicateIdentifier
         /// An explicit null for an attribute that is not optional.
         case unexpectedNull
         /// No value, no default, and the attribute is not optional.

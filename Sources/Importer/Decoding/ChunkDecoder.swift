@@ -20,8 +20,9 @@ final class ChunkDecoder {
     /// - Parameters:
     ///   - plans: per source of the job, the plan of each of its record paths.
     ///   - entities: how many entities the job has.
-    ///   - maxDepth: how deeply a record may be nested.
-    init(plans: [[EntityPlan]], entities: Int, maxDepth: Int) {
+    ///   - options: the job's: how deeply a record may be nested, and what a value does that does not fit.
+    init(plans: [[EntityPlan]], entities: Int, options: StoredJob.Options) {
+        let maxDepth = options.maxDepth
         reader = ChunkReader(maxDepth: maxDepth)
         self.entities = entities
         self.maxDepth = maxDepth
@@ -29,7 +30,7 @@ final class ChunkDecoder {
         places = plans.map { plans in
             plans.map { plan in
                 if let place = decoders.firstIndex(where: { $0.plan === plan }) { return place }
-                decoders.append(RecordDecoder(plan: plan))
+                decoders.append(RecordDecoder(plan: plan, onError: options.onError, isLossless: options.isLossless))
                 return decoders.count - 1
             }
         }

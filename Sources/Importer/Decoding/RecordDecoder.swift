@@ -28,7 +28,13 @@ struct RecordDecoder {
     private var seen: [UInt32]
     private var generation: UInt32 = 0
     private var keyScratch: [UInt8] = []
+    private let onError: ErrorPolicy
+    private let isLossless: Bool
     private var errors: [RecordError] = []
+    /// The attributes that become null instead; of each of the other errors the record is rejected.
+    private var nulled: [Int] = []
+    /// The generation in which a key that fills each slot was last seen again.
+    private var repeated: [UInt32]
     /// What the record at hand lost or changed; counted only when the record is taken.
     private var changes: [(kind: LedgerKind, attribute: String)] = []
     private var notes: [(notes: CoercionNotes, attribute: Int)] = []
@@ -37,8 +43,14 @@ struct RecordDecoder {
     private var unmet: [RecordError] = []
     private let presenceWords: Int
 
-    init(plan: EntityPlan) {
+    /// - Parameters:
+    ///   - onError: what a value does that does not fit.
+    ///   - isLossless: whether a value does not fit that loses something.
+    init(plan: EntityPlan, onError: ErrorPolicy, isLossless: Bool) {
         self.plan = plan
+        self.onError = onError
+        self.isLossless = isLossless
+        repeated = Array(repeating: 0, count: plan.slotCount)
         slotToken = Array(repeating: -1, count: plan.slotCount)
         filled = Array(repeating: 0, count: plan.slotCount)
         seen = Array(repeating: 0, count: plan.nodes.count)
@@ -52,24 +64,27 @@ struct RecordDecoder {
         if generation == 0 {
             // After four billion records the marks of the first ones would count again.
             filled = Array(repeating: 0, count: filled.count)
+            repeated = Array(repeating: 0, count: repeated.count)
             seen = Array(repeating: 0, count: seen.count)
             generation = 1
         }
         errors.removeAll(keepingCapacity: true)
+        nulled.removeAll(keepingCapacity: true)
         unmet.removeAll(keepingCapacity: true)
         changes.removeAll(keepingCapacity: true)
         notes.removeAll(keepingCapacity: true)
         let root = tape.tokens[input.root]
         if plan.recordSlot >= 0 { fill(plan.recordSlot, input.root) }
         if plan.recordKeySlot >= 0, input.recordKey >= 0 { fill(plan.recordKeySlot, input.recordKey) }
+        let isNoObject = root.kind != .object && plan.recordSlot < 0
         if root.kind == .object {
             walk(input.root, node: 0, isCovered: plan.recordSlot >= 0, input: input, tape: tape)
-        } else if plan.recordSlot < 0 {
+        } else if isNoObject {
             errors.append(
                 error(.notAnObject, at: "", expected: "object", found: root.kind.words, input.root, input, tape)
             )
         }
-        appendRow(input, tape: tape, to: &batch)
+        appendRow(input, isNoObject: isNoObject, tape: tape, to: &batch)
     }
 
     @inline(__always)
@@ -122,6 +137,7 @@ struct RecordDecoder {
         if seen[child] == generation {
             // A key that stands twice: the last value counts, and nothing of the first one's subtree stays.
             changes.append((.duplicateKey, plan.nodes[child].path))
+            if isLossless { noteRepetition(of: child, value, input: input, tape: tape) }
             for node in child..<Int(plan.nodes[child].subtreeEnd) {
                 seen[node] = 0
                 let slot = Int(plan.nodes[node].slot)
@@ -145,6 +161,20 @@ struct RecordDecoder {
             changes.append((.unknownKey, plan.nodes[child].path))
         }
     }
+
+    /// Where a value may lose nothing, a key that stands twice is an error: that of the attribute that reads it, if one
+    /// does, and else the record's.
+    private mutating func noteRepetition(of child: Int, _ value: Int, input: Input, tape: borrowing RecordTape) {
+        let slot = Int(plan.nodes[child].slot)
+        if slot >= 0 {
+            repeated[slot] = generation
+        } else {
+            let (path, found) = (plan.nodes[child].path, Self.repeatedKey)
+            errors.append(error(.lossy, at: path, expected: "object", found: found, value, input, tape))
+        }
+    }
+
+    private static let repeatedKey = "key given twice"
 
     private mutating func countUnknown(
         _ key: Int,
@@ -176,12 +206,17 @@ struct RecordDecoder {
         return (-1, -1)
     }
 
-    private mutating func appendRow(_ input: Input, tape: borrowing RecordTape, to batch: inout RowBatch) {
+    /// - Parameter isNoObject: whether the record is something else; it lacks everything then, and that it is none says
+    ///   it all.
+    private mutating func appendRow(
+        _ input: Input,
+        isNoObject: Bool,
+        tape: borrowing RecordTape,
+        to batch: inout RowBatch
+    ) {
         let firstCell = batch.cells.count
         let firstWord = batch.presence.count
         let firstByte = batch.bytes.count
-        // What is no object lacks everything; that it is none says it all.
-        let isNoObject = !errors.isEmpty
         for _ in 0..<presenceWords { batch.presence.append(0) }
         for attribute in 0..<plan.types.count {
             let (token, slot) = token(of: attribute)
@@ -192,7 +227,7 @@ struct RecordDecoder {
             batch.presence[firstWord + attribute >> 6] |= 1 << UInt64(attribute & 63)
             batch.cells.append(cell(attribute, token: token, slot: slot, input: input, tape: tape, batch: &batch))
         }
-        guard errors.isEmpty else {
+        guard errors.count == nulled.count else {
             batch.cells.removeLast(batch.cells.count - firstCell)
             batch.presence.removeLast(batch.presence.count - firstWord)
             batch.bytes.removeLast(batch.bytes.count - firstByte)
@@ -200,7 +235,12 @@ struct RecordDecoder {
             return
         }
         countChanges(&batch)
-        if !unmet.isEmpty { batch.unmet.append(reject(input, tape, errors: unmet)) }
+        let nulled = nulled.map { plan.entity.attributes[$0].name }
+        if !unmet.isEmpty {
+            batch.unmet.append(reject(input, tape, errors: errors + unmet, nulled: nulled))
+        } else if !errors.isEmpty {
+            batch.count(errors, nulled: nulled, entity: plan.index, ordinal: input.ordinal)
+        }
         if plan.onConflict == .error { batch.places.append(place(input, tape)) }
         batch.rows.append(
             RowBatch.Row(
@@ -243,6 +283,9 @@ struct RecordDecoder {
     ) -> Cell {
         let token = tape.token(index, in: input.line)
         let type = plan.types[attribute]
+        if isLossless, repeated[slot] == generation {
+            return misfit(.lossy, attribute, at: plan.slotPaths[slot], expected: type.rawValue, found: Self.repeatedKey, index, input, tape)
+        }
         if token.kind == .null {
             if !plan.optional[attribute] {
                 errors.append(
@@ -265,7 +308,13 @@ struct RecordDecoder {
                 plan.isPlain[attribute]
                 ? try type.coerce(token, scratch: &batch.bytes, notes: &notes)
                 : try plan.coercions[attribute].coerce(token, scratch: &batch.bytes, notes: &notes)
-            if !notes.isEmpty { self.notes.append((notes, attribute)) }
+            if !notes.isEmpty {
+                if isLossless, let loss = notes.ledgerKinds.first(where: \.isLoss) {
+                    let found = loss.found(in: token.kind, type)
+                    return misfit(.lossy, attribute, at: plan.slotPaths[slot], expected: type.rawValue, found: found, index, input, tape)
+                }
+                self.notes.append((notes, attribute))
+            }
             switch value {
             case .null: return .null
             case .integer(let number): return .integer(number)
@@ -280,19 +329,24 @@ struct RecordDecoder {
             case .blob(let range): return .text(.batchBlob, offset: range.lowerBound, length: range.count)
             }
         } catch {
-            errors.append(
-                self.error(
-                    error.code,
-                    at: error.keyPath(at: plan.slotPaths[slot]),
-                    expected: error.expected,
-                    found: error.found,
-                    index,
-                    input,
-                    tape
-                )
-            )
-            return .null
+            return misfit(error.code, attribute, at: error.keyPath(at: plan.slotPaths[slot]), expected: error.expected, found: error.found, index, input, tape)
         }
+    }
+
+    /// Notes that a value does not fit: it is null where that is wanted and may be, and else its record is rejected.
+    private mutating func misfit(
+        _ code: CoercionError.Code,
+        _ attribute: Int,
+        at path: String,
+        expected: String,
+        found: String,
+        _ token: Int,
+        _ input: Input,
+        _ tape: borrowing RecordTape
+    ) -> Cell {
+        errors.append(error(code, at: path, expected: expected, found: found, token, input, tape))
+        if onError == .null, plan.optional[attribute] { nulled.append(attribute) }
+        return .null
     }
 
     private mutating func countChanges(_ batch: inout RowBatch) {
@@ -364,7 +418,8 @@ struct RecordDecoder {
     private func reject(
         _ input: Input,
         _ tape: borrowing RecordTape,
-        errors: [RecordError]
+        errors: [RecordError],
+        nulled: [String] = []
     ) -> RowBatch.Reject {
         let bytes = input.line[range(input, tape)]
         return RowBatch.Reject(
@@ -373,8 +428,22 @@ struct RecordDecoder {
             byteOffset: position(of: input.root, input, tape),
             length: Int64(bytes.count),
             errors: errors,
+            nulled: nulled,
             bytes: Array(bytes.buffer)
         )
+    }
+}
+
+extension LedgerKind {
+    /// What a value was that lost something, in words.
+    fileprivate func found(in kind: JSONKind, _ type: AttributeType) -> String {
+        switch self {
+        case .digitsLost: "\(kind.words) with more digits than \(type.rawValue) holds"
+        case .timeZoneLost: "date with an offset"
+        case .subMillisecondLost: "date with more than milliseconds"
+        case .loneSurrogate: "string with a lone surrogate"
+        default: kind.words
+        }
     }
 }
 

@@ -93,6 +93,8 @@ struct RowBatch {
         let length: Int64
         /// All of its errors.
         let errors: [RecordError]
+        /// The attributes that are null if the record is merged after all: those of the first errors.
+        var nulled: [String] = []
         /// Its original bytes, or the first of them.
         let bytes: [UInt8]
 
@@ -134,6 +136,14 @@ struct RowBatch {
         rejectBytes += reject.footprint
         for error in reject.errors { errors.add(error, ordinal: reject.ordinal) }
         rejects.append(reject)
+    }
+
+    /// Counts the errors of a record that was taken with nulls.
+    ///
+    /// - Parameter nulled: the attribute of each error.
+    mutating func count(_ errors: [RecordError], nulled: [String], entity: Int32, ordinal: Int64) {
+        for error in errors { self.errors.add(error, ordinal: ordinal) }
+        for attribute in nulled { ledger.add(.nulled, entity: entity, attribute: attribute) }
     }
 
     /// Whether bit `attribute` of the row's presence mask is set.

@@ -11,6 +11,7 @@ final class StoreWriter {
     private let plans: [EntityPlan]
     private let queue: DatabaseQueue
     private let durability: RunOptions.Durability
+    private let limit: RejectLimit
     private var writers: [RowWriter] = []
     private let encoder = StoredJSON.makeEncoder()
 
@@ -20,6 +21,7 @@ final class StoreWriter {
         self.job = job
         self.plans = plans
         self.durability = durability
+        limit = RejectLimit(job.options)
         queue = try StoreConnection.writer(store, durability: durability)
         writers = try queue.inDatabase { database in
             try plans.map { try RowWriter(database, plan: $0) }
@@ -37,7 +39,8 @@ final class StoreWriter {
     /// - Parameters:
     ///   - progress: how far the job is; brought up to the batch's end when it is committed.
     ///   - isSynced: whether the commit must be on the disk before this returns.
-    /// - Throws: `ImportError` when the store cannot be written; nothing of the batch is then in it.
+    /// - Throws: `ImportError` when the store cannot be written, `RejectLimit.Excess` when the batch has one reject too
+    ///   many; nothing of the batch is then in the store.
     func commit(
         _ batch: borrowing RowBatch,
         of chunk: SealedChunk,
@@ -53,9 +56,10 @@ final class StoreWriter {
                 try database.inTransaction(.immediate) {
                     try checkThatNobodyElseCommits(progress, database)
                     let late = try writeRows(batch, chunkBytes: chunkBytes, &next, &changes, database)
-                    try writeRejects(batch, late: late, chunk, &changes, database)
+                    let rejects = rejects(of: batch, late: late)
+                    try limit.check(rejects, after: progress.rejects)
+                    try writeRejects(rejects, chunk, &changes, database)
                     try writeErrors(batch, late: late, chunk, &next, database)
-                    try writeLedger(batch, &next, database)
                     try writeCounts(batch, changes, database)
                     try writeChunk(batch, chunk, changes, database)
                     next.advance(to: batch.end, of: chunk.entry, path: path(batch.end.path, of: chunk))
@@ -164,17 +168,18 @@ final class StoreWriter {
     }
 
     /// Rejects in source order: those that decoding found, and those that the stored objects make rejects.
+    private func rejects(of batch: borrowing RowBatch, late: [RowBatch.Reject]) -> [RowBatch.Reject] {
+        guard !late.isEmpty else { return batch.rejects }
+        return (batch.rejects + late).sorted { $0.ordinal < $1.ordinal }
+    }
+
     private func writeRejects(
-        _ batch: borrowing RowBatch,
-        late: [RowBatch.Reject],
+        _ rejects: [RowBatch.Reject],
         _ chunk: SealedChunk,
         _ changes: inout [EntityChanges],
         _ database: Database
     ) throws {
-        var rejects = batch.rejects
-        rejects += late
         guard !rejects.isEmpty else { return }
-        if !late.isEmpty { rejects.sort { $0.ordinal < $1.ordinal } }
         let statement = try database.cachedStatement(
             sql: """
                 INSERT INTO _import_reject (job, ordinal, entity, source, byte_offset, length, errors, record)
@@ -191,35 +196,43 @@ final class StoreWriter {
         }
     }
 
+    // MARK: Bookkeeping
+
+    /// Errors of rejects and of values that are null instead, and the ledger, which counts the latter.
     private func writeErrors(
         _ batch: borrowing RowBatch,
-        late: [Int],
+        late: [RowBatch.Reject],
         _ chunk: SealedChunk,
         _ progress: inout JobProgress,
         _ database: Database
     ) throws {
         var errors = batch.errors
-        for index in late {
-            for error in batch.unmet[index].errors { errors.add(error, ordinal: batch.unmet[index].ordinal) }
+        var ledger = batch.ledger
+        for record in late {
+            for error in record.errors { errors.add(error, ordinal: record.ordinal) }
+        }
+        let rejected = Set(late.map(\.ordinal))
+        for record in batch.unmet where !rejected.contains(record.ordinal) {
+            for error in record.errors.prefix(record.nulled.count) { errors.add(error, ordinal: record.ordinal) }
+            for attribute in record.nulled { ledger.add(.nulled, entity: record.entity, attribute: attribute) }
         }
         try progress.errorGroups.add(errors, source: chunk.entry.source, database)
+        try writeLedger(ledger, &progress, database)
     }
 
-    // MARK: Bookkeeping
-
     private func writeLedger(
-        _ batch: borrowing RowBatch,
+        _ ledger: borrowing LedgerCounts,
         _ progress: inout JobProgress,
         _ database: Database
     ) throws {
-        guard !batch.ledger.keys.isEmpty else { return }
+        guard !ledger.keys.isEmpty else { return }
         let statement = try database.cachedStatement(
             sql: """
                 INSERT INTO _import_ledger (job, entity, attribute, kind, count) VALUES (?, ?, ?, ?, ?)
                 ON CONFLICT DO UPDATE SET count = count + excluded.count
                 """
         )
-        for (key, count) in zip(batch.ledger.keys, batch.ledger.counts) {
+        for (key, count) in zip(ledger.keys, ledger.counts) {
             let entity = key.entity < 0 ? "" : plans[Int(key.entity)].entity.name
             let name = progress.ledgerName(key.attribute, kind: key.kind, entity: entity)
             try statement.execute(arguments: [job.id, entity, name, key.kind.rawValue, count])

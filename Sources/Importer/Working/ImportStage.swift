@@ -58,7 +58,7 @@ final class ImportStage: Sendable {
             source.entities.compactMap { name in plans.first { $0.entity.name == name } }
         }
         let writer = try StoreWriter(store: store, job: job, plans: plans, durability: run.durability)
-        let decoder = ChunkDecoder(plans: bySource, entities: plans.count, maxDepth: job.options.maxDepth)
+        let decoder = ChunkDecoder(plans: bySource, entities: plans.count, options: job.options)
         var batches = BatchStock()
         do {
             while let item = try queue.take() {
@@ -125,21 +125,48 @@ final class ImportStage: Sendable {
     ) throws {
         // The chunk goes after its last commit; where it cannot be cut again, that commit must be on the disk by then.
         let isSynced = batch.end.isChunkEnd && !job.sources[chunk.entry.source].description.isRepeatable
-        let (notification, rejects) = try state.withLock { state in
-            let notification = try writer.commit(
-                batch,
-                of: chunk,
-                chunkBytes: decoder.bytes,
-                progress: &state,
-                isSynced: isSynced
-            )
-            return (notification, state.rejects)
+        let (notification, rejects): (MergeNotification, Int64)
+        do {
+            (notification, rejects) = try state.withLock { state in
+                let notification = try writer.commit(
+                    batch,
+                    of: chunk,
+                    chunkBytes: decoder.bytes,
+                    progress: &state,
+                    isSynced: isSynced
+                )
+                return (notification, state.rejects)
+            }
+        } catch let excess as RejectLimit.Excess {
+            try commitRecords(before: excess.reject.ordinal, of: chunk, decoder, writer)
+            throw excess.error(in: job.sources[chunk.entry.source].description.displayName)
         }
         merges.enqueue(notification)
         progress.update {
             $0.importedBytes = notification.marker.bytes
             $0.importedRecords = notification.marker.recordOrdinal
             $0.rejects = rejects
+        }
+    }
+
+    /// Commits what stands before a record that must not be committed.
+    ///
+    /// Its batch came to nothing as a whole, so the chunk is read again from where the store stands.
+    private func commitRecords(
+        before ordinal: Int64,
+        of chunk: SealedChunk,
+        _ decoder: ChunkDecoder,
+        _ writer: StoreWriter
+    ) throws {
+        let source = job.sources[chunk.entry.source].description.displayName
+        let marker = state.withLock { $0.marker }
+        try decoder.open(chunk, skipping: marker.committed, source: source)
+        var left = Int(ordinal - marker.recordOrdinal) - 1
+        var batch = RowBatch()
+        while left > 0, decoder.decode(upTo: min(left, run.commitEvery), into: &batch) {
+            try interruption.check()
+            left -= Int(batch.recordsRead.reduce(0, +))
+            try commit(batch, chunk, decoder, writer)
         }
     }
 }

@@ -53,6 +53,19 @@ struct ArgumentTests {
         #expect(command.into == "s.sqlite")
     }
 
+    @Test func errorOptionsArePartOfTheJob() throws {
+        let none = try parse(ImportSubcommand.self, "import a --into s").job.options()
+        #expect(none == JobOptions())
+        let line = "import a --into s --on-error null --max-errors 2.5% --lossless"
+        let all = try parse(ImportSubcommand.self, line).job.options()
+        #expect(all == JobOptions(onError: .null, maxErrors: .percent(2.5), isLossless: true))
+        #expect(try parse(ImportSubcommand.self, "import a --into s --max-errors 0").job.maxErrors == .count(0))
+        for options in ["--max-errors 1.5", "--max-errors 200%", "--on-error skip", "--on-error stop --max-errors 1"] {
+            #expect(throws: (any Error).self) { try parse(ImportSubcommand.self, "import a --into s " + options) }
+        }
+        #expect(throws: (any Error).self) { try parse("split a --to d --lossless") }
+    }
+
     @Test func takesADashForStandardInput() throws {
         #expect(try parse(ImportSubcommand.self, "import - --into s.sqlite").sources == ["-"])
         #expect(throws: (any Error).self) { try parse(ImportSubcommand.self, "import - - --into s.sqlite") }

@@ -117,6 +117,75 @@ struct OutputTextTests {
         #expect(json.contains(#""name":"job 1: is not finished","note":true}"#))
     }
 
+    @Test func errorsAreGroupedInGoodEnglish() throws {
+        func line(_ code: String, _ expected: String, _ found: String, _ count: Int64, _ path: String = "a") -> String {
+            let first = ErrorGroup.Place(source: "orders.json", byteOffset: 88_213, record: 7)
+            let group = ErrorGroup(
+                entity: "Order",
+                keyPath: path,
+                code: code,
+                expected: expected,
+                found: found,
+                count: count,
+                first: first
+            )
+            return ErrorGroupText.lines([group], namesEntity: false).joined()
+        }
+        #expect(
+            line("wrongKind", "double", "string", 4_112, "items[].price")
+                == "`items[].price`: 4,112 strings where a double was expected, first at byte 88,213 of orders.json"
+        )
+        let end = ", first at byte 88,213 of orders.json"
+        for (text, expected) in [
+            (line("wrongForm", "integer16", "string", 1), "`a`: 1 string where an integer16 was expected"),
+            (line("unexpectedNull", "uuid", "null", 2), "`a`: 2 nulls where a uuid was expected"),
+            (line("missingValue", "date", "nothing", 1), "`a`: missing in 1 record"),
+            (line("missingValue", "date", "nothing", 1_000), "`a`: missing in 1,000 records"),
+            (line("outOfRange", "integer16", "number", 1), "`a`: 1 number out of the range of integer16"),
+            (
+                line("notIntegral", "integer32", "number with a fraction", 3),
+                "`a`: 3 numbers with a fraction where an integer32 was expected"
+            ),
+            (line("notAnObject", "object", "array", 1, ""), "`$`: 1 array where an object was expected"),
+            (line("malformed", "a JSON value", "something else", 1, ""), "`$`: 1 record that is no JSON"),
+            (line("malformed", "a JSON value", "something else", 2, ""), "`$`: 2 records that are no JSON"),
+            (line("invalidUTF8", "UTF-8", "other bytes", 2, ""), "`$`: 2 records that are no UTF-8"),
+            (
+                line("recordTooLarge", "at most 2000 bytes", "more", 2, ""),
+                "`$`: 2 records that are too large (at most 2000 bytes are allowed)"
+            ),
+            (
+                line("recordTooDeep", "at most 4 levels", "more", 1, ""),
+                "`$`: 1 record that is nested too deeply (at most 4 levels are allowed)"
+            ),
+            (
+                line("lossy", "double", "number with more digits than double holds", 2),
+                "`a`: 2 numbers with more digits than double holds, which would be lost"
+            ),
+            (line("lossy", "date", "date with an offset", 1), "`a`: 1 date with an offset, which would be lost"),
+            (line("later", "at least 3 characters", "string", 2), "`a`: 2 strings (expected at least 3 characters)"),
+            (line("", "", "", 2, ErrorGroup.others), "2 errors of other kinds"),
+        ] {
+            #expect(text == expected + end)
+        }
+    }
+
+    @Test func theSummaryShowsTheFirstTenGroups() throws {
+        let groups = (1...13).map { index in
+            """
+            {"entity": "a", "key_path": "p\(index)", "code": "wrongKind", "expected": "double", "found": "string",
+             "count": 1, "first": {"source": "-", "byte_offset": 5, "record": 1}}
+            """
+        }
+        let report = try Samples.report("{\"errors\": [\(groups.joined(separator: ","))]}")
+        let text = ReportText.text(report, store: "s", command: "importer")
+        #expect(text.contains("\n\nWhat did not fit\n  `p1`: 1 string where a double was expected, "))
+        #expect(text.contains("first at byte 5 of standard input\n"))
+        #expect(text.contains("  `p10`: "))
+        #expect(text.contains("\n  … and 3 more (--json has all)\n"))
+        #expect(!text.contains("p11"))
+    }
+
     @Test func aPlanSaysWhatARestartTakesBack() throws {
         func text(_ action: ImportPlan.Action, _ job: ImportReport?) -> String {
             let plan = ImportPlan(
@@ -178,14 +247,18 @@ struct OutputTextTests {
         let text = ReportText.text(report, store: "s", command: "importer")
         #expect(text.contains("Entities\n  a  995 inserted, 3 rejected\n  b  2 inserted\n"))
         #expect(text.contains("\n  a.price  4,112 × kind changed, 1 × trimmed\n"))
-        #expect(text.contains("\n  $.m      outside 1\n"))
+        #expect(text.contains("\n  $.m      1 × outside of the records\n"))
     }
 
     @Test func namesFromTheDataCannotCommandTheTerminal() throws {
         let evil = "\\u001b]0;x\\u0007\\u009b2J\\n"
         let report = try Samples.report(
-            #"{"state": "failed", "sources": ["EVIL"], "ledger": {"EVIL": {"EVIL": {"kindChanged": 1}}}, "message": "EVIL"}"#
-                .replacing("EVIL", with: evil)
+            #"""
+            {"state": "failed", "sources": ["EVIL"], "ledger": {"EVIL": {"EVIL": {"kindChanged": 1, "EVIL": 1}}},
+             "errors": [{"entity": "EVIL", "key_path": "EVIL", "code": "EVIL", "expected": "EVIL", "found": "EVIL",
+                         "count": 1, "first": {"source": "EVIL", "byte_offset": 1, "record": 1}}], "message": "EVIL"}
+            """#
+            .replacing("EVIL", with: evil)
         )
         let text = ReportText.text(report, store: "s\u{1B}c", command: "importer")
         #expect(Samples.isHarmless(text))

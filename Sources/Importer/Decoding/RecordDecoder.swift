@@ -235,11 +235,10 @@ struct RecordDecoder {
             return
         }
         countChanges(&batch)
-        let nulled = nulled.map { plan.entity.attributes[$0].name }
         if !unmet.isEmpty {
-            batch.unmet.append(reject(input, tape, errors: errors + unmet, nulled: nulled))
+            batch.unmet.append(reject(input, tape, errors: errors + unmet, nulled: nulledNames))
         } else if !errors.isEmpty {
-            batch.count(errors, nulled: nulled, entity: plan.index, ordinal: input.ordinal)
+            batch.count(errors, nulled: nulledNames, entity: plan.index, ordinal: input.ordinal)
         }
         if plan.onConflict == .error { batch.places.append(place(input, tape)) }
         batch.rows.append(
@@ -253,6 +252,8 @@ struct RecordDecoder {
             )
         )
     }
+
+    private var nulledNames: [String] { nulled.map { plan.entity.attributes[$0].name } }
 
     private mutating func missing(_ attribute: Int, _ input: Input, _ tape: borrowing RecordTape) {
         let error = error(

@@ -95,7 +95,8 @@ struct RejectLimit: Sendable {
             .badInput,
             "\(rejected) of \(read) records were rejected, and --max-errors allows \(ErrorLimit.percent(percent))",
             advice: """
-                Everything else is imported. `importer rejects STORE` says what is wrong with them.
+                Everything else is imported. `importer status STORE` sums up what is wrong with them, and
+                `importer rejects STORE` lists them.
                 To take it as it is, begin anew with --restart and another --max-errors.
                 """
         )

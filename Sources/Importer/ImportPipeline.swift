@@ -16,6 +16,7 @@ public final class ImportPipeline: Sendable {
     private enum Request {
         case sources([String], JobOptions)
         case resume
+        case retry(RetryRequest)
     }
 
     private let store: String
@@ -50,6 +51,35 @@ public final class ImportPipeline: Sendable {
         self.store = Self.resolved(store)
         self.merges = merges
         request = .resume
+        runOptions = run
+        opener = SourceOpener()
+    }
+
+    /// Prepares to import the repaired records of rejects, as a job of its own that closes their entries.
+    ///
+    /// A retry that was interrupted is carried on with; one that is finished is not done again.
+    ///
+    /// - Parameters:
+    ///   - file: the repair file, as `StoreInspection.exportRejects` writes it and a person has edited it; nil to try the
+    ///     stored records again as they are, under `model`.
+    ///   - store: the SQLite file's path.
+    ///   - model: to import with; nil for that of the rejects' job.
+    ///   - selection: which of the stored rejects, where there is no file; only open ones are retried.
+    ///   - run: what the result does not depend on.
+    ///   - merges: where commits are announced.
+    public init(
+        retrying file: String?,
+        in store: String,
+        model: ModelDescription? = nil,
+        selection: RejectSelection = RejectSelection(),
+        run: RunOptions,
+        merges: MergeCenter = MergeCenter()
+    ) {
+        self.store = Self.resolved(store)
+        self.merges = merges
+        var selection = selection
+        selection.includesSettled = false
+        request = .retry(RetryRequest(file: file, model: model, selection: selection))
         runOptions = run
         opener = SourceOpener()
     }
@@ -151,8 +181,10 @@ public final class ImportPipeline: Sendable {
             guard FileManager.default.isWritableFile(atPath: store) else {
                 throw ImportError(.cannotCreate, "\(store): is read-only", advice: "Make the file writable.")
             }
-        } else if case .resume = request {
-            throw ImportError(.noInput, "\(store): there is no such store", advice: "Check the path.")
+        } else if case .sources = request {
+            return
+        } else {
+            throw noStore
         }
     }
 
@@ -170,11 +202,16 @@ public final class ImportPipeline: Sendable {
         switch request {
         case .sources(let arguments, _): return try opening.decide(importing: arguments, database)
         case .resume:
-            guard let database else {
-                throw ImportError(.noInput, "\(store): there is no such store", advice: "Check the path.")
-            }
+            guard let database else { throw noStore }
             return try opening.decideToResume(database)
+        case .retry(let request):
+            guard let database else { throw noStore }
+            return try opening.decide(retrying: request, database)
         }
+    }
+
+    private var noStore: ImportError {
+        ImportError(.noInput, "\(store): there is no such store", advice: "Check the path.")
     }
 
     /// Says what `run` would do, without making or changing anything.
@@ -184,7 +221,7 @@ public final class ImportPipeline: Sendable {
         try checkStorePath()
         let (job, action): (StoredJob, ImportPlan.Action) =
             switch try decide(interruption) {
-            case .begin(let job, _, let replaced): (job, replaced == nil ? .begin : .restart)
+            case .begin(let job, _, let replaced, _): (job, replaced == nil ? .begin : .restart)
             case .resume(let job): (job, .resume)
             case .nothing(let job): (job, .nothing)
             }

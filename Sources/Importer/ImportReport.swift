@@ -50,7 +50,7 @@ public struct ImportReport: Sendable, Hashable, Codable {
     public var ignored: Int64
     /// Records that were not taken.
     public var rejected: Int64
-    /// Rejects that were repaired and imported since.
+    /// Rejects that were repaired and imported since; of a retry, those that it has repaired.
     public var repaired: Int64
     /// Chunks that are cut.
     public var chunks: Int

@@ -14,6 +14,7 @@ extension ImportSession {
         let marker = try marker()
         let check = SourceCheck(opener: opener, interruption: interruption)
         var now: [SourceDescription] = []
+        var hasChanged = false
         var isModelStale = !job.isModelFinal && job.sources.contains { !$0.description.isRepeatable }
         for (index, source) in job.sources.enumerated() {
             guard let path = source.description.path else {
@@ -28,6 +29,7 @@ extension ImportSession {
             let description = try opener.describe(again: source.description, interruption: interruption)
             now.append(description)
             guard !SourceCheck.isUntouched(description, since: source.description) else { continue }
+            hasChanged = true
             // Chunks that were cut from a source that has changed since are not to be imported.
             if index >= marker.source {
                 try dropChunks()
@@ -38,17 +40,36 @@ extension ImportSession {
                 try SourceCheck.committedRanges($0, job: job.id, source: index)
             }
             let stream = try opener.open(description, interruption: interruption)
-            try check.verify(stream, description.name, ranges, upTo: ranges.last?.endByte ?? 0)
-            if index < marker.source { try check.verifyEnd(of: stream, description.name) }
+            do {
+                try check.verify(stream, description.name, ranges, upTo: ranges.last?.endByte ?? 0)
+                if index < marker.source { try check.verifyEnd(of: stream, description.name) }
+            } catch let error as ImportError where job.options.retry != nil && error.code == .badInput {
+                throw ImportError(
+                    .badInput,
+                    error.message,
+                    advice: "Give the file as it was up to there, or retry the lines that are left under another name."
+                )
+            }
         }
+        let retry = try job.options.retry != nil && hasChanged ? readAgain(now[0]) : nil
         let directory = directory.path
         job = try database.write { [job, isModelStale] database in
             var job = job
             try job.refresh(now, chunkDirectory: directory, database)
+            try retry?.insert(job, after: marker.recordOrdinal, database)
             // A model is inferred from all records, so it is not known yet when there are others than before.
             if isModelStale, job.options.model == nil { try job.forgetModel(database) }
             return job
         }
+    }
+
+    /// Reads the repair file of a retry anew: after the marker it may hold other lines than before.
+    private func readAgain(_ description: SourceDescription) throws -> RetryPlan {
+        let plan = try JobOpening.plan(description, [job], opener, interruption, database)
+        for entity in try plan.entities() where job.model?.entities.contains(where: { $0.name == entity }) != true {
+            throw RetryPlan.unknownEntity(entity)
+        }
+        return plan
     }
 
     func dropChunks() throws {

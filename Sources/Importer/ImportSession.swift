@@ -39,7 +39,7 @@ final class ImportSession {
         self.merges = merges
         database = try StoreConnection.writer(store, durability: run.durability)
         switch decision {
-        case .begin(let planned, let open, let replaced):
+        case .begin(let planned, let open, let replaced, let retry):
             self.open = open
             secondsBefore = 0
             let isMade = !FileManager.default.fileExists(atPath: planned.chunkDirectory)
@@ -52,6 +52,7 @@ final class ImportSession {
                     try replaced?.remove(database)
                     try job.insert(database)
                     if let model = job.model { try job.adopt(model, database, store: store) }
+                    try retry?.insert(job, database)
                     return job
                 }
             } catch {
@@ -180,6 +181,9 @@ final class ImportSession {
             )
         )
         removeChunks()
+        if job.options.retry == .stored {
+            try? FileManager.default.removeItem(atPath: JobOpening.exportPath(of: store))
+        }
         progress.update { $0.phase = .finished }
     }
 

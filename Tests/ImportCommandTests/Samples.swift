@@ -54,7 +54,9 @@ enum Samples {
                     byteOffset: 4100
                 )
             ],
-            record: record
+            record: record,
+            state: .open,
+            key: nil
         )
     }
 

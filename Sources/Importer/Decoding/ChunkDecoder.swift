@@ -14,6 +14,8 @@ final class ChunkDecoder {
     private let maxDepth: Int
     private var hasher = XXH3Hasher()
     private var isExhausted = true
+    /// What the records of the chunk are, in a retry; nil in an import.
+    private var retried: RetriedRecords?
     /// A batch ends before its rejects take more memory than this, but for its last one.
     private static let maximumRejectBytes = 8 << 20
 
@@ -45,9 +47,16 @@ final class ChunkDecoder {
     /// - Parameters:
     ///   - committed: what of it is committed already.
     ///   - source: the name of its source, for messages.
+    ///   - retried: what its records are, in a retry; the source's plans are then those of all entities.
     /// - Throws: `ImportError` when the file is not what was sealed, or its beginning not what was committed.
-    func open(_ chunk: SealedChunk, skipping committed: CommittedPrefix, source: String) throws {
+    func open(
+        _ chunk: SealedChunk,
+        skipping committed: CommittedPrefix,
+        source: String,
+        retried: RetriedRecords? = nil
+    ) throws {
         try reader.open(chunk)
+        self.retried = retried
         hasher = XXH3Hasher()
         isExhausted = false
         guard committed.records > 0 else { return }
@@ -75,13 +84,22 @@ final class ChunkDecoder {
         // Taken out meanwhile: as a local value it is changed without the checks that a class's properties need.
         var decoders = decoders
         self.decoders = []
+        let retried = retried
         reader.read(maxRecords) { line in
             path = line.path
-            let plan = decoders[places[path]].plan
+            let record = retried?[line.ordinal]
+            let place = places[record?.entity ?? path]
+            let plan = decoders[place].plan
             batch.recordsRead[Int(plan.index)] += 1
+            if let record, !record.isOpen {
+                batch.ignored[Int(plan.index)] += 1
+                return true
+            }
             switch line.content {
+            case .record where record?.isText == true: reject(line, .malformed, at: 0, plan, into: &batch)
             case .record(let reader):
-                decoders[places[path]].decode(
+                decoders[place].retriedKey = record?.key
+                decoders[place].decode(
                     RecordDecoder.Input(
                         line: line.bytes,
                         lineOffset: line.offset,
@@ -114,7 +132,8 @@ final class ChunkDecoder {
     }
 
     private func finish(_ batch: inout RowBatch, path: Int, chunk: SealedChunk) {
-        if isExhausted {
+        // Beside its records a repair file has what tells of them.
+        if isExhausted, retried == nil {
             for (name, count) in chunk.entry.outside.sorted(by: { $0.key < $1.key }) {
                 batch.ledger.add(.outside, entity: -1, attribute: name, count: count)
             }
@@ -152,17 +171,41 @@ final class ChunkDecoder {
             found: found,
             byteOffset: line.byteOffset + Int64(place)
         )
-        let text = line.bytes[0..<max(0, line.bytes.count - 1)]
+        let (key, value) = line.isKeyed ? Self.keyAndValue(of: line.bytes) : (nil, 0..<max(0, line.bytes.count - 1))
+        let text = line.bytes[value]
         batch.reject(
             RowBatch.Reject(
                 entity: plan.index,
                 ordinal: line.ordinal,
-                byteOffset: line.byteOffset,
+                byteOffset: line.byteOffset + Int64(value.lowerBound),
                 length: Int64(text.count),
                 errors: [error],
-                bytes: Array(text.buffer)
+                bytes: Array(text.buffer),
+                key: key
             )
         )
+    }
+
+    /// The key and the place of the value in a keyed record's line, `{"key": value}`, which is not parsed.
+    private static func keyAndValue(of line: ByteView) -> (key: String, value: Range<Int>) {
+        func skipSpace(_ index: inout Int) {
+            while index < line.count, [0x20, 0x09, 0x0D, 0x0A].contains(line[index]) { index += 1 }
+        }
+        var end = max(0, line.count - 1)
+        if end > 0, line[end - 1] == UInt8(ascii: "}") { end -= 1 }
+        while end > 0, [0x20, 0x09, 0x0D, 0x0A].contains(line[end - 1]) { end -= 1 }
+        var index = 1
+        skipSpace(&index)
+        let start = min(index + 1, end)
+        index = start
+        while index < end, line[index] != UInt8(ascii: "\"") { index += line[index] == UInt8(ascii: "\\") ? 2 : 1 }
+        var key: [UInt8] = []
+        _ = Unescaping.append(line[start..<min(index, end)], to: &key)
+        index = min(index + 1, end)
+        skipSpace(&index)
+        if index < end, line[index] == UInt8(ascii: ":") { index += 1 }
+        skipSpace(&index)
+        return (String(decoding: key, as: UTF8.self), min(index, end)..<end)
     }
 
     private func reject(
@@ -185,14 +228,28 @@ final class ChunkDecoder {
             found: found,
             byteOffset: entry.firstByte
         )
+        var head = Array(Data(base64Encoded: entry.head) ?? Data())
+        var key: String?
+        var prefix = 0
+        if line.isKeyed {
+            let member = [UInt8(ascii: "{")] + head + [UInt8(ascii: "}"), 0x0A]
+            let (name, value) = member.withUnsafeBufferPointer { Self.keyAndValue(of: ByteView($0)) }
+            // A key that is longer than what is kept has no value behind it.
+            if !value.isEmpty {
+                key = name
+                prefix = value.lowerBound - 1
+                head = Array(member[value])
+            }
+        }
         batch.reject(
             RowBatch.Reject(
                 entity: plan.index,
                 ordinal: line.ordinal,
-                byteOffset: entry.firstByte,
-                length: entry.length,
+                byteOffset: entry.firstByte + Int64(prefix),
+                length: entry.length - Int64(prefix),
                 errors: [error],
-                bytes: Array(Data(base64Encoded: entry.head) ?? Data())
+                bytes: head,
+                key: key
             )
         )
     }

@@ -42,6 +42,10 @@ struct RecordDecoder {
     private var noteCounts: [Int64]
     private var unmet: [RecordError] = []
     private let presenceWords: Int
+    /// The key that the record at hand had in its collection, in a retry: it stands beside the record there.
+    var retriedKey: [UInt8]?
+    /// Stands for the token of `retriedKey`, which is not on the tape.
+    private static let retriedKeyToken = -2
 
     /// - Parameters:
     ///   - onError: what a value does that does not fit.
@@ -76,6 +80,7 @@ struct RecordDecoder {
         let root = tape.tokens[input.root]
         if plan.recordSlot >= 0 { fill(plan.recordSlot, input.root) }
         if plan.recordKeySlot >= 0, input.recordKey >= 0 { fill(plan.recordKeySlot, input.recordKey) }
+        if plan.recordKeySlot >= 0, retriedKey != nil { fill(plan.recordKeySlot, Self.retriedKeyToken) }
         let isNoObject = root.kind != .object && plan.recordSlot < 0
         if root.kind == .object {
             walk(input.root, node: 0, isCovered: plan.recordSlot >= 0, input: input, tape: tape)
@@ -220,6 +225,11 @@ struct RecordDecoder {
         for _ in 0..<presenceWords { batch.presence.append(0) }
         for attribute in 0..<plan.types.count {
             let (token, slot) = token(of: attribute)
+            if token == Self.retriedKeyToken {
+                batch.presence[firstWord + attribute >> 6] |= 1 << UInt64(attribute & 63)
+                batch.cells.append(keyCell(attribute, input: input, tape: tape, batch: &batch))
+                continue
+            }
             if token < 0 {
                 if plan.required[attribute], !isNoObject { missing(attribute, input, tape) }
                 continue
@@ -285,7 +295,16 @@ struct RecordDecoder {
         let token = tape.token(index, in: input.line)
         let type = plan.types[attribute]
         if isLossless, repeated[slot] == generation {
-            return misfit(.lossy, attribute, at: plan.slotPaths[slot], expected: type.rawValue, found: Self.repeatedKey, index, input, tape)
+            return misfit(
+                .lossy,
+                attribute,
+                at: plan.slotPaths[slot],
+                expected: type.rawValue,
+                found: Self.repeatedKey,
+                index,
+                input,
+                tape
+            )
         }
         if token.kind == .null {
             if !plan.optional[attribute] {
@@ -312,7 +331,16 @@ struct RecordDecoder {
             if !notes.isEmpty {
                 if isLossless, let loss = notes.ledgerKinds.first(where: \.isLoss) {
                     let found = loss.found(in: token.kind, type)
-                    return misfit(.lossy, attribute, at: plan.slotPaths[slot], expected: type.rawValue, found: found, index, input, tape)
+                    return misfit(
+                        .lossy,
+                        attribute,
+                        at: plan.slotPaths[slot],
+                        expected: type.rawValue,
+                        found: found,
+                        index,
+                        input,
+                        tape
+                    )
                 }
                 self.notes.append((notes, attribute))
             }
@@ -330,7 +358,16 @@ struct RecordDecoder {
             case .blob(let range): return .text(.batchBlob, offset: range.lowerBound, length: range.count)
             }
         } catch {
-            return misfit(error.code, attribute, at: error.keyPath(at: plan.slotPaths[slot]), expected: error.expected, found: error.found, index, input, tape)
+            return misfit(
+                error.code,
+                attribute,
+                at: error.keyPath(at: plan.slotPaths[slot]),
+                expected: error.expected,
+                found: error.found,
+                index,
+                input,
+                tape
+            )
         }
     }
 
@@ -348,6 +385,62 @@ struct RecordDecoder {
         errors.append(error(code, at: path, expected: expected, found: found, token, input, tape))
         if onError == .null, plan.optional[attribute] { nulled.append(attribute) }
         return .null
+    }
+
+    /// The cell of an attribute that reads `retriedKey`.
+    private mutating func keyCell(
+        _ attribute: Int,
+        input: Input,
+        tape: borrowing RecordTape,
+        batch: inout RowBatch
+    ) -> Cell {
+        let key = retriedKey ?? []
+        let path = plan.slotPaths[plan.recordKeySlot]
+        var notes: CoercionNotes = []
+        do {
+            let cell = try key.withUnsafeBufferPointer { buffer throws(CoercionError) in
+                let token = JSONToken(kind: .string, bytes: ByteView(buffer))
+                switch try plan.coercions[attribute].coerce(token, scratch: &batch.bytes, notes: &notes) {
+                case .null: return Cell.null
+                case .integer(let number): return .integer(number)
+                case .real(let number): return .real(number)
+                case .verbatim(let text):
+                    let start = batch.bytes.count
+                    batch.bytes += text.buffer
+                    return .text(.batchText, offset: start, length: text.count)
+                case .scratch(let range): return .text(.batchText, offset: range.lowerBound, length: range.count)
+                case .blob(let range): return .text(.batchBlob, offset: range.lowerBound, length: range.count)
+                }
+            }
+            if isLossless, let loss = notes.ledgerKinds.first(where: \.isLoss) {
+                let type = plan.types[attribute]
+                let found = loss.found(in: .string, type)
+                return misfit(
+                    .lossy,
+                    attribute,
+                    at: path,
+                    expected: type.rawValue,
+                    found: found,
+                    input.root,
+                    input,
+                    tape
+                )
+            }
+            if !notes.isEmpty { self.notes.append((notes, attribute)) }
+            return cell
+        } catch {
+            let path = error.keyPath(at: path)
+            return misfit(
+                error.code,
+                attribute,
+                at: path,
+                expected: error.expected,
+                found: error.found,
+                input.root,
+                input,
+                tape
+            )
+        }
     }
 
     private mutating func countChanges(_ batch: inout RowBatch) {
@@ -430,8 +523,19 @@ struct RecordDecoder {
             length: Int64(bytes.count),
             errors: errors,
             nulled: nulled,
-            bytes: Array(bytes.buffer)
+            bytes: Array(bytes.buffer),
+            key: recordKey(input, tape)
         )
+    }
+
+    /// The key of a keyed record.
+    private func recordKey(_ input: Input, _ tape: borrowing RecordTape) -> String? {
+        guard input.recordKey >= 0 else { return nil }
+        let token = tape.token(input.recordKey, in: input.line)
+        guard token.hasEscapes else { return String(decoding: token.bytes.buffer, as: UTF8.self) }
+        var key: [UInt8] = []
+        _ = Unescaping.append(token.bytes, to: &key)
+        return String(decoding: key, as: UTF8.self)
     }
 }
 

@@ -97,6 +97,8 @@ struct RowBatch {
         var nulled: [String] = []
         /// Its original bytes, or the first of them.
         let bytes: [UInt8]
+        /// Its key, where it is one of a keyed collection.
+        var key: String?
 
         fileprivate var footprint: Int {
             MemoryLayout<Reject>.stride + bytes.count + 64 + errors.count * (MemoryLayout<RecordError>.stride + 64)
@@ -119,6 +121,8 @@ struct RowBatch {
     var ledger = LedgerCounts()
     /// Records read, per entity of the job.
     var recordsRead: [Int64] = []
+    /// Records of a retry whose rejects are repaired already, per entity of the job.
+    var ignored: [Int64] = []
     /// Where the batch ends.
     var end = BatchEnd()
 
@@ -165,6 +169,7 @@ struct RowBatch {
         errors.removeAll()
         ledger.removeAll()
         recordsRead = Array(repeating: 0, count: entities)
+        ignored = Array(repeating: 0, count: entities)
         end = BatchEnd()
     }
 }

@@ -10,7 +10,7 @@ struct JobOpening {
         /// A job that was planned but is not in the store yet.
         ///
         /// It may take the place of an interrupted one.
-        case begin(StoredJob, open: [Int: SourceStream], replacing: StoredJob? = nil)
+        case begin(StoredJob, open: [Int: SourceStream], replacing: StoredJob? = nil, retry: RetryPlan? = nil)
         /// A job that is in the store and not finished.
         case resume(StoredJob)
         /// A job that is in the store and finished.
@@ -40,7 +40,7 @@ struct JobOpening {
         let chunks = try ChunkSource.open(arguments)
         let descriptions = try chunks?.header.sources ?? planner.describe(arguments)
         let jobs = try database?.read(StoredJob.all) ?? []
-        let same = jobs.filter { Self.areSame($0.sources.map(\.description), descriptions) }
+        let same = jobs.filter { $0.options.retry == nil && Self.areSame($0.sources.map(\.description), descriptions) }
         let given = StoredJob.Options(options, takesChunks: chunks != nil)
         if let open = same.last(where: { $0.state != .finished }) {
             guard !run.again else {
@@ -92,7 +92,7 @@ struct JobOpening {
         }
     }
 
-    private static func areSame(_ one: [SourceDescription], _ other: [SourceDescription]) -> Bool {
+    static func areSame(_ one: [SourceDescription], _ other: [SourceDescription]) -> Bool {
         one.count == other.count
             && zip(one, other).allSatisfy {
                 $0.path == $1.path && $0.member == $1.member && ($0.path != nil || $0.name == $1.name)
@@ -148,7 +148,7 @@ struct JobOpening {
     }
 
     /// Where the job may keep its chunks: interrupted jobs still need theirs.
-    private func freeDirectory(_ interrupted: [StoredJob]) -> String {
+    func freeDirectory(_ interrupted: [StoredJob]) -> String {
         let wanted = chunkDirectory
         let taken = Set(interrupted.map(\.chunkDirectory))
         guard taken.contains(wanted) else { return wanted }

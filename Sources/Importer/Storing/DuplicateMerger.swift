@@ -54,7 +54,10 @@ final class DuplicateMerger {
         let sorted = try database.makeStatement(
             sql: "SELECT rowid, \(keys.joined(separator: ", ")) FROM \(table) ORDER BY \(order)"
         )
-        let cursor = try IdentifierCursor(sorted, declaredTypes: plan.identifier.map { plan.entity.attributes[$0].declaredType })
+        let cursor = try IdentifierCursor(
+            sorted,
+            declaredTypes: plan.identifier.map { plan.entity.attributes[$0].declaredType }
+        )
         var first: Int64 = 0
         while let (rowID, isSame) = try cursor.next() {
             if isSame { try merge(rowID, into: first, &changes) } else { first = rowID }

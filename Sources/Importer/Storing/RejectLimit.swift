@@ -20,7 +20,8 @@ struct RejectLimit: Sendable {
         case (.stop, _): rule = .count(0, by: "--on-error stop")
         case (_, .count(let count)?): rule = .count(count, by: "--max-errors \(count)")
         case (_, .percent?): rule = .none
-        case (_, nil): rule = .notAllOfFirst(Self.firstRecords)
+        // Records that were rejected once are likely to be again, one by one.
+        case (_, nil): rule = options.retry == nil ? .notAllOfFirst(Self.firstRecords) : .none
         }
     }
 

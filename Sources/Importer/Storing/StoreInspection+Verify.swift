@@ -24,7 +24,7 @@ extension StoreInspection {
             }
             var checks = [try databaseCheck(database)]
             for job in jobs { checks += try self.checks(of: job, database) }
-            return checks + (try tableChecks(database))
+            return try checks + retryChecks(of: jobs, database) + tableChecks(database)
         }
     }
 

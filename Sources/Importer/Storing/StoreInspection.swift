@@ -39,15 +39,31 @@ public struct StoreInspection: Sendable {
         }
     }
 
-    /// Calls `body` with each reject of all jobs, in order.
+    /// Calls `body` with each open reject, in order.
     ///
+    /// - Parameter selection: which ones, if not all that are open.
     /// - Throws: `ImportError` as `status` does, and what `body` throws.
-    public func forEachReject(_ body: (Reject) throws -> Void) throws {
+    public func forEachReject(
+        _ selection: RejectSelection = RejectSelection(),
+        _ body: (Reject) throws -> Void
+    ) throws {
         try read { database in
             guard try database.tableExists("_import_reject") else { throw noImport }
             var names: [Int64: [String]] = [:]
             for job in try StoredJob.all(database) { names[job.id] = job.sources.map(\.description.displayName) }
-            let rows = try Row.fetchCursor(database, sql: "SELECT * FROM _import_reject ORDER BY id")
+            let hasKeys = try database.tableExists("_import_reject_key")
+            let rows = try Row.fetchCursor(
+                database,
+                sql: """
+                    SELECT reject.*, \(hasKeys ? "key.record_key" : "NULL AS record_key")
+                    FROM _import_reject AS reject
+                    \(hasKeys ? "LEFT JOIN _import_reject_key AS key ON key.reject = reject.id" : "")
+                    WHERE (?1 IS NULL OR reject.job = ?1) AND (?2 IS NULL OR reject.entity = ?2)
+                        AND (?3 OR reject.state = 'open')
+                    ORDER BY reject.id
+                    """,
+                arguments: [selection.job, selection.entity, selection.includesSettled]
+            )
             while let row = try rows.next() {
                 let job: Int64 = row["job"]
                 let source: Int = row["source"]
@@ -61,7 +77,9 @@ public struct StoreInspection: Sendable {
                         byteOffset: row["byte_offset"],
                         length: row["length"],
                         errors: try StoredJSON.decode([ImportModel.RecordError].self, row["errors"]),
-                        record: [UInt8](row["record"] as Data)
+                        record: [UInt8](row["record"] as Data),
+                        state: RejectState(rawValue: row["state"]) ?? .open,
+                        key: row["record_key"]
                     )
                 )
             }
@@ -88,6 +106,13 @@ public struct StoreInspection: Sendable {
         public let errors: [ImportModel.RecordError]
         /// The original bytes, or the first of them where the record was passed over.
         public let record: [UInt8]
+        /// What has become of it.
+        public let state: RejectState
+        /// The record's key, where it is one of a keyed collection (`$.users.*`).
+        public let key: String?
+
+        /// Whether only the record's first bytes are kept.
+        public var isPartial: Bool { Int64(record.count) < length }
     }
 
     /// Whether an import that the store calls running really is.
@@ -144,12 +169,7 @@ public struct StoreInspection: Sendable {
         ) {
             ledger[row["entity"], default: [:]][row["attribute"], default: [:]][row["kind"]] = row["count"]
         }
-        let repaired =
-            try Int64.fetchOne(
-                database,
-                sql: "SELECT count(*) FROM _import_reject WHERE job = ? AND state = 'repaired'",
-                arguments: [job.id]
-            ) ?? 0
+        let repaired = try repaired(by: job, database)
         var state = job.state
         if state == .running, !isLocked { state = .interrupted }
         return ImportReport(
@@ -176,6 +196,15 @@ public struct StoreInspection: Sendable {
             sources: job.sources.map(\.description.name),
             message: job.message
         )
+    }
+
+    /// The job's rejects that were repaired since; of a retry, those that it has repaired.
+    private func repaired(by job: StoredJob, _ database: Database) throws -> Int64 {
+        let sql =
+            job.options.retry == nil
+            ? "SELECT count(*) FROM _import_reject WHERE job = ? AND state = 'repaired'"
+            : "SELECT count(*) FROM _import_retry WHERE job = ? AND outcome = 'taken'"
+        return try Int64.fetchOne(database, sql: sql, arguments: [job.id]) ?? 0
     }
 
     /// Chunks that the job's directory knows of; 0 when it is gone.

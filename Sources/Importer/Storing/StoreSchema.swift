@@ -173,6 +173,17 @@ enum StoreSchema {
             first_ordinal INTEGER NOT NULL,
             UNIQUE (job, entity, key_path, code, expected, found)
         ) STRICT;
+        CREATE TABLE IF NOT EXISTS _import_reject_key (reject INTEGER PRIMARY KEY, record_key TEXT NOT NULL) STRICT;
+        CREATE TABLE IF NOT EXISTS _import_retry (
+            job INTEGER NOT NULL,
+            ordinal INTEGER NOT NULL,
+            reject INTEGER NOT NULL,
+            entity INTEGER NOT NULL,
+            is_text INTEGER NOT NULL,
+            record_key TEXT,
+            outcome TEXT,
+            PRIMARY KEY (job, ordinal)
+        ) STRICT, WITHOUT ROWID;
         """
 
     // MARK: Entities
@@ -395,9 +406,10 @@ extension AttributeDescription {
         }
     }
 
-    /// What the values in the column are, for a person: two forms do not mix in one.
+    /// What the values in the column are, for a person: two forms do not mix in one, integers of any width do.
     fileprivate var storedForm: String {
-        storage == .iso8601 ? type.rawValue : "\(type.rawValue) as \(storage.rawValue)"
+        if [.integer16, .integer32, .integer64].contains(type) { return "integer" }
+        return storage == .iso8601 ? type.rawValue : "\(type.rawValue) as \(storage.rawValue)"
     }
 }
 

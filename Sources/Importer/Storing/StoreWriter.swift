@@ -55,11 +55,16 @@ final class StoreWriter {
                 if isSynced, durability != .full { try database.execute(sql: "PRAGMA synchronous = FULL") }
                 try database.inTransaction(.immediate) {
                     try checkThatNobodyElseCommits(progress, database)
+                    for index in changes.indices { changes[index].ignored = batch.ignored[index] }
                     let late = try writeRows(batch, chunkBytes: chunkBytes, &next, &changes, database)
                     let rejects = rejects(of: batch, late: late)
                     try limit.check(rejects, after: progress.rejects)
                     try writeRejects(rejects, chunk, &changes, database)
                     try writeErrors(batch, late: late, chunk, &next, database)
+                    if job.options.retry != nil, progress.marker.recordOrdinal < batch.end.ordinal {
+                        let ordinals = progress.marker.recordOrdinal + 1...batch.end.ordinal
+                        try RetryOutcome.settle(ordinals, of: job.id, database)
+                    }
                     try writeCounts(batch, changes, database)
                     try writeChunk(batch, chunk, changes, database)
                     next.advance(to: batch.end, of: chunk.entry, path: path(batch.end.path, of: chunk))
@@ -82,6 +87,16 @@ final class StoreWriter {
             marker: next.marker,
             isFinished: false
         )
+    }
+
+    /// What the records of a chunk of a retry are; nil in an import.
+    func retriedRecords(of chunk: ChunkEntry) throws -> RetriedRecords? {
+        guard job.options.retry != nil else { return nil }
+        do {
+            return try queue.read { try RetriedRecords($0, job: job, chunk: chunk) }
+        } catch let error as DatabaseError {
+            throw ImportError(store: store, error)
+        }
     }
 
     /// The lock keeps other importers away; should it ever not, nothing is doubled.
@@ -182,17 +197,24 @@ final class StoreWriter {
         guard !rejects.isEmpty else { return }
         let statement = try database.cachedStatement(
             sql: """
-                INSERT INTO _import_reject (job, ordinal, entity, source, byte_offset, length, errors, record)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                INSERT INTO _import_reject (job, ordinal, entity, source, byte_offset, length, errors, record, state)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """
         )
+        let state: RejectState = job.options.retry == nil ? .open : .retried
         for reject in rejects {
             let entity = Int(reject.entity)
             changes[entity].rejected += 1
             try statement.execute(arguments: [
                 job.id, reject.ordinal, plans[entity].entity.name, chunk.entry.source, reject.byteOffset,
                 reject.length, String(decoding: try encoder.encode(reject.errors), as: UTF8.self), Data(reject.bytes),
+                state.rawValue,
             ])
+            if let key = reject.key {
+                try database.cachedStatement(sql: "INSERT INTO _import_reject_key (reject, record_key) VALUES (?, ?)")
+                    .execute(arguments: [database.lastInsertedRowID, key])
+            }
+            if state == .retried { try RetryOutcome.reject(reject.ordinal, of: job.id, database) }
         }
     }
 

@@ -21,6 +21,8 @@ struct StoredJob: Sendable {
         var maxDepth: Int
         /// Whether the chunks were cut before, by `split`, and are not this job's to remove.
         var takesChunks: Bool
+        /// What it retries; nil where it is an import of its own.
+        var retry: Retry?
 
         init(_ options: JobOptions, takesChunks: Bool) {
             self.takesChunks = takesChunks
@@ -56,6 +58,7 @@ struct StoredJob: Sendable {
             maxRecordBytes = try values.decode(Int.self, forKey: .maxRecordBytes)
             maxDepth = try values.decode(Int.self, forKey: .maxDepth)
             takesChunks = try values.decode(Bool.self, forKey: .takesChunks)
+            retry = try values.decodeIfPresent(Retry.self, forKey: .retry)
         }
 
         /// The names of the options that differ from `other`'s.
@@ -77,6 +80,16 @@ struct StoredJob: Sendable {
             if takesChunks != other.takesChunks { names.append("SOURCE") }
             return names
         }
+    }
+
+    /// What a job retries.
+    enum Retry: String, Sendable, Hashable, Codable {
+        /// A repair file, under the model of the rejects' job.
+        case file
+        /// A repair file under a model that was given.
+        case fileUnderModel
+        /// The stored rejects under a model that was given.
+        case stored
     }
 
     /// One of its sources.
@@ -264,7 +277,14 @@ struct StoredJob: Sendable {
                 try deleteRows(of: table, before: row, database)
             }
         }
-        for table in ["entity", "chunk", "marker", "reject", "ledger", "error", "deferred_identifier", "presence"] {
+        try RetryOutcome.unsettle(id, database)
+        try database.execute(
+            sql: "DELETE FROM _import_reject_key WHERE reject IN (SELECT id FROM _import_reject WHERE job = ?)",
+            arguments: [id]
+        )
+        for table in [
+            "entity", "chunk", "marker", "reject", "ledger", "error", "retry", "deferred_identifier", "presence",
+        ] {
             try database.execute(sql: "DELETE FROM _import_\(table) WHERE job = ?", arguments: [id])
         }
     }

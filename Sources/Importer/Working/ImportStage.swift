@@ -54,8 +54,11 @@ final class ImportStage: Sendable {
         let plans = try model.entities.enumerated().map {
             try EntityPlan(entity: $1, index: $0, onConflict: job.options.onConflict)
         }
+        // A retry knows of each of its records by itself which entity it is.
         let bySource = job.sources.map { source in
-            source.entities.compactMap { name in plans.first { $0.entity.name == name } }
+            job.options.retry != nil
+                ? plans
+                : source.entities.compactMap { name in plans.first { $0.entity.name == name } }
         }
         let writer = try StoreWriter(store: store, job: job, plans: plans, durability: run.durability)
         let decoder = ChunkDecoder(plans: bySource, entities: plans.count, options: job.options)
@@ -78,7 +81,8 @@ final class ImportStage: Sendable {
         _ stock: inout BatchStock
     ) throws {
         let source = job.sources[item.chunk.entry.source].description.displayName
-        try decoder.open(item.chunk, skipping: item.committed, source: source)
+        let retried = try writer.retriedRecords(of: item.chunk.entry)
+        try decoder.open(item.chunk, skipping: item.committed, source: source, retried: retried)
         // Decoding may run ahead of committing by about a chunk's size, no further.
         let allowance = max(run.chunkSize, 1 << 20)
         var decoded: [RowBatch] = []
@@ -160,7 +164,8 @@ final class ImportStage: Sendable {
     ) throws {
         let source = job.sources[chunk.entry.source].description.displayName
         let marker = state.withLock { $0.marker }
-        try decoder.open(chunk, skipping: marker.committed, source: source)
+        let retried = try writer.retriedRecords(of: chunk.entry)
+        try decoder.open(chunk, skipping: marker.committed, source: source, retried: retried)
         var left = Int(ordinal - marker.recordOrdinal) - 1
         var batch = RowBatch()
         while left > 0, decoder.decode(upTo: min(left, run.commitEvery), into: &batch) {

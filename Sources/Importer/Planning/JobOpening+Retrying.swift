@@ -1,0 +1,232 @@
+import Foundation
+import GRDB
+import ImportModel
+
+/// What a retry was asked for.
+struct RetryRequest: Sendable {
+    /// The repair file; nil for the stored rejects as they are.
+    let file: String?
+    /// The model to import with; nil for the one of the rejects' job.
+    let model: ModelDescription?
+    /// Which of the stored rejects.
+    let selection: RejectSelection
+}
+
+/// Finds out what a retry means for its store.
+extension JobOpening {
+    /// Where the stored rejects are written to be retried as they are.
+    static func exportPath(of store: String) -> String { store + ".retry.ndjson" }
+
+    /// What it means to retry.
+    ///
+    /// - Throws: `ImportError`: `.badInput` when the file has lines that cannot be retried, `.usage` when its rejects
+    ///   are of jobs that differ.
+    func decide(retrying request: RetryRequest, _ database: DatabaseQueue) throws -> Decision {
+        let jobs = try database.read(StoredJob.all)
+        guard !jobs.isEmpty else {
+            throw ImportError(.noInput, "\(store): holds no import", advice: "Begin one with `importer import`.")
+        }
+        guard let file = request.file else { return try decide(retryingStored: request, jobs, database) }
+        let description = try repairFile(file)
+        let kind: StoredJob.Retry = request.model == nil ? .file : .fileUnderModel
+        let same = jobs.filter {
+            $0.options.retry != nil && Self.areSame($0.sources.map(\.description), [description])
+        }
+        if let open = same.last(where: { $0.state != .finished }) {
+            guard open.options.retry == kind, kind == .file || open.options.model == request.model?.encoded() else {
+                throw begunWithAnotherModel
+            }
+            return .resume(open)
+        }
+        let done = same.last {
+            $0.options.retry == kind && (kind == .file || $0.options.model == request.model?.encoded())
+        }
+        if let done, try isUnchanged(description, since: done, database) { return .nothing(done) }
+        return try begin(description, kind, request, jobs, database)
+    }
+
+    private var begunWithAnotherModel: ImportError {
+        ImportError(
+            .usage,
+            "\(store): the interrupted retry was begun with another --model",
+            advice: "Finish it with `importer resume \(store)`."
+        )
+    }
+
+    private func repairFile(_ path: String) throws -> SourceDescription {
+        let descriptions = try planner.describe([path])
+        guard descriptions.count == 1, descriptions[0].isRepeatable else {
+            throw ImportError(
+                .usage,
+                "\(path): a retry reads its file twice, so it must be one file",
+                advice: "Save the lines to a file and give its path."
+            )
+        }
+        return descriptions[0]
+    }
+
+    /// Whether a file is what a finished retry has read: size and time say so, or else its bytes.
+    private func isUnchanged(
+        _ now: SourceDescription,
+        since done: StoredJob,
+        _ database: DatabaseQueue
+    ) throws -> Bool {
+        let before = done.sources[0].description
+        guard !SourceCheck.isUntouched(now, since: before) else { return true }
+        guard now.size == before.size else { return false }
+        let ranges = try database.read { try SourceCheck.committedRanges($0, job: done.id, source: 0) }
+        let check = SourceCheck(opener: planner.opener, interruption: planner.interruption)
+        let stream = try planner.opener.open(now, interruption: planner.interruption)
+        do {
+            try check.verify(stream, now.displayName, ranges, upTo: ranges.last?.endByte ?? 0)
+            try check.verifyEnd(of: stream, now.displayName)
+            return true
+        } catch let error as ImportError where error.code == .badInput {
+            return false
+        }
+    }
+
+    /// What it means to retry the stored rejects under another model.
+    private func decide(
+        retryingStored request: RetryRequest,
+        _ jobs: [StoredJob],
+        _ database: DatabaseQueue
+    ) throws -> Decision {
+        let model = request.model?.encoded()
+        let same = jobs.filter { $0.options.retry == .stored }
+        if let open = same.last(where: { $0.state != .finished }) {
+            guard open.options.model == model else { throw begunWithAnotherModel }
+            return .resume(open)
+        }
+        let done = same.filter { $0.options.model == model }
+        let untried = try database.read { try Self.untried(request.selection, after: done.map(\.id), $0) }
+        guard untried else { return .nothing(done.last ?? jobs[jobs.count - 1]) }
+        let path = Self.exportPath(of: store)
+        let export = try StoreInspection(store: store).exportRejects(
+            request.selection,
+            as: .repairLines,
+            leavingOutPartial: true,
+            toFile: path,
+            overwrites: true,
+            mode: 0o600
+        )
+        if export.partial > 0 {
+            planner.announce(
+                "\(export.partial == 1 ? "1 reject is" : "\(export.partial) rejects are") left out: "
+                    + "only their first bytes are kept"
+            )
+        }
+        do {
+            return try begin(try repairFile(path), .stored, request, jobs, database)
+        } catch {
+            try? FileManager.default.removeItem(atPath: path)
+            throw error
+        }
+    }
+
+    /// Whether an open reject is whole, and was not tried in vain by one of these retries.
+    private static func untried(
+        _ selection: RejectSelection,
+        after retries: [Int64],
+        _ database: Database
+    ) throws -> Bool {
+        let numbers = retries.map(String.init).joined(separator: ", ")
+        let isNew =
+            retries.isEmpty ? "" : "AND id NOT IN (SELECT reject FROM _import_retry WHERE job IN (\(numbers)))"
+        return try Bool.fetchOne(
+            database,
+            sql: """
+                SELECT EXISTS (
+                    SELECT 1 FROM _import_reject
+                    WHERE state = 'open' AND length(record) >= length
+                        AND (?1 IS NULL OR job = ?1) AND (?2 IS NULL OR entity = ?2) \(isNew)
+                )
+                """,
+            arguments: [selection.job, selection.entity]
+        ) ?? false
+    }
+
+    // MARK: Beginning
+
+    private func begin(
+        _ description: SourceDescription,
+        _ kind: StoredJob.Retry,
+        _ request: RetryRequest,
+        _ jobs: [StoredJob],
+        _ database: DatabaseQueue
+    ) throws -> Decision {
+        let plan = try Self.plan(description, jobs, planner.opener, planner.interruption, database)
+        let own = jobs.filter { plan.jobs.contains($0.id) }.map { ($0.id, Self.options(of: $0, kind, request.model)) }
+        guard let options = own.last?.1, let text = options.model else {
+            throw ImportError(.software, "\(store): the rejects' job has no model")
+        }
+        guard request.model != nil || own.allSatisfy({ $0.1 == options }) else {
+            let names = own.map { "\($0.0)" }.joined(separator: ", ")
+            throw ImportError(
+                .usage,
+                "\(description.displayName): has rejects of the jobs \(names), whose models or options differ",
+                advice: "Retry each job's rejects by themselves (`importer rejects STORE --job N --to FILE`), "
+                    + "or give one model for all with --model."
+            )
+        }
+        let model = try ModelDescription(parsing: Array(text.utf8))
+        let entities = try plan.entities()
+        for name in entities where !model.entities.contains(where: { ExactText($0.name) == ExactText(name) }) {
+            throw RetryPlan.unknownEntity(name)
+        }
+        let tables = model.entities.map(\.table)
+        try StoreSchema.checkNames(ofTables: tables)
+        try database.read { try StoreSchema.checkThatTables(tables, areFreeIn: $0, store: store) }
+        let sample = try planner.opener.open(description, interruption: planner.interruption).peek()
+        let job = StoredJob(
+            options: options,
+            sources: [
+                StoredJob.Source(
+                    description: description.fingerprinted(sample.bytes),
+                    shape: SourceShape(layout: .stream, paths: ["$.record"]),
+                    entities: [entities[0]]
+                )
+            ],
+            model: model,
+            chunkDirectory: freeDirectory(jobs.filter { $0.state != .finished })
+        )
+        return .begin(job, open: [:], retry: plan)
+    }
+
+    /// Reads a repair file.
+    static func plan(
+        _ description: SourceDescription,
+        _ jobs: [StoredJob],
+        _ opener: SourceOpener,
+        _ interruption: Interruption,
+        _ database: DatabaseQueue
+    ) throws -> RetryPlan {
+        try RetryPlan(
+            description.displayName,
+            try opener.open(description, interruption: interruption),
+            database,
+            maxRecordBytes: jobs.map(\.options.maxRecordBytes).max() ?? 0
+        )
+    }
+
+    /// The job's own options, but for those that choose among its records or limit its rejects.
+    private static func options(
+        of job: StoredJob,
+        _ kind: StoredJob.Retry,
+        _ model: ModelDescription?
+    ) -> StoredJob.Options {
+        var options = StoredJob.Options(
+            JobOptions(
+                model: model ?? job.model,
+                onConflict: job.options.onConflict,
+                onError: job.options.onError == .stop ? .reject : job.options.onError,
+                isLossless: job.options.isLossless,
+                maxRecordBytes: job.options.maxRecordBytes,
+                maxDepth: job.options.maxDepth
+            ),
+            takesChunks: false
+        )
+        options.retry = kind
+        return options
+    }
+}

@@ -1,0 +1,222 @@
+import Foundation
+import GRDB
+import ImportModel
+
+/// The lines of a repair file and the rejects that they repair, read before anything is begun.
+///
+/// It is kept in a temporary database, which is as large as it must be; memory stays as it is.
+final class RetryPlan {
+    /// The jobs whose rejects the lines repair.
+    let jobs: [Int64]
+    private let database: DatabaseQueue
+
+    /// So many faulty lines are named.
+    private static let namedProblems = 20
+    /// A line may be so much longer than its record, for what else is in it.
+    private static let mostBesidesRecord = 16 << 20
+
+    /// Reads a repair file to its end.
+    ///
+    /// - Parameters:
+    ///   - name: the file's, for messages.
+    ///   - stream: at the file's beginning.
+    ///   - store: a connection to the store.
+    ///   - maxRecordBytes: of the largest record that is taken.
+    /// - Throws: `ImportError` with `.badInput` that names the first lines that cannot be retried.
+    init(_ name: String, _ stream: SourceStream, _ store: DatabaseQueue, maxRecordBytes: Int) throws {
+        database = try DatabaseQueue(path: "")
+        var scan = Scan(maxLineBytes: maxRecordBytes + Self.mostBesidesRecord)
+        try database.inDatabase { plan in
+            // Nobody else reads it, and it goes with this object.
+            try plan.execute(
+                sql: """
+                    PRAGMA synchronous = OFF;
+                    CREATE TABLE line (
+                        ordinal INTEGER PRIMARY KEY,
+                        number INTEGER NOT NULL,
+                        reject INTEGER NOT NULL UNIQUE,
+                        entity TEXT NOT NULL,
+                        is_text INTEGER NOT NULL,
+                        record_key TEXT
+                    ) STRICT
+                    """
+            )
+            try plan.inTransaction {
+                try store.read { try scan.run(stream, plan: plan, store: $0) }
+                return .commit
+            }
+        }
+        jobs = scan.jobs.sorted()
+        guard scan.problemCount == 0 else {
+            let more = scan.problemCount - scan.problems.count
+            throw ImportError(
+                .badInput,
+                "\(name): \(scan.problemCount == 1 ? "1 line" : "\(scan.problemCount) lines") cannot be retried; "
+                    + "nothing was begun",
+                advice: (scan.problems + (more > 0 ? ["… and \(more) more"] : [])).joined(separator: "\n")
+            )
+        }
+        guard scan.ordinal > 0 else {
+            throw ImportError(
+                .badInput,
+                "\(name): there is no line in it",
+                advice: "`importer rejects STORE --to FILE` writes one for each open reject."
+            )
+        }
+    }
+
+    /// The entities of the lines' rejects.
+    func entities() throws -> [String] {
+        try database.read { try String.fetchAll($0, sql: "SELECT DISTINCT entity FROM line ORDER BY entity") }
+    }
+
+    /// Notes in the store which reject each of a job's records repairs.
+    ///
+    /// - Parameters:
+    ///   - job: the retry, which has its model.
+    ///   - ordinal: records up to here are settled and stay as they are noted.
+    func insert(_ job: StoredJob, after ordinal: Int64 = 0, _ store: Database) throws {
+        let places = Dictionary(
+            (job.model?.entities ?? []).enumerated().map { (ExactText($1.name), $0) },
+            uniquingKeysWith: { first, _ in first }
+        )
+        try store.execute(
+            sql: "DELETE FROM _import_retry WHERE job = ? AND ordinal > ?",
+            arguments: [job.id, ordinal]
+        )
+        let statement = try store.makeStatement(
+            sql: """
+                INSERT INTO _import_retry (job, ordinal, reject, entity, is_text, record_key) VALUES (?, ?, ?, ?, ?, ?)
+                """
+        )
+        try database.read { plan in
+            let rows = try Row.fetchCursor(
+                plan,
+                sql: "SELECT * FROM line WHERE ordinal > ? ORDER BY ordinal",
+                arguments: [ordinal]
+            )
+            while let row = try rows.next() {
+                guard let place = places[ExactText(row["entity"])] else {
+                    throw Self.unknownEntity(row["entity"])
+                }
+                try statement.execute(arguments: [
+                    job.id, row["ordinal"] as Int64, row["reject"] as Int64, place, row["is_text"] as Bool,
+                    row["record_key"] as String?,
+                ])
+            }
+        }
+    }
+
+    static func unknownEntity(_ name: String) -> ImportError {
+        ImportError(
+            .usage,
+            "the model has no entity \(name), whose rejects are to be retried",
+            advice: "Add it to the model, or leave its rejects out: `importer rejects STORE --entity NAME --to FILE`."
+        )
+    }
+
+    // MARK: Reading
+
+    private struct Scan {
+        let maxLineBytes: Int
+        var jobs: Set<Int64> = []
+        var ordinal: Int64 = 0
+        var problems: [String] = []
+        var problemCount = 0
+        private var number: Int64 = 0
+        private let reader = RepairLine.makeReader()
+
+        init(maxLineBytes: Int) {
+            self.maxLineBytes = maxLineBytes
+        }
+
+        mutating func run(_ stream: SourceStream, plan: Database, store: Database) throws {
+            var block = [UInt8](repeating: 0, count: 256 << 10)
+            var line: [UInt8] = []
+            while true {
+                let count = try stream.read(into: &block)
+                guard count > 0 else { break }
+                var start = 0
+                while start < count {
+                    let end = block[start..<count].firstIndex(of: 0x0A)
+                    line += block[start..<(end ?? count)]
+                    guard line.count <= maxLineBytes else {
+                        throw ImportError(
+                            .badInput,
+                            "line \(number + 1) is longer than a record may be",
+                            advice: "Each line holds one reject, as `importer rejects STORE --to FILE` writes it."
+                        )
+                    }
+                    if end != nil {
+                        try take(&line, plan, store)
+                        line.removeAll(keepingCapacity: true)
+                    }
+                    start = (end ?? count) + 1
+                }
+            }
+            if !line.isEmpty { try take(&line, plan, store) }
+        }
+
+        private mutating func take(_ line: inout [UInt8], _ plan: Database, _ store: Database) throws {
+            number += 1
+            guard !line.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }) else { return }
+            ordinal += 1
+            line.append(0x0A)
+            do {
+                let parsed = try line.withUnsafeBufferPointer { buffer throws(RepairLine.Problem) in
+                    try RepairLine(ByteView(buffer), reader)
+                }
+                try add(parsed, plan, store)
+            } catch let problem as RepairLine.Problem {
+                problemCount += 1
+                if problems.count < RetryPlan.namedProblems { problems.append("line \(number) \(problem.text)") }
+            }
+        }
+
+        private mutating func add(_ line: RepairLine, _ plan: Database, _ store: Database) throws {
+            let statement = try store.cachedStatement(
+                sql: "SELECT job, ordinal, entity, state FROM _import_reject WHERE id = ?"
+            )
+            guard let row = try Row.fetchOne(statement, arguments: [line.reject]) else {
+                throw RepairLine.Problem(text: "names reject \(line.reject), which the store does not have")
+            }
+            let job: Int64 = row["job"]
+            guard line.job ?? job == job, line.ordinal ?? row["ordinal"] == row["ordinal"] as Int64 else {
+                throw RepairLine.Problem(
+                    text: "names reject \(line.reject), which is another record in this store "
+                        + "(record \(row["ordinal"] as Int64) of job \(job))"
+                )
+            }
+            guard row["state"] != RejectState.retried.rawValue else {
+                throw RepairLine.Problem(
+                    text: "names reject \(line.reject), which is a retry's own: name the one that was retried"
+                )
+            }
+            let earlier = try Int64.fetchOne(
+                plan.cachedStatement(sql: "SELECT number FROM line WHERE reject = ?"),
+                arguments: [line.reject]
+            )
+            if let earlier {
+                throw RepairLine.Problem(text: "names reject \(line.reject), as line \(earlier) does")
+            }
+            jobs.insert(job)
+            try plan.cachedStatement(
+                sql: "INSERT INTO line (ordinal, number, reject, entity, is_text, record_key) VALUES (?, ?, ?, ?, ?, ?)"
+            ).execute(arguments: [
+                ordinal, number, line.reject, row["entity"] as String, try isStillText(line, store), line.key,
+            ])
+        }
+
+        /// Whether the record is still the text that was written for what is no JSON.
+        ///
+        /// As a string it could be taken for a repaired record.
+        private func isStillText(_ line: RepairLine, _ store: Database) throws -> Bool {
+            guard let text = line.text else { return false }
+            let statement = try store.cachedStatement(sql: "SELECT length, record FROM _import_reject WHERE id = ?")
+            guard let row = try Row.fetchOne(statement, arguments: [line.reject]) else { return false }
+            let record = [UInt8](row["record"] as Data)
+            guard RepairLine.text(of: record).utf8.elementsEqual(text) else { return false }
+            return Int64(record.count) < row["length"] as Int64 || !RepairLine.isJSON(record, reader)
+        }
+    }
+}

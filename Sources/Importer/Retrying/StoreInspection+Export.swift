@@ -1,0 +1,160 @@
+import Foundation
+import ImportModel
+
+/// What was exported.
+public struct RejectExport: Sendable, Hashable {
+    /// How the rejects are written.
+    public enum Format: String, Sendable, Hashable, CaseIterable {
+        /// A line of JSON for each, with its number, place and errors, and the record to edit: what a retry reads.
+        case repairLines
+        /// The records' original bytes alone, one per line.
+        case raw
+    }
+
+    /// How many rejects were written.
+    public internal(set) var rejects: Int64 = 0
+    /// How many of them have only their records' first bytes.
+    public internal(set) var partial: Int64 = 0
+
+    /// Nothing yet.
+    public init() {}
+}
+
+extension StoreInspection {
+    /// Writes rejects in the order of their numbers.
+    ///
+    /// - Parameters:
+    ///   - selection: which ones.
+    ///   - format: how.
+    ///   - body: given bytes of one or more whole lines at a time.
+    /// - Throws: `ImportError` as `status` does, and what `body` throws.
+    public func exportRejects(
+        _ selection: RejectSelection = RejectSelection(),
+        as format: RejectExport.Format,
+        _ body: ([UInt8]) throws -> Void
+    ) throws -> RejectExport {
+        try exportRejects(selection, as: format, leavingOutPartial: false, body)
+    }
+
+    func exportRejects(
+        _ selection: RejectSelection,
+        as format: RejectExport.Format,
+        leavingOutPartial: Bool,
+        _ body: ([UInt8]) throws -> Void
+    ) throws -> RejectExport {
+        var export = RejectExport()
+        var pending: [UInt8] = []
+        let writer = RepairLineWriter()
+        try forEachReject(selection) { reject in
+            if reject.isPartial {
+                export.partial += 1
+                if leavingOutPartial { return }
+            }
+            export.rejects += 1
+            switch format {
+            case .repairLines: writer.append(reject, to: &pending)
+            case .raw: pending += reject.record + [0x0A]
+            }
+            guard pending.count >= 1 << 16 else { return }
+            try body(pending)
+            pending.removeAll(keepingCapacity: true)
+        }
+        if !pending.isEmpty { try body(pending) }
+        return export
+    }
+
+    /// Writes rejects to a file, all or nothing: under a temporary name first, and then renamed.
+    ///
+    /// - Parameters:
+    ///   - selection: which ones.
+    ///   - format: how.
+    ///   - path: the file; its folder must be there.
+    ///   - overwrites: whether a file that is there may be replaced.
+    /// - Throws: `ImportError`: `.cannotCreate` when the file is there or cannot be made, `.io` when it cannot be
+    ///   written, and as `status` does.
+    public func exportRejects(
+        _ selection: RejectSelection = RejectSelection(),
+        as format: RejectExport.Format,
+        toFile path: String,
+        overwrites: Bool = false
+    ) throws -> RejectExport {
+        try exportRejects(selection, as: format, leavingOutPartial: false, toFile: path, overwrites: overwrites)
+    }
+
+    func exportRejects(
+        _ selection: RejectSelection,
+        as format: RejectExport.Format,
+        leavingOutPartial: Bool,
+        toFile path: String,
+        overwrites: Bool,
+        mode: mode_t = 0o666
+    ) throws -> RejectExport {
+        let file = try ExportFile(path: path, overwrites: overwrites, mode: mode)
+        let export = try exportRejects(selection, as: format, leavingOutPartial: leavingOutPartial, file.write)
+        try file.finish()
+        return export
+    }
+}
+
+/// A file that gets its name once it is whole.
+private final class ExportFile {
+    private let path: String
+    private let temporaryPath: String
+    private var descriptor: Int32 = -1
+
+    /// - Throws: `ImportError` with `.cannotCreate`.
+    init(path: String, overwrites: Bool, mode: mode_t) throws {
+        self.path = path
+        temporaryPath = "\(path).partial-\(getpid())"
+        var status = stat()
+        if lstat(path, &status) == 0 {
+            guard status.st_mode & S_IFMT == S_IFREG else {
+                throw ImportError(
+                    .cannotCreate,
+                    "\(path): is there already, and is no plain file",
+                    advice: "Give the path of a file; - is standard output."
+                )
+            }
+            guard overwrites else {
+                throw ImportError(
+                    .cannotCreate,
+                    "\(path): is there already, and may have been edited",
+                    advice: "Give another path, or --force to write over it."
+                )
+            }
+        }
+        unlink(temporaryPath)
+        descriptor = open(temporaryPath, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
+        guard descriptor >= 0 else { throw failure(.cannotCreate, "create") }
+    }
+
+    deinit {
+        guard descriptor >= 0 else { return }
+        close(descriptor)
+        unlink(temporaryPath)
+    }
+
+    private func failure(_ code: ImportError.Code, _ action: String) -> ImportError {
+        ImportError(code, "cannot \(action) \(path): \(String(cString: strerror(errno)))")
+    }
+
+    func write(_ bytes: [UInt8]) throws {
+        var written = 0
+        while written < bytes.count {
+            let count = bytes[written...].withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
+            guard count >= 0 else {
+                if errno == EINTR { continue }
+                throw failure(.io, "write")
+            }
+            written += count
+        }
+    }
+
+    /// Puts the file in its place, once its bytes are on the disk.
+    func finish() throws {
+        guard fsync(descriptor) == 0 else { throw failure(.io, "write") }
+        guard rename(temporaryPath, path) == 0 else { throw failure(.cannotCreate, "create") }
+        close(descriptor)
+        descriptor = -1
+    }
+}

@@ -1,6 +1,6 @@
 import Importer
 
-/// What `import` and `resume` have in common: run, show progress, report, say how to carry on.
+/// What `import`, `resume` and `retry` have in common: run, show progress, report, say how to carry on.
 struct ImportRun {
     let store: String
     /// The sources as they are known before the run, `-` for standard input.
@@ -8,6 +8,8 @@ struct ImportRun {
     /// Other files and directories that the import reads or fills.
     var others: [(role: String, path: String)] = []
     let output: OutputArguments
+    /// What is said where the store has everything already.
+    var answer = AlreadyFinished.imported
     /// Where results go.
     var print: (String) throws -> Void = StandardOutput.write
 
@@ -44,7 +46,7 @@ struct ImportRun {
             StandardError.write(message: warning, mode: output.progress.progress)
         }
         if output.json { return try print(JSONText.document(outcome.report)) }
-        if outcome.wasAlreadyFinished { return try print(ReportText.alreadyFinished(outcome.report, store: store)) }
+        if outcome.wasAlreadyFinished { return try print(answer.text(outcome.report, store: store)) }
         let unfinished = (try? StoreInspection(store: store).unfinished()) ?? []
         try print(
             ReportText.text(outcome.report, unfinished: unfinished, store: store, command: CommandName.text)
@@ -56,6 +58,24 @@ struct ImportRun {
         sources.filter { $0 != "-" }.map { (role: "the source", path: $0) } + others
             + ["", "-wal", "-shm", "-journal", ".lock"].map { (role: "the store", path: store + $0) }
             + [(role: "the chunk directory", path: store + ".chunks")]
+    }
+}
+
+/// What is said where the store has everything already.
+enum AlreadyFinished {
+    /// The sources are imported.
+    case imported
+    /// The repair file is retried.
+    case retried
+    /// No stored reject is left that was not tried.
+    case nothingToRetry
+
+    func text(_ report: ImportReport, store: String) -> String {
+        switch self {
+        case .imported: ReportText.alreadyFinished(report, store: store)
+        case .retried: ReportText.alreadyRetried(report, store: store)
+        case .nothingToRetry: ReportText.nothingToRetry(report, store: store)
+        }
     }
 }
 

@@ -23,7 +23,8 @@ struct ImporterCommand: ParsableCommand {
         version: ImporterVersion.text,
         subcommands: [
             ImportSubcommand.self, ResumeSubcommand.self, StatusSubcommand.self, SplitSubcommand.self,
-            InferSubcommand.self, ModelSubcommand.self, RejectsSubcommand.self, VerifySubcommand.self,
+            InferSubcommand.self, ModelSubcommand.self, RejectsSubcommand.self, RetrySubcommand.self,
+            VerifySubcommand.self,
         ],
         defaultSubcommand: ImportSubcommand.self
     )

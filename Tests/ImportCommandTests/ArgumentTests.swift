@@ -171,6 +171,6 @@ struct ArgumentTests {
 
     @Test func helpNamesOnlyWhatThereIs() {
         let names = ImporterCommand.configuration.subcommands.map { $0.configuration.commandName }
-        #expect(names == ["import", "resume", "status", "split", "infer", "model", "rejects", "verify"])
+        #expect(names == ["import", "resume", "status", "split", "infer", "model", "rejects", "retry", "verify"])
     }
 }

@@ -287,7 +287,7 @@ struct OutputTextTests {
         let text = RejectText.text(Samples.reject(record: []), showsRecord: false)
         #expect(
             text == """
-                #7  people.json at byte 4,096, record 1,234, people
+                #7  open  people.json at byte 4,096, record 1,234, people
                     address.city: wrongKind, expected string, found object (byte 4,100)
 
                 """

@@ -6,10 +6,10 @@ import Importer
 enum RejectText {
     private static let columns = 80
 
-    /// One line of what and where, one for each error, and the record's beginning if it is to be shown.
+    /// One line of its number, state and place, one for each error, and the record's beginning if it is to be shown.
     static func text(_ reject: StoreInspection.Reject, showsRecord: Bool) -> String {
         var lines = [
-            "#\(reject.number)  \(TerminalText.escaped(reject.source)) at byte \(NumberText.grouped(reject.byteOffset))"
+            "#\(reject.number)  \(reject.state.rawValue)  \(TerminalText.escaped(reject.source)) at byte \(NumberText.grouped(reject.byteOffset))"
                 + ", record \(NumberText.grouped(reject.ordinal)), \(TerminalText.escaped(reject.entity))"
         ]
         lines += reject.errors.map { error in
@@ -38,6 +38,7 @@ struct RejectRecord: Encodable {
     func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(reject.number, forKey: .number)
+        try container.encode(reject.state, forKey: .state)
         try container.encode(reject.job, forKey: .job)
         try container.encode(reject.ordinal, forKey: .ordinal)
         try container.encode(reject.entity, forKey: .entity)
@@ -54,7 +55,7 @@ struct RejectRecord: Encodable {
     }
 
     private enum CodingKeys: String, CodingKey {
-        case number, job, ordinal, entity, source
+        case number, state, job, ordinal, entity, source
         case byteOffset = "byte_offset"
         case length, errors, record
         case recordBase64 = "record_base64"

@@ -40,6 +40,19 @@ enum ReportText {
             + "nothing was changed. --again imports it once more.\n"
     }
 
+    /// The answer to a retry of a file that was retried already.
+    static func alreadyRetried(_ report: ImportReport, store: String) -> String {
+        let store = TerminalText.escaped(store)
+        return "\(store) has all of \(sources(report)) already (\(NumberText.counted(report.recordsRead, "record"))): "
+            + "nothing was changed.\n"
+    }
+
+    /// The answer to a retry of the stored rejects where there is none that was not tried yet.
+    static func nothingToRetry(_ report: ImportReport, store: String) -> String {
+        "\(TerminalText.escaped(store)) has no open reject that was not tried under this model already: "
+            + "nothing was changed.\n"
+    }
+
     /// What deserves more than a number in the summary; nil where nothing does.
     static func warning(_ report: ImportReport) -> String? {
         guard report.recordsRead > 0, report.rejected == report.recordsRead else { return nil }

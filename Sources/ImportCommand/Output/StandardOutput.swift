@@ -18,7 +18,17 @@ enum StandardOutput {
     ///
     /// - Throws: `OutputClosed` when the reader is gone, `ImportError` with `.io` when it cannot be written.
     static func write(_ text: String) throws {
-        let failure = RawOutput.writeAll(text, to: STDOUT_FILENO)
+        try check(RawOutput.writeAll(text, to: STDOUT_FILENO))
+    }
+
+    /// Writes bytes as they are.
+    ///
+    /// - Throws: as for text.
+    static func write(bytes: [UInt8]) throws {
+        try check(bytes.withUnsafeBytes { RawOutput.writeAll($0, to: STDOUT_FILENO) })
+    }
+
+    private static func check(_ failure: Int32) throws {
         guard failure != 0 else { return }
         if failure == EPIPE { throw OutputClosed() }
         throw ImportError(.io, "cannot write to standard output: \(String(cString: strerror(failure)))")
@@ -53,18 +63,21 @@ enum RawOutput {
     /// Writes all of `text` and returns 0, or the `errno` of the write that failed.
     static func writeAll(_ text: String, to descriptor: Int32) -> Int32 {
         var text = text
-        return text.withUTF8 { buffer in
-            var rest = UnsafeRawBufferPointer(buffer)
-            while !rest.isEmpty {
-                let written = Foundation.write(descriptor, rest.baseAddress, rest.count)
-                if written < 0 {
-                    guard errno == EINTR || (errno == EAGAIN && isWritable(descriptor)) else { return errno }
-                    continue
-                }
-                rest = UnsafeRawBufferPointer(rebasing: rest[written...])
+        return text.withUTF8 { writeAll(UnsafeRawBufferPointer($0), to: descriptor) }
+    }
+
+    /// Writes all of `bytes` and returns 0, or the `errno` of the write that failed.
+    static func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Int32 {
+        var rest = bytes
+        while !rest.isEmpty {
+            let written = Foundation.write(descriptor, rest.baseAddress, rest.count)
+            if written < 0 {
+                guard errno == EINTR || (errno == EAGAIN && isWritable(descriptor)) else { return errno }
+                continue
             }
-            return 0
+            rest = UnsafeRawBufferPointer(rebasing: rest[written...])
         }
+        return 0
     }
 
     /// Waits until a descriptor that somebody made nonblocking takes bytes again.

@@ -1,25 +1,36 @@
 import ArgumentParser
 import Importer
 
-/// Lists what was not taken.
+/// Lists or exports what was not taken.
 ///
 /// `importer rejects STORE`
 struct RejectsSubcommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rejects",
-        abstract: "List the records that were not taken, and why.",
+        abstract: "List the records that were not taken, and why, or export them to be repaired.",
         discussion: """
             Values are not printed unless asked for.
+
+            --to writes a line of JSON for each open reject: its number, its place, its errors, and under "record" \
+            the record as it was (as a string where it is no JSON). Edit the records, leave out the lines that you \
+            give up, and import them with `importer retry`. Repaired rejects are listed with --all.
 
             EXAMPLES
               importer rejects people.sqlite
               importer rejects people.sqlite --show-values | less
               importer rejects people.sqlite --json --show-values > rejects.ndjson
+              importer rejects people.sqlite --to fix.ndjson
+              importer rejects people.sqlite --raw > records.txt
             """
     )
 
     @Argument(help: "The store.")
     var store: String
+
+    @OptionGroup var rejects: RejectArguments
+
+    @Flag(help: "Also those that are repaired, and what became of retries.")
+    var all = false
 
     @Flag(help: "Print one JSON object per line.")
     var json = false
@@ -27,10 +38,32 @@ struct RejectsSubcommand: ParsableCommand {
     @Flag(help: "Show the records too: their beginning, or all of their bytes with --json.")
     var showValues = false
 
+    @Option(
+        help: ArgumentHelp("Write them to this file to be edited and retried; - is standard output.", valueName: "file")
+    )
+    var to: String?
+
+    @Flag(help: "Write the records' original bytes alone, one per line; without --to to standard output.")
+    var raw = false
+
+    @Flag(help: "Let --to write over a file that is there.")
+    var force = false
+
+    func validate() throws {
+        if to?.isEmpty == true { throw ValidationError("--to: the path is empty") }
+        if force && to == nil { throw ValidationError("--force is for --to") }
+        guard to != nil || raw else { return }
+        if json { throw ValidationError("\(to == nil ? "--raw" : "--to") and --json exclude each other") }
+        if showValues { throw ValidationError("\(to == nil ? "--raw" : "--to") writes the records as it is") }
+    }
+
     func run() throws {
+        var selection = rejects.selection
+        selection.includesSettled = all
+        if to != nil || raw { return try export(selection) }
         var pending = ""
         var isEmpty = true
-        try StoreInspection(store: store).forEachReject { reject in
+        try StoreInspection(store: store).forEachReject(selection) { reject in
             isEmpty = false
             pending +=
                 json
@@ -41,6 +74,42 @@ struct RejectsSubcommand: ParsableCommand {
             pending = ""
         }
         try StandardOutput.write(pending)
-        if isEmpty { StandardError.write("importer: there are no rejects\n") }
+        if isEmpty { StandardError.write("importer: there are no \(all ? "" : "open ")rejects\n") }
+    }
+
+    private func export(_ selection: RejectSelection) throws {
+        let inspection = StoreInspection(store: store)
+        let format: RejectExport.Format = raw ? .raw : .repairLines
+        let export: RejectExport
+        if let to, to != "-" {
+            try checkThatStoreIsNot(to)
+            export = try inspection.exportRejects(selection, as: format, toFile: to, overwrites: force)
+        } else {
+            export = try inspection.exportRejects(selection, as: format) { try StandardOutput.write(bytes: $0) }
+        }
+        var message = NumberText.counted(export.rejects, "\(all ? "" : "open ")reject")
+        if let to, to != "-" { message += " in \(to)" }
+        if export.partial > 0 {
+            message += "; only the first bytes are kept of \(NumberText.grouped(export.partial)) (\"is_partial\")"
+        }
+        StandardError.write(message: message, mode: .lines)
+        if let to, to != "-", !raw, export.rejects > 0 {
+            StandardError.write(
+                "  Edit the records, then:  \(CommandName.text) retry \(TerminalText.shellQuoted(store)) "
+                    + "\(TerminalText.shellQuoted(to))\n"
+            )
+        }
+    }
+
+    /// With --force too, an export is not to be written over the store.
+    private func checkThatStoreIsNot(_ path: String) throws {
+        guard let own = FileIdentity(path) else { return }
+        for suffix in ["", "-wal", "-shm", "-journal", ".lock"] where FileIdentity(store + suffix) == own {
+            throw ImportError(
+                .usage,
+                "--to is the same file as the store \(store + suffix)",
+                advice: "Give the rejects a file of their own."
+            )
+        }
     }
 }

@@ -1,0 +1,16 @@
+import ArgumentParser
+import Importer
+
+/// Which rejects are meant.
+struct RejectArguments: ParsableArguments {
+    @Option(help: ArgumentHelp("Only the rejects of this job.", valueName: "n"))
+    var job: Int64?
+
+    @Option(help: ArgumentHelp("Only the rejects of this entity.", valueName: "name"))
+    var entity: String?
+
+    var selection: RejectSelection { RejectSelection(job: job, entity: entity) }
+
+    /// The options that were given.
+    var given: [String] { (job == nil ? [] : ["--job"]) + (entity == nil ? [] : ["--entity"]) }
+}

@@ -1,0 +1,75 @@
+import ArgumentParser
+import ImportModel
+import Importer
+
+/// Imports repaired rejects.
+///
+/// `importer retry STORE [FILE]`
+struct RetrySubcommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "retry",
+        abstract: "Import repaired rejects.",
+        discussion: """
+            FILE is what `importer rejects STORE --to FILE` has written and you have edited: one line per reject, with \
+            the repaired record under "record". The records are imported as a job of its own, with the model and the \
+            options of the job that rejected them, and their entries are closed. Lines that you left out stay open, \
+            records that still do not fit do too, and lines whose entry is closed already are ignored.
+
+            Without FILE, --model tries the stored open rejects again as they are, under another model.
+
+            An interrupted retry goes on with the same command, or with `importer resume`.
+
+            EXAMPLES
+              importer rejects people.sqlite --to fix.ndjson
+              importer retry people.sqlite fix.ndjson
+              importer retry people.sqlite --model better.json
+            """
+    )
+
+    @Argument(help: "The store.")
+    var store: String
+
+    @Argument(help: ArgumentHelp("The edited lines.", valueName: "file"))
+    var file: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Model file to import with.",
+            discussion: "Default: the model of the job that rejected the records.",
+            valueName: "file"
+        )
+    )
+    var model: String?
+
+    @OptionGroup var rejects: RejectArguments
+
+    @OptionGroup(title: "Run options") var runArguments: RunArguments
+    @OptionGroup(title: "Output options") var output: OutputArguments
+
+    func validate() throws {
+        guard file != nil || model != nil else {
+            throw ValidationError("give the edited FILE of `importer rejects STORE --to FILE`, or --model")
+        }
+        if file == "-" { throw ValidationError("a retry reads its file twice: save the lines to a file") }
+        if file?.isEmpty == true { throw ValidationError("the file's path is empty") }
+        if file != nil, let option = rejects.given.first {
+            throw ValidationError("\(option) is for stored rejects; the file says itself which ones are retried")
+        }
+    }
+
+    func run() throws {
+        let pipeline = ImportPipeline(
+            retrying: file,
+            in: store,
+            model: try model.map(JobArguments.readModel),
+            selection: rejects.selection,
+            run: runArguments.options
+        )
+        var others: [(role: String, path: String)] = []
+        if let model { others.append((role: "the model", path: model)) }
+        if let chunks = runArguments.chunks { others.append((role: "the chunk directory", path: chunks)) }
+        var run = ImportRun(store: store, sources: file.map { [$0] } ?? [], others: others, output: output)
+        run.answer = file == nil ? .nothingToRetry : .retried
+        try run.perform(pipeline)
+    }
+}

@@ -42,7 +42,9 @@ extension ImportSession {
             let stream = try opener.open(description, interruption: interruption)
             do {
                 try check.verify(stream, description.name, ranges, upTo: ranges.last?.endByte ?? 0)
-                if index < marker.source { try check.verifyEnd(of: stream, description.name) }
+                if index < marker.source, try !hasReachedLimit(index) {
+                    try check.verifyEnd(of: stream, description.name)
+                }
             } catch let error as ImportError where job.options.retry != nil && error.code == .badInput {
                 throw ImportError(
                     .badInput,
@@ -70,6 +72,18 @@ extension ImportSession {
             throw RetryPlan.unknownEntity(entity)
         }
         return plan
+    }
+
+    /// Whether a source that is done was not read to its end, as no more records of it were wanted.
+    private func hasReachedLimit(_ source: Int) throws -> Bool {
+        let records = try database.read { [job] in
+            try Int64.fetchOne(
+                $0,
+                sql: "SELECT sum(records) FROM _import_chunk WHERE job = ? AND source = ?",
+                arguments: [job.id, source]
+            )
+        }
+        return limits.isReached(records: records ?? 0, paths: job.sources[source].shape.paths.count)
     }
 
     func dropChunks() throws {
@@ -126,7 +140,7 @@ extension ImportSession {
     }
 
     var limits: SplitLimits {
-        SplitLimits(maxRecordBytes: job.options.maxRecordBytes, maxDepth: job.options.maxDepth)
+        SplitLimits(job.options)
     }
 
     func sealed(_ entry: ChunkEntry) -> SealedChunk {

@@ -25,7 +25,7 @@ struct InferTool {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("importer-\(UUID().uuidString)").path
         let directory = try ChunkDirectory(path: path, creates: true)
         defer { try? directory.removeAll() }
-        let limits = SplitLimits(maxRecordBytes: job.maxRecordBytes, maxDepth: job.maxDepth)
+        let limits = SplitLimits(job)
         let header = ChunkManifest.Header(
             sources: plan.sources.map(\.description),
             shapes: plan.sources.map(\.shape),

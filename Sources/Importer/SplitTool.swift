@@ -15,7 +15,7 @@ struct SplitTool {
         let planner = JobPlanner(options: job, opener: opener, interruption: interruption) { [progress] text in
             progress.update { $0.messages.append(text) }
         }
-        let limits = SplitLimits(maxRecordBytes: job.maxRecordBytes, maxDepth: job.maxDepth)
+        let limits = SplitLimits(job)
         let shapes = try planner.shapes(arguments)
         let directory = try ChunkDirectory(path: JobOpening.absolute(directory), creates: true)
         let header = ChunkManifest.Header(
@@ -95,7 +95,10 @@ struct SplitTool {
             guard let last = ranges.last else { continue }
             let stream = try opener.open(source, interruption: interruption)
             try check.verify(stream, source.displayName, ranges, upTo: last.endByte)
-            if content.entries.contains(where: { $0.source == index && $0.isLast }) {
+            let entries = content.entries.filter { $0.source == index }
+            let records = entries.reduce(0) { $0 + Int64($1.records) }
+            let paths = content.header.shapes[index].paths.count
+            if entries.contains(where: \.isLast), !content.header.limits.isReached(records: records, paths: paths) {
                 try check.verifyEnd(of: stream, source.displayName)
             }
         }

@@ -98,6 +98,26 @@ struct ImportJob: Sendable, CustomTestStringConvertible {
         ]
     }
 
+    /// A part of the records of each path.
+    static func parts(count: Int) -> [ImportJob] {
+        let people = Samples.peopleWithFaults(count: count, seed: 9)
+        return [
+            ImportJob(
+                name: "several collections, of each a part",
+                source: Data(collections(people).utf8),
+                fileName: "people.json",
+                model: twoEntities,
+                options: ["--skip", "13", "--limit", "\(count / 2 - 20)"]
+            ),
+            ImportJob(
+                name: "NDJSON with broken lines, a part, inferred",
+                source: Data(withBrokenLines(people).utf8),
+                fileName: "people.ndjson",
+                options: ["--skip", "3", "--limit", "\(count - 10)"]
+            ),
+        ]
+    }
+
     /// Lines that are no JSON, an empty one, and one above 2,000 bytes, among the others.
     private static func withBrokenLines(_ samples: Samples) -> String {
         var lines = samples.records

@@ -118,6 +118,20 @@ struct ShapeArguments: ParsableArguments {
     )
     var records: [RecordPath] = []
 
+    @Option(
+        help: ArgumentHelp("Records of each record path of a source to leave out at its beginning.", valueName: "n")
+    )
+    var skip: Int64 = 0
+
+    @Option(
+        help: ArgumentHelp(
+            "Records of each record path of a source to take at most.",
+            discussion: "Default: all. Behind the last of them the source is not read.",
+            valueName: "n"
+        )
+    )
+    var limit: Int64?
+
     @Option(help: ArgumentHelp("Larger records are rejects, with K/M/G suffixes.", valueName: "bytes"))
     var maxRecordBytes = ByteSize(count: JobOptions().maxRecordBytes)
 
@@ -129,12 +143,16 @@ struct ShapeArguments: ParsableArguments {
         JobOptions(
             entity: entity,
             records: records,
+            skip: skip,
+            limit: limit,
             maxRecordBytes: maxRecordBytes.count,
             maxDepth: maxDepth
         )
     }
 
     func validate() throws {
+        try Self.check(Int(skip), "--skip", in: 0...(.max))
+        try Self.check(Int(limit ?? 0), "--limit", in: 0...(.max))
         try Self.check(maxRecordBytes.count, "--max-record-bytes", in: 1...1_000_000_000)
         try Self.check(maxDepth, "--max-depth", in: 1...100_000)
         if entity?.isEmpty == true { throw ValidationError("--entity: the name is empty") }

@@ -66,6 +66,13 @@ struct JobPlanner {
     /// - Throws: `ImportError` when their records cannot be named.
     func plan(_ chunks: ChunkSource) throws -> [StoredJob.Source] {
         let header = chunks.header
+        guard options.skip == 0, options.limit == nil else {
+            throw ImportError(
+                .usage,
+                "--skip and --limit say what is cut, and the chunks of \(chunks.directory.path) are cut already",
+                advice: "Give them to `importer split`, or import the sources themselves."
+            )
+        }
         return try zip(header.sources, header.shapes).map { source, shape in
             let entities = try entities(of: shape, source, isAlone: header.sources.count == 1)
             return StoredJob.Source(description: source, shape: shape, entities: entities)

@@ -22,6 +22,9 @@ final class ChunkBuilder {
         var minimumEnd: Int64
     }
 
+    /// Thrown when all records that are wanted are there: the source ends behind the last one.
+    struct LimitReached: Error {}
+
     /// Why a record is passed over.
     private enum PassedOver: String {
         case recordTooLarge
@@ -76,6 +79,8 @@ final class ChunkBuilder {
     /// Values outside of the record paths.
     private var outside: OutsideCounts
     private var hasOutside = false
+    /// Which of its records are taken.
+    private var window: RecordWindow
     /// Records of each path in the chunks that are sealed.
     private var sealedPerPath: [Int64]
     /// Up to here: the block's beginning, or a place in it where a chunk was sealed.
@@ -120,6 +125,7 @@ final class ChunkBuilder {
         gapStart = base
         enclosing = start.enclosing
         outside = OutsideCounts(knownNames: knownOutsideNames)
+        window = RecordWindow(settings.limits, pathCount: settings.pathCount, before: start.recordsBefore)
         sealedPerPath = Array(repeating: 0, count: settings.pathCount)
         // A byte order mark is no part of the first line.
         let lineStart = start.byteOffset == 0 ? base : start.lineStart
@@ -207,8 +213,9 @@ final class ChunkBuilder {
     ///   - path: the index of its record path.
     ///   - boundary: where a chunk that ends with it ends, in this block or at its beginning: `offset`, or the end of its
     ///     line.
-    /// - Throws: what writing the chunk before it threw, or `onSealed`.
+    /// - Throws: what writing the chunk before it threw, or `onSealed`; `LimitReached` if no record after it is wanted.
     func endRecord(at offset: Int64, path: Int, boundary: Int64) throws {
+        guard window.takesNext(of: path) else { return leaveOutRecord(path: path, boundary: boundary) }
         copy(to: offset)
         if isFull { try seal(isLast: false) }
         let length = offset - recordStart
@@ -237,7 +244,20 @@ final class ChunkBuilder {
         if hasOutside { settleOutside() }
         let weight = byteCount + rejectWeight + 8 * (paths.runCount + gaps.runCount)
         isFull = weight >= writer.chunkSize && boundary >= settings.minimumEnd
+        window.pass(path)
+        if window.isPassed { throw LimitReached() }
     }
+
+    /// Says that the open record ends here and is not wanted: its bytes belong to the gap before the next one.
+    private func leaveOutRecord(path: Int, boundary: Int64) {
+        discardRecord()
+        window.pass(path)
+        recordEnd = boundary
+        if hasOutside { settleOutside() }
+    }
+
+    /// Whether no record behind this place is wanted.
+    var hasReachedLimit: Bool { window.isPassed }
 
     /// Counts a value that stands outside of the record paths.
     func countOutside(_ name: String) {
@@ -317,7 +337,8 @@ final class ChunkBuilder {
         paths.runs.reduce(into: sealedPerPath) { $0[Int($1.value)] += Int64($1.count) }
     }
 
-    /// Seals the last chunk of a source that ended, whole, where the last block ended.
+    /// Seals the last chunk of a source that ended, whole, where the last block ended, or behind the last record that is
+    /// wanted.
     func finish() throws {
         discardRecord()
         try seal(isLast: true)
@@ -333,7 +354,7 @@ final class ChunkBuilder {
         // Where the chunk ends, what the hash of its source bytes is, and where the next chunk's hash begins.
         let end: SplitPosition
         let sourceHash: String
-        if isLast {
+        if isLast, !hasReachedLimit {
             track.advance(to: blockBase + Int64(blockCount), in: block, base: blockBase)
             sourceHash = track.digest
             end = position(of: track, enclosing: "")
@@ -395,7 +416,8 @@ final class ChunkBuilder {
             byteOffset: track.byteOffset,
             enclosing: enclosing,
             lineBreaks: track.lineBreaks,
-            lineStart: track.lineStart
+            lineStart: track.lineStart,
+            recordsBefore: window.recordsBefore
         )
     }
 

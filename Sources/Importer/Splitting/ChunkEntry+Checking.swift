@@ -10,6 +10,7 @@ extension ChunkEntry {
         guard number > 0, firstOrdinal > 0, records >= 0, bytes >= Int64(records), firstByte >= 0,
             firstByte <= endByte, end.byteOffset >= 0, self.paths.allSatisfy({ 0..<paths ~= $0.value }),
             Self.count(self.paths) == records, Self.count(gaps) == records, gaps.allSatisfy({ $0.value >= 0 }),
+            (end.recordsBefore ?? []).allSatisfy({ $0 >= 0 }), end.recordsBefore.map({ $0.count == paths }) ?? true,
             rejects.allSatisfy({ 0..<records ~= $0.line && $0.length >= 0 && $0.firstByte >= 0 })
         else { return false }
         guard let before else { return true }

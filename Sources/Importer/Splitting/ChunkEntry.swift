@@ -1,7 +1,8 @@
 /// One sealed chunk, as its line of the manifest has it (DESIGN §6).
 ///
 /// Line *i* of the chunk file (from 0) is the record with the ordinal `firstOrdinal + i`. A record that the splitter
-/// passed over has an empty line and an entry in `rejects`.
+/// passed over has an empty line and an entry in `rejects`; one that is not wanted (`--skip`, `--limit`) has neither, and
+/// its bytes are part of a gap.
 ///
 /// Every byte of a line stands for one byte of the source. The first line's record begins at `firstByte` plus its gap,
 /// every other one at the end of the record before it plus its gap. Byte *j* of a line (from 0) is the source's byte at the
@@ -51,7 +52,7 @@ public struct ChunkEntry: Sendable, Hashable, Codable {
     public let outside: [String: Int64]
     /// What a fresh parser needs to go on from `endByte`.
     public let end: SplitPosition
-    /// Whether the source ended, whole, at `endByte`.
+    /// Whether the source ended, whole, at `endByte`, or no record behind it is wanted.
     public let isLast: Bool
 
     /// A run of equal values: `[count, value]` in JSON.

@@ -29,7 +29,7 @@ final class SourceSplitter {
     ///   - source: the source's place in the job, from 0.
     ///   - shape: how its records are laid out.
     ///   - paths: the record paths of `shape`, at most 64; a source of lines has the path `$` alone.
-    ///   - limits: which records are passed over.
+    ///   - limits: which records are passed over or left out.
     ///   - writer: what writes the chunks.
     ///   - start: `.start`, or the `end` of the last sealed chunk of this source.
     ///   - firstOrdinal: the number of the next record in the job, from 1.
@@ -79,16 +79,19 @@ final class SourceSplitter {
         )
     }
 
-    /// Reads the source to its end, or to the first fault.
+    /// Reads the source to its end, behind the last record that is wanted, or to the first fault.
     ///
     /// - Returns: how it ended. After a fault, everything sound before it is in sealed chunks.
     /// - Throws: `ImportError` when the source or a chunk cannot be read or written, and what `onSealed` threw. When the
     ///   source is damaged, everything sound before the damage is in sealed chunks.
     func run() throws -> SplitEnd {
+        if builder.hasReachedLimit {
+            try builder.finish()
+            return .finished
+        }
         if shape.layout == .lines {
             let splitter = LineSplitter(builder: builder, matcher: matcher, maxRecordBytes: limits.maxRecordBytes)
-            let fault = try forEachBlock { try splitter.split($0, $1) }
-            if let fault { return .fault(fault) }
+            if let end = try forEachBlock({ try splitter.split($0, $1) }) { return end }
             return try end { try splitter.finish(isResumed: isResumed) }
         }
         let splitter = try DocumentSplitter(
@@ -100,15 +103,16 @@ final class SourceSplitter {
             isResumed: isResumed,
             longToken: longToken
         )
-        let fault = try forEachBlock { try splitter.split($0, $1) }
-        if let fault { return .fault(fault) }
+        if let end = try forEachBlock({ try splitter.split($0, $1) }) { return end }
         return try end { try splitter.finish() }
     }
 
     private var isResumed: Bool { start.byteOffset > 0 }
 
-    /// Reads the source to its end, or to the first fault.
-    private func forEachBlock(_ body: (UnsafePointer<UInt8>, Int) throws -> Void) throws -> SplitFault? {
+    /// Reads the source to its end.
+    ///
+    /// - Returns: how the split ended if it ended before that.
+    private func forEachBlock(_ body: (UnsafePointer<UInt8>, Int) throws -> Void) throws -> SplitEnd? {
         while true {
             let count: Int
             do {
@@ -117,19 +121,22 @@ final class SourceSplitter {
                 try builder.finishAtFault()
                 throw error
             }
-            let fault = try block.withUnsafeBufferPointer { buffer -> SplitFault? in
+            let end = try block.withUnsafeBufferPointer { buffer -> SplitEnd? in
                 guard count > 0, let base = buffer.baseAddress else { return nil }
                 builder.enterBlock(base, count)
                 do {
                     try body(base, count)
                 } catch let fault as ScanFault {
-                    return try seal(at: fault, UnsafeBufferPointer(start: base, count: count))
+                    return .fault(try seal(at: fault, UnsafeBufferPointer(start: base, count: count)))
+                } catch is ChunkBuilder.LimitReached {
+                    try builder.finish()
+                    return .finished
                 }
                 context.leave(base, count)
                 builder.leaveBlock()
                 return nil
             }
-            if let fault { return fault }
+            if let end { return end }
             if count == 0 { return nil }
         }
     }
@@ -140,6 +147,8 @@ final class SourceSplitter {
             try finish()
         } catch let fault as ScanFault {
             return .fault(try seal(at: fault, UnsafeBufferPointer(start: nil, count: 0)))
+        } catch is ChunkBuilder.LimitReached {
+            // Nothing is wanted any more where there is nothing any more.
         }
         try builder.finish()
         return .finished

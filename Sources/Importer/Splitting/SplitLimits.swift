@@ -1,14 +1,73 @@
+import ImportModel
+
 /// The job options that decide which records the splitter passes over.
-struct SplitLimits: Sendable, Hashable, Codable {
+struct SplitLimits: Sendable, Hashable {
     /// Larger records are passed over, in bytes of the source, from 1.
     ///
     /// A record of a keyed collection counts with its key.
     var maxRecordBytes: Int
     /// Records nested more deeply are passed over, in containers of the record itself, from 1.
     var maxDepth: Int
+    /// How many records of each record path of a source are left out at its beginning, from 0.
+    var skip: Int64
+    /// How many records of each record path of a source are taken after these at most, from 0; nil for all.
+    var limit: Int64?
 
-    init(maxRecordBytes: Int = 64 << 20, maxDepth: Int = 1024) {
+    init(maxRecordBytes: Int = 64 << 20, maxDepth: Int = 1024, skip: Int64 = 0, limit: Int64? = nil) {
         self.maxRecordBytes = maxRecordBytes
         self.maxDepth = maxDepth
+        self.skip = skip
+        self.limit = limit
+    }
+
+    init(_ options: JobOptions) {
+        self.init(
+            maxRecordBytes: options.maxRecordBytes,
+            maxDepth: options.maxDepth,
+            skip: options.skip,
+            limit: options.limit
+        )
+    }
+
+    init(_ options: StoredJob.Options) {
+        self.init(
+            maxRecordBytes: options.maxRecordBytes,
+            maxDepth: options.maxDepth,
+            skip: options.skip,
+            limit: options.limit
+        )
+    }
+
+    /// Whether the records of each path must be counted.
+    var areCounted: Bool { skip > 0 || limit != nil }
+
+    /// Whether a source with `paths` record paths is not read any further once it has given `records` records.
+    func isReached(records: Int64, paths: Int) -> Bool {
+        guard let limit else { return false }
+        let (wanted, isTooMany) = limit.multipliedReportingOverflow(by: Int64(paths))
+        return !isTooMany && records >= wanted
+    }
+}
+
+extension SplitLimits: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case maxRecordBytes, maxDepth, skip, limit
+    }
+
+    /// Reads what a manifest has; it says nothing of records that are left out where there are none.
+    init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        maxRecordBytes = try values.decode(Int.self, forKey: .maxRecordBytes)
+        maxDepth = try values.decode(Int.self, forKey: .maxDepth)
+        skip = try values.decodeIfPresent(Int64.self, forKey: .skip) ?? 0
+        limit = try values.decodeIfPresent(Int64.self, forKey: .limit)
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encode(maxRecordBytes, forKey: .maxRecordBytes)
+        try values.encode(maxDepth, forKey: .maxDepth)
+        if skip > 0 { try values.encode(skip, forKey: .skip) }
+        try values.encodeIfPresent(limit, forKey: .limit)
     }
 }

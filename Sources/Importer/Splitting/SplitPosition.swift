@@ -12,13 +12,24 @@ public struct SplitPosition: Sendable, Hashable, Codable {
     public var lineBreaks: Int64
     /// Where the line that holds this place begins.
     public var lineStart: Int64
+    /// How many records of each record path stand before this place, those that were left out included.
+    ///
+    /// In the order of the paths; nil where all records are taken, or at a source's beginning.
+    public var recordsBefore: [Int64]?
 
     /// A place; by default a source's beginning.
-    public init(byteOffset: Int64 = 0, enclosing: String = "", lineBreaks: Int64 = 0, lineStart: Int64 = 0) {
+    public init(
+        byteOffset: Int64 = 0,
+        enclosing: String = "",
+        lineBreaks: Int64 = 0,
+        lineStart: Int64 = 0,
+        recordsBefore: [Int64]? = nil
+    ) {
         self.byteOffset = byteOffset
         self.enclosing = enclosing
         self.lineBreaks = lineBreaks
         self.lineStart = lineStart
+        self.recordsBefore = recordsBefore
     }
 
     /// The beginning of a source.

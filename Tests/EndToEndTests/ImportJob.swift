@@ -118,6 +118,23 @@ struct ImportJob: Sendable, CustomTestStringConvertible {
         ]
     }
 
+    /// Objects that get UUIDs, some of them as their identifier.
+    static func generated(count: Int) -> [ImportJob] {
+        let people = Samples.people(count: count, seed: 10)
+        let attributes = """
+            "id": {"type": "integer64"}, "name": {"type": "string"},
+            "key": {"type": "uuid", "generated": true, "from": "note"}
+            """
+        return ["id", "key"].map { identifier in
+            ImportJob(
+                name: "generated, \(identifier) as identifier",
+                source: Data(people.pretty.utf8),
+                fileName: "people.json",
+                model: "{\"entities\": {\"P\": {\"identifier\": [\"\(identifier)\"], \"attributes\": {\(attributes)}}}}"
+            )
+        }
+    }
+
     /// Lines that are no JSON, an empty one, and one above 2,000 bytes, among the others.
     private static func withBrokenLines(_ samples: Samples) -> String {
         var lines = samples.records

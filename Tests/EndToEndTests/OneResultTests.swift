@@ -8,7 +8,11 @@ struct OneResultTests {
     static let chunkSizes = ["1", "3000", "64K", "8M"]
     static let commits = ["1", "7", "10000"]
 
-    @Test(arguments: ImportJob.withModel(count: 150) + ImportJob.inferred(count: 150) + ImportJob.parts(count: 150))
+    static let jobs =
+        ImportJob.withModel(count: 150) + ImportJob.inferred(count: 150) + ImportJob.parts(count: 150)
+        + ImportJob.generated(count: 150)
+
+    @Test(arguments: jobs)
     func isTheSameHoweverTheWorkIsSharedOut(_ job: ImportJob) throws {
         let files = try ImportJob.Files(job)
         let expected = try files.uninterruptedResult()

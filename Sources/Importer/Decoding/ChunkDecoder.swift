@@ -103,6 +103,7 @@ final class ChunkDecoder {
                     RecordDecoder.Input(
                         line: line.bytes,
                         lineOffset: line.offset,
+                        source: chunk.entry.source,
                         byteOffset: line.byteOffset,
                         ordinal: line.ordinal,
                         root: line.root,

@@ -52,8 +52,14 @@ final class EntityPlan {
     /// Texts stand in `defaultBytes`.
     let defaults: [Cell]
     let defaultBytes: [UInt8]
-    /// Attributes that an inserted object must have: not optional, and without a default.
+    /// Attributes that an inserted object must have: not optional, without a default, and not made by the import.
     let required: [Bool]
+    /// Attributes that an inserted object gets a UUID for if its record has no value.
+    let generated: [Bool]
+    /// Whether there is any.
+    let hasGenerated: Bool
+    /// Whether merging rows later needs to know what their records mention.
+    let needsPresence: Bool
     /// Which attributes are part of the identifier.
     let identifier: [Int]
     /// What a record does whose object is there already.
@@ -94,7 +100,10 @@ final class EntityPlan {
         slotCount = slotPaths.count
         recordSlot = slotOf[ExactText(AttributePath.record.description)] ?? -1
         recordKeySlot = slotOf[ExactText(AttributePath.recordKey.description)] ?? -1
-        required = entity.attributes.map { !$0.isOptional && $0.defaultValue == nil }
+        required = entity.attributes.map { !$0.isOptional && $0.defaultValue == nil && !$0.isGenerated }
+        generated = entity.attributes.map(\.isGenerated)
+        hasGenerated = generated.contains(true)
+        needsPresence = onConflict == .merge || onConflict == .replace && hasGenerated
         var defaultBytes: [UInt8] = []
         defaults = try entity.attributes.map { try Self.defaultCell(of: $0, in: entity, &defaultBytes) }
         self.defaultBytes = defaultBytes

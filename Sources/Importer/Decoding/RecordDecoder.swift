@@ -11,6 +11,8 @@ struct RecordDecoder {
         let line: ByteView
         /// Where the line begins in the chunk's bytes.
         let lineOffset: Int
+        /// The source's place in the job, from 0.
+        let source: Int
         /// The source position of the line's first byte.
         let byteOffset: Int64
         /// The record's number in the job.
@@ -231,7 +233,12 @@ struct RecordDecoder {
                 continue
             }
             if token < 0 {
-                if plan.required[attribute], !isNoObject { missing(attribute, input, tape) }
+                if plan.generated[attribute], !isNoObject {
+                    batch.presence[firstWord + attribute >> 6] |= 1 << UInt64(attribute & 63)
+                    batch.cells.append(generatedCell(attribute, input, tape, &batch.bytes))
+                } else if plan.required[attribute], !isNoObject {
+                    missing(attribute, input, tape)
+                }
                 continue
             }
             batch.presence[firstWord + attribute >> 6] |= 1 << UInt64(attribute & 63)
@@ -307,6 +314,7 @@ struct RecordDecoder {
             )
         }
         if token.kind == .null {
+            if plan.generated[attribute] { return generatedCell(attribute, input, tape, &batch.bytes) }
             if !plan.optional[attribute] {
                 errors.append(
                     error(
@@ -443,6 +451,25 @@ struct RecordDecoder {
         }
     }
 
+    /// A UUID for an object whose record has no value for it.
+    private func generatedCell(
+        _ attribute: Int,
+        _ input: Input,
+        _ tape: borrowing RecordTape,
+        _ bytes: inout [UInt8]
+    ) -> Cell {
+        let offset = bytes.count
+        GeneratedIdentifier.append(
+            entity: plan.entity.name,
+            attribute: plan.entity.attributes[attribute].name,
+            source: input.source,
+            byteOffset: position(of: input.root, input, tape),
+            record: self.bytes(of: input.root, input, tape),
+            to: &bytes
+        )
+        return .text(.generatedText, offset: offset, length: bytes.count - offset)
+    }
+
     private mutating func countChanges(_ batch: inout RowBatch) {
         for change in changes { batch.ledger.add(change.kind, entity: plan.index, attribute: change.attribute) }
         for (notes, attribute) in notes {
@@ -491,15 +518,19 @@ struct RecordDecoder {
         return input.byteOffset + Int64(token.start) - (token.kind == .string ? 1 : 0)
     }
 
-    /// The record's own bytes in its line.
-    private func range(_ input: Input, _ tape: borrowing RecordTape) -> Range<Int> {
-        let root = tape.tokens[input.root]
-        let quotes = root.kind == .string ? 1 : 0
-        return Int(root.start) - quotes..<Int(root.start) + Int(root.length) + quotes
+    /// A value's own bytes in the record's line, a string's quotes included.
+    private func range(of index: Int, _ tape: borrowing RecordTape) -> Range<Int> {
+        let token = tape.tokens[index]
+        let quotes = token.kind == .string ? 1 : 0
+        return Int(token.start) - quotes..<Int(token.start) + Int(token.length) + quotes
+    }
+
+    private func bytes(of index: Int, _ input: Input, _ tape: borrowing RecordTape) -> ByteView {
+        input.line[range(of: index, tape)]
     }
 
     private func place(_ input: Input, _ tape: borrowing RecordTape) -> RowBatch.Place {
-        let range = range(input, tape)
+        let range = range(of: input.root, tape)
         let identifier = plan.identifier.first.map { token(of: $0).token } ?? -1
         return RowBatch.Place(
             chunkOffset: input.lineOffset + range.lowerBound,
@@ -515,7 +546,7 @@ struct RecordDecoder {
         errors: [RecordError],
         nulled: [String] = []
     ) -> RowBatch.Reject {
-        let bytes = input.line[range(input, tape)]
+        let bytes = self.bytes(of: input.root, input, tape)
         return RowBatch.Reject(
             entity: plan.index,
             ordinal: input.ordinal,

@@ -14,6 +14,11 @@ struct Cell {
         case batchText
         /// Bytes that are no text, in the batch's own bytes.
         case batchBlob
+        /// Text in the batch's own bytes that was made for an object that has none.
+        ///
+        /// It counts on insert, and where it is the identifier is what the object is looked up by; it never takes the
+        /// place of what an object has.
+        case generatedText
     }
 
     let tag: Tag
@@ -65,7 +70,8 @@ struct RowBatch {
         ///
         /// So a batch's size follows that of its records, however wide the entity is.
         let firstCell: Int
-        /// Where the row's presence mask begins: a bit per attribute, 64 to a word, set where the record mentions it.
+        /// Where the row's presence mask begins: a bit per attribute, 64 to a word, set where the record mentions it
+        /// or a value was made for it.
         ///
         /// Missing is not null.
         let firstPresenceWord: Int

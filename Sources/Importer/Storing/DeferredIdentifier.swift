@@ -68,7 +68,7 @@ struct DeferredIdentifier {
 
     /// Keeps what rows that were just written mention.
     func save(_ presence: PresenceRuns?, _ database: Database) throws {
-        guard let presence, plan.onConflict == .merge else { return }
+        guard let presence, plan.needsPresence else { return }
         let statement = try database.cachedStatement(
             sql: "INSERT INTO _import_presence (job, entity, first_rowid, runs) VALUES (?, ?, ?, ?)"
         )

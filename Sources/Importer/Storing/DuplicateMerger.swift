@@ -88,10 +88,10 @@ final class DuplicateMerger {
         guard let differences = try Row.fetchOne(comparison, arguments: [object, rowID]) else {
             throw strayRow(rowID)
         }
-        let mask = plan.onConflict == .merge ? try mask(of: rowID) : nil
+        let mask = plan.needsPresence ? try mask(of: rowID) : nil
         return columns.indices.filter { attribute in
             guard !plan.isLocal[attribute], differences[attribute] as Bool else { return false }
-            guard let mask else { return true }
+            guard let mask, plan.onConflict == .merge || plan.generated[attribute] else { return true }
             return mask[attribute >> 6] & (1 << UInt64(attribute & 63)) != 0
         }
     }

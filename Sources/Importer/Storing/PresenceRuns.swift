@@ -61,10 +61,10 @@ struct PresenceRuns {
 
     /// Adds the row after the last one.
     ///
-    /// - Parameter presence: begins with the row's mask.
+    /// - Parameter presence: the row's mask.
     mutating func add(_ presence: ArraySlice<UInt64>, rowID: Int64) {
         if block == nil { block = Block(firstRowID: rowID) }
-        if end == 0 || !mask.elementsEqual(presence.prefix(width)) {
+        if end == 0 || !mask.elementsEqual(presence) {
             endRun()
             if runs == Self.mostRuns, let full = block {
                 done.append(full)
@@ -72,7 +72,7 @@ struct PresenceRuns {
                 (runs, end) = (0, 0)
             }
             mask.removeAll(keepingCapacity: true)
-            mask.append(contentsOf: presence.prefix(width))
+            mask.append(contentsOf: presence)
         }
         end += 1
     }

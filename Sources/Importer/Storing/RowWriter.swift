@@ -123,7 +123,7 @@ final class RowWriter {
             if row.unmet < 0 {
                 try insertRow(values, row, batch)
                 let rowID = sqlite3_last_insert_rowid(connection)
-                presence?.add(batch.presence[row.firstPresenceWord...], rowID: rowID)
+                presence?.add(mask(of: row, in: batch), rowID: rowID)
                 return .inserted(rowID: rowID)
             }
             try settle()
@@ -142,6 +142,20 @@ final class RowWriter {
         guard row.unmet < 0 else { return .incomplete }
         try insertRow(values, row, batch)
         return .inserted(rowID: sqlite3_last_insert_rowid(connection))
+    }
+
+    /// The row's presence mask, without the values that were made for it: they never take the place of others.
+    @inline(__always)
+    private func mask(of row: RowBatch.Row, in batch: borrowing RowBatch) -> ArraySlice<UInt64> {
+        let width = (plan.types.count + 63) / 64
+        var mask = batch.presence[row.firstPresenceWord..<row.firstPresenceWord + width]
+        guard plan.hasGenerated else { return mask }
+        place(row, in: batch)
+        for attribute in places.indices where plan.generated[attribute] && places[attribute] >= 0 {
+            guard batch.cells[places[attribute]].tag == .generatedText else { continue }
+            mask[mask.startIndex + attribute >> 6] &= ~(1 << UInt64(attribute & 63))
+        }
+        return mask
     }
 
     /// Finds the row's cells by the bits of its presence mask.
@@ -187,7 +201,7 @@ final class RowWriter {
             // A null pointer would bind NULL.
             let address = bytes.baseAddress ?? UnsafeRawPointer(bitPattern: 1)
             code = sqlite3_bind_blob(statement, place, address, Int32(bytes.count), nil)
-        case .chunkText, .batchText:
+        case .chunkText, .batchText, .generatedText:
             let bytes = values.text(cell)
             // An empty text needs an address too: a null pointer would bind NULL.
             let address = bytes.baseAddress ?? UnsafeRawPointer(bitPattern: 1)
@@ -283,6 +297,8 @@ final class RowWriter {
         case .real:
             return type == SQLITE_FLOAT
                 && sqlite3_column_double(select, column) == cell.realValue
+        // It is made for objects that are inserted, and changes none that is there.
+        case .generatedText: return true
         case .chunkText, .batchText:
             guard type == SQLITE_TEXT else { return false }
             let text = values.text(cell)

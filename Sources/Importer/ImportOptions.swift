@@ -139,6 +139,10 @@ public struct RunOptions: Sendable, Hashable {
     public var restart: Bool
     /// SQLite's `synchronous` while importing.
     public var durability: Durability
+    /// Indexes to build at the end, each as the attributes that it is on.
+    ///
+    /// Every entity that has all of them gets it, unless its table has an index on the same columns already.
+    public var indexes: [[String]]
 
     /// SQLite's `PRAGMA synchronous`.
     public enum Durability: String, Sendable, Hashable, CaseIterable {
@@ -156,7 +160,8 @@ public struct RunOptions: Sendable, Hashable {
         keepsChunks: Bool = false,
         again: Bool = false,
         restart: Bool = false,
-        durability: Durability = .normal
+        durability: Durability = .normal,
+        indexes: [[String]] = []
     ) {
         self.workers = max(1, workers)
         self.chunkSize = max(1, chunkSize)
@@ -166,5 +171,6 @@ public struct RunOptions: Sendable, Hashable {
         self.again = again
         self.restart = restart
         self.durability = durability
+        self.indexes = indexes
     }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import ImportModel
+import Synchronization
 
 /// One run of one job, from where it stands to its end.
 ///
@@ -162,7 +163,8 @@ final class ImportSession {
     private func finish() throws {
         progress.update { $0.phase = .finishing }
         try warnOfEmptyPaths()
-        let changes = try settleIdentifiers()
+        var changes: [EntityChanges] = []
+        try interruptibly { changes = try settleStore() }
         do {
             try judgeRejects()
         } catch {
@@ -187,24 +189,34 @@ final class ImportSession {
         progress.update { $0.phase = .finished }
     }
 
-    /// Makes one object of the rows that have the same identifier: begun again if it is interrupted.
+    /// Makes one object of the rows that have the same identifier, and builds the indexes, in one transaction.
     ///
     /// - Returns: what it changed.
-    private func settleIdentifiers() throws -> [EntityChanges] {
+    private func settleStore() throws -> [EntityChanges] {
         let isSorting = try database.read { [job] in try !DeferredIdentifier.positions(job: job.id, $0).isEmpty }
-        guard isSorting else { return [] }
+        guard isSorting || !options.indexes.isEmpty else { return [] }
         // The workers are gone: sorting may have the memory that they had.
         try database.inDatabase { try $0.execute(sql: "PRAGMA cache_size = -32000") }
-        interruption.onRequest { [database] in database.interrupt() }
-        do {
-            return try database.write { [job, interruption] database in
-                let changes = try DeferredIdentifier.settle(job, database) { try interruption.check() }
-                try interruption.check()
-                return changes
-            }
-        } catch let error as DatabaseError where error.resultCode.primaryResultCode == .SQLITE_INTERRUPT {
+        return try database.write { [job, options, interruption] database in
+            let changes = try DeferredIdentifier.settle(job, database) { try interruption.check() }
+            if let model = job.model { try StoreIndexes(wanted: options.indexes).build(for: model, database) }
             try interruption.check()
-            throw error
+            return changes
+        }
+    }
+
+    /// Does something in the store that takes a while, and that an interruption ends at once, as if it had not begun.
+    private func interruptibly(_ body: () throws -> Void) throws {
+        try interruption.check()
+        let isRunning = SharedFlag()
+        interruption.onRequest { [database] in
+            isRunning.ifSet { database.interrupt() }
+        }
+        do {
+            defer { isRunning.clear() }
+            try body()
+        } catch let error as DatabaseError where error.resultCode.primaryResultCode == .SQLITE_INTERRUPT {
+            throw interruption.error
         }
     }
 
@@ -276,6 +288,7 @@ final class ImportSession {
             feed: { try feed(queue, point) }
         )
         let inferred = stage.model()
+        if fault == nil { try StoreIndexes(wanted: options.indexes).check(inferred.model) }
         progress.update { progress in
             progress.messages += inferred.notices
         }
@@ -354,5 +367,17 @@ final class ImportSession {
             "\(directory.path): the split that made these chunks was not finished",
             advice: "Everything in them is imported. Finish the split, then resume."
         )
+    }
+}
+
+/// A flag that one thread clears while another may be acting on it.
+private final class SharedFlag: Sendable {
+    private let isSet = Mutex(true)
+
+    func clear() { isSet.withLock { $0 = false } }
+
+    /// Acts if it is still set; it stays so meanwhile.
+    func ifSet(_ action: () -> Void) {
+        isSet.withLock { if $0 { action() } }
     }
 }

@@ -32,6 +32,13 @@ struct RunArguments: ParsableArguments {
     @Option(help: "SQLite's synchronous setting while importing: full, normal or off.")
     var durability = RunOptions.Durability.normal
 
+    @Option(
+        name: .customLong("index"),
+        help: ArgumentHelp("Index to build at the end, on these attributes. May be repeated.", valueName: "a,b"),
+        transform: Self.names
+    )
+    var indexes: [[String]] = []
+
     var options: RunOptions {
         RunOptions(
             workers: Self.workers(workers),
@@ -39,7 +46,8 @@ struct RunArguments: ParsableArguments {
             commitEvery: commitEvery,
             chunkDirectory: chunks,
             keepsChunks: keepChunks,
-            durability: durability
+            durability: durability,
+            indexes: indexes
         )
     }
 
@@ -48,6 +56,13 @@ struct RunArguments: ParsableArguments {
         try ShapeArguments.check(chunkSize.count, "--chunk-size", in: 1...(.max))
         try ShapeArguments.check(commitEvery, "--commit-every", in: 1...(.max))
         if chunks?.isEmpty == true { throw ValidationError("--chunks: the path is empty") }
+    }
+
+    /// Attributes with commas in between.
+    static func names(_ text: String) throws -> [String] {
+        let names = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+        guard !names.contains("") else { throw ValidationError("'\(text)' has an empty name between its commas") }
+        return names
     }
 
     /// The workers asked for, or as many as there are processors, at most 4.

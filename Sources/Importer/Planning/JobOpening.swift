@@ -78,6 +78,11 @@ struct JobOpening {
                 advice: "Carry on with `importer resume \(store)`, or begin anew with --restart."
             )
         }
+        return try resumed(job)
+    }
+
+    private func resumed(_ job: StoredJob) throws -> Decision {
+        if let model = job.model { try StoreIndexes(wanted: run.indexes).check(model) }
         return .resume(job)
     }
 
@@ -106,6 +111,7 @@ struct JobOpening {
         replacing: StoredJob?,
         _ database: DatabaseQueue?
     ) throws -> Decision {
+        if let model = options.model { try StoreIndexes(wanted: run.indexes).check(model) }
         if let chunks {
             let job = StoredJob(
                 options: .init(options, takesChunks: true),
@@ -160,7 +166,7 @@ struct JobOpening {
     /// What it means to carry on with the store's last interrupted job.
     func decideToResume(_ database: DatabaseQueue) throws -> Decision {
         let jobs = try database.read(StoredJob.all)
-        if let open = jobs.last(where: { $0.state != .finished }) { return .resume(open) }
+        if let open = jobs.last(where: { $0.state != .finished }) { return try resumed(open) }
         guard let last = jobs.last else {
             throw ImportError(.noInput, "\(store): holds no import", advice: "Begin one with `importer import`.")
         }

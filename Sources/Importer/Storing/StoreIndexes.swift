@@ -1,0 +1,100 @@
+import GRDB
+import ImportModel
+
+/// Indexes that are built at the end of an import, when the tables are full (`--index`).
+struct StoreIndexes: Sendable {
+    /// The attributes of each index, in its order.
+    let wanted: [[String]]
+
+    /// Makes sure that some entity has the attributes of each index.
+    ///
+    /// - Throws: `ImportError` with `.usage`.
+    func check(_ model: ModelDescription) throws {
+        for names in wanted {
+            guard Set(names.map { ExactText($0) }).count == names.count, !names.isEmpty else {
+                throw ImportError(.usage, "--index \(names.joined(separator: ",")): an attribute is named twice")
+            }
+            guard !model.entities.contains(where: { Self.columns(names, of: $0) != nil }) else { continue }
+            let entities = model.entities.map {
+                "\($0.name) has: \($0.attributes.prefix(100).map(\.name).joined(separator: ", "))"
+            }
+            throw ImportError(
+                .usage,
+                "--index \(names.joined(separator: ",")): no entity has all these attributes",
+                advice: entities.joined(separator: "\n")
+            )
+        }
+    }
+
+    /// Builds the indexes that are not there yet, of every entity that has their attributes.
+    ///
+    /// Done once or again, in one transaction or not, the outcome is the same.
+    ///
+    /// - Throws: `DatabaseError` when SQLite fails or is interrupted.
+    func build(for model: ModelDescription, _ database: Database) throws {
+        for names in wanted {
+            for entity in model.entities {
+                guard let columns = Self.columns(names, of: entity),
+                    try !Self.hasIndex(columns, on: entity.table, database)
+                else { continue }
+                let name = try Self.freeName(([entity.table] + columns).joined(separator: "_"), database)
+                let list = columns.map(\.quotedIdentifier).joined(separator: ", ")
+                try database.execute(
+                    sql: "CREATE INDEX \(name.quotedIdentifier) ON \(entity.table.quotedIdentifier) (\(list))"
+                )
+            }
+        }
+    }
+
+    private static func columns(_ names: [String], of entity: EntityDescription) -> [String]? {
+        let columns = names.compactMap { name in
+            entity.attributes.first { ExactText($0.name) == ExactText(name) }?.column
+        }
+        return columns.count == names.count ? columns : nil
+    }
+
+    /// Whether an index over all rows, or the row id itself, is on just these columns in this order.
+    private static func hasIndex(_ columns: [String], on table: String, _ database: Database) throws -> Bool {
+        let wanted = columns.map(\.asciiLowercased)
+        let rowID = try String.fetchAll(
+            database,
+            sql: "SELECT name FROM pragma_table_info(?) WHERE pk > 0 AND type = 'INTEGER' COLLATE NOCASE",
+            arguments: [table]
+        )
+        if rowID.count == 1, rowID.map(\.asciiLowercased) == wanted { return true }
+        let indexes = try String.fetchAll(
+            database,
+            sql: "SELECT name FROM pragma_index_list(?) WHERE NOT partial",
+            arguments: [table]
+        )
+        return try indexes.contains { index in
+            // The name is NULL where the index is on an expression.
+            let keys = try Row.fetchAll(
+                database,
+                sql: "SELECT name, \"desc\", coll FROM pragma_index_xinfo(?) WHERE key ORDER BY seqno",
+                arguments: [index]
+            )
+            return keys.map { ($0["name"] as String?)?.asciiLowercased } == wanted
+                && keys.allSatisfy { !($0["desc"] as Bool) && $0["coll"] as String? == "BINARY" }
+        }
+    }
+
+    /// The wanted name, or one that comes as close as possible where it is taken.
+    private static func freeName(_ wanted: String, _ database: Database) throws -> String {
+        var name = wanted
+        var number = 2
+        while try isTaken(name, database) {
+            name = "\(wanted)_\(number)"
+            number += 1
+        }
+        return name
+    }
+
+    private static func isTaken(_ name: String, _ database: Database) throws -> Bool {
+        try Bool.fetchOne(
+            database,
+            sql: "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name = ? COLLATE NOCASE)",
+            arguments: [name]
+        ) ?? false
+    }
+}

@@ -9,8 +9,11 @@ public struct JobOptions: Sendable, Hashable {
     /// Where records stand; empty to find out.
     public var records: [RecordPath]
     /// The attributes of an inferred entity by which two of its records are the same object; empty for none.
+    ///
+    /// Where the job has several entities: `ENTITY:ATTRIBUTE`. An attribute without an entity belongs to that of the one
+    /// before it.
     public var identifier: [String]
-    /// Types that take the place of those that inference finds, by attribute.
+    /// Types that take the place of those that inference finds, by attribute, in every entity that has it.
     public var types: [String: AttributeType]
     /// What a record does whose identifier is there already.
     public var onConflict: ConflictPolicy

@@ -274,6 +274,7 @@ final class ImportSession {
         let stage = InferStage(
             sources: job.sources,
             maxDepth: job.options.maxDepth,
+            overrides: InferenceOverrides(identifier: job.options.identifier, types: job.options.types),
             queue: queue,
             removesChunks: false,
             progress: progress,
@@ -287,7 +288,15 @@ final class ImportSession {
             work: { try stage.work() },
             feed: { try feed(queue, point) }
         )
-        let inferred = stage.model()
+        let inferred: (model: ModelDescription, notices: [String])
+        do {
+            inferred = try stage.model()
+        } catch {
+            // What is missing may stand behind the fault.
+            if let fault { throw fault }
+            abandon()
+            throw error
+        }
         if fault == nil { try StoreIndexes(wanted: options.indexes).check(inferred.model) }
         progress.update { progress in
             progress.messages += inferred.notices
@@ -299,6 +308,12 @@ final class ImportSession {
         }
         deferredFault = fault
         wasJustSplit = true
+    }
+
+    /// Takes the job out of the store again, as it cannot be done as it is asked for: the next one may ask otherwise.
+    private func abandon() {
+        let isGone = (try? database.write { [job] in try job.remove($0) }) != nil
+        if isGone, !job.options.takesChunks { try? directory.removeAll() }
     }
 
     /// Whether this very run has cut the chunks that wait, so that they need no second look.

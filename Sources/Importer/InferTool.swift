@@ -56,6 +56,7 @@ struct InferTool {
         let stage = InferStage(
             sources: sources,
             maxDepth: job.maxDepth,
+            overrides: InferenceOverrides(job),
             queue: queue,
             removesChunks: removesChunks,
             progress: progress,
@@ -77,7 +78,7 @@ struct InferTool {
         )
         if let fault { throw fault }
         progress.update { $0.phase = .finished }
-        let inferred = stage.model()
+        let inferred = try stage.model()
         return InferredModel(text: inferred.model.encoded(), notices: inferred.notices)
     }
 }

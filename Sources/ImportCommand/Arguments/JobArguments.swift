@@ -27,6 +27,7 @@ struct JobArguments: ParsableArguments {
     var onConflict = ConflictPolicy.merge
 
     @OptionGroup var shape: ShapeArguments
+    @OptionGroup var inference: InferenceArguments
 
     @Option(
         help: ArgumentHelp(
@@ -51,6 +52,7 @@ struct JobArguments: ParsableArguments {
     /// - Throws: `ImportError` when the model file cannot be read or is no model.
     func options() throws -> JobOptions {
         var options = shape.options
+        inference.apply(to: &options)
         options.model = try model.map(Self.readModel)
         options.onConflict = onConflict
         options.onError = onError

@@ -35,7 +35,7 @@ struct RunArguments: ParsableArguments {
     @Option(
         name: .customLong("index"),
         help: ArgumentHelp("Index to build at the end, on these attributes. May be repeated.", valueName: "a,b"),
-        transform: Self.names
+        transform: InferenceArguments.names
     )
     var indexes: [[String]] = []
 
@@ -56,13 +56,6 @@ struct RunArguments: ParsableArguments {
         try ShapeArguments.check(chunkSize.count, "--chunk-size", in: 1...(.max))
         try ShapeArguments.check(commitEvery, "--commit-every", in: 1...(.max))
         if chunks?.isEmpty == true { throw ValidationError("--chunks: the path is empty") }
-    }
-
-    /// Attributes with commas in between.
-    static func names(_ text: String) throws -> [String] {
-        let names = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
-        guard !names.contains("") else { throw ValidationError("'\(text)' has an empty name between its commas") }
-        return names
     }
 
     /// The workers asked for, or as many as there are processors, at most 4.

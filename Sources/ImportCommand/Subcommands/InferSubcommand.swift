@@ -22,6 +22,7 @@ struct InferSubcommand: ParsableCommand {
     var sources: [String]
 
     @OptionGroup(title: "Job options") var shape: ShapeArguments
+    @OptionGroup(title: "Job options") var inference: InferenceArguments
 
     @Option(
         help: ArgumentHelp("Workers.", discussion: "Default: processors, at most 4.", valueName: "n")
@@ -38,11 +39,13 @@ struct InferSubcommand: ParsableCommand {
     }
 
     func run() throws {
+        var job = shape.options
+        inference.apply(to: &job)
         let watch = WatchedRun(mode: progress.progress, purpose: .inferring)
         let model = try watch.perform {
             try ImportPipeline.infer(
                 sources: sources,
-                job: shape.options,
+                job: job,
                 run: RunOptions(workers: RunArguments.workers(workers)),
                 progress: watch.progress,
                 interruption: watch.interruption

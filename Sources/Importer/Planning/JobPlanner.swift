@@ -56,6 +56,7 @@ struct JobPlanner {
                 entities: try entities(of: source.shape, source.description, isAlone: shaped.count == 1)
             )
         }
+        try checkOverrides(of: sources)
         var open: [Int: SourceStream] = [:]
         for (index, source) in shaped.enumerated() { open[index] = source.open }
         return Plan(sources: sources, open: open)
@@ -73,10 +74,27 @@ struct JobPlanner {
                 advice: "Give them to `importer split`, or import the sources themselves."
             )
         }
-        return try zip(header.sources, header.shapes).map { source, shape in
+        let sources = try zip(header.sources, header.shapes).map { source, shape in
             let entities = try entities(of: shape, source, isAlone: header.sources.count == 1)
             return StoredJob.Source(description: source, shape: shape, entities: entities)
         }
+        try checkOverrides(of: sources)
+        return sources
+    }
+
+    /// What is said of an inferred model must fit the entities, and is not for a model that is given.
+    private func checkOverrides(of sources: [StoredJob.Source]) throws {
+        let overrides = InferenceOverrides(options)
+        guard options.model == nil || overrides.isEmpty else {
+            throw ImportError(
+                .usage,
+                "--identifier and --type are for a model that is inferred, and there is a model file",
+                advice: "Say it in the model file (\"identifier\", \"type\"), or leave --model out."
+            )
+        }
+        var entities: [String] = []
+        for name in sources.flatMap(\.entities) where !entities.contains(name) { entities.append(name) }
+        try overrides.check(entities: entities)
     }
 
     /// The sources that the arguments stand for.

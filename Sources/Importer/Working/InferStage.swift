@@ -5,6 +5,7 @@ import Synchronization
 final class InferStage: Sendable {
     private let sources: [StoredJob.Source]
     private let maxDepth: Int
+    private let overrides: InferenceOverrides
     private let queue: ChunkQueue
     private let removesChunks: Bool
     private let progress: ImportProgress
@@ -14,6 +15,7 @@ final class InferStage: Sendable {
     init(
         sources: [StoredJob.Source],
         maxDepth: Int,
+        overrides: InferenceOverrides,
         queue: ChunkQueue,
         removesChunks: Bool,
         progress: ImportProgress,
@@ -21,6 +23,7 @@ final class InferStage: Sendable {
     ) {
         self.sources = sources
         self.maxDepth = maxDepth
+        self.overrides = overrides
         self.queue = queue
         self.removesChunks = removesChunks
         self.progress = progress
@@ -66,8 +69,10 @@ final class InferStage: Sendable {
         }
     }
 
-    /// The model that fits all records that were seen, and what was noticed on the way.
-    func model() -> (model: ModelDescription, notices: [String]) {
+    /// The model that fits all records that were seen, but for what was said of it, and what was noticed on the way.
+    ///
+    /// - Throws: `ImportError` when what was said of it cannot be.
+    func model() throws -> (model: ModelDescription, notices: [String]) {
         let statistics = merged.withLock { $0 }
         var entities: [EntityDescription] = []
         var notices: [String] = []
@@ -80,6 +85,9 @@ final class InferStage: Sendable {
                 notices += seen.map(\.description)
             }
         }
-        return (ModelDescription(entities: entities), notices)
+        var model = ModelDescription(entities: entities)
+        let empty = Set(entities.map(\.name).filter { (statistics[$0]?.records ?? 0) == 0 })
+        try overrides.apply(to: &model, empty: empty)
+        return (model, notices)
     }
 }

@@ -101,7 +101,7 @@ struct SplittingWindowTests {
         let limits = SplitLimits(maxRecordBytes: 5, maxDepth: 2, skip: 1, limit: 3)
         let result = try SplitCase(paths: ["$[*]"], limits: limits).split("[1,\"too large\",[[[1]]],2,3]")
         #expect(result.texts == ["", "", "2"])
-        #expect(result.entries.flatMap(\.rejects).map(\.code) == ["recordTooLarge", "recordTooLarge"])
+        #expect(result.entries.flatMap(\.rejects).map(\.code) == ["recordTooLarge", "recordTooDeep"])
         let skipped = SplitLimits(maxRecordBytes: 5, skip: 2)
         #expect(try SplitCase(paths: ["$[*]"], limits: skipped).split("[1,\"too large\",2]").texts == ["2"])
     }

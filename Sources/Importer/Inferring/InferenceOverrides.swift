@@ -1,0 +1,125 @@
+import ImportModel
+
+/// What a person says of a model that is inferred: its identifiers (`--identifier`) and types (`--type`).
+struct InferenceOverrides: Sendable {
+    /// Attributes, with their entity and a colon before them where the job has several: `users:id`.
+    ///
+    /// One without belongs to the entity of the one before it.
+    let identifier: [String]
+    /// By attribute, for every entity that has it.
+    let types: [String: AttributeType]
+
+    init(_ options: JobOptions) {
+        self.init(identifier: options.identifier, types: options.types)
+    }
+
+    init(identifier: [String], types: [String: AttributeType]) {
+        self.identifier = identifier
+        self.types = types
+    }
+
+    /// Whether nothing is said.
+    var isEmpty: Bool { identifier.isEmpty && types.isEmpty }
+
+    // MARK: Before inferring
+
+    /// An attribute of the identifier: its entity's place, and the names that it may mean, the first that is there counts.
+    private struct Name {
+        let entity: Int
+        let candidates: [String]
+    }
+
+    /// Makes sure that it is clear whose identifier each attribute is part of.
+    ///
+    /// - Parameter entities: the names of the job's entities.
+    /// - Throws: `ImportError` with `.usage`.
+    func check(entities: [String]) throws {
+        _ = try names(of: entities)
+    }
+
+    private func names(of entities: [String]) throws -> [Name] {
+        var current = entities.count == 1 ? 0 : nil
+        return try identifier.map { text in
+            // Names may have colons of their own: the longest entity's counts.
+            let prefixes = entities.indices.filter { text.hasPrefix(entities[$0] + ":") }
+            if let entity = prefixes.max(by: { entities[$0].utf8.count < entities[$1].utf8.count }) {
+                current = entity
+                let name = String(text.dropFirst(entities[entity].count + 1))
+                return Name(entity: entity, candidates: entities.count == 1 ? [text, name] : [name])
+            }
+            guard let current else {
+                throw ImportError(
+                    .usage,
+                    "--identifier: there are several entities, and it is not clear whose attribute \(text) is",
+                    advice: "Say it with \(entities.map { "--identifier '\($0):\(text)'" }.joined(separator: " or "))."
+                )
+            }
+            return Name(entity: current, candidates: [text])
+        }
+    }
+
+    // MARK: After inferring
+
+    /// Makes of the inferred model the one that is wanted.
+    ///
+    /// - Parameters:
+    ///   - model: inferred.
+    ///   - empty: the entities of which there were no records; nothing is known of their attributes.
+    /// - Throws: `ImportError` with `.usage` for an attribute that is not there, with `.badInput` for one that some
+    ///   record lacks and that therefore cannot identify it.
+    func apply(to model: inout ModelDescription, empty: Set<String>) throws {
+        try applyTypes(to: &model, empty: empty)
+        for name in try names(of: model.entities.map(\.name)) where !empty.contains(model.entities[name.entity].name) {
+            let entity = model.entities[name.entity]
+            let found = name.candidates.lazy.compactMap { candidate in
+                entity.attributes.first { ExactText($0.name) == ExactText(candidate) }
+            }.first
+            guard let attribute = found else {
+                throw ImportError(
+                    .usage,
+                    "--identifier: \(entity.name) has no attribute \(name.candidates[0])",
+                    advice: "\(Self.list(of: [entity]))\nNothing was imported."
+                )
+            }
+            guard !attribute.isOptional else {
+                throw ImportError(
+                    .badInput,
+                    "--identifier: some records of \(entity.name) have no \(attribute.name), or null",
+                    advice: "Choose attributes that every record has, or leave --identifier out. Nothing was imported."
+                )
+            }
+            guard !entity.identifier.contains(where: { ExactText($0) == ExactText(attribute.name) }) else {
+                throw ImportError(.usage, "--identifier: \(attribute.name) of \(entity.name) is named twice")
+            }
+            model.entities[name.entity].identifier.append(attribute.name)
+        }
+    }
+
+    private func applyTypes(to model: inout ModelDescription, empty: Set<String>) throws {
+        var unknown = Set(types.keys.map { ExactText($0) })
+        for entity in model.entities.indices {
+            for attribute in model.entities[entity].attributes.indices {
+                let name = ExactText(model.entities[entity].attributes[attribute].name)
+                guard let type = types.first(where: { ExactText($0.key) == name })?.value else { continue }
+                model.entities[entity].attributes[attribute].type = type
+                unknown.remove(name)
+            }
+        }
+        guard let name = unknown.map(\.text).min(), empty.isEmpty else { return }
+        throw ImportError(
+            .usage,
+            "--type: there is no attribute \(name)",
+            advice: "\(Self.list(of: model.entities))\nNothing was imported."
+        )
+    }
+
+    /// The attributes that there are, a line per entity.
+    private static func list(of entities: [EntityDescription]) -> String {
+        let most = 100
+        return entities.map { entity in
+            let names = entity.attributes.map(\.name)
+            let rest = names.count > most ? ", … and \(names.count - most) more" : ""
+            return "\(entity.name) has: \(names.prefix(most).joined(separator: ", "))\(rest)"
+        }.joined(separator: "\n")
+    }
+}

@@ -73,7 +73,7 @@ struct BadPlaceTests {
 
     @Test(.enabled(if: FullDiskTests.isPermitted, "mounting is not permitted here"))
     func refusesAReadOnlyStore() throws {
-        let disk = try #require(try FullDiskTests.Disk(megabytes: 4))
+        let disk = try #require(try FullDiskTests.Disk(megabytes: 8))
         let store = disk.path + "/store.sqlite"
         #expect(try importing(into: store).ending == .exit(0))
         let before = try StoreContent.digest(store)

@@ -62,6 +62,13 @@ struct DeferredIdentifier {
             let plan = try EntityPlan(entity: entity, index: position, onConflict: job.options.onConflict)
             var changes = EntityChanges(entity: entity.name, table: entity.table)
             try DeferredIdentifier(job: job.id, position: position, plan: plan).settle(&changes, database)
+            try database.execute(
+                sql: """
+                    UPDATE _import_entity SET updated = updated + ?, unchanged = unchanged + ?, ignored = ignored + ?
+                    WHERE job = ? AND position = ?
+                    """,
+                arguments: [changes.updated, changes.unchanged, changes.ignored, job.id, position]
+            )
             return changes
         }
     }
@@ -77,24 +84,20 @@ struct DeferredIdentifier {
         }
     }
 
-    /// Makes one object of the rows that have the same identifier, builds the index, and corrects the job's counts.
+    /// Makes one object of the rows that have the same identifier, and builds the index.
+    ///
+    /// The job's count of inserted objects is corrected; what the other records came to is the caller's to count.
     ///
     /// - Parameter changes: gets what is changed by it.
     /// - Throws: `DatabaseError`, and `ImportError` when the rows are not those that the job wrote.
     func settle(_ changes: inout EntityChanges, _ database: Database) throws {
         // Most often no two rows have the same identifier, which is found out by building the index.
         if try !buildIndex(database) {
-            let merger = try DuplicateMerger(database, job: job, position: position, plan: plan)
-            let counts = try merger.run(&changes)
+            let before = changes.deleted
+            try DuplicateMerger(database, job: job, position: position, plan: plan).run(&changes)
             try database.execute(
-                sql: """
-                    UPDATE _import_entity SET inserted = inserted - ?, updated = updated + ?,
-                        unchanged = unchanged + ?, ignored = ignored + ?
-                    WHERE job = ? AND position = ?
-                    """,
-                arguments: [
-                    counts.removed, counts.updated, counts.unchanged, counts.ignored, job, position,
-                ]
+                sql: "UPDATE _import_entity SET inserted = inserted - ? WHERE job = ? AND position = ?",
+                arguments: [changes.deleted - before, job, position]
             )
             try StoreSchema.prepareIdentifier(of: plan.entity, database, store: plan.entity.table)
         }

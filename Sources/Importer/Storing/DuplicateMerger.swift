@@ -7,15 +7,6 @@ import ImportModel
 ///
 /// The rows are sorted by SQLite, on disk where they are many; nothing here grows with their number.
 final class DuplicateMerger {
-    /// What became of the records that had an object already.
-    struct Counts {
-        /// The rows that are gone.
-        var removed: Int64 = 0
-        var updated: Int64 = 0
-        var unchanged: Int64 = 0
-        var ignored: Int64 = 0
-    }
-
     private let database: Database
     private let job: Int64
     private let position: Int
@@ -25,7 +16,6 @@ final class DuplicateMerger {
     private let comparison: Statement
     private let removal: Statement
     private var presence: PresenceRuns.Block?
-    private var counts = Counts()
 
     init(_ database: Database, job: Int64, position: Int, plan: EntityPlan) throws {
         self.database = database
@@ -46,8 +36,8 @@ final class DuplicateMerger {
 
     /// Merges all rows.
     ///
-    /// - Parameter changes: gets the objects that are changed and the rows that are gone.
-    func run(_ changes: inout EntityChanges) throws -> Counts {
+    /// - Parameter changes: gets the objects that are changed, the rows that are gone, and what their records came to.
+    func run(_ changes: inout EntityChanges) throws {
         let keys = plan.identifier.map { columns[$0] }
         // The plus signs keep SQLite from walking along an index, so that the rows are sorted before the first is seen.
         let order = (keys + ["rowid"]).map { "+\($0)" }.joined(separator: ", ")
@@ -62,24 +52,21 @@ final class DuplicateMerger {
         while let (rowID, isSame) = try cursor.next() {
             if isSame { try merge(rowID, into: first, &changes) } else { first = rowID }
         }
-        return counts
     }
 
     private func merge(_ rowID: Int64, into object: Int64, _ changes: inout EntityChanges) throws {
         if plan.onConflict == .ignore {
-            counts.ignored += 1
+            changes.ignored += 1
         } else {
             let changed = try changedAttributes(of: object, by: rowID)
             if changed.isEmpty {
-                counts.unchanged += 1
+                changes.unchanged += 1
             } else {
                 try set(changed.map { columns[$0] }, of: object, from: rowID)
-                counts.updated += 1
                 changes.update(object)
             }
         }
         try removal.execute(arguments: [rowID])
-        counts.removed += 1
         changes.delete(rowID)
     }
 

@@ -297,14 +297,20 @@ final class ImportSession {
             abandon()
             throw error
         }
-        if fault == nil { try StoreIndexes(wanted: options.indexes).check(inferred.model) }
         progress.update { progress in
             progress.messages += inferred.notices
         }
-        job = try database.write { [job, store] database in
-            var job = job
-            try job.adopt(inferred.model, isFinal: fault == nil, database, store: store)
-            return job
+        do {
+            if fault == nil { try StoreIndexes(wanted: options.indexes).check(inferred.model) }
+            job = try database.write { [job, store] database in
+                var job = job
+                try job.adopt(inferred.model, isFinal: fault == nil, database, store: store)
+                return job
+            }
+        } catch let error as ImportError where fault == nil && [.badInput, .usage].contains(error.code) {
+            // The store does not take such a model: a job that can never go on would only be in the way.
+            abandon()
+            throw error
         }
         deferredFault = fault
         wasJustSplit = true

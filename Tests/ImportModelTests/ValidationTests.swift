@@ -128,7 +128,7 @@ struct ValidationTests {
         }
         #expect(
             try error(#""ab""#, .string, Validation(minimumLength: 3))
-                == CoercionError(code: .tooShort, expected: "at least 3 characters", found: "2 characters")
+                == CoercionError(code: .tooShort, expected: "at least 3 characters", found: "string")
         )
         #expect(
             try error("12", .integer16, Validation(maximum: .number("9")))

@@ -37,6 +37,8 @@ enum ErrorGroupText {
         }
         switch CoercionError.Code(rawValue: group.code) {
         case .missingValue: return "missing in \(NumberText.counted(group.count, "record"))"
+        case .duplicateIdentifier:
+            return NumberText.counted(group.count, "record") + " whose identifier is there already"
         case .malformed where group.keyPath.isEmpty: return records("no JSON")
         case .invalidUTF8 where group.keyPath.isEmpty: return records("no UTF-8")
         case .recordTooLarge: return records("too large") + " (\(group.expected) are allowed)"

@@ -1,3 +1,4 @@
+import ImportModel
 import Importer
 
 /// A job's report for people.
@@ -55,7 +56,9 @@ enum ReportText {
 
     /// What deserves more than a number in the summary; nil where nothing does.
     static func warning(_ report: ImportReport) -> String? {
-        guard report.recordsRead > 0, report.rejected == report.recordsRead else { return nil }
+        guard report.recordsRead > 0, report.rejected == report.recordsRead,
+            report.errors.contains(where: { $0.code != CoercionError.Code.duplicateIdentifier.rawValue })
+        else { return nil }
         return "every record was rejected: is this the right model?"
     }
 

@@ -52,6 +52,9 @@ struct RejectsSubcommand: ParsableCommand {
     func validate() throws {
         if to?.isEmpty == true { throw ValidationError("--to: the path is empty") }
         if force && to == nil { throw ValidationError("--force is for --to") }
+        if all && to != nil && !raw {
+            throw ValidationError("--to writes what can be retried: open rejects, not --all")
+        }
         guard to != nil || raw else { return }
         if json { throw ValidationError("\(to == nil ? "--raw" : "--to") and --json exclude each other") }
         if showValues { throw ValidationError("\(to == nil ? "--raw" : "--to") writes the records as it is") }

@@ -124,10 +124,10 @@ struct ValueValidation: Sendable {
             let length = isText ? bytes.scalarCount : bytes.count
             let unit = isText ? "character" : "byte"
             guard length >= minimumLength else {
-                throw error(.tooShort, "at least \(Self.counted(minimumLength, unit))", Self.counted(length, unit))
+                throw error(.tooShort, "at least \(Self.counted(minimumLength, unit))", kind.name)
             }
             guard length <= maximumLength else {
-                throw error(.tooLong, "at most \(Self.counted(maximumLength, unit))", Self.counted(length, unit))
+                throw error(.tooLong, "at most \(Self.counted(maximumLength, unit))", kind.name)
             }
         }
         if let pattern, !pattern.matches(bytes) {

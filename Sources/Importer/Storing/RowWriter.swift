@@ -53,8 +53,11 @@ final class RowWriter {
         )
         if !identifier.isEmpty {
             let keys = identifier.enumerated().map { "\(columns[$1]) = ?\($0 + 1)" }
+            // The row id in the identifier's place: a result has no more columns than a table (`SQLITE_MAX_COLUMN`).
+            var results = columns
+            results[identifier[0]] = "rowid"
             select = try prepare(
-                "SELECT rowid, \(columns.joined(separator: ", ")) FROM \(entity.table.quotedIdentifier) "
+                "SELECT \(results.joined(separator: ", ")) FROM \(entity.table.quotedIdentifier) "
                     + "WHERE \(keys.joined(separator: " AND "))"
             )
         }
@@ -103,9 +106,11 @@ final class RowWriter {
         try chunkBytes.withUnsafeBufferPointer { chunk in
             try batch.bytes.withUnsafeBufferPointer { own in
                 try batch.cells.withUnsafeBufferPointer { cells in
-                    let values = Values(cells: cells, chunk: chunk, own: own)
-                    for index in batch.rows.indices where batch.rows[index].entity == entityIndex {
-                        try body(index, try write(batch.rows[index], values, batch, settle))
+                    try plan.defaultBytes.withUnsafeBufferPointer { defaults in
+                        let values = Values(cells: cells, chunk: chunk, own: own, defaults: defaults)
+                        for index in batch.rows.indices where batch.rows[index].entity == entityIndex {
+                            try body(index, try write(batch.rows[index], values, batch, settle))
+                        }
                     }
                 }
             }
@@ -176,6 +181,11 @@ final class RowWriter {
         let cells: UnsafeBufferPointer<Cell>
         let chunk: UnsafeBufferPointer<UInt8>
         let own: UnsafeBufferPointer<UInt8>
+        let defaults: UnsafeBufferPointer<UInt8>
+
+        /// The same for the plan's defaults.
+        @inline(__always)
+        var absent: Values { Values(cells: cells, chunk: chunk, own: defaults, defaults: defaults) }
 
         @inline(__always)
         func text(_ cell: Cell) -> UnsafeRawBufferPointer {
@@ -221,22 +231,20 @@ final class RowWriter {
         // Local, as each access to a class's property is checked.
         let insert = insert
         let plan = plan
-        try plan.defaultBytes.withUnsafeBufferPointer { defaults in
-            let absent = Values(cells: values.cells, chunk: values.chunk, own: defaults)
-            var next = row.firstCell
-            for attribute in 0..<plan.types.count {
-                let place = Int32(truncatingIfNeeded: attribute + 1)
-                if batch.isPresent(attribute, in: row) {
-                    try bind(values.cells[next], values, to: insert, at: place)
-                    next += 1
-                } else {
-                    try bind(plan.defaults[attribute], absent, to: insert, at: place)
-                }
+        let absent = values.absent
+        var next = row.firstCell
+        for attribute in 0..<plan.types.count {
+            let place = Int32(truncatingIfNeeded: attribute + 1)
+            if batch.isPresent(attribute, in: row) {
+                try bind(values.cells[next], values, to: insert, at: place)
+                next += 1
+            } else {
+                try bind(plan.defaults[attribute], absent, to: insert, at: place)
             }
-            let code = sqlite3_step(insert)
-            sqlite3_reset(insert)
-            if code != SQLITE_DONE { throw error(code) }
         }
+        let code = sqlite3_step(insert)
+        sqlite3_reset(insert)
+        if code != SQLITE_DONE { throw error(code) }
     }
 
     // MARK: Merging
@@ -244,10 +252,15 @@ final class RowWriter {
     /// The row with the same identifier, on which `select` stays until `merge` is done with it.
     private func find(_ values: Values) throws -> Int64? {
         for (place, attribute) in identifier.enumerated() {
-            try bind(values.cells[places[attribute]], values, to: select, at: Int32(place + 1))
+            // A record that does not mention it is inserted with its default.
+            if places[attribute] >= 0 {
+                try bind(values.cells[places[attribute]], values, to: select, at: Int32(place + 1))
+            } else {
+                try bind(plan.defaults[attribute], values.absent, to: select, at: Int32(place + 1))
+            }
         }
         switch sqlite3_step(select) {
-        case SQLITE_ROW: return sqlite3_column_int64(select, 0)
+        case SQLITE_ROW: return sqlite3_column_int64(select, Int32(identifier[0]))
         case SQLITE_DONE:
             sqlite3_reset(select)
             return nil
@@ -260,26 +273,25 @@ final class RowWriter {
     /// Sets what the record mentions and the stored object has otherwise; under `replace` also what it does not mention.
     private func merge(_ values: Values, into rowID: Int64) throws -> Effect {
         let plan = plan
-        return try plan.defaultBytes.withUnsafeBufferPointer { defaults in
-            let absent = Values(cells: values.cells, chunk: values.chunk, own: defaults)
-            var changed: [Int] = []
-            for attribute in 0..<places.count where !plan.isLocal[attribute] {
-                guard let (cell, values) = newValue(of: attribute, values, absent) else { continue }
-                if !isStored(cell, values, at: Int32(attribute + 1)) { changed.append(attribute) }
-            }
-            sqlite3_reset(select)
-            guard !changed.isEmpty else { return .unchanged }
-            let statement = try update(setting: changed)
-            for (place, attribute) in changed.enumerated() {
-                guard let (cell, values) = newValue(of: attribute, values, absent) else { continue }
-                try bind(cell, values, to: statement, at: Int32(place + 1))
-            }
-            sqlite3_bind_int64(statement, Int32(changed.count + 1), rowID)
-            let code = sqlite3_step(statement)
-            sqlite3_reset(statement)
-            if code != SQLITE_DONE { throw error(code) }
-            return .updated(rowID: rowID)
+        let absent = values.absent
+        var changed: [Int] = []
+        // Where the first part of the identifier should stand is the row id; it is the same as it is.
+        for attribute in 0..<places.count where !plan.isLocal[attribute] && attribute != identifier[0] {
+            guard let (cell, values) = newValue(of: attribute, values, absent) else { continue }
+            if !isStored(cell, values, at: Int32(attribute)) { changed.append(attribute) }
         }
+        sqlite3_reset(select)
+        guard !changed.isEmpty else { return .unchanged }
+        let statement = try update(setting: changed)
+        for (place, attribute) in changed.enumerated() {
+            guard let (cell, values) = newValue(of: attribute, values, absent) else { continue }
+            try bind(cell, values, to: statement, at: Int32(place + 1))
+        }
+        sqlite3_bind_int64(statement, Int32(changed.count + 1), rowID)
+        let code = sqlite3_step(statement)
+        sqlite3_reset(statement)
+        if code != SQLITE_DONE { throw error(code) }
+        return .updated(rowID: rowID)
     }
 
     /// What the current row sets an attribute of a stored object to; nil to leave it alone.

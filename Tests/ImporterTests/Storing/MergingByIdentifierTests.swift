@@ -1,8 +1,8 @@
 import Foundation
-import ImportModel
 import TestSupport
 import Testing
 
+@testable import ImportModel
 @testable import Importer
 
 /// Records with an identifier merge into the object that has it, by what they mention and nothing else.
@@ -25,6 +25,52 @@ struct MergingByIdentifierTests {
             "SELECT key, quote(a), quote(b), quote(must) FROM item ORDER BY rowid"
         )
         return (report, rows.trimmingCharacters(in: .whitespacesAndNewlines))
+    }
+
+    /// What a new object would need is missing in the last record, so the ones before it in its batch are merged then.
+    @Test func countsEachRecordOnceWhereObjectsMustBeKnownBeforeTheEnd() throws {
+        let (report, rows) = try run(
+            #"[{"key":"k","must":1},{"key":"k","must":2},{"key":"k","must":2},{"key":"z"},{"key":"k","a":3}]"#
+        )
+        #expect(rows == "k|3|'none'|2.0")
+        #expect([report.recordsRead, report.inserted, report.updated] == [5, 1, 2])
+        #expect([report.unchanged, report.ignored, report.rejected] == [1, 0, 1])
+    }
+
+    @Test(arguments: [("string", "\"d\""), ("integer64", "4")])
+    func anIdentifierThatIsNotMentionedIsItsDefault(_ type: String, _ value: String) throws {
+        let job = try LibraryImport("[{\"a\":1},{\"a\":2},{\"a\":2}]")
+        let text = """
+            {"entities": {"item": {"records": "$[*]", "identifier": ["key"], "attributes": {
+              "a": {"type": "integer64"}, "key": {"type": "\(type)", "default": \(value)}}}}}
+            """
+        let options = JobOptions(model: try ModelDescription(parsing: Array(text.utf8)))
+        // The first time a text is settled at the end, and then it is looked up.
+        for counts in [[1, 1, 1], [0, 2, 1]] {
+            let report = try job.pipeline(options, RunOptions(again: true)).run().report
+            #expect([report.inserted, report.updated, report.unchanged] == counts.map(Int64.init))
+            #expect(try StoreContent.query(job.store, "SELECT count(*), min(a) FROM item") == "1|2")
+        }
+    }
+
+    @Test func aTableMayHaveAsManyColumnsAsSQLiteAllows() throws {
+        let count = ModelReader.mostAttributes
+        func members(_ value: (Int) -> String) -> String {
+            (0..<count).map { "\"c\($0)\": \(value($0))" }.joined(separator: ", ")
+        }
+        let other = members { $0 == 7 ? "1" : "\($0 + 1)" }
+        let job = try LibraryImport("[{\(members { "\($0)" })}, {\(other)}, {\"c7\": 7, \(members { "\($0)" })}]")
+        let text = """
+            {"entities": {"item": {"records": "$[*]", "identifier": ["c7"], "attributes": {
+              \(members { _ in "{\"type\": \"string\"}" })}}}}
+            """
+        let options = JobOptions(model: try ModelDescription(parsing: Array(text.utf8)))
+        for counts in [[2, 0, 1], [0, 0, 3]] {
+            let report = try job.pipeline(options, RunOptions(again: true)).run().report
+            #expect([report.inserted, report.updated, report.unchanged] == counts.map(Int64.init))
+        }
+        let sums = try StoreContent.query(job.store, "SELECT c0, c7, c1999 FROM item ORDER BY rowid")
+        #expect(sums == "0|7|1999\n1|1|2000")
     }
 
     @Test func aMissingKeyLeavesTheStoredValueAndANullDoesNot() throws {

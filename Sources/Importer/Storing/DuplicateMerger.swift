@@ -15,6 +15,8 @@ final class DuplicateMerger {
     private let columns: [String]
     private let comparison: Statement
     private let removal: Statement
+    /// Updates by the attributes that they set.
+    private var updates: [[Int]: Statement] = [:]
     private var presence: PresenceRuns.Block?
 
     init(_ database: Database, job: Int64, position: Int, plan: EntityPlan) throws {
@@ -62,7 +64,7 @@ final class DuplicateMerger {
             if changed.isEmpty {
                 changes.unchanged += 1
             } else {
-                try set(changed.map { columns[$0] }, of: object, from: rowID)
+                try update(setting: changed).execute(arguments: [rowID, object])
                 changes.update(object)
             }
         }
@@ -84,12 +86,16 @@ final class DuplicateMerger {
     }
 
     /// Copies values inside of SQLite: text with NUL in it does not survive being read as a string.
-    private func set(_ changed: [String], of object: Int64, from rowID: Int64) throws {
-        let list = changed.joined(separator: ", ")
-        let statement = try database.cachedStatement(
+    private func update(setting attributes: [Int]) throws -> Statement {
+        if let statement = updates[attributes] { return statement }
+        // Rows that each change other attributes must not pile statements up.
+        if updates.count >= 64 { updates.removeAll() }
+        let list = attributes.map { columns[$0] }.joined(separator: ", ")
+        let statement = try database.makeStatement(
             sql: "UPDATE \(table) SET (\(list)) = (SELECT \(list) FROM \(table) WHERE rowid = ?) WHERE rowid = ?"
         )
-        try statement.execute(arguments: [rowID, object])
+        updates[attributes] = statement
+        return statement
     }
 
     private func strayRow(_ rowID: Int64) -> ImportError {

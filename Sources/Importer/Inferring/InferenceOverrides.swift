@@ -35,6 +35,13 @@ struct InferenceOverrides: Sendable {
     /// - Throws: `ImportError` with `.usage`.
     func check(entities: [String]) throws {
         _ = try names(of: entities)
+        // A bitfield without the names of its bits is no model that could be read again.
+        guard let name = types.filter({ $0.value == .bitfield }).keys.min() else { return }
+        throw ImportError(
+            .usage,
+            "--type: \(name) cannot be a bitfield here, as the names of its bits are not known",
+            advice: "Print a model with `importer infer`, say \"bits\" in it, and give it with --model."
+        )
     }
 
     private func names(of entities: [String]) throws -> [Name] {

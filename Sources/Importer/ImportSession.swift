@@ -183,8 +183,8 @@ final class ImportSession {
             )
         )
         removeChunks()
-        if job.options.retry == .stored {
-            try? FileManager.default.removeItem(atPath: JobOpening.exportPath(of: store))
+        if job.options.retry == .stored, let path = job.sources.first?.description.path {
+            try? FileManager.default.removeItem(atPath: path)
         }
         progress.update { $0.phase = .finished }
     }

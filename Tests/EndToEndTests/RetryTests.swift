@@ -36,6 +36,20 @@ struct RetryTests {
         #expect(try Data(contentsOf: URL(filePath: job.exported)) == raw.output)
     }
 
+    @Test func aModelLeavesFilesAlone() throws {
+        let job = try RepairJob(.lines, count: 100)
+        let edited = job.store + ".retry.ndjson"
+        try Data("edited by hand".utf8).write(to: URL(filePath: edited))
+        let better = try job.directory.write(
+            try String(contentsOfFile: job.directory.path("model.json"), encoding: .utf8)
+                .replacing("\"integer64\"", with: "\"integer64\", \"optional\": true"),
+            to: "better.json"
+        )
+        #expect(try runImporter("retry", job.store, "--model", better).ending == .exit(0))
+        #expect(try String(contentsOfFile: edited, encoding: .utf8) == "edited by hand")
+        #expect(!FileManager.default.fileExists(atPath: job.store + ".retry-2.ndjson"))
+    }
+
     @Test func leavesOpenWhatIsLeftOut() throws {
         let job = try RepairJob(.lines, count: 600)
         try job.export(every: 3)

@@ -14,8 +14,17 @@ struct RetryRequest: Sendable {
 
 /// Finds out what a retry means for its store.
 extension JobOpening {
-    /// Where the stored rejects are written to be retried as they are.
-    static func exportPath(of store: String) -> String { store + ".retry.ndjson" }
+    /// Where the stored rejects are written to be retried as they are: a file that is not there yet, as one that is may
+    /// have been edited.
+    private static func exportPath(of store: String) -> String {
+        var path = store + ".retry.ndjson"
+        var number = 2
+        while FileManager.default.fileExists(atPath: path) {
+            path = "\(store).retry-\(number).ndjson"
+            number += 1
+        }
+        return path
+    }
 
     /// What it means to retry.
     ///
@@ -107,7 +116,7 @@ extension JobOpening {
             as: .repairLines,
             leavingOutPartial: true,
             toFile: path,
-            overwrites: true,
+            overwrites: false,
             mode: 0o600
         )
         if export.partial > 0 {

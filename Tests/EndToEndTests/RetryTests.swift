@@ -50,6 +50,27 @@ struct RetryTests {
         #expect(!FileManager.default.fileExists(atPath: job.store + ".retry-2.ndjson"))
     }
 
+    @Test func makesAnIdentifierOfWhereTheRejectStood() throws {
+        let directory = try TemporaryDirectory()
+        let model = try directory.write(
+            """
+            {"entities": {"thing": {"records": "$", "identifier": ["id"], "attributes": {
+              "id": {"type": "uuid", "generated": true}, "count": {"type": "integer64"}}}}}
+            """,
+            to: "model.json"
+        )
+        let store = directory.path("store.sqlite")
+        let source = try directory.write("{\"count\":\"x\"}\n{\"count\":\"y\"}\n", to: "things.ndjson")
+        #expect(try runImporter(source, "--into", store, "--model", model).ending == .exit(0))
+        // Two repaired records with the same bytes at the same place of their files are two objects all the same.
+        for reject in 1...2 {
+            let line = "{\"reject\": \(reject), \"record\": {\"count\":5}}\n"
+            let file = try directory.write(line, to: "fix\(reject).ndjson")
+            #expect(try runImporter("retry", store, file).ending == .exit(0))
+        }
+        #expect(try StoreContent.query(store, "SELECT count(*), sum(count) FROM thing") == "2|10")
+    }
+
     @Test func leavesOpenWhatIsLeftOut() throws {
         let job = try RepairJob(.lines, count: 600)
         try job.export(every: 3)

@@ -99,6 +99,7 @@ final class ChunkDecoder {
             case .record where record?.isText == true: reject(line, .malformed, at: 0, plan, into: &batch)
             case .record(let reader):
                 decoders[place].retriedKey = record?.key
+                decoders[place].origin = record?.origin
                 decoders[place].decode(
                     RecordDecoder.Input(
                         line: line.bytes,

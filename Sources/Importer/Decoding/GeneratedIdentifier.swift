@@ -16,7 +16,7 @@ import ImportModel
 /// 6. the record's own bytes in the source, with every CR and LF in them replaced by a space
 ///
 /// The UUID is the first 16 bytes of the hash, with 8 in the high half of byte 6 and binary 10 in the two highest bits of
-/// byte 8. So whoever imports the same record again, however the work is shared out or interrupted, makes the same UUID.
+/// byte 8. A reject that is retried counts as standing where it stood when it was rejected. So whoever imports the same record again, however the work is shared out or interrupted, makes the same UUID.
 struct GeneratedIdentifier {
     /// The length of the text.
     static let length = 36

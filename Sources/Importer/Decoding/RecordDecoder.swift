@@ -22,6 +22,14 @@ struct RecordDecoder {
         let recordKey: Int
     }
 
+    /// Where a record stood that is tried again.
+    struct Origin: Sendable {
+        /// The source's place in the job that rejected it, from 0.
+        let source: Int
+        /// The record's first byte in the source.
+        let byteOffset: Int64
+    }
+
     let plan: EntityPlan
     /// The token that fills each slot, as far as `filled` has the current generation.
     private var slotToken: [Int32]
@@ -46,6 +54,10 @@ struct RecordDecoder {
     private let presenceWords: Int
     /// The key that the record at hand had in its collection, in a retry: it stands beside the record there.
     var retriedKey: [UInt8]?
+    /// Where the record at hand stood before, in a retry.
+    ///
+    /// What is made for it is made of that: records of several repair files would else be taken for the same.
+    var origin: Origin?
     /// Stands for the token of `retriedKey`, which is not on the tape.
     private static let retriedKeyToken = -2
 
@@ -462,8 +474,8 @@ struct RecordDecoder {
         GeneratedIdentifier.append(
             entity: plan.entity.name,
             attribute: plan.entity.attributes[attribute].name,
-            source: input.source,
-            byteOffset: position(of: input.root, input, tape),
+            source: origin?.source ?? input.source,
+            byteOffset: origin?.byteOffset ?? position(of: input.root, input, tape),
             record: self.bytes(of: input.root, input, tape),
             to: &bytes
         )

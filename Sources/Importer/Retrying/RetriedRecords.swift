@@ -12,6 +12,8 @@ struct RetriedRecords: Sendable {
         let isText: Bool
         /// The record's key in its collection, if it has one.
         let key: [UInt8]?
+        /// Where the record stood when it was rejected.
+        let origin: RecordDecoder.Origin
     }
 
     private let first: Int64
@@ -26,7 +28,7 @@ struct RetriedRecords: Sendable {
         records = try Row.fetchAll(
             database,
             sql: """
-                SELECT retry.entity, retry.is_text, retry.record_key, reject.state
+                SELECT retry.entity, retry.is_text, retry.record_key, reject.state, reject.source, reject.byte_offset
                 FROM _import_retry AS retry JOIN _import_reject AS reject ON reject.id = retry.reject
                 WHERE retry.job = ? AND retry.ordinal >= ? AND retry.ordinal < ? ORDER BY retry.ordinal
                 """,
@@ -36,7 +38,8 @@ struct RetriedRecords: Sendable {
                 entity: row["entity"],
                 isOpen: row["state"] == RejectState.open.rawValue,
                 isText: row["is_text"],
-                key: (row["record_key"] as String?).map { Array($0.utf8) }
+                key: (row["record_key"] as String?).map { Array($0.utf8) },
+                origin: RecordDecoder.Origin(source: row["source"], byteOffset: row["byte_offset"])
             )
         }
         guard records.count == chunk.records else {

@@ -195,6 +195,8 @@ struct StoredJob: Sendable {
         _ database: Database,
         store: String
     ) throws {
+        // What cannot be imported with, or read back, must not get into the store.
+        for (position, entity) in model.entities.enumerated() { _ = try EntityPlan(entity: entity, index: position) }
         // Whether a second record of the same object is an error must be known as each one comes.
         let defersIdentifiers = options.onConflict != .error
         try DeferredIdentifier.settle(tables: model.entities.map(\.table), database)

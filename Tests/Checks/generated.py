@@ -57,4 +57,5 @@ def main():
         print(made(entity, attribute, int(number), len(text[:at].encode()), record))
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -97,4 +97,20 @@ struct GeneratedTests {
         #expect(again.unchanged == 3)
         #expect(try StoreContent.digest(store) == before)
     }
+
+    /// A text that a transformer makes null is no value, just like null itself.
+    @Test(arguments: ["", ", \"optional\": true"])
+    func makesOneForATextThatBecomesNull(_ option: String) throws {
+        let directory = try TemporaryDirectory()
+        let model = try directory.write(
+            "{\"entities\":{\"T\":{\"records\":\"$[*]\",\"attributes\":{\"key\":{\"type\":\"uuid\",\"generated\":true,"
+                + "\"transform\":[\"trim\",\"emptyToNull\"]\(option)}}}}}",
+            to: "model.json"
+        )
+        let source = try directory.write("[{\"key\":\" \"},{\"key\":\"\"},{\"key\":null},{}]", to: "p.json")
+        let store = directory.path("store.sqlite")
+        let report = try Report(runImporter(source, "--into", store, "--model", model, "--json").output)
+        #expect(report.inserted == 4)
+        #expect(try StoreContent.query(store, "SELECT count(DISTINCT \"key\"), min(length(\"key\")) FROM T") == "4|36")
+    }
 }

@@ -14,7 +14,8 @@ final class AttributeRules: Sendable {
     /// - Throws: `AttributeMistakes` with all that is wrong with the description.
     init(_ attribute: AttributeDescription, transformers registry: TransformerRegistry) throws(AttributeMistakes) {
         var mistakes: [AttributeMistake] = []
-        isOptional = attribute.isOptional
+        // What has no value gets one that is made for it.
+        isOptional = attribute.isOptional || attribute.isGenerated
         coercion = TypedCoercion(attribute, &mistakes)
         transformers = Self.chain(attribute.transformers, registry, &mistakes)
         validation =

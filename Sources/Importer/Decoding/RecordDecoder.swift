@@ -365,7 +365,7 @@ struct RecordDecoder {
                 self.notes.append((notes, attribute))
             }
             switch value {
-            case .null: return .null
+            case .null: return plan.generated[attribute] ? generatedCell(attribute, input, tape, &batch.bytes) : .null
             case .integer(let number): return .integer(number)
             case .real(let number): return .real(number)
             case .verbatim(let text):

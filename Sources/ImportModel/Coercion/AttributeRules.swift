@@ -54,7 +54,7 @@ final class AttributeRules: Sendable {
             value = try coercion.coerce(token, scratch: &scratch, notes: &added)
         }
         if case .null = value, !isOptional {
-            throw CoercionError(code: .unexpectedNull, expected: coercion.type.rawValue, found: "a value for null")
+            throw CoercionError(code: .unexpectedNull, expected: coercion.type.rawValue, found: "value for null")
         }
         try validation?.check(value, scratch: scratch, kind: token.kind)
         notes.formUnion(added)

@@ -372,8 +372,8 @@ final class ImportSession {
         defer { open = [:] }
         var isFirst = point.chunks.isEmpty
         let keepsAll = job.model == nil
-        return try splitStage(point).run(from: point.split, open: open) { [directory, options] chunk in
-            if keepsAll { try directory.checkRoom(forChunksOf: options.chunkSize) }
+        return try splitStage(point).run(from: point.split, open: open) { [directory] chunk in
+            if keepsAll { try directory.checkRoom(forChunkOf: chunk.entry.bytes) }
             try queue.put(chunk, committed: isFirst ? point.committed : .none)
             isFirst = false
         }

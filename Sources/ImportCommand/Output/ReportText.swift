@@ -57,7 +57,8 @@ enum ReportText {
     /// What deserves more than a number in the summary; nil where nothing does.
     static func warning(_ report: ImportReport) -> String? {
         guard report.recordsRead > 0, report.rejected == report.recordsRead,
-            report.errors.contains(where: { $0.code != CoercionError.Code.duplicateIdentifier.rawValue })
+            report.errors.isEmpty
+                || report.errors.contains(where: { $0.code != CoercionError.Code.duplicateIdentifier.rawValue })
         else { return nil }
         return "every record was rejected: is this the right model?"
     }

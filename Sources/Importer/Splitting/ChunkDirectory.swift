@@ -174,13 +174,13 @@ final class ChunkDirectory: Sendable {
         return overflow ? Int64.max : Int64(clamping: bytes)
     }
 
-    /// Makes sure that there is room for a chunk, and for the store to note where the import stands.
+    /// Makes sure that there is room for another chunk, and for the store to note where the import stands.
     ///
-    /// - Parameter chunkSize: the size at which a chunk is closed, in bytes.
+    /// - Parameter size: the last chunk's, in bytes.
     /// - Throws: `ImportError` with `.io` if there is not.
-    func checkRoom(forChunksOf chunkSize: Int) throws {
+    func checkRoom(forChunkOf size: Int64) throws {
         let free = try freeBytes()
-        guard free < Int64(chunkSize) + Self.reserve else { return }
+        guard free < size + Self.reserve else { return }
         throw ImportError(
             .io,
             "cannot write another chunk to \(path): its disk has only \(free >> 10) KiB left",

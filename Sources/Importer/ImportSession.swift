@@ -141,6 +141,12 @@ final class ImportSession {
 
     /// Closes the session's connection; the WAL goes with it if nobody else has the store open.
     func close() throws {
+        // The last connection to close copies what is left in the WAL while it locks everybody out; this only waits for
+        // those who read what was there before, and not for long.
+        _ = try? database.inDatabase { database in
+            try database.execute(sql: "PRAGMA busy_timeout = 1000")
+            try database.checkpoint(.full)
+        }
         try database.close()
     }
 

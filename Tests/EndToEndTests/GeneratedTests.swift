@@ -113,4 +113,21 @@ struct GeneratedTests {
         #expect(report.inserted == 4)
         #expect(try StoreContent.query(store, "SELECT count(DISTINCT \"key\"), min(length(\"key\")) FROM T") == "4|36")
     }
+
+    /// A value that became null is none, so one is made.
+    @Test func makesAnIdentifierWhereAMisfitBecameNull() throws {
+        let directory = try TemporaryDirectory()
+        let source = try directory.write(#"[{"n": 1, "u": "bad"}, {"n": 2}]"#, to: "g.json")
+        let model = try directory.write(
+            """
+            {"entities": {"g": {"attributes": {
+              "n": {"type": "integer64"}, "u": {"type": "uuid", "generated": true, "optional": true}}}}}
+            """,
+            to: "model.json"
+        )
+        let store = directory.path("g.sqlite")
+        let command = [Project.importer, "import", source, "--into", store, "--model", model, "--on-error", "null"]
+        #expect(try run(command).ending == .exit(0))
+        #expect(try StoreContent.query(store, "SELECT count(DISTINCT u) FROM g WHERE substr(u, 15, 1) = '8'") == "2")
+    }
 }

@@ -239,4 +239,28 @@ struct RetryTests {
         #expect(try String(contentsOf: URL(filePath: job.exported), encoding: .utf8).split(separator: "\n").count == 1)
         #expect(try runImporter("retry", job.store, job.exported).ending == .exit(0))
     }
+
+    /// A record's key is not among its bytes, and still is what it was when the record is tried again.
+    @Test(arguments: ["json", "string"])
+    func keepsTheKeysOfRepairedRecords(type: String) throws {
+        let directory = try TemporaryDirectory()
+        let source = try directory.write(#"{"a\"é\n": {"n": "x"}, "b": {"n": 2}}"#, to: "k.json")
+        let attributes = #""k": {"type": "\#(type)", "from": "$key"}, "n": {"type": "integer64"}"#
+        let model = try directory.write(
+            #"{"entities": {"t": {"records": "$.*", "attributes": {\#(attributes)}}}}"#,
+            to: "model.json"
+        )
+        let store = directory.path("k.sqlite")
+        #expect(try run([Project.importer, "import", source, "--into", store, "--model", model]).ending == .exit(0))
+        let file = directory.path("fix.ndjson")
+        #expect(try runImporter("rejects", store, "--to", file).ending == .exit(0))
+        let lines = try String(contentsOfFile: file, encoding: .utf8)
+        try lines.replacing(#""n": "x""#, with: #""n": 1"#).write(toFile: file, atomically: true, encoding: .utf8)
+        let retried = try runImporter("retry", store, file)
+        #expect(retried.ending == .exit(0), "\(retried.errorText)")
+        let key = type == "json" ? "json_extract(k, '$')" : "k"
+        #expect(
+            try StoreContent.query(store, "SELECT hex(\(key)), n FROM t ORDER BY n") == "6122C3A90A|1\n62|2"
+        )
+    }
 }

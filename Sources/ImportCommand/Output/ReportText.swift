@@ -41,6 +41,12 @@ enum ReportText {
             + "nothing was changed. --again imports it once more.\n"
     }
 
+    /// The answer to a resume where nothing is interrupted.
+    static func nothingToResume(_ report: ImportReport, store: String) -> String {
+        "\(TerminalText.escaped(store)) has all of \(sources(report)) "
+            + "(\(NumberText.counted(report.recordsRead, "record"))): there was nothing to carry on with.\n"
+    }
+
     /// The answer to a retry of a file that was retried already.
     static func alreadyRetried(_ report: ImportReport, store: String) -> String {
         let store = TerminalText.escaped(store)

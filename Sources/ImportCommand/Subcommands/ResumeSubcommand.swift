@@ -37,6 +37,8 @@ struct ResumeSubcommand: ParsableCommand {
             )
         }
         let others = runArguments.chunks.map { [(role: "the chunk directory", path: $0)] } ?? []
-        try ImportRun(store: store, sources: job?.sources ?? [], others: others, output: output).perform(pipeline)
+        var run = ImportRun(store: store, sources: job?.sources ?? [], others: others, output: output)
+        run.answer = .nothingToResume
+        try run.perform(pipeline)
     }
 }

@@ -198,7 +198,7 @@ extension AttributeType {
 
 extension JSONKind {
     /// The kind in words, as errors have it.
-    var name: String {
+    package var name: String {
         switch self {
         case .null: "null"
         case .boolean: "boolean"

@@ -36,18 +36,18 @@ struct RecordDecoder {
     private var filled: [UInt32]
     /// The generation in which each node's key was last seen.
     private var seen: [UInt32]
-    private var generation: UInt32 = 0
+    var generation: UInt32 = 0
     private var keyScratch: [UInt8] = []
-    private let onError: ErrorPolicy
-    private let isLossless: Bool
-    private var errors: [RecordError] = []
+    let onError: ErrorPolicy
+    let isLossless: Bool
+    var errors: [RecordError] = []
     /// The attributes that become null instead; of each of the other errors the record is rejected.
-    private var nulled: [Int] = []
+    var nulled: [Int] = []
     /// The generation in which a key that fills each slot was last seen again.
-    private var repeated: [UInt32]
+    var repeated: [UInt32]
     /// What the record at hand lost or changed; counted only when the record is taken.
     private var changes: [(kind: LedgerKind, attribute: String)] = []
-    private var notes: [(notes: CoercionNotes, attribute: Int)] = []
+    var notes: [(notes: CoercionNotes, attribute: Int)] = []
     /// Notes of the records taken since `flush`, by attribute and kind.
     private var noteCounts: [Int64]
     private var unmet: [RecordError] = []
@@ -59,7 +59,7 @@ struct RecordDecoder {
     /// What is made for it is made of that: records of several repair files would else be taken for the same.
     var origin: Origin?
     /// Stands for the token of `retriedKey`, which is not on the tape.
-    private static let retriedKeyToken = -2
+    static let retriedKeyToken = -2
 
     /// - Parameters:
     ///   - onError: what a value does that does not fit.
@@ -100,7 +100,7 @@ struct RecordDecoder {
             walk(input.root, node: 0, isCovered: plan.recordSlot >= 0, input: input, tape: tape)
         } else if isNoObject {
             errors.append(
-                error(.notAnObject, at: "", expected: "object", found: root.kind.words, input.root, input, tape)
+                error(.notAnObject, at: "", expected: "object", found: root.kind.name, input.root, input, tape)
             )
         }
         appendRow(input, isNoObject: isNoObject, tape: tape, to: &batch)
@@ -193,7 +193,7 @@ struct RecordDecoder {
         }
     }
 
-    private static let repeatedKey = "key given twice"
+    static let repeatedKey = "key given twice"
 
     private mutating func countUnknown(
         _ key: Int,
@@ -217,7 +217,7 @@ struct RecordDecoder {
     // MARK: Attributes
 
     @inline(__always)
-    private func token(of attribute: Int) -> (token: Int, slot: Int) {
+    func token(of attribute: Int) -> (token: Int, slot: Int) {
         let first = plan.firstSlots[attribute]
         if filled[first] == generation { return (Int(slotToken[first]), first) }
         guard plan.hasMoreSlots[attribute] else { return (-1, -1) }
@@ -282,7 +282,7 @@ struct RecordDecoder {
         )
     }
 
-    private var nulledNames: [String] { nulled.map { plan.entity.attributes[$0].name } }
+    var nulledNames: [String] { nulled.map { plan.entity.attributes[$0].name } }
 
     private mutating func missing(_ attribute: Int, _ input: Input, _ tape: borrowing RecordTape) {
         let error = error(
@@ -300,186 +300,6 @@ struct RecordDecoder {
         } else {
             unmet.append(error)
         }
-    }
-
-    @inline(__always)
-    private mutating func cell(
-        _ attribute: Int,
-        token index: Int,
-        slot: Int,
-        input: Input,
-        tape: borrowing RecordTape,
-        batch: inout RowBatch
-    ) -> Cell {
-        let token = tape.token(index, in: input.line)
-        let type = plan.types[attribute]
-        if isLossless, repeated[slot] == generation {
-            return misfit(
-                .lossy,
-                attribute,
-                at: plan.slotPaths[slot],
-                expected: type.rawValue,
-                found: Self.repeatedKey,
-                index,
-                input,
-                tape
-            )
-        }
-        if token.kind == .null {
-            if plan.generated[attribute] { return generatedCell(attribute, input, tape, &batch.bytes) }
-            if !plan.optional[attribute] {
-                errors.append(
-                    error(
-                        .unexpectedNull,
-                        at: plan.slotPaths[slot],
-                        expected: type.rawValue,
-                        found: "null",
-                        index,
-                        input,
-                        tape
-                    )
-                )
-            }
-            return .null
-        }
-        var notes: CoercionNotes = []
-        do {
-            let value =
-                plan.isPlain[attribute]
-                ? try type.coerce(token, scratch: &batch.bytes, notes: &notes)
-                : try plan.coercions[attribute].coerce(token, scratch: &batch.bytes, notes: &notes)
-            if !notes.isEmpty {
-                if isLossless, let loss = notes.ledgerKinds.first(where: \.isLoss) {
-                    let found = loss.found(in: token.kind, type)
-                    return misfit(
-                        .lossy,
-                        attribute,
-                        at: plan.slotPaths[slot],
-                        expected: type.rawValue,
-                        found: found,
-                        index,
-                        input,
-                        tape
-                    )
-                }
-                self.notes.append((notes, attribute))
-            }
-            switch value {
-            case .null: return plan.generated[attribute] ? generatedCell(attribute, input, tape, &batch.bytes) : .null
-            case .integer(let number): return .integer(number)
-            case .real(let number): return .real(number)
-            case .verbatim(let text):
-                return .text(
-                    .chunkText,
-                    offset: input.lineOffset + (text.base - input.line.base),
-                    length: text.count
-                )
-            case .scratch(let range): return .text(.batchText, offset: range.lowerBound, length: range.count)
-            case .blob(let range): return .text(.batchBlob, offset: range.lowerBound, length: range.count)
-            }
-        } catch {
-            return misfit(
-                error.code,
-                attribute,
-                at: error.keyPath(at: plan.slotPaths[slot]),
-                expected: error.expected,
-                found: error.found,
-                index,
-                input,
-                tape
-            )
-        }
-    }
-
-    /// Notes that a value does not fit: it is null where that is wanted and may be, and else its record is rejected.
-    private mutating func misfit(
-        _ code: CoercionError.Code,
-        _ attribute: Int,
-        at path: String,
-        expected: String,
-        found: String,
-        _ token: Int,
-        _ input: Input,
-        _ tape: borrowing RecordTape
-    ) -> Cell {
-        errors.append(error(code, at: path, expected: expected, found: found, token, input, tape))
-        if onError == .null, plan.optional[attribute] { nulled.append(attribute) }
-        return .null
-    }
-
-    /// The cell of an attribute that reads `retriedKey`.
-    private mutating func keyCell(
-        _ attribute: Int,
-        input: Input,
-        tape: borrowing RecordTape,
-        batch: inout RowBatch
-    ) -> Cell {
-        let key = retriedKey ?? []
-        let path = plan.slotPaths[plan.recordKeySlot]
-        var notes: CoercionNotes = []
-        do {
-            let cell = try key.withUnsafeBufferPointer { buffer throws(CoercionError) in
-                let token = JSONToken(kind: .string, bytes: ByteView(buffer))
-                switch try plan.coercions[attribute].coerce(token, scratch: &batch.bytes, notes: &notes) {
-                case .null: return Cell.null
-                case .integer(let number): return .integer(number)
-                case .real(let number): return .real(number)
-                case .verbatim(let text):
-                    let start = batch.bytes.count
-                    batch.bytes += text.buffer
-                    return .text(.batchText, offset: start, length: text.count)
-                case .scratch(let range): return .text(.batchText, offset: range.lowerBound, length: range.count)
-                case .blob(let range): return .text(.batchBlob, offset: range.lowerBound, length: range.count)
-                }
-            }
-            if isLossless, let loss = notes.ledgerKinds.first(where: \.isLoss) {
-                let type = plan.types[attribute]
-                let found = loss.found(in: .string, type)
-                return misfit(
-                    .lossy,
-                    attribute,
-                    at: path,
-                    expected: type.rawValue,
-                    found: found,
-                    input.root,
-                    input,
-                    tape
-                )
-            }
-            if !notes.isEmpty { self.notes.append((notes, attribute)) }
-            return cell
-        } catch {
-            let path = error.keyPath(at: path)
-            return misfit(
-                error.code,
-                attribute,
-                at: path,
-                expected: error.expected,
-                found: error.found,
-                input.root,
-                input,
-                tape
-            )
-        }
-    }
-
-    /// A UUID for an object whose record has no value for it.
-    private func generatedCell(
-        _ attribute: Int,
-        _ input: Input,
-        _ tape: borrowing RecordTape,
-        _ bytes: inout [UInt8]
-    ) -> Cell {
-        let offset = bytes.count
-        GeneratedIdentifier.append(
-            entity: plan.entity.name,
-            attribute: plan.entity.attributes[attribute].name,
-            source: origin?.source ?? input.source,
-            byteOffset: origin?.byteOffset ?? position(of: input.root, input, tape),
-            record: self.bytes(of: input.root, input, tape),
-            to: &bytes
-        )
-        return .text(.generatedText, offset: offset, length: bytes.count - offset)
     }
 
     private mutating func countChanges(_ batch: inout RowBatch) {
@@ -500,111 +320,6 @@ struct RecordDecoder {
                 batch.ledger.add(kind, entity: plan.index, attribute: name, count: noteCounts[place])
             }
             noteCounts[place] = 0
-        }
-    }
-
-    // MARK: Rejects
-
-    private func error(
-        _ code: CoercionError.Code,
-        at path: String,
-        expected: String,
-        found: String,
-        _ token: Int,
-        _ input: Input,
-        _ tape: borrowing RecordTape
-    ) -> RecordError {
-        RecordError(
-            entity: plan.entity.name,
-            keyPath: path,
-            code: code,
-            expected: expected,
-            found: found,
-            byteOffset: position(of: token, input, tape)
-        )
-    }
-
-    /// The source position of a value's first byte, a string's quote included.
-    private func position(of index: Int, _ input: Input, _ tape: borrowing RecordTape) -> Int64 {
-        let token = tape.tokens[index]
-        return input.byteOffset + Int64(token.start) - (token.kind == .string ? 1 : 0)
-    }
-
-    /// A value's own bytes in the record's line, a string's quotes included.
-    private func range(of index: Int, _ tape: borrowing RecordTape) -> Range<Int> {
-        let token = tape.tokens[index]
-        let quotes = token.kind == .string ? 1 : 0
-        return Int(token.start) - quotes..<Int(token.start) + Int(token.length) + quotes
-    }
-
-    private func bytes(of index: Int, _ input: Input, _ tape: borrowing RecordTape) -> ByteView {
-        input.line[range(of: index, tape)]
-    }
-
-    private func place(_ input: Input, _ tape: borrowing RecordTape) -> RowBatch.Place {
-        let range = range(of: input.root, tape)
-        let identifier = plan.identifier.first.map { token(of: $0).token } ?? -1
-        return RowBatch.Place(
-            chunkOffset: input.lineOffset + range.lowerBound,
-            byteOffset: position(of: input.root, input, tape),
-            length: range.count,
-            identifierOffset: position(of: identifier < 0 ? input.root : identifier, input, tape)
-        )
-    }
-
-    private func reject(
-        _ input: Input,
-        _ tape: borrowing RecordTape,
-        errors: [RecordError],
-        nulled: [String] = []
-    ) -> RowBatch.Reject {
-        let bytes = self.bytes(of: input.root, input, tape)
-        return RowBatch.Reject(
-            entity: plan.index,
-            ordinal: input.ordinal,
-            byteOffset: position(of: input.root, input, tape),
-            length: Int64(bytes.count),
-            errors: errors,
-            nulled: nulled,
-            bytes: Array(bytes.buffer),
-            key: recordKey(input, tape)
-        )
-    }
-
-    /// The key of a keyed record.
-    private func recordKey(_ input: Input, _ tape: borrowing RecordTape) -> String? {
-        guard input.recordKey >= 0 else { return nil }
-        let token = tape.token(input.recordKey, in: input.line)
-        guard token.hasEscapes else { return String(decoding: token.bytes.buffer, as: UTF8.self) }
-        var key: [UInt8] = []
-        _ = Unescaping.append(token.bytes, to: &key)
-        return String(decoding: key, as: UTF8.self)
-    }
-}
-
-extension LedgerKind {
-    /// What a value was that lost something, in words.
-    fileprivate func found(in kind: JSONKind, _ type: AttributeType) -> String {
-        switch self {
-        case .digitsLost: "\(kind.words) with more digits than \(type.rawValue) holds"
-        case .timeZoneLost: "date with an offset"
-        case .subMillisecondLost: "date with more than milliseconds"
-        case .loneSurrogate: "string with a lone surrogate"
-        default: kind.words
-        }
-    }
-}
-
-extension JSONKind {
-    /// The kind in words, as errors have it.
-    var words: String {
-        switch self {
-        case .null: "null"
-        case .boolean: "boolean"
-        case .number: "number"
-        case .string: "string"
-        case .object: "object"
-        case .array: "array"
         }
     }
 }

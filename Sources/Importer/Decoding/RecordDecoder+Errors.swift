@@ -1,0 +1,80 @@
+import ImportModel
+
+/// What is said of records that are not taken, and where things stand.
+extension RecordDecoder {
+    func error(
+        _ code: CoercionError.Code,
+        at path: String,
+        expected: String,
+        found: String,
+        _ token: Int,
+        _ input: Input,
+        _ tape: borrowing RecordTape
+    ) -> RecordError {
+        RecordError(
+            entity: plan.entity.name,
+            keyPath: path,
+            code: code,
+            expected: expected,
+            found: found,
+            byteOffset: position(of: token, input, tape)
+        )
+    }
+
+    /// The source position of a value's first byte, a string's quote included.
+    func position(of index: Int, _ input: Input, _ tape: borrowing RecordTape) -> Int64 {
+        let token = tape.tokens[index]
+        return input.byteOffset + Int64(token.start) - (token.kind == .string ? 1 : 0)
+    }
+
+    /// A value's own bytes in the record's line, a string's quotes included.
+    func range(of index: Int, _ tape: borrowing RecordTape) -> Range<Int> {
+        let token = tape.tokens[index]
+        let quotes = token.kind == .string ? 1 : 0
+        return Int(token.start) - quotes..<Int(token.start) + Int(token.length) + quotes
+    }
+
+    func bytes(of index: Int, _ input: Input, _ tape: borrowing RecordTape) -> ByteView {
+        input.line[range(of: index, tape)]
+    }
+
+    func place(_ input: Input, _ tape: borrowing RecordTape) -> RowBatch.Place {
+        let range = range(of: input.root, tape)
+        let identifier = plan.identifier.first.map { token(of: $0).token } ?? -1
+        return RowBatch.Place(
+            chunkOffset: input.lineOffset + range.lowerBound,
+            byteOffset: position(of: input.root, input, tape),
+            length: range.count,
+            identifierOffset: position(of: identifier < 0 ? input.root : identifier, input, tape)
+        )
+    }
+
+    func reject(
+        _ input: Input,
+        _ tape: borrowing RecordTape,
+        errors: [RecordError],
+        nulled: [String] = []
+    ) -> RowBatch.Reject {
+        let bytes = self.bytes(of: input.root, input, tape)
+        return RowBatch.Reject(
+            entity: plan.index,
+            ordinal: input.ordinal,
+            byteOffset: position(of: input.root, input, tape),
+            length: Int64(bytes.count),
+            errors: errors,
+            nulled: nulled,
+            bytes: Array(bytes.buffer),
+            key: recordKey(input, tape)
+        )
+    }
+
+    /// The key of a keyed record.
+    func recordKey(_ input: Input, _ tape: borrowing RecordTape) -> String? {
+        guard input.recordKey >= 0 else { return nil }
+        let token = tape.token(input.recordKey, in: input.line)
+        guard token.hasEscapes else { return String(decoding: token.bytes.buffer, as: UTF8.self) }
+        var key: [UInt8] = []
+        _ = Unescaping.append(token.bytes, to: &key)
+        return String(decoding: key, as: UTF8.self)
+    }
+}

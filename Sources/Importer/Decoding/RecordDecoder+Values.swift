@@ -1,0 +1,153 @@
+import ImportModel
+
+extension RecordDecoder {
+    /// What the record says of an attribute.
+    @inline(__always)
+    mutating func cell(
+        _ attribute: Int,
+        token index: Int,
+        slot: Int,
+        input: Input,
+        tape: borrowing RecordTape,
+        batch: inout RowBatch
+    ) -> Cell {
+        if isLossless, repeated[slot] == generation {
+            let (path, expected) = (plan.slotPaths[slot], plan.types[attribute].rawValue)
+            let error = error(.lossy, at: path, expected: expected, found: Self.repeatedKey, index, input, tape)
+            return misfit(error, attribute, input, tape, &batch)
+        }
+        let token = tape.token(index, in: input.line)
+        if token.kind == .null {
+            if plan.generated[attribute] { return generatedCell(attribute, input, tape, &batch.bytes) }
+            if !plan.optional[attribute] {
+                let (path, expected) = (plan.slotPaths[slot], plan.types[attribute].rawValue)
+                errors.append(
+                    error(.unexpectedNull, at: path, expected: expected, found: "null", index, input, tape)
+                )
+            }
+            return .null
+        }
+        return cell(attribute, token, isInChunk: true, slot: slot, index, input, tape, &batch)
+    }
+
+    /// The cell of an attribute that reads `retriedKey`.
+    mutating func keyCell(
+        _ attribute: Int,
+        input: Input,
+        tape: borrowing RecordTape,
+        batch: inout RowBatch
+    ) -> Cell {
+        // As a token it stands between its quotes, which are part of the value where that is JSON.
+        let text = Array(JSONValue.string(String(decoding: retriedKey ?? [], as: UTF8.self)).serialized().utf8)
+        return text.withUnsafeBufferPointer { buffer in
+            let bytes = ByteView(buffer)[1..<text.count - 1]
+            let hasEscapes = bytes.buffer.contains(UInt8(ascii: "\\"))
+            let token = JSONToken(kind: .string, bytes: bytes, hasEscapes: hasEscapes)
+            return cell(attribute, token, isInChunk: false, slot: plan.recordKeySlot, input.root, input, tape, &batch)
+        }
+    }
+
+    /// What a value that is not null comes to.
+    ///
+    /// - Parameters:
+    ///   - isInChunk: whether the token's bytes are those of the record's line, so that a text may stay where it is.
+    ///   - index: the token by which an error says where it is.
+    @inline(__always)
+    private mutating func cell(
+        _ attribute: Int,
+        _ token: JSONToken,
+        isInChunk: Bool,
+        slot: Int,
+        _ index: Int,
+        _ input: Input,
+        _ tape: borrowing RecordTape,
+        _ batch: inout RowBatch
+    ) -> Cell {
+        let type = plan.types[attribute]
+        var notes: CoercionNotes = []
+        do {
+            let value =
+                plan.isPlain[attribute]
+                ? try type.coerce(token, scratch: &batch.bytes, notes: &notes)
+                : try plan.coercions[attribute].coerce(token, scratch: &batch.bytes, notes: &notes)
+            if !notes.isEmpty {
+                if isLossless, let loss = notes.ledgerKinds.first(where: \.isLoss) {
+                    let found = loss.found(in: token.kind, type)
+                    let (path, expected) = (plan.slotPaths[slot], type.rawValue)
+                    let error = error(.lossy, at: path, expected: expected, found: found, index, input, tape)
+                    return misfit(error, attribute, input, tape, &batch)
+                }
+                self.notes.append((notes, attribute))
+            }
+            switch value {
+            case .null: return plan.generated[attribute] ? generatedCell(attribute, input, tape, &batch.bytes) : .null
+            case .integer(let number): return .integer(number)
+            case .real(let number): return .real(number)
+            case .verbatim(let text) where isInChunk:
+                return .text(
+                    .chunkText,
+                    offset: input.lineOffset + (text.base - input.line.base),
+                    length: text.count
+                )
+            case .verbatim(let text):
+                batch.bytes += text.buffer
+                return .text(.batchText, offset: batch.bytes.count - text.count, length: text.count)
+            case .scratch(let range): return .text(.batchText, offset: range.lowerBound, length: range.count)
+            case .blob(let range): return .text(.batchBlob, offset: range.lowerBound, length: range.count)
+            }
+        } catch {
+            let path = error.keyPath(at: plan.slotPaths[slot])
+            let (expected, found) = (error.expected, error.found)
+            let error = self.error(error.code, at: path, expected: expected, found: found, index, input, tape)
+            return misfit(error, attribute, input, tape, &batch)
+        }
+    }
+
+    /// Notes that a value does not fit: it is null where that is wanted and may be, and else its record is rejected.
+    ///
+    /// - Returns: what takes its place, which is made where the attribute is generated.
+    private mutating func misfit(
+        _ error: RecordError,
+        _ attribute: Int,
+        _ input: Input,
+        _ tape: borrowing RecordTape,
+        _ batch: inout RowBatch
+    ) -> Cell {
+        errors.append(error)
+        guard onError == .null, plan.optional[attribute] else { return .null }
+        nulled.append(attribute)
+        return plan.generated[attribute] ? generatedCell(attribute, input, tape, &batch.bytes) : .null
+    }
+
+    /// A UUID for an object whose record has no value for it.
+    func generatedCell(
+        _ attribute: Int,
+        _ input: Input,
+        _ tape: borrowing RecordTape,
+        _ bytes: inout [UInt8]
+    ) -> Cell {
+        let offset = bytes.count
+        GeneratedIdentifier.append(
+            entity: plan.entity.name,
+            attribute: plan.entity.attributes[attribute].name,
+            source: origin?.source ?? input.source,
+            byteOffset: origin?.byteOffset ?? position(of: input.root, input, tape),
+            record: self.bytes(of: input.root, input, tape),
+            to: &bytes
+        )
+        return .text(.generatedText, offset: offset, length: bytes.count - offset)
+    }
+}
+
+extension LedgerKind {
+    /// What a value was that lost something, in words.
+    fileprivate func found(in kind: JSONKind, _ type: AttributeType) -> String {
+        switch self {
+        case .digitsLost: "\(kind.name) with more digits than \(type.rawValue) holds"
+        case .timeZoneLost: "date with an offset"
+        case .subMillisecondLost: "date with more than milliseconds"
+        case .loneSurrogate: "string with a lone surrogate"
+        default: kind.name
+        }
+    }
+}

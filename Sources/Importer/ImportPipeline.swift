@@ -133,6 +133,7 @@ public final class ImportPipeline: Sendable {
             progress.update { $0.phase = .finished }
             return Outcome(report: try StoreInspection(store: store).status(of: job.id), wasAlreadyFinished: true)
         }
+        let isNew = !FileManager.default.fileExists(atPath: store)
         let session = try begin(decision, interruption)
         do {
             try session.run()
@@ -142,9 +143,16 @@ public final class ImportPipeline: Sendable {
             try session.close()
             return Outcome(report: report, wasAlreadyFinished: false)
         } catch {
+            let isEmpty = isNew && !session.holdsJobs
             try? session.close()
+            if isEmpty { removeStore() }
             throw error
         }
+    }
+
+    /// Removes a store that was made for an import that cannot even begin.
+    private func removeStore() {
+        for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: store + suffix) }
     }
 
     /// Opens the session; a store that was made for an import that cannot even begin goes again.
@@ -161,9 +169,7 @@ public final class ImportPipeline: Sendable {
                 merges: merges
             )
         } catch {
-            if isNew {
-                for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: store + suffix) }
-            }
+            if isNew { removeStore() }
             throw error
         }
     }

@@ -139,6 +139,9 @@ final class ImportSession {
     /// The job's number in the store.
     var jobID: Int64 { job.id }
 
+    /// Whether the store has any job; a job that turns out to be impossible is taken out again.
+    var holdsJobs: Bool { (try? database.read { try !StoredJob.all($0).isEmpty }) ?? true }
+
     /// Closes the session's connection; the WAL goes with it if nobody else has the store open.
     func close() throws {
         // The last connection to close copies what is left in the WAL while it locks everybody out; this only waits for

@@ -134,4 +134,19 @@ struct InferredModelTests {
         #expect(try runImporter("resume", store, "--index", "b").ending == .exit(0))
         #expect(try StoreContent.query(store, Self.indexes) == "p_b|CREATE INDEX \"p_b\" ON \"p\" (\"b\")")
     }
+
+    /// What cannot be imported leaves no store behind, and one that was there as it was.
+    @Test func leavesNoStoreOfAnImportThatCannotBegin() throws {
+        let directory = try TemporaryDirectory()
+        let source = try directory.write("{\"a\":1}\n{\"a\":2}\n", to: "p.ndjson")
+        let store = directory.path("p.sqlite")
+        let command = [Project.importer, "import", source, "--into", store]
+        #expect(try run(command + ["--identifier", "b"]).ending == .exit(64))
+        #expect(!FileManager.default.fileExists(atPath: store))
+        #expect(try run(command).ending == .exit(0))
+        let before = try StoreContent.digest(store)
+        #expect(try run(command + ["--type", "a:string", "--again"]).ending == .exit(65))
+        #expect(try StoreContent.digest(store) == before)
+        #expect(try run(command).ending == .exit(0))
+    }
 }

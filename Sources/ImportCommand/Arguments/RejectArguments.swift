@@ -11,6 +11,9 @@ struct RejectArguments: ParsableArguments {
 
     var selection: RejectSelection { RejectSelection(job: job, entity: entity) }
 
+    /// Which rejects they are, in words that follow the noun; empty for all.
+    var words: String { (job.map { " of job \($0)" } ?? "") + (entity.map { " of entity \($0)" } ?? "") }
+
     /// The options that were given.
     var given: [String] { (job == nil ? [] : ["--job"]) + (entity == nil ? [] : ["--entity"]) }
 }

@@ -77,7 +77,11 @@ struct RejectsSubcommand: ParsableCommand {
             pending = ""
         }
         try StandardOutput.write(pending)
-        if isEmpty { StandardError.write("importer: there are no \(all ? "" : "open ")rejects\n") }
+        if isEmpty {
+            StandardError.write(
+                "importer: there are no \(all ? "" : "open ")rejects\(TerminalText.escaped(rejects.words))\n"
+            )
+        }
     }
 
     private func export(_ selection: RejectSelection) throws {

@@ -66,7 +66,7 @@ extension StoreInspection {
         check(
             "the chunks follow each other without a gap up to the marker",
             fault == nil,
-            fault ?? "\(report.chunksDone) chunks, \(marker.bytes) bytes"
+            fault ?? "\(report.chunksDone) \(report.chunksDone == 1 ? "chunk" : "chunks"), \(marker.bytes) bytes"
         )
         check(
             "the chunks hold every record read",

@@ -10,7 +10,8 @@ package struct AttributeCoercion: Sendable {
     private let rules: AttributeRules?
 
     /// - Parameter transformers: those that the description may name.
-    /// - Throws: `AttributeMistakes` with all that is wrong with the description.
+    /// - Throws: `AttributeMistakes` with all that is wrong with the description. One of a stored model may have such
+    ///   mistakes too (`ModelDescription.init(stored:)`).
     package init(
         _ attribute: AttributeDescription,
         transformers: TransformerRegistry = .standard

@@ -9,16 +9,37 @@ extension ModelDescription {
         parsing bytes: [UInt8],
         transformers: TransformerRegistry = .standard
     ) throws(ModelError) {
+        self = try Self.read(bytes, checkingWith: transformers)
+    }
+
+    /// Reads a model that a store has, without checking it.
+    ///
+    /// It was sound when it was stored, by the rules of that time: what has been forbidden since passes, and so does what
+    /// another machine may lack (a transformer, a time zone). An attribute whose values cannot be coerced for that is
+    /// told of where it is used: `AttributeCoercion` cannot be made of it, so an import with it begins with an error,
+    /// while everything that only reads goes on.
+    ///
+    /// - Parameter bytes: what `encoded()` gave.
+    /// - Throws: `ModelError` where the model cannot be understood: bytes that are not JSON, unknown keys and types,
+    ///   values of another kind than their key asks for.
+    package init(stored bytes: [UInt8]) throws(ModelError) {
+        self = try Self.read(bytes, checkingWith: nil)
+    }
+
+    private static func read(
+        _ bytes: [UInt8],
+        checkingWith transformers: TransformerRegistry?
+    ) throws(ModelError) -> ModelDescription {
         let value: JSONValue
         do throws(JSONSyntaxError) {
             value = try JSONValue(parsing: bytes)
         } catch {
             throw ModelError(mistakes: [ModelError.Mistake(path: "$", message: "not JSON: \(error)")])
         }
-        var reader = ModelReader(transformers: transformers)
+        var reader = ModelReader(checkingWith: transformers)
         let model = reader.model(value)
         guard reader.mistakes.isEmpty else { throw ModelError(mistakes: reader.mistakes) }
-        self = model
+        return model
     }
 
     /// The model as a file: indented JSON that ends with a line feed, without what goes without saying.
@@ -54,15 +75,13 @@ extension AttributeDescription {
         func add(_ key: AttributeKey, _ value: JSONValue?) {
             if let value { members.append(JSONValue.Member(key: key.rawValue, value: value)) }
         }
-        func one(of list: [JSONValue]) -> JSONValue? {
-            list.isEmpty ? nil : list.count == 1 ? list[0] : .array(list)
-        }
+        func one(of list: [JSONValue]) -> JSONValue { list.count == 1 ? list[0] : .array(list) }
         add(.type, .string(type.rawValue))
         add(.optional, isOptional ? .boolean(true) : nil)
         add(.default, defaultValue)
         add(.from, standsUnderItsName ? nil : one(of: from.map { .string($0.description) }))
         add(.column, column.hasSameBytes(as: name) ? nil : .string(column))
-        add(.format, one(of: formats.map { .string($0) }))
+        add(.format, formats.isEmpty ? nil : one(of: formats.map { .string($0) }))
         add(.timeZone, timeZone.map { .string($0) })
         add(.wallClock, isWallClock ? .boolean(true) : nil)
         add(.storage, storage == .iso8601 ? nil : .string(storage.rawValue))

@@ -17,13 +17,13 @@ extension ModelReader {
         if let column = members[.column] { attribute.column = string(column.value, at: column.place) ?? name }
         checkName(attribute.column, at: columnPlace)
         if ["rowid", "oid", "_rowid_"].contains(where: attribute.column.equalsFoldingASCII) {
-            mistake(columnPlace, "a column of this name hides SQLite's row id; give it another with \"column\"")
+            objection(columnPlace, "a column of this name hides SQLite's row id; give it another with \"column\"")
         }
         let before = mistakes.count
-        if let type {
+        if let type, transformers != nil {
             for key in AttributeKey.allCases {
                 guard let member = members[key], !key.types.contains(type) else { continue }
-                mistake(member.place, "only for \(key.types.map(\.rawValue).joined(separator: ", "))")
+                objection(member.place, "only for \(key.types.map(\.rawValue).joined(separator: ", "))")
                 members.values[key.rawValue] = nil
             }
         }
@@ -33,7 +33,7 @@ extension ModelReader {
         attribute.validation = validation(members)
         attribute.defaultValue = members[.default]?.value
         // What is half read could only be called wrong once more.
-        if type != nil, mistakes.count == before { check(attribute, members) }
+        if type != nil, mistakes.count == before, let transformers { check(attribute, members, transformers) }
         return attribute
     }
 
@@ -86,7 +86,11 @@ extension ModelReader {
     }
 
     /// Notes what does not go together, and a default that is no value of the attribute.
-    private mutating func check(_ attribute: AttributeDescription, _ members: Members) {
+    private mutating func check(
+        _ attribute: AttributeDescription,
+        _ members: Members,
+        _ transformers: TransformerRegistry
+    ) {
         do throws(AttributeMistakes) {
             _ = try AttributeCoercion(attribute, transformers: transformers)
         } catch {
@@ -146,7 +150,7 @@ extension ModelReader {
     /// A list's elements, or what stands in place of a list of one.
     private mutating func list(_ member: Member) -> [Member] {
         guard case .array(let elements) = member.value else { return [member] }
-        if elements.isEmpty { mistake(member.place, "must not be empty") }
+        if elements.isEmpty { objection(member.place, "must not be empty") }
         return elements.enumerated().map { Member(value: $0.element, place: member.place.index($0.offset)) }
     }
 
@@ -158,11 +162,11 @@ extension ModelReader {
             do throws(PathSyntaxError) {
                 let path = try AttributePath(text)
                 if let last {
-                    mistake(element.place, "is never looked at: \(last) stands before it and is always there")
+                    objection(element.place, "is never looked at: \(last) stands before it and is always there")
                 } else if path.isRecordKey, let records, !records.isKeyed {
-                    mistake(element.place, "can never match: only records whose path ends in .* have a key")
+                    objection(element.place, "can never match: only records whose path ends in .* have a key")
                 } else if paths.contains(where: { $0.description.hasSameBytes(as: path.description) }) {
-                    mistake(element.place, "stands here twice")
+                    objection(element.place, "stands here twice")
                 }
                 if path == .record || path.isRecordKey && records?.isKeyed == true { last = last ?? path }
                 paths.append(path)

@@ -1,10 +1,11 @@
 /// Takes a model file's JSON apart, and notes everything that is wrong with it.
 struct ModelReader {
-    /// Those that the model may name.
-    let transformers: TransformerRegistry
+    /// Those that the model may name; nil where it is only read, and not checked.
+    let transformers: TransformerRegistry?
     private(set) var mistakes: [ModelError.Mistake] = []
 
-    init(transformers: TransformerRegistry) {
+    /// - Parameter transformers: those that the model may name; nil to note only what cannot be understood.
+    init(checkingWith transformers: TransformerRegistry?) {
         self.transformers = transformers
     }
 
@@ -17,8 +18,14 @@ struct ModelReader {
     /// What an entity's object may have.
     static let entityKeys = ["records", "table", "identifier", "attributes", "userInfo"]
 
+    /// Notes what cannot be understood.
     mutating func mistake(_ place: Place, _ message: String) {
         mistakes.append(ModelError.Mistake(path: place.text, message: message))
+    }
+
+    /// Notes what is understood, but cannot work, or not as it is meant.
+    mutating func objection(_ place: Place, _ message: String) {
+        if transformers != nil { mistake(place, message) }
     }
 
     mutating func model(_ value: JSONValue) -> ModelDescription {
@@ -33,11 +40,11 @@ struct ModelReader {
         let entities = distinctMembers(of: list, at: place).map { member in
             let entity = entity(member.value, name: member.key, at: place.key(member.key))
             if let other = tables.insert(entity.table, of: entity.name) {
-                mistake(place.key(member.key), "its table has the name that \(other)'s has; SQLite ignores case")
+                objection(place.key(member.key), "its table has the name that \(other)'s has; SQLite ignores case")
             }
             return entity
         }
-        if entities.isEmpty, case .object = list { mistake(place, "there is no entity") }
+        if entities.isEmpty, case .object = list { objection(place, "there is no entity") }
         return ModelDescription(entities: entities)
     }
 
@@ -54,7 +61,7 @@ struct ModelReader {
         if let table = members["table"] { entity.table = string(table, at: tablePlace) ?? name }
         checkName(entity.table, at: tablePlace)
         if entity.table.hasASCIIPrefix("sqlite_") || entity.table.hasASCIIPrefix("_import_") {
-            mistake(tablePlace, "tables whose names begin with sqlite_ or _import_ are not for users")
+            objection(tablePlace, "tables whose names begin with sqlite_ or _import_ are not for users")
         }
         entity.attributes = attributes(members["attributes"], of: value, records: entity.records, at: place)
         if let identifier = members["identifier"] {
@@ -75,15 +82,15 @@ struct ModelReader {
         }
         let place = place.key("attributes")
         let members = distinctMembers(of: list, at: place)
-        if members.isEmpty, case .object = list { mistake(place, "there is no attribute") }
+        if members.isEmpty, case .object = list { objection(place, "there is no attribute") }
         if members.count > Self.mostAttributes {
-            mistake(place, "\(members.count) attributes; a table has at most \(Self.mostAttributes)")
+            objection(place, "\(members.count) attributes; a table has at most \(Self.mostAttributes)")
         }
         var columns = NamesInUse()
         return members.map { member in
             let attribute = attribute(member.value, name: member.key, records: records, at: place.key(member.key))
             if let other = columns.insert(attribute.column, of: attribute.name) {
-                mistake(place.key(member.key), "its column has the name that \(other)'s has; SQLite ignores case")
+                objection(place.key(member.key), "its column has the name that \(other)'s has; SQLite ignores case")
             }
             return attribute
         }
@@ -112,19 +119,19 @@ struct ModelReader {
         for (index, element) in elements.enumerated() {
             let place = place.index(index)
             guard let name = string(element, at: place) else { continue }
-            if names.contains(where: name.hasSameBytes) { mistake(place, "stands here twice") }
+            if names.contains(where: name.hasSameBytes) { objection(place, "stands here twice") }
             names.append(name)
             guard let attribute = attributes.first(where: { $0.name.hasSameBytes(as: name) }) else {
-                mistake(place, "names no attribute")
+                objection(place, "names no attribute")
                 continue
             }
-            if attribute.isOptional { mistake(place, "names an optional attribute") }
+            if attribute.isOptional { objection(place, "names an optional attribute") }
         }
         return names
     }
 
     mutating func checkName(_ name: String, at place: Place) {
-        if name.utf8.contains(0) { mistake(place, "a name in SQLite cannot hold the character U+0000") }
+        if name.utf8.contains(0) { objection(place, "a name in SQLite cannot hold the character U+0000") }
     }
 
     mutating func string(_ value: JSONValue, at place: Place) -> String? {
@@ -152,11 +159,14 @@ struct ModelReader {
     }
 
     /// An object's members; notes keys that stand twice, and values that are no objects.
+    ///
+    /// Where the model is not checked, keys that stand twice are two members.
     mutating func distinctMembers(of value: JSONValue, at place: Place) -> [JSONValue.Member] {
         guard case .object(let members) = value else {
             mistake(place, "must be an object")
             return []
         }
+        guard transformers != nil else { return members }
         var seen: Set<[UInt8]> = []
         return members.filter { member in
             let isNew = seen.insert(Array(member.key.utf8)).inserted

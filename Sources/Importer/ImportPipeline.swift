@@ -23,6 +23,7 @@ public final class ImportPipeline: Sendable {
     private let request: Request
     private let runOptions: RunOptions
     private let opener: SourceOpener
+    private let transformers: TransformerRegistry
 
     /// Prepares an import of `sources` into `store`; nothing is touched before `run`.
     ///
@@ -31,12 +32,14 @@ public final class ImportPipeline: Sendable {
     ///   - store: the SQLite file's path; made if it is not there.
     ///   - job: what the result depends on.
     ///   - run: what it does not depend on.
+    ///   - transformers: those that the model names. The store keeps their names alone: give the same at every resume.
     ///   - merges: where commits are announced.
     public init(
         sources: [String],
         into store: String,
         job: JobOptions,
         run: RunOptions,
+        transformers: TransformerRegistry = .standard,
         merges: MergeCenter = MergeCenter()
     ) {
         self.store = Self.resolved(store)
@@ -44,15 +47,28 @@ public final class ImportPipeline: Sendable {
         request = .sources(sources, job)
         runOptions = run
         opener = SourceOpener()
+        self.transformers = transformers
     }
 
     /// Prepares to carry on with the interrupted import of `store`.
-    public init(resuming store: String, run: RunOptions, merges: MergeCenter = MergeCenter()) {
+    ///
+    /// - Parameters:
+    ///   - store: the SQLite file's path.
+    ///   - run: what the result does not depend on.
+    ///   - transformers: those that the import was begun with.
+    ///   - merges: where commits are announced.
+    public init(
+        resuming store: String,
+        run: RunOptions,
+        transformers: TransformerRegistry = .standard,
+        merges: MergeCenter = MergeCenter()
+    ) {
         self.store = Self.resolved(store)
         self.merges = merges
         request = .resume
         runOptions = run
         opener = SourceOpener()
+        self.transformers = transformers
     }
 
     /// Prepares to import the repaired records of rejects, as a job of its own that closes their entries.
@@ -66,6 +82,7 @@ public final class ImportPipeline: Sendable {
     ///   - model: to import with; nil for that of the rejects' job.
     ///   - selection: which of the stored rejects, where there is no file; only open ones are retried.
     ///   - run: what the result does not depend on.
+    ///   - transformers: those that the models name.
     ///   - merges: where commits are announced.
     public init(
         retrying file: String?,
@@ -73,6 +90,7 @@ public final class ImportPipeline: Sendable {
         model: ModelDescription? = nil,
         selection: RejectSelection = RejectSelection(),
         run: RunOptions,
+        transformers: TransformerRegistry = .standard,
         merges: MergeCenter = MergeCenter()
     ) {
         self.store = Self.resolved(store)
@@ -82,6 +100,7 @@ public final class ImportPipeline: Sendable {
         request = .retry(RetryRequest(file: file, model: model, selection: selection))
         runOptions = run
         opener = SourceOpener()
+        self.transformers = transformers
     }
 
     /// The file that a symbolic link stands for: one store has one lock, however it is named.
@@ -164,6 +183,7 @@ public final class ImportPipeline: Sendable {
                 decision: decision,
                 run: runOptions,
                 opener: opener,
+                transformers: transformers,
                 progress: progress,
                 interruption: interruption,
                 merges: merges

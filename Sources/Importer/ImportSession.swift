@@ -10,6 +10,7 @@ final class ImportSession {
     let store: String
     let options: RunOptions
     let opener: SourceOpener
+    private let transformers: TransformerRegistry
     let progress: ImportProgress
     /// This run's own: it also ends the reading of a source when a worker has failed.
     let interruption: Interruption
@@ -28,6 +29,7 @@ final class ImportSession {
         decision: JobOpening.Decision,
         run: RunOptions,
         opener: SourceOpener,
+        transformers: TransformerRegistry,
         progress: ImportProgress,
         interruption: Interruption,
         merges: MergeCenter
@@ -35,6 +37,7 @@ final class ImportSession {
         self.store = store
         options = run
         self.opener = opener
+        self.transformers = transformers
         self.progress = progress
         self.interruption = interruption
         self.merges = merges
@@ -47,12 +50,12 @@ final class ImportSession {
             directory = try ChunkDirectory(path: planned.chunkDirectory, creates: true)
             if !planned.options.takesChunks { try Self.clear(directory, isOwn: run.chunkDirectory == nil, database) }
             do {
-                job = try database.write { [store] database in
+                job = try database.write { [store, transformers] database in
                     var job = planned
                     try StoreSchema.prepareBookkeeping(database, store: store)
                     try replaced?.remove(database)
                     try job.insert(database)
-                    if let model = job.model { try job.adopt(model, database, store: store) }
+                    if let model = job.model { try job.adopt(model, transformers, database, store: store) }
                     try retry?.insert(job, database)
                     return job
                 }
@@ -311,9 +314,9 @@ final class ImportSession {
         }
         do {
             if fault == nil { try StoreIndexes(wanted: options.indexes).check(inferred.model) }
-            job = try database.write { [job, store] database in
+            job = try database.write { [job, store, transformers] database in
                 var job = job
-                try job.adopt(inferred.model, isFinal: fault == nil, database, store: store)
+                try job.adopt(inferred.model, transformers, isFinal: fault == nil, database, store: store)
                 return job
             }
         } catch let error as ImportError where fault == nil && [.badInput, .usage].contains(error.code) {
@@ -350,6 +353,7 @@ final class ImportSession {
             store: store,
             job: job,
             model: model,
+            transformers: transformers,
             run: options,
             queue: queue,
             state: state,

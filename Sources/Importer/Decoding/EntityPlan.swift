@@ -68,9 +68,15 @@ final class EntityPlan {
     let isLocal: [Bool]
     private let keyBytes: [UInt8]
 
+    /// - Parameter transformers: those that the entity may name.
     /// - Throws: `ImportError` when a default does not fit its attribute, or an attribute's options do not go together,
-    ///   which a checked model never has.
-    init(entity: EntityDescription, index: Int, onConflict: ConflictPolicy = .merge) throws {
+    ///   which a checked model never has, but one whose transformers are not there.
+    init(
+        entity: EntityDescription,
+        index: Int,
+        onConflict: ConflictPolicy = .merge,
+        transformers: TransformerRegistry = .standard
+    ) throws {
         self.entity = entity
         self.onConflict = onConflict
         isLocal = entity.attributes.map { $0.owner == .local }
@@ -94,7 +100,7 @@ final class EntityPlan {
         hasMoreSlots = slots.map { $0.count > 1 }
         types = entity.attributes.map(\.type)
         optional = entity.attributes.map(\.isOptional)
-        coercions = try entity.attributes.map { try Self.coercion(of: $0, in: entity) }
+        coercions = try entity.attributes.map { try Self.coercion(of: $0, in: entity, transformers) }
         isPlain = coercions.map(\.isPlain)
         self.slotPaths = slotPaths
         slotCount = slotPaths.count
@@ -105,7 +111,7 @@ final class EntityPlan {
         hasGenerated = generated.contains(true)
         needsPresence = onConflict == .merge || onConflict == .replace && hasGenerated
         var defaultBytes: [UInt8] = []
-        defaults = try entity.attributes.map { try Self.defaultCell(of: $0, in: entity, &defaultBytes) }
+        defaults = try entity.attributes.map { try Self.defaultCell(of: $0, in: entity, transformers, &defaultBytes) }
         self.defaultBytes = defaultBytes
         var nodes = [Node()]
         var keyBytes: [UInt8] = []
@@ -117,10 +123,11 @@ final class EntityPlan {
 
     private static func coercion(
         of attribute: AttributeDescription,
-        in entity: EntityDescription
+        in entity: EntityDescription,
+        _ transformers: TransformerRegistry
     ) throws -> AttributeCoercion {
         do throws(AttributeMistakes) {
-            return try AttributeCoercion(attribute)
+            return try AttributeCoercion(attribute, transformers: transformers)
         } catch {
             throw ImportError(
                 .badInput,
@@ -133,11 +140,12 @@ final class EntityPlan {
     private static func defaultCell(
         of attribute: AttributeDescription,
         in entity: EntityDescription,
+        _ transformers: TransformerRegistry,
         _ bytes: inout [UInt8]
     ) throws -> Cell {
         guard let value = attribute.defaultValue else { return .null }
         do {
-            switch try attribute.coerce(value).value {
+            switch try attribute.coerce(value, transformers: transformers).value {
             case .null: return .null
             case .integer(let number): return .integer(number)
             case .real(let number): return .real(number)

@@ -178,7 +178,7 @@ extension JobOpening {
                     + "or give one model for all with --model."
             )
         }
-        let model = try ModelDescription(parsing: Array(text.utf8))
+        let model = try ModelDescription(stored: Array(text.utf8))
         let entities = try plan.entities()
         for name in entities where !model.entities.contains(where: { ExactText($0.name) == ExactText(name) }) {
             throw RetryPlan.unknownEntity(name)

@@ -58,7 +58,9 @@ struct DeferredIdentifier {
         return try positions(job: job.id, database).sorted().compactMap { position in
             guard model.entities.indices.contains(position) else { return nil }
             try check()
-            let entity = model.entities[position]
+            var entity = model.entities[position]
+            // The values are coerced already, maybe by transformers that only another program has.
+            for attribute in entity.attributes.indices { entity.attributes[attribute].transformers = [] }
             let plan = try EntityPlan(entity: entity, index: position, onConflict: job.options.onConflict)
             var changes = EntityChanges(entity: entity.name, table: entity.table)
             try DeferredIdentifier(job: job.id, position: position, plan: plan).settle(&changes, database)

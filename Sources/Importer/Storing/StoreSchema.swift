@@ -384,7 +384,7 @@ enum StoreSchema {
     private static func knownTypes(of table: String, _ database: Database) throws -> [String: String] {
         var types: [String: String] = [:]
         for text in try String.fetchAll(database, sql: "SELECT model FROM _import_model ORDER BY id") {
-            guard let model = try? ModelDescription(parsing: Array(text.utf8)) else { continue }
+            guard let model = try? ModelDescription(stored: Array(text.utf8)) else { continue }
             for entity in model.entities where entity.table.asciiLowercased == table.asciiLowercased {
                 for attribute in entity.attributes { types[attribute.column.asciiLowercased] = attribute.storedForm }
             }

@@ -149,7 +149,7 @@ struct StoredJob: Sendable {
                 arguments: [number]
             )
         {
-            model = try ModelDescription(parsing: Array(text.utf8))
+            model = try ModelDescription(stored: Array(text.utf8))
         }
     }
 
@@ -188,15 +188,19 @@ struct StoredJob: Sendable {
     ///
     /// - Parameters:
     ///   - model: given, or inferred.
+    ///   - transformers: those that it may name.
     ///   - isFinal: whether it was inferred from all records.
     mutating func adopt(
         _ model: ModelDescription,
+        _ transformers: TransformerRegistry,
         isFinal: Bool = true,
         _ database: Database,
         store: String
     ) throws {
         // What cannot be imported with, or read back, must not get into the store.
-        for (position, entity) in model.entities.enumerated() { _ = try EntityPlan(entity: entity, index: position) }
+        for (position, entity) in model.entities.enumerated() {
+            _ = try EntityPlan(entity: entity, index: position, transformers: transformers)
+        }
         // Whether a second record of the same object is an error must be known as each one comes.
         let defersIdentifiers = options.onConflict != .error
         try DeferredIdentifier.settle(tables: model.entities.map(\.table), database)

@@ -7,6 +7,7 @@ final class ImportStage: Sendable {
     private let store: String
     private let job: StoredJob
     private let model: ModelDescription
+    private let transformers: TransformerRegistry
     private let run: RunOptions
     private let queue: ChunkQueue
     private let turn = CommitTurn()
@@ -21,6 +22,7 @@ final class ImportStage: Sendable {
         store: String,
         job: StoredJob,
         model: ModelDescription,
+        transformers: TransformerRegistry,
         run: RunOptions,
         queue: ChunkQueue,
         state: JobProgress,
@@ -32,6 +34,7 @@ final class ImportStage: Sendable {
         self.store = store
         self.job = job
         self.model = model
+        self.transformers = transformers
         self.run = run
         self.queue = queue
         self.keepsChunks = keepsChunks
@@ -52,7 +55,7 @@ final class ImportStage: Sendable {
     /// - Throws: `ImportError`; what was committed before stays.
     func work() throws {
         let plans = try model.entities.enumerated().map {
-            try EntityPlan(entity: $1, index: $0, onConflict: job.options.onConflict)
+            try EntityPlan(entity: $1, index: $0, onConflict: job.options.onConflict, transformers: transformers)
         }
         // A retry knows of each of its records by itself which entity it is.
         let bySource = job.sources.map { source in

@@ -144,7 +144,8 @@ public struct RunOptions: Sendable, Hashable {
     public var durability: Durability
     /// Indexes to build at the end, each as the attributes that it is on.
     ///
-    /// Every entity that has all of them gets it, unless its table has an index on the same columns already.
+    /// Every entity that has all of them gets it, unless its table has an index on the same columns already. A resume
+    /// without any builds those that were asked for before.
     public var indexes: [[String]]
 
     /// SQLite's `PRAGMA synchronous`.

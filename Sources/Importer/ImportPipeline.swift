@@ -121,7 +121,7 @@ public final class ImportPipeline: Sendable {
     public struct Outcome: Sendable {
         /// What the job has done, all of its runs together.
         public let report: ImportReport
-        /// Whether the store had all of it already and nothing was changed.
+        /// Whether the store had all of it already and no record was imported.
         public let wasAlreadyFinished: Bool
     }
 
@@ -149,6 +149,7 @@ public final class ImportPipeline: Sendable {
         let interruption = interruption.child()
         let decision = try decide(interruption)
         if case .nothing(let job) = decision {
+            try buildIndexes(of: job)
             progress.update { $0.phase = .finished }
             return Outcome(report: try StoreInspection(store: store).status(of: job.id), wasAlreadyFinished: true)
         }
@@ -166,6 +167,19 @@ public final class ImportPipeline: Sendable {
             try? session.close()
             if isEmpty { removeStore() }
             throw error
+        }
+    }
+
+    /// Builds the indexes that were asked for only now, when the import is finished.
+    private func buildIndexes(of job: StoredJob) throws {
+        guard !runOptions.indexes.isEmpty, let model = job.model else { return }
+        let database = try StoreConnection.writer(store, durability: runOptions.durability)
+        interruption.onRequest { [weak database] in database?.interrupt() }
+        do {
+            let built = try database.write { try StoreIndexes(wanted: runOptions.indexes).build(for: model, $0) }
+            progress.update { $0.messages += built.map { "built the index \($0)" } }
+        } catch let error as DatabaseError where error.resultCode.primaryResultCode == .SQLITE_INTERRUPT {
+            throw interruption.error
         }
     }
 

@@ -56,6 +56,7 @@ final class ImportSession {
                     try replaced?.remove(database)
                     try job.insert(database)
                     if let model = job.model { try job.adopt(model, transformers, database, store: store) }
+                    try StoreIndexes(wanted: run.indexes).save(for: job, database)
                     try retry?.insert(job, database)
                     return job
                 }
@@ -75,7 +76,10 @@ final class ImportSession {
                 if !job.options.takesChunks { try Self.check(directory, for: job) }
             }
             // The store may be of an older format.
-            try database.write { [store] in try StoreSchema.prepareBookkeeping($0, store: store) }
+            try database.write { [store] database in
+                try StoreSchema.prepareBookkeeping(database, store: store)
+                try StoreIndexes(wanted: run.indexes).save(for: job, database)
+            }
             secondsBefore = try database.read { try Marker($0, job: job.id)?.seconds } ?? 0
             self.job = job
         }
@@ -205,13 +209,15 @@ final class ImportSession {
     ///
     /// - Returns: what it changed.
     private func settleStore() throws -> [EntityChanges] {
-        let isSorting = try database.read { [job] in try !DeferredIdentifier.positions(job: job.id, $0).isEmpty }
-        guard isSorting || !options.indexes.isEmpty else { return [] }
+        let (isSorting, indexes) = try database.read { [job] database in
+            (try !DeferredIdentifier.positions(job: job.id, database).isEmpty, try StoreIndexes(of: job, database))
+        }
+        guard isSorting || !indexes.wanted.isEmpty else { return [] }
         // The workers are gone: sorting may have the memory that they had.
         try database.inDatabase { try $0.execute(sql: "PRAGMA cache_size = -32000") }
-        return try database.write { [job, options, interruption] database in
+        return try database.write { [job, interruption] database in
             let changes = try DeferredIdentifier.settle(job, database) { try interruption.check() }
-            if let model = job.model { try StoreIndexes(wanted: options.indexes).build(for: model, database) }
+            if let model = job.model { try indexes.build(for: model, database) }
             try interruption.check()
             return changes
         }

@@ -122,6 +122,24 @@ struct InferredModelTests {
         #expect(try runImporter("verify", store).ending == .exit(0))
     }
 
+    @Test func buildsTheIndexesThatTheFirstRunWasAskedForAndThoseAskedForAfterwards() throws {
+        let directory = try TemporaryDirectory()
+        let source = try directory.write("[{\"a\":1,\"b\":2},{\"a\":1} oops", to: "p.json")
+        let store = directory.path("store.sqlite")
+        #expect(try runImporter(source, "--into", store, "--index", "a").ending == .exit(65))
+        try directory.write("[{\"a\":1,\"b\":2},{\"a\":1}]", to: "p.json")
+        #expect(try runImporter("resume", store).ending == .exit(0))
+        #expect(try StoreContent.query(store, Self.indexes) == "p_a|CREATE INDEX \"p_a\" ON \"p\" (\"a\")")
+        #expect(try runImporter(source, "--into", store, "--index", "c").ending == .exit(64))
+        let again = try runImporter(source, "--into", store, "--index", "b,a", "--index", "a")
+        #expect(again.ending == .exit(0))
+        #expect(again.errorText.contains("built the index p_b_a"), "\(again.errorText)")
+        #expect(try StoreContent.query(store, "SELECT count(*) FROM p") == "2")
+        let names = try StoreContent.query(store, Self.indexes).split(separator: "\n").map { $0.prefix { $0 != "|" } }
+        #expect(names == ["p_a", "p_b_a"])
+        #expect(try runImporter("verify", store).ending == .exit(0))
+    }
+
     @Test func buildsIndexesOfTheRunThatFinishes() throws {
         let directory = try TemporaryDirectory()
         let source = try directory.write("[{\"a\":1,\"b\":2},{\"a\":1} oops", to: "p.json")

@@ -64,6 +64,7 @@ struct JobOpening {
         let done = same.last { $0.options == given && $0.sources.allSatisfy(\.description.isRepeatable) }
         if let done, !run.again {
             try checkUnchanged(done, descriptions)
+            try checkIndexes(of: done)
             return .nothing(done)
         }
         return try begin(arguments, chunks, jobs: jobs, replacing: nil, database)
@@ -82,8 +83,12 @@ struct JobOpening {
     }
 
     private func resumed(_ job: StoredJob) throws -> Decision {
-        if let model = job.model { try StoreIndexes(wanted: run.indexes).check(model) }
+        try checkIndexes(of: job)
         return .resume(job)
+    }
+
+    private func checkIndexes(of job: StoredJob) throws {
+        if let model = job.model { try StoreIndexes(wanted: run.indexes).check(model) }
     }
 
     private func checkUnchanged(_ job: StoredJob, _ descriptions: [SourceDescription]) throws {
@@ -170,6 +175,7 @@ struct JobOpening {
         guard let last = jobs.last else {
             throw ImportError(.noInput, "\(store): holds no import", advice: "Begin one with `importer import`.")
         }
+        try checkIndexes(of: last)
         return .nothing(last)
     }
 }

@@ -6,6 +6,39 @@ struct StoreIndexes: Sendable {
     /// The attributes of each index, in its order.
     let wanted: [[String]]
 
+    /// The table that keeps them with their job, so that a resume builds what the first run was asked for.
+    private static let table = "_import_index"
+
+    init(wanted: [[String]]) {
+        self.wanted = wanted
+    }
+
+    /// Those that a job has been asked for last.
+    init(of job: StoredJob, _ database: Database) throws {
+        guard try database.tableExists(Self.table) else {
+            wanted = []
+            return
+        }
+        let lists = try String.fetchAll(
+            database,
+            sql: "SELECT attributes FROM \(Self.table) WHERE job = ? ORDER BY position",
+            arguments: [job.id]
+        )
+        wanted = try lists.map { try StoredJSON.decode([String].self, $0) }
+    }
+
+    /// Keeps them with a job, in place of those that it was asked for before; none are no new wish.
+    func save(for job: StoredJob, _ database: Database) throws {
+        guard !wanted.isEmpty else { return }
+        try database.execute(sql: "DELETE FROM \(Self.table) WHERE job = ?", arguments: [job.id])
+        for (position, names) in wanted.enumerated() {
+            try database.execute(
+                sql: "INSERT INTO \(Self.table) (job, position, attributes) VALUES (?, ?, ?)",
+                arguments: [job.id, position, try StoredJSON.encode(names)]
+            )
+        }
+    }
+
     /// Makes sure that some entity has the attributes of each index.
     ///
     /// - Throws: `ImportError` with `.usage`.
@@ -30,8 +63,11 @@ struct StoreIndexes: Sendable {
     ///
     /// Done once or again, in one transaction or not, the outcome is the same.
     ///
+    /// - Returns: the names of those that were built.
     /// - Throws: `DatabaseError` when SQLite fails or is interrupted.
-    func build(for model: ModelDescription, _ database: Database) throws {
+    @discardableResult
+    func build(for model: ModelDescription, _ database: Database) throws -> [String] {
+        var built: [String] = []
         for names in wanted {
             for entity in model.entities {
                 guard let columns = Self.columns(names, of: entity),
@@ -42,8 +78,10 @@ struct StoreIndexes: Sendable {
                 try database.execute(
                     sql: "CREATE INDEX \(name.quotedIdentifier) ON \(entity.table.quotedIdentifier) (\(list))"
                 )
+                built.append(name)
             }
         }
+        return built
     }
 
     private static func columns(_ names: [String], of entity: EntityDescription) -> [String]? {

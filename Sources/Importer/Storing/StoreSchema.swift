@@ -173,6 +173,12 @@ enum StoreSchema {
             first_ordinal INTEGER NOT NULL,
             UNIQUE (job, entity, key_path, code, expected, found)
         ) STRICT;
+        CREATE TABLE IF NOT EXISTS _import_index (
+            job INTEGER NOT NULL,
+            position INTEGER NOT NULL,
+            attributes TEXT NOT NULL,
+            PRIMARY KEY (job, position)
+        ) STRICT, WITHOUT ROWID;
         CREATE TABLE IF NOT EXISTS _import_reject_key (reject INTEGER PRIMARY KEY, record_key TEXT NOT NULL) STRICT;
         CREATE TABLE IF NOT EXISTS _import_retry (
             job INTEGER NOT NULL,

@@ -249,6 +249,7 @@ struct StoredJob: Sendable {
     func remove(_ database: Database) throws {
         try clear(database)
         try database.execute(sql: "DELETE FROM _import_source WHERE job = ?", arguments: [id])
+        try database.execute(sql: "DELETE FROM _import_index WHERE job = ?", arguments: [id])
         try database.execute(sql: "DELETE FROM _import_job WHERE id = ?", arguments: [id])
     }
 

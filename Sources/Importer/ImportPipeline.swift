@@ -188,7 +188,7 @@ public final class ImportPipeline: Sendable {
         for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: store + suffix) }
     }
 
-    /// Opens the session; a store that was made for an import that cannot even begin goes again.
+    /// Opens the session; what was made for an import that cannot even begin goes again.
     private func begin(_ decision: JobOpening.Decision, _ interruption: Interruption) throws -> ImportSession {
         let isNew = !FileManager.default.fileExists(atPath: store)
         do {
@@ -204,6 +204,11 @@ public final class ImportPipeline: Sendable {
             )
         } catch {
             if isNew { removeStore() }
+            if case .begin(let job, _, _, _) = decision, job.options.retry == .stored,
+                let path = job.sources.first?.description.path
+            {
+                try? FileManager.default.removeItem(atPath: path)
+            }
             throw error
         }
     }

@@ -262,6 +262,8 @@ final class ImportSession {
 
     /// A record path that matches nothing is most likely not what was meant.
     private func warnOfEmptyPaths() throws {
+        guard job.options.limit != 0 else { return }
+        let few = job.options.skip == 0 ? "no records" : "no more records than --skip leaves out"
         let read = try database.read { [job] in
             try Set(
                 String.fetchAll(
@@ -274,7 +276,7 @@ final class ImportSession {
         for source in job.sources {
             for (path, entity) in zip(source.shape.paths, source.entities) where !read.contains(entity) {
                 progress.update {
-                    $0.messages.append("\(source.description.displayName): no records were found at \(path)")
+                    $0.messages.append("\(source.description.displayName): \(few) were found at \(path)")
                 }
             }
         }

@@ -202,7 +202,9 @@ struct JobPlanner {
             throw ImportError(
                 .usage,
                 "the entity of these records has no name",
-                advice: "Give one with --entity NAME."
+                advice: isAlone
+                    ? "Give one with --entity NAME."
+                    : "Give one for all sources with --entity NAME, or import each by itself."
             )
         }
         return [Self.name(of: source.member ?? path)]

@@ -212,8 +212,8 @@ struct RecordScanner {
     private mutating func beginTopLevelValue() -> Bool {
         topLevelValues += 1
         guard isDocument, topLevelValues > 1, !isPriming else { return true }
-        let fault = ScanFault(kind: .syntax, byteOffset: startOfToken(), message: "more data after the document")
-        return stop(fault)
+        let message = "more data after the document (where values follow one another, each is a record: --records '$')"
+        return stop(ScanFault(kind: .syntax, byteOffset: startOfToken(), message: message))
     }
 
     private mutating func scalar(end: Int, isString: Bool) -> Bool {

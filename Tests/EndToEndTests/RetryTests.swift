@@ -267,4 +267,26 @@ struct RetryTests {
             try StoreContent.query(store, "SELECT hex(\(key)), n FROM t ORDER BY n") == "6122C3A90A|1\n62|2"
         )
     }
+
+    /// Nor is it lost where the record is refused only for an object that is there.
+    @Test func keepsTheKeysOfRecordsWhoseObjectIsThere() throws {
+        let directory = try TemporaryDirectory()
+        let source = try directory.write(#"{"a": {"n": 1}, "b\"é" :  {"n": 1}}"#, to: "k.json")
+        let model = try directory.write(
+            """
+            {"entities": {"t": {"records": "$.*", "identifier": ["n"], "attributes": {
+              "k": {"type": "string", "from": "$key"}, "n": {"type": "integer64"}}}}}
+            """,
+            to: "model.json"
+        )
+        let store = directory.path("k.sqlite")
+        let command = [Project.importer, "import", source, "--into", store, "--model", model, "--on-conflict", "error"]
+        #expect(try run(command).ending == .exit(0))
+        let file = directory.path("fix.ndjson")
+        #expect(try runImporter("rejects", store, "--to", file).ending == .exit(0))
+        let lines = try String(contentsOfFile: file, encoding: .utf8)
+        try lines.replacing(#""n": 1"#, with: #""n": 2"#).write(toFile: file, atomically: true, encoding: .utf8)
+        #expect(try runImporter("retry", store, file).ending == .exit(0))
+        #expect(try StoreContent.query(store, "SELECT k, n FROM t ORDER BY n") == "a|1\nb\"é|2")
+    }
 }

@@ -189,7 +189,7 @@ final class ChunkDecoder {
     }
 
     /// The key and the place of the value in a keyed record's line, `{"key": value}`, which is not parsed.
-    private static func keyAndValue(of line: ByteView) -> (key: String, value: Range<Int>) {
+    static func keyAndValue(of line: ByteView) -> (key: String, value: Range<Int>) {
         func skipSpace(_ index: inout Int) {
             while index < line.count, [0x20, 0x09, 0x0D, 0x0A].contains(line[index]) { index += 1 }
         }

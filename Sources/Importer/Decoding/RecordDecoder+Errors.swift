@@ -43,6 +43,7 @@ extension RecordDecoder {
         let identifier = plan.identifier.first.map { token(of: $0).token } ?? -1
         return RowBatch.Place(
             chunkOffset: input.lineOffset + range.lowerBound,
+            keyedLineOffset: input.recordKey >= 0 ? input.lineOffset : -1,
             byteOffset: position(of: input.root, input, tape),
             length: range.count,
             identifierOffset: position(of: identifier < 0 ? input.root : identifier, input, tape)

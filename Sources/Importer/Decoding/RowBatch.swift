@@ -83,6 +83,8 @@ struct RowBatch {
     struct Place {
         /// The record's first byte in the chunk's bytes.
         let chunkOffset: Int
+        /// The first byte of its line there if its key stands before it; -1 where it has none.
+        let keyedLineOffset: Int
         /// Its first byte in the source, and its length.
         let byteOffset: Int64
         let length: Int

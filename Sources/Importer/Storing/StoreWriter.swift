@@ -178,8 +178,17 @@ final class StoreWriter {
             byteOffset: place.byteOffset,
             length: Int64(place.length),
             errors: [error],
-            bytes: Array(chunkBytes[place.chunkOffset..<place.chunkOffset + place.length])
+            bytes: Array(chunkBytes[place.chunkOffset..<place.chunkOffset + place.length]),
+            key: key(of: place, chunkBytes)
         )
+    }
+
+    /// The key of a keyed record.
+    private func key(of place: RowBatch.Place, _ chunkBytes: [UInt8]) -> String? {
+        guard place.keyedLineOffset >= 0 else { return nil }
+        return chunkBytes.withUnsafeBufferPointer {
+            ChunkDecoder.keyAndValue(of: ByteView($0)[place.keyedLineOffset..<place.chunkOffset]).key
+        }
     }
 
     /// Rejects in source order: those that decoding found, and those that the stored objects make rejects.

@@ -39,6 +39,8 @@ enum ErrorGroupText {
         case .missingValue: return "missing in \(NumberText.counted(group.count, "record"))"
         case .duplicateIdentifier:
             return NumberText.counted(group.count, "record") + " whose identifier is there already"
+        case .constraintViolation:
+            return NumberText.counted(group.count, "record") + " that the table refuses (expected \(group.expected))"
         case .malformed where group.keyPath.isEmpty: return records("no JSON")
         case .invalidUTF8 where group.keyPath.isEmpty: return records("no UTF-8")
         case .recordTooLarge: return records("too large") + " (\(group.expected) are allowed)"

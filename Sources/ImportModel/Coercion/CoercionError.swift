@@ -36,6 +36,11 @@ public struct CoercionError: Error, Sendable, Hashable, Codable {
         case notAnObject
         /// An object with the same identifier is there already, and `--on-conflict error` says that it must not be.
         case duplicateIdentifier
+        /// A record whose row breaks a constraint that the store's table has of its own: `UNIQUE`, `CHECK`, `NOT NULL`, a
+        /// trigger that raises.
+        ///
+        /// The byte offset is the record's.
+        case constraintViolation
         /// Bytes that are not JSON.
         case malformed
         /// Bytes that are not UTF-8 (RFC 3629).

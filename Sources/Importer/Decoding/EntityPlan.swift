@@ -66,6 +66,8 @@ final class EntityPlan {
     let onConflict: ConflictPolicy
     /// Which attributes a record sets on insert only.
     let isLocal: [Bool]
+    /// Whether rows may turn out to be rejects when they are written, so that their records' places are kept.
+    var keepsPlaces = false
     private let keyBytes: [UInt8]
 
     /// - Parameter transformers: those that the entity may name.

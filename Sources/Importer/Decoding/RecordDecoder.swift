@@ -269,7 +269,7 @@ struct RecordDecoder {
         } else if !errors.isEmpty {
             batch.count(errors, nulled: nulledNames, entity: plan.index, ordinal: input.ordinal)
         }
-        if plan.onConflict == .error { batch.places.append(place(input, tape)) }
+        if plan.keepsPlaces { batch.places.append(place(input, tape)) }
         batch.rows.append(
             RowBatch.Row(
                 entity: plan.index,

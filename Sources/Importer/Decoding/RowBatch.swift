@@ -114,7 +114,7 @@ struct RowBatch {
     }
 
     var rows: [Row] = []
-    /// The places of the rows' records, one for each row; empty where a second record of the same object is no error.
+    /// The places of the rows' records, one for each row; empty where the store refuses none.
     var places: [Place] = []
     var cells: [Cell] = []
     var presence: [UInt64] = []

@@ -18,6 +18,8 @@ final class RowWriter {
         case duplicate
         /// Not written: there is no such object yet, and the record lacks something that one must have.
         case incomplete
+        /// Not written: the table has constraints of its own that the row breaks; `refusal` says which.
+        case refused
     }
 
     private let connection: OpaquePointer
@@ -28,6 +30,9 @@ final class RowWriter {
     ///
     /// nil where each row is looked up before it is written.
     var presence: PresenceRuns?
+    let constraints: TableConstraints
+    /// Why the last row that was refused was so.
+    private(set) var refusal: TableConstraints.Refusal?
     /// The current row's cell of each attribute; -1 where the record does not mention it.
     private var places: [Int]
     private var insert: OpaquePointer?
@@ -44,11 +49,13 @@ final class RowWriter {
         entity = plan.entity
         self.plan = plan
         identifier = plan.identifier
+        constraints = try TableConstraints(of: plan.entity, database)
         places = Array(repeating: -1, count: entity.attributes.count)
         let columns = entity.attributes.map { $0.column.quotedIdentifier }
         let places = (1...max(1, columns.count)).map { "?\($0)" }
         insert = try prepare(
-            "INSERT INTO \(entity.table.quotedIdentifier) (\(columns.joined(separator: ", "))) "
+            // The statement's policy goes before those of constraints (`ON CONFLICT REPLACE`): no row gives way silently.
+            "INSERT OR ABORT INTO \(entity.table.quotedIdentifier) (\(columns.joined(separator: ", "))) "
                 + "VALUES (\(places.joined(separator: ", ")))"
         )
         if !identifier.isEmpty {
@@ -126,7 +133,7 @@ final class RowWriter {
     ) throws -> Effect {
         if presence != nil {
             if row.unmet < 0 {
-                try insertRow(values, row, batch)
+                guard try insertRow(values, row, batch) else { return .refused }
                 let rowID = sqlite3_last_insert_rowid(connection)
                 presence?.add(mask(of: row, in: batch), rowID: rowID)
                 return .inserted(rowID: rowID)
@@ -145,7 +152,7 @@ final class RowWriter {
             }
         }
         guard row.unmet < 0 else { return .incomplete }
-        try insertRow(values, row, batch)
+        guard try insertRow(values, row, batch) else { return .refused }
         return .inserted(rowID: sqlite3_last_insert_rowid(connection))
     }
 
@@ -227,7 +234,9 @@ final class RowWriter {
     }
 
     /// Inserts a row: the cells that it has, and defaults in between.
-    private func insertRow(_ values: Values, _ row: RowBatch.Row, _ batch: borrowing RowBatch) throws {
+    ///
+    /// - Returns: whether it is there; not if the table refuses it.
+    private func insertRow(_ values: Values, _ row: RowBatch.Row, _ batch: borrowing RowBatch) throws -> Bool {
         // Local, as each access to a class's property is checked.
         let insert = insert
         let plan = plan
@@ -242,9 +251,55 @@ final class RowWriter {
                 try bind(plan.defaults[attribute], absent, to: insert, at: place)
             }
         }
-        let code = sqlite3_step(insert)
-        sqlite3_reset(insert)
-        if code != SQLITE_DONE { throw error(code) }
+        return try run(insert)
+    }
+
+    /// Writes a row by a statement that is bound.
+    ///
+    /// - Returns: whether it is written; not if the table refuses it, and then nothing is changed.
+    @inline(__always)
+    private func run(_ statement: OpaquePointer?) throws -> Bool {
+        if constraints.hasTriggers { return try runBesideTriggers(statement) }
+        let code = sqlite3_step(statement)
+        sqlite3_reset(statement)
+        if code != SQLITE_DONE { try refuse(code) }
+        return code == SQLITE_DONE
+    }
+
+    /// A trigger may end its statement and keep what it has done (`RAISE(FAIL)`), pass the row over (`RAISE(IGNORE)`), or
+    /// end the transaction (`RAISE(ROLLBACK)`).
+    private func runBesideTriggers(_ statement: OpaquePointer?) throws -> Bool {
+        try execute("SAVEPOINT import_row")
+        let code = sqlite3_step(statement)
+        sqlite3_reset(statement)
+        guard sqlite3_get_autocommit(connection) == 0 else {
+            throw ImportError(
+                .cannotCreate,
+                "\(entity.table): a trigger ends the whole transaction: \(String(cString: sqlite3_errmsg(connection)))",
+                advice: "Make it RAISE(ABORT, …), which refuses one record, then resume."
+            )
+        }
+        let isWritten = code == SQLITE_DONE && sqlite3_changes(connection) > 0
+        if !isWritten {
+            if code == SQLITE_DONE { refusal = TableConstraints.leftOut } else { try refuse(code) }
+            try execute("ROLLBACK TO import_row")
+        }
+        try execute("RELEASE import_row")
+        return isWritten
+    }
+
+    private func execute(_ sql: String) throws {
+        let code = sqlite3_exec(connection, sql, nil, nil, nil)
+        if code != SQLITE_OK { throw error(code) }
+    }
+
+    /// - Throws: `DatabaseError` where a statement has failed for anything but the row.
+    private func refuse(_ code: Int32) throws {
+        let error = error(code)
+        guard constraints.canRefuse,
+            let refusal = constraints.refusal(error.extendedResultCode, message: error.message ?? "", of: entity)
+        else { throw error }
+        self.refusal = refusal
     }
 
     // MARK: Merging
@@ -288,10 +343,7 @@ final class RowWriter {
             try bind(cell, values, to: statement, at: Int32(place + 1))
         }
         sqlite3_bind_int64(statement, Int32(changed.count + 1), rowID)
-        let code = sqlite3_step(statement)
-        sqlite3_reset(statement)
-        if code != SQLITE_DONE { throw error(code) }
-        return .updated(rowID: rowID)
+        return try run(statement) ? .updated(rowID: rowID) : .refused
     }
 
     /// What the current row sets an attribute of a stored object to; nil to leave it alone.
@@ -338,7 +390,7 @@ final class RowWriter {
         }
         let sets = attributes.enumerated().map { "\(entity.attributes[$1].column.quotedIdentifier) = ?\($0 + 1)" }
         let statement = try prepare(
-            "UPDATE \(entity.table.quotedIdentifier) SET \(sets.joined(separator: ", ")) "
+            "UPDATE OR ABORT \(entity.table.quotedIdentifier) SET \(sets.joined(separator: ", ")) "
                 + "WHERE rowid = ?\(attributes.count + 1)"
         )
         updates[attributes] = statement

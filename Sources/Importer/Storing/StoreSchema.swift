@@ -273,6 +273,20 @@ enum StoreSchema {
         }
     }
 
+    /// Whether an index is on just these columns, in any order, and compares texts by their bytes.
+    ///
+    /// - Parameter columns: their names, in lower case.
+    static func isIndex(_ name: String, onJust columns: Set<String>, _ database: Database) throws -> Bool {
+        let keys = try Row.fetchAll(
+            database,
+            sql: "SELECT name, coll FROM pragma_index_xinfo(?) WHERE key",
+            arguments: [name]
+        )
+        // The name is NULL where the index is on an expression.
+        return keys.count == columns.count && keys.allSatisfy { $0["coll"] as String? == "BINARY" }
+            && Set(keys.map { ($0["name"] as String?)?.asciiLowercased ?? "" }) == columns
+    }
+
     private static func checkNames(_ entity: EntityDescription, store: String) throws {
         for name in [entity.table] + entity.attributes.map(\.column) where name.utf8.contains(0) {
             throw ImportError(

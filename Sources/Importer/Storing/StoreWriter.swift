@@ -15,7 +15,7 @@ final class StoreWriter {
     private var writers: [RowWriter] = []
     private let encoder = StoredJSON.makeEncoder()
 
-    /// - Parameter plans: the job's entities, in their order.
+    /// - Parameter plans: the job's entities, in their order; told whether rows may turn out to be rejects.
     init(store: String, job: StoredJob, plans: [EntityPlan], durability: RunOptions.Durability) throws {
         self.store = store
         self.job = job
@@ -26,6 +26,8 @@ final class StoreWriter {
         writers = try queue.inDatabase { database in
             try plans.map { try RowWriter(database, plan: $0) }
         }
+        let mayRefuse = job.options.onConflict == .error || writers.contains(where: \.constraints.canRefuse)
+        for plan in plans { plan.keepsPlaces = mayRefuse }
     }
 
     /// What the statements need must be gone before the connection is.
@@ -149,7 +151,10 @@ final class StoreWriter {
                 case .updated(let rowID): changes[index].update(rowID)
                 case .unchanged: changes[index].unchanged += 1
                 case .ignored: changes[index].ignored += 1
-                case .duplicate: late.append(duplicate(place, batch, chunkBytes))
+                case .duplicate: late.append(reject(place, duplicate(place, batch), batch, chunkBytes))
+                case .refused:
+                    guard let refusal = writer.refusal else { return }
+                    late.append(reject(place, error(refusal, place, batch), batch, chunkBytes))
                 case .incomplete: late.append(batch.unmet[Int(batch.rows[place].unmet)])
                 }
             }
@@ -158,20 +163,52 @@ final class StoreWriter {
         return late
     }
 
-    /// The reject that a row's record is whose object is there already.
-    private func duplicate(_ index: Int, _ batch: borrowing RowBatch, _ chunkBytes: [UInt8]) -> RowBatch.Reject {
-        let row = batch.rows[index]
-        let place = batch.places[index]
-        let plan = plans[Int(row.entity)]
-        let paths = plan.identifier.map { plan.slotPaths[plan.slots[$0].first ?? 0] }
-        let error = RecordError(
+    /// What is wrong with a row's record whose object is there already.
+    private func duplicate(_ index: Int, _ batch: borrowing RowBatch) -> ImportModel.RecordError {
+        let plan = plans[Int(batch.rows[index].entity)]
+        return RecordError(
             entity: plan.entity.name,
-            keyPath: paths.joined(separator: ", "),
+            keyPath: keyPath(of: plan.identifier, plan),
             code: .duplicateIdentifier,
             expected: "an identifier of its own",
             found: "the identifier of an object that is there",
-            byteOffset: place.identifierOffset
+            byteOffset: batch.places[index].identifierOffset
         )
+    }
+
+    /// What is wrong with a row's record that the table refuses.
+    private func error(
+        _ refusal: TableConstraints.Refusal,
+        _ index: Int,
+        _ batch: borrowing RowBatch
+    ) -> ImportModel.RecordError {
+        let plan = plans[Int(batch.rows[index].entity)]
+        let attributes = refusal.columns.compactMap { column in
+            plan.entity.attributes.firstIndex { $0.column.asciiLowercased == column }
+        }
+        return RecordError(
+            entity: plan.entity.name,
+            keyPath: keyPath(of: attributes, plan),
+            code: .constraintViolation,
+            expected: refusal.expected,
+            found: refusal.found,
+            byteOffset: batch.places[index].byteOffset
+        )
+    }
+
+    private func keyPath(of attributes: [Int], _ plan: EntityPlan) -> String {
+        attributes.map { plan.slotPaths[plan.slots[$0].first ?? 0] }.joined(separator: ", ")
+    }
+
+    /// The reject that a row's record is for an error that was found only now.
+    private func reject(
+        _ index: Int,
+        _ error: ImportModel.RecordError,
+        _ batch: borrowing RowBatch,
+        _ chunkBytes: [UInt8]
+    ) -> RowBatch.Reject {
+        let row = batch.rows[index]
+        let place = batch.places[index]
         return RowBatch.Reject(
             entity: row.entity,
             ordinal: row.ordinal,

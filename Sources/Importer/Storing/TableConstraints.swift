@@ -1,0 +1,125 @@
+import Foundation
+import GRDB
+import ImportModel
+
+/// What a table asks of its rows that the model does not: constraints, unique indexes and triggers that somebody has
+/// given it.
+///
+/// A row that breaks one makes its record a reject. Foreign keys are not looked at while importing.
+struct TableConstraints {
+    /// Whether the table may refuse a row that fits the model.
+    let canRefuse: Bool
+    /// The texts of all triggers that may have a say, which are all of the store's where the table has any.
+    private let triggers: [String]
+
+    /// Whether the table has triggers.
+    var hasTriggers: Bool { !triggers.isEmpty }
+
+    /// - Throws: `DatabaseError` when the schema cannot be read.
+    init(of entity: EntityDescription, _ database: Database) throws {
+        let table = entity.table
+        triggers = try String.fetchAll(
+            database,
+            sql: """
+                SELECT coalesce(sql, '') FROM sqlite_master WHERE type = 'trigger' AND EXISTS (
+                    SELECT 1 FROM sqlite_master WHERE type = 'trigger' AND tbl_name = ? COLLATE NOCASE
+                )
+                """,
+            arguments: [table]
+        )
+        let identifier = Set(StoreSchema.identifierColumns(of: entity).map(\.asciiLowercased))
+        let hasOthers =
+            try Bool.fetchOne(
+                database,
+                sql: """
+                    SELECT EXISTS (
+                        SELECT 1 FROM sqlite_master
+                        WHERE type = 'table' AND name = :table COLLATE NOCASE AND sql LIKE '%check%'
+                    ) OR EXISTS (SELECT 1 FROM pragma_table_info(:table) WHERE "notnull")
+                    """,
+                arguments: ["table": table]
+            ) ?? false
+        let key = try String.fetchAll(
+            database,
+            sql: "SELECT name FROM pragma_table_info(?) WHERE pk > 0",
+            arguments: [table]
+        )
+        let hasOtherKey = !key.isEmpty && Set(key.map(\.asciiLowercased)) != identifier
+        canRefuse =
+            try !triggers.isEmpty || hasOthers || hasOtherKey
+            || Self.hasOtherUniqueIndex(table, identifier: identifier, database)
+    }
+
+    /// Whether a unique index is on anything but the identifier, or compares texts otherwise than by their bytes.
+    private static func hasOtherUniqueIndex(
+        _ table: String,
+        identifier: Set<String>,
+        _ database: Database
+    ) throws -> Bool {
+        let indexes = try Row.fetchAll(
+            database,
+            sql: "SELECT name, partial FROM pragma_index_list(?) WHERE \"unique\"",
+            arguments: [table]
+        )
+        return try indexes.contains { index in
+            try index["partial"] || !StoreSchema.isIndex(index["name"], onJust: identifier, database)
+        }
+    }
+
+    // MARK: Refusals
+
+    /// What is said of a record whose row the table refuses.
+    struct Refusal {
+        /// The columns that the constraint is on, where SQLite names them and the entity has them.
+        var columns: [String] = []
+        let expected: String
+        let found: String
+    }
+
+    /// What it means that nothing was written and nothing failed: a trigger has said `RAISE(IGNORE)`.
+    static let leftOut = Refusal(
+        expected: "a record that the table's triggers let in",
+        found: "one that they leave out"
+    )
+
+    /// What a failed statement means.
+    ///
+    /// - Parameters:
+    ///   - code: SQLite's extended result code (<https://www.sqlite.org/rescode.html#extrc>).
+    ///   - message: SQLite's message.
+    /// - Returns: nil where it was not the row's fault.
+    func refusal(_ code: ResultCode, message: String, of entity: EntityDescription) -> Refusal? {
+        // `UNIQUE constraint failed: person.name, person.born`, `CHECK constraint failed: age > 0`.
+        let subject = message.firstRange(of: " failed: ").map { String(message[$0.upperBound...].prefix(200)) } ?? ""
+        switch code {
+        case .SQLITE_CONSTRAINT_UNIQUE, .SQLITE_CONSTRAINT_PRIMARYKEY, .SQLITE_CONSTRAINT_ROWID:
+            let columns = Self.columns(subject, of: entity)
+            let what = columns.count == 1 ? "a value" : columns.isEmpty ? "a row (\(subject))" : "values together"
+            return Refusal(columns: columns, expected: "\(what) that no other row has", found: "what another row has")
+        case .SQLITE_CONSTRAINT_NOTNULL:
+            let columns = Self.columns(subject, of: entity)
+            let place = columns.isEmpty ? " in \(subject)" : ""
+            return Refusal(columns: columns, expected: "a value\(place) (NOT NULL)", found: "nothing")
+        case .SQLITE_CONSTRAINT_CHECK:
+            return Refusal(expected: "a record that passes CHECK \(subject)", found: "one that does not")
+        case .SQLITE_CONSTRAINT_TRIGGER:
+            // What a trigger puts together itself may show values.
+            let text = "'\(message.replacing("'", with: "''"))'"
+            let reason = triggers.contains { $0.contains(text) } ? ": \(message.prefix(200))" : ""
+            return Refusal(expected: "what the table's triggers ask for\(reason)", found: "a record that they refuse")
+        case .SQLITE_CONSTRAINT_DATATYPE:
+            return Refusal(expected: "values of the table's types", found: "others")
+        default:
+            return nil
+        }
+    }
+
+    /// The names in a text like `person.name, person.born`, which SQLite does not put in quotes.
+    private static func columns(_ subject: String, of entity: EntityDescription) -> [String] {
+        let table = entity.table.asciiLowercased + "."
+        var columns: [String: String] = [:]
+        for column in entity.attributes.map(\.column.asciiLowercased) { columns[table + column] = column }
+        let names = subject.components(separatedBy: ", ").map { columns[$0.asciiLowercased] }
+        return names.contains(nil) ? [] : names.compactMap(\.self)
+    }
+}

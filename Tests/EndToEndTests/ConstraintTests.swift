@@ -1,0 +1,172 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// A table that was there before may refuse rows: their records are rejects like any others.
+struct ConstraintTests {
+    private static let model = """
+        {"entities": {"person": {"records": "$", "identifier": ["id"], "attributes": {
+          "id": {"type": "string"}, "email": {"type": "string", "optional": true},
+          "age": {"type": "integer64", "optional": true}, "name": {"type": "string", "optional": true}}}}}
+        """
+
+    /// What the constraints would do by themselves is to leave out, replace, fill in, or end the transaction.
+    private static let table = """
+        CREATE TABLE person (id TEXT UNIQUE ON CONFLICT REPLACE, age INTEGER CHECK (age >= 0),
+          name TEXT NOT NULL ON CONFLICT REPLACE DEFAULT 'none', email TEXT UNIQUE ON CONFLICT ROLLBACK);
+        CREATE UNIQUE INDEX again ON person (email);
+        CREATE TABLE log (what TEXT);
+        """
+
+    /// One that keeps what was done before it failed, and one that leaves rows out without a word.
+    private static let triggers = """
+        CREATE TRIGGER first AFTER INSERT ON person WHEN NEW.name = 'bad' BEGIN
+          INSERT INTO log VALUES (NEW.id); SELECT RAISE(FAIL, 'it''s bad'); END;
+        CREATE TRIGGER later BEFORE UPDATE ON person WHEN NEW.name = 'still' BEGIN SELECT RAISE(IGNORE); END;
+        """
+
+    private static func records(_ count: Int, seed: UInt64) -> [String] {
+        var random = SeededGenerator(seed: seed)
+        func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &random) < percent }
+        return (0..<count).map { _ in
+            var members = ["\"id\": \"k\(Int.random(in: 0..<count / 4, using: &random))\""]
+            if chance(60) {
+                let address = "\"a\(Int.random(in: 0..<count / 5, using: &random))@x\""
+                members.append("\"email\": \(chance(10) ? "null" : address)")
+            }
+            if chance(60) { members.append("\"age\": \(Int.random(in: -1..<9, using: &random))") }
+            let names = ["\"bad\"", "\"still\"", "\"Ann\"", "\"Bob\"", "\"Eve\"", "null"]
+            if chance(90) { members.append("\"name\": \(names[Int.random(in: 0..<names.count, using: &random)])") }
+            return "{" + members.joined(separator: ", ") + "}"
+        }
+    }
+
+    private struct Files {
+        let directory: TemporaryDirectory
+        let model: String
+        let sources: [String]
+
+        init(_ sources: [[String]]) throws {
+            directory = try TemporaryDirectory()
+            model = try directory.write(ConstraintTests.model, to: "model.json")
+            self.sources = try sources.enumerated().map { [directory] index, records in
+                try directory.write(records.joined(separator: "\n") + "\n", to: "people\(index).ndjson")
+            }
+        }
+
+        /// A store of somebody else's making.
+        func makeStore(_ name: String, _ sql: String) throws -> String {
+            let store = directory.path(name)
+            try ConstraintTests.change(store, sql)
+            return store
+        }
+
+        func command(into store: String, _ options: [String]) -> [String] {
+            [Project.importer, "import"] + sources + ["--into", store, "--model", model, "--entity", "person"] + options
+        }
+
+        func expected(_ policy: String, hasTriggers: Bool) throws -> String {
+            let arguments = [policy, hasTriggers ? "yes" : "no"] + sources
+            let result = try run([Project.python, Project.check("constraint_model.py")] + arguments)
+            try #require(result.ending == .exit(0), "\(result.errorText)")
+            return result.outputText.trimmingCharacters(in: .newlines)
+        }
+    }
+
+    private static func change(_ store: String, _ sql: String) throws {
+        let script = "import sqlite3,sys; sqlite3.connect(sys.argv[1]).executescript(sys.argv[2])"
+        let result = try run([Project.python, "-c", script, store, sql])
+        try #require(result.ending == .exit(0), "\(result.errorText)")
+    }
+
+    private static func content(_ store: String) throws -> String {
+        let parts = [
+            "SELECT id, email, age, name FROM person ORDER BY rowid",
+            "SELECT inserted || ' ' || updated || ' ' || unchanged || ' ' || ignored || ' ' || rejected FROM _import_entity",
+            "SELECT ordinal || ' ' || json_extract(errors, '$[0].code') FROM _import_reject ORDER BY ordinal",
+        ]
+        return try parts.map { try StoreContent.query(store, $0) }.filter { !$0.isEmpty }.joined(separator: "\n")
+    }
+
+    @Test(arguments: MergingTests.policies, [true, false])
+    func agreesWithTakingOneRecordAfterTheOther(policy: String, hasTriggers: Bool) throws {
+        let files = try Files([Self.records(200, seed: 31), Self.records(200, seed: 32)])
+        let expected = try files.expected(policy, hasTriggers: hasTriggers)
+        #expect(expected.contains(" constraintViolation"))
+        var results: Set<String> = []
+        for (workers, chunkSize, commitEvery) in [("1", "1", "1"), ("2", "2000", "7"), ("4", "8M", "10000")] {
+            let store = try files.makeStore("\(workers).sqlite", Self.table + (hasTriggers ? Self.triggers : ""))
+            let options = ["--workers", workers, "--chunk-size", chunkSize, "--commit-every", commitEvery]
+            let result = try run(files.command(into: store, options + ["--on-conflict", policy]))
+            #expect(result.ending == .exit(0), "\(result.errorText)")
+            #expect(try Self.content(store) == expected, "\(options)")
+            // Nothing stays of what a trigger did for a row that it refused.
+            #expect(try StoreContent.query(store, "SELECT count(*) FROM log") == "0")
+            #expect(try runImporter("verify", store).ending == .exit(0))
+            results.insert(try StoreContent.result(store))
+        }
+        #expect(results.count == 1)
+    }
+
+    @Test func saysWhichConstraintAndKeepsTheRecord() throws {
+        let bad = [
+            #"{"id":"b","email":"e","name":"n"}"#, #"{"id":"c","name":"n","age":-1}"#, #"{"id":"d","name":"bad"}"#,
+            #"{"id":"e"}"#,
+        ]
+        let files = try Files([[#"{"id":"a","email":"e","name":"n"}"#] + bad])
+        let store = try files.makeStore("s.sqlite", Self.table + Self.triggers)
+        #expect(try run(files.command(into: store, [])).ending == .exit(0))
+        let errors = try StoreContent.query(
+            store,
+            "SELECT key_path, expected, found, count FROM _import_error ORDER BY id"
+        )
+        #expect(
+            errors == """
+                email|a value that no other row has|what another row has|1
+                |a record that passes CHECK age >= 0|one that does not|1
+                |what the table's triggers ask for: it's bad|a record that they refuse|1
+                name|a value (NOT NULL)|nothing|1
+                """
+        )
+        let raw = files.directory.path("raw.ndjson")
+        #expect(try runImporter("rejects", store, "--to", raw, "--raw").ending == .exit(0))
+        #expect(try String(contentsOfFile: raw, encoding: .utf8) == bad.joined(separator: "\n") + "\n")
+        let status = try runImporter("status", store).outputText
+        #expect(status.contains("`email`: 1 record that the table refuses (expected a value that no other row has)"))
+    }
+
+    /// The same record stops the import as if its fault had been seen when it was read.
+    @Test(arguments: ["1", "2", "4"])
+    func stopsAtTheRecordThatIsTooMany(workers: String) throws {
+        let files = try Files([Self.records(300, seed: 33)])
+        let expected = try files.expected("merge", hasTriggers: false)
+        let rejects = expected.split(separator: "\n").filter { $0.hasSuffix("constraintViolation") }
+        let fourth = try #require(rejects[3].split(separator: " ").first.flatMap { Int($0) })
+        let store = try files.makeStore("s.sqlite", Self.table)
+        let options = ["--max-errors", "3", "--workers", workers, "--chunk-size", "2000", "--commit-every", "50"]
+        #expect(try run(files.command(into: store, options)).ending == .exit(65))
+        #expect(try StoreContent.query(store, "SELECT record_ordinal FROM _import_marker") == "\(fourth - 1)")
+        #expect(try StoreContent.query(store, "SELECT count(*) FROM _import_reject") == "3")
+        #expect(try runImporter("verify", store).ending == .exit(0))
+        let strict = try files.makeStore("t.sqlite", Self.table)
+        #expect(try run(files.command(into: strict, ["--on-error", "stop"])).ending == .exit(65))
+        #expect(try StoreContent.query(strict, "SELECT count(*) FROM _import_reject") == "0")
+    }
+
+    /// What was committed before stays, and with the trigger gone the import goes on.
+    @Test func saysSoWhereATriggerEndsTheTransaction() throws {
+        let files = try Files([(0..<100).map { "{\"id\": \"k\($0)\", \"name\": \"n\($0)\"}" }])
+        let trigger = """
+            CREATE TRIGGER ends BEFORE INSERT ON person WHEN NEW.name = 'n55' BEGIN SELECT RAISE(ROLLBACK, 'no'); END;
+            """
+        let store = try files.makeStore("s.sqlite", Self.table + trigger)
+        let result = try run(files.command(into: store, ["--commit-every", "10", "--workers", "1"]))
+        #expect(result.ending == .exit(73))
+        #expect(result.errorText.contains("person: a trigger ends the whole transaction: no"))
+        #expect(try StoreContent.query(store, "SELECT count(*) FROM person") == "50")
+        #expect(try runImporter("verify", store).ending == .exit(0))
+        try Self.change(store, "DROP TRIGGER ends")
+        #expect(try runImporter("resume", store).ending == .exit(0))
+        #expect(try StoreContent.query(store, "SELECT count(*) FROM person") == "100")
+    }
+}

@@ -1,0 +1,165 @@
+"""The rows of the table: what is compared, the goal and the stretch, and the verdict."""
+import statistics
+
+# The goals are for this many records.
+FULL = 1_500_000
+MEMORY_RUNS = ("import", "import-ndjson", "import-inferred", "import-uuid", "import-again", "split", "import-small",
+               "import-large")
+
+
+class Results:
+    """The measurements of every run, and what went wrong with it."""
+
+    def __init__(self):
+        self.measurements = {}
+        self.failures = {}
+
+    def add(self, run, measurement):
+        self.measurements.setdefault(run.name, []).append(measurement)
+
+    def fail(self, run, reason):
+        self.failures.setdefault(run.name, reason)
+
+    def of(self, name):
+        """A run's measurements; none where one of its results was wrong."""
+        return [] if name in self.failures else self.measurements.get(name, [])
+
+    def median(self, name, value="seconds"):
+        found = [getattr(measurement, value) for measurement in self.of(name)]
+        return statistics.median(found) if found else None
+
+
+class Row:
+    """A ratio of two runs: the first one's median against the second one's."""
+
+    unit = " ×"
+
+    def __init__(self, name, title, over, under, goal=None, stretch=None, is_peer_over=False):
+        self.name = name
+        self.title = title
+        self.over = over
+        self.under = under
+        self.goal = goal
+        self.stretch = stretch
+        # Then more is better: the peer takes so many times as long.
+        self.is_peer_over = is_peer_over
+
+    def runs(self):
+        return [self.over, self.under]
+
+    def value(self, results, runs):
+        over, under = results.median(self.over), results.median(self.under)
+        return over / under if over is not None and under else None
+
+    def note(self, results, runs):
+        over, under = results.median(self.over), results.median(self.under)
+        return f"{over:.2f} s / {under:.2f} s" if over is not None and under is not None else ""
+
+    def verdict(self, results, runs):
+        failed = [name for name in self.runs() if name in results.failures]
+        if failed:
+            return f"no figure: {failed[0]} failed"
+        value = self.value(results, runs)
+        if value is None:
+            return "not run"
+        if self.goal is None:
+            return "no goal"
+        if self.reaches(value, self.stretch):
+            return "pass, stretch"
+        return "pass" if self.reaches(value, self.goal) else "FAIL"
+
+    def reaches(self, value, mark):
+        return value >= mark if self.is_peer_over else value <= mark
+
+    def share(self, value):
+        """A value as a share of the goal, where less is better."""
+        return self.goal / value if self.is_peer_over else value / self.goal
+
+    def text(self, value):
+        """A value or a mark as people read it."""
+        if value is None:
+            return "–"
+        return (f"{value:.2f}" if value < 10 else f"{value:.1f}") + self.unit
+
+
+class MemoryRow(Row):
+    """The most memory that any run of the importer had."""
+
+    unit = " MB"
+
+    def __init__(self, name, title, goal, stretch):
+        super().__init__(name, title, None, None, goal, stretch)
+
+    def runs(self):
+        return list(MEMORY_RUNS)
+
+    def _peak(self, results):
+        peaks = [(measurement.memory, name) for name in MEMORY_RUNS for measurement in results.of(name)]
+        return max(peaks, default=None)
+
+    def value(self, results, runs):
+        peak = self._peak(results)
+        return peak[0] / 1e6 if peak else None
+
+    def note(self, results, runs):
+        peak = self._peak(results)
+        if peak is None:
+            return ""
+        largest = max(run.data.size() for name, run in runs.items() if results.of(name) and name in MEMORY_RUNS)
+        lacking = "" if "import-large" in runs else "; the large size needs --large"
+        return f"{peak[1]}, of sources up to {largest / 1e9:.2g} GB{lacking}"
+
+    def text(self, value):
+        return "–" if value is None else f"{value:.0f}{self.unit}"
+
+
+class ProcessorRow(Row):
+    """Processor time per record, large against small."""
+
+    def _per_record(self, name, results, runs):
+        seconds = results.median(name, "processor")
+        return seconds / runs[name].data.records if seconds is not None else None
+
+    def value(self, results, runs):
+        over = self._per_record(self.over, results, runs)
+        under = self._per_record(self.under, results, runs)
+        return over / under if over and under else None
+
+    def note(self, results, runs):
+        parts = []
+        for name in ("import-large", "import", "import-small"):
+            cost = self._per_record(name, results, runs) if name in runs else None
+            if cost is not None:
+                parts.append(f"{cost * 1e6:.2f} µs at {runs[name].data.size() / 1e9:.2g} GB")
+        return ", ".join(parts) + ("" if self.over in runs else "; the large size needs --large")
+
+
+ROWS = [
+    Row("array", "JSON array, model given, against DuckDB's read_json", "import", "duckdb", 0.60, 0.45),
+    Row("raw", "the same against raw SQLite in C", "import", "raw-sqlite", 1.6, 1.2),
+    Row("ndjson", "NDJSON, model given, against DuckDB's read_json", "import-ndjson", "duckdb-ndjson", 1.0, 0.9),
+    Row("inferred", "JSON array, no model, against DuckDB's, which infers too", "import-inferred", "duckdb-auto",
+        1.0, 0.8),
+    Row("sqlite-utils", "sqlite-utils insert --nl, against NDJSON with a model", "sqlite-utils", "import-ndjson", 15, 18,
+        is_peer_over=True),
+    Row("ijson", "ijson + executemany, against the array with a model", "ijson", "import", 4, 5, is_peer_over=True),
+    Row("uuid", "random uuid identifier, against the same without", "import-uuid", "import", 1.5, 1.35),
+    Row("split", "importer split alone, against yajl alone in C", "split", "yajl", 1.6, 1.3),
+    Row("again", "the same once more with the identifier, against the first", "import-again", "import-uuid", 3.0, 1.5),
+    MemoryRow("memory", "peak memory, defaults", 96, 64),
+    ProcessorRow("processor", "processor time per record, large against small", "import-large", "import-small", 1.1, 1.0),
+    Row("shell", "sqlite3 json_each(readfile()), against the array with a model", "shell", "import", is_peer_over=True),
+    Row("jq", "jq to CSV, sqlite3 .import, against NDJSON with a model", "jq", "import-ndjson", is_peer_over=True),
+]
+
+
+def names_of_runs(rows, available):
+    """The runs that rows need, of those there are, in the order of a round."""
+    wanted = {name for row in rows for name in row.runs()}
+    # What is printed beside the processor time.
+    if any(isinstance(row, ProcessorRow) for row in rows):
+        wanted.add("import")
+    for run in available.values():
+        if run.name in wanted:
+            wanted.update(first.name for first in run.after)
+    return [name for name in available if name in wanted]

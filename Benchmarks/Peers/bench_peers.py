@@ -92,10 +92,17 @@ def scaled(options, size):
     return max(100, round(size / BYTES_PER_RECORD * options.records / FULL))
 
 
+def interrupt(number, frame):
+    raise KeyboardInterrupt
+
+
 def main():
     asked = options()
     for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, lambda *_: (_ for _ in ()).throw(KeyboardInterrupt()))
+        signal.signal(number, interrupt)
+    busy = os.getloadavg()[0]
+    if busy > 0.5:
+        say(f"This machine is doing other things (load {busy:.1f}): the figures will be worse than they need to be.")
     folder = os.path.join(ROOT, ".build", "bench")
     machine = Machine(folder, asked.importer)
     machine.set_up()
@@ -109,9 +116,6 @@ def main():
     runs = {name: available[name] for name in names_of_runs(rows, available)}
     used = {id(run.data): run.data for run in runs.values()}
 
-    busy = os.getloadavg()[0]
-    if busy > 0.5:
-        say(f"This machine is doing other things (load {busy:.1f}): the figures will be worse than they need to be.")
     try:
         for needed in used.values():
             needed.make()

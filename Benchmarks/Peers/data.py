@@ -78,11 +78,9 @@ class Data:
 
 
 def run(command, out=None):
-    outcome = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=out)
-    if outcome.returncode < 0:
-        raise KeyboardInterrupt
+    outcome = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.PIPE, text=True)
     if outcome.returncode != 0:
-        raise Failure(f"{os.path.basename(command[0])} failed; the data could not be made")
+        raise Failure(f"{outcome.stderr.strip()}\nthe data could not be made")
 
 
 def check_room(folder, needed):

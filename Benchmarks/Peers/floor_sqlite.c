@@ -6,8 +6,9 @@
    eight bytes for a number, or four for a text's length and the text; all in the machine's byte order. It is read into
    memory before the clock starts. INSERT has a parameter for each value of a row.
 
-   Prints "seconds_counted", the time of BEGIN, bind, step, reset and COMMIT, with the checkpoints that commits make; and, not in
-   it, "open_seconds" for opening the store and making the table, and "close_seconds" for the last checkpoint. */
+   Prints "seconds_counted", the time of BEGIN, bind, step, reset and COMMIT, with the checkpoints that commits make;
+   and, not in it, "open_seconds" for opening the store and making the table, and "close_seconds" for closing it with
+   the last checkpoint. */
 
 #include <errno.h>
 #include <sqlite3.h>
@@ -125,7 +126,7 @@ int main(int argc, char **argv) {
     check(sqlite3_close(store), SQLITE_OK, NULL);
     double closed = now();
     free(bytes);
-    printf("{\"seconds_counted\": %.6f, \"open_seconds\": %.6f, \"close_seconds\": %.6f, \"rows\": %llu}\n", stop - start,
-           start - before_open, closed - stop, rows);
+    printf("{\"seconds_counted\": %.6f, \"open_seconds\": %.6f, \"close_seconds\": %.6f, \"rows\": %llu}\n",
+           stop - start, start - before_open, closed - stop, rows);
     return 0;
 }

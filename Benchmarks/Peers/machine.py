@@ -1,9 +1,11 @@
 """What the runs need from the machine: programs built, peers installed, a child process measured."""
+import contextlib
 import json
 import os
 import platform
 import re
 import shutil
+import signal
 import subprocess
 import sys
 
@@ -20,6 +22,8 @@ def say(text):
 
 
 def megabytes(size):
+    if size >= 1e9:
+        return f"{size / 1e9:.2f} GB"
     return f"{size / 1e6:,.0f} MB" if size >= 1e7 else f"{size / 1e6:,.1f} MB"
 
 
@@ -120,7 +124,7 @@ class Machine:
         query = done(["jq", "--version"], "jq does not start").strip()
         return [
             ("machine", f"{cores} × {names[0] if names else processor}, {memory / 1e9:.0f} GB of memory"),
-            ("system", f"{platform.system()} {platform.release()}, Python {platform.python_version()}"),
+            ("system", f"{platform.system()} {platform.release().split('-')[0]}, Python {platform.python_version()}"),
             ("importer", self._revision()),
             ("peers", f"{versions}, its shell {shell} · {query}"),
         ]
@@ -166,16 +170,15 @@ def measure(machine, command, work):
     output, errors, measured = (os.path.join(work, name) for name in ("stdout", "stderr", "measured"))
     with open(output, "wb") as out, open(errors, "wb") as err:
         child = subprocess.Popen([machine.tool("measure"), measured, *command], stdin=subprocess.DEVNULL, stdout=out,
-                                 stderr=err, cwd=work)
+                                 stderr=err, cwd=work, start_new_session=True)
         try:
             code = child.wait()
         except BaseException:
-            child.kill()
+            # All that it has started, too; it may have ended in this moment.
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(child.pid, signal.SIGKILL)
             child.wait()
             raise
-    if code < 0:
-        # Whoever interrupts from a terminal interrupts the child first.
-        raise KeyboardInterrupt
     if code != 0:
         with open(errors, errors="replace") as file:
             last = file.read().strip().splitlines()[-3:]

@@ -6,6 +6,7 @@ WIDTH, LEFT, RIGHT, TOP, STEP = 900, 24, 230, 78, 46
 MOST = 1.6
 STYLE = """
   text { font: 13px system-ui, sans-serif; fill: #1f2328; }
+  .page { fill: #ffffff; }
   .head { font-size: 16px; font-weight: 600; }
   .faint { fill: #59636e; font-size: 12px; }
   .goal { stroke: #59636e; stroke-width: 1.5; stroke-dasharray: 4 3; }
@@ -16,6 +17,7 @@ STYLE = """
   .fail { fill: #c9661a; }
   @media (prefers-color-scheme: dark) {
     text { fill: #e6edf3; }
+    .page { fill: #0d1117; }
     .faint { fill: #9198a1; }
     .goal { stroke: #9198a1; }
     .mark { stroke: #e6edf3; }
@@ -40,6 +42,8 @@ def svg(rows, results, runs, subtitle):
         ' role="img" aria-labelledby="title">',
         '<title id="title">What was measured, as a share of each goal; shorter is better</title>',
         f"<style>{STYLE}</style>",
+        # Its own background: a page may be light where the system is dark.
+        f'<rect class="page" width="{WIDTH}" height="{height}" rx="6"/>',
         f'<text class="head" x="{LEFT}" y="28">Measured, as a share of each goal: shorter is better</text>',
         f'<text class="faint" x="{LEFT}" y="48">{escape(subtitle)}</text>',
         f'<text class="faint" x="{x(1):.1f}" y="68" text-anchor="middle">goal</text>',
@@ -56,7 +60,7 @@ def svg(rows, results, runs, subtitle):
             parts.append(f'<rect class="{kind}" x="{LEFT}" y="{y + 19}" width="{x(share) - LEFT:.1f}" height="14"'
                          ' rx="2"/>')
             label = row.text(value) + (" →" if share > MOST else "")
-            detail = f"goal {row.text(row.goal)}, stretch {row.text(row.stretch)}"
+            detail = f"goal {row.mark(row.goal)}, stretch {row.mark(row.stretch)}"
         mark = x(row.share(row.stretch))
         parts.append(f'<line class="mark" x1="{mark:.1f}" y1="{y + 16}" x2="{mark:.1f}" y2="{y + 36}"/>')
         parts.append(f'<text x="{x(MOST) + 12:.1f}" y="{y + 24}">{escape(label)}</text>')

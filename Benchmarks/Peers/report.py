@@ -1,11 +1,12 @@
 """The results as a table for a terminal, as Markdown, as JSON."""
 import statistics
 
+from machine import megabytes
 from rows import FULL
 
-NOTES = """Ratios are of medians. Seconds are those of the wall clock: of the whole process, but of DuckDB and ijson without
-Python's start, and of raw SQLite only begin, bind, step and commit. Processor time and peak memory are those of the
-whole process. What every row is, and how to repeat it: [README.md](README.md)."""
+NOTES = """Ratios are of medians. Seconds are those of the wall clock: of the whole process, but of DuckDB and ijson
+without Python's start, and of raw SQLite only begin, bind, step and commit. Processor time and peak memory are those of
+the whole process. What every row is, and how to repeat it: [README.md](README.md)."""
 
 
 def table_rows(rows, results, runs):
@@ -13,7 +14,7 @@ def table_rows(rows, results, runs):
     lines = [("what", "measured", "goal", "stretch", "", "from")]
     for row in rows:
         value = row.value(results, runs)
-        lines.append((row.title, row.text(value), row.text(row.goal), row.text(row.stretch),
+        lines.append((row.title, row.text(value), row.mark(row.goal), row.mark(row.stretch),
                       row.verdict(results, runs), row.note(results, runs)))
     return lines
 
@@ -49,7 +50,7 @@ def columns(lines):
 def heading(options, runs):
     data = next(iter(runs.values())).data if runs else None
     sizes = {run.data.records: run.data.size() for run in runs.values()}
-    text = "Records: " + ", ".join(f"{records:,} ({size / 1e6:,.1f} MB)" for records, size in sorted(sizes.items()))
+    text = "Records: " + ", ".join(f"{records:,} ({megabytes(size)})" for records, size in sorted(sizes.items()))
     text += f"; seed {data.seed}; rounds: {options.runs}"
     if options.records != FULL:
         text += f"\nThis is a trial: the goals are for {FULL:,} records."

@@ -1,6 +1,8 @@
 """The rows of the table: what is compared, the goal and the stretch, and the verdict."""
 import statistics
 
+from machine import megabytes
+
 # The goals are for this many records.
 FULL = 1_500_000
 MEMORY_RUNS = ("import", "import-ndjson", "import-inferred", "import-uuid", "import-again", "split", "import-small",
@@ -75,8 +77,12 @@ class Row:
         """A value as a share of the goal, where less is better."""
         return self.goal / value if self.is_peer_over else value / self.goal
 
+    def mark(self, value):
+        """A goal or stretch as people read it."""
+        return "–" if value is None else ("≥ " if self.is_peer_over else "≤ ") + self.text(value)
+
     def text(self, value):
-        """A value or a mark as people read it."""
+        """A value as people read it."""
         if value is None:
             return "–"
         return (f"{value:.2f}" if value < 10 else f"{value:.1f}") + self.unit
@@ -107,7 +113,7 @@ class MemoryRow(Row):
             return ""
         largest = max(run.data.size() for name, run in runs.items() if results.of(name) and name in MEMORY_RUNS)
         lacking = "" if "import-large" in runs else "; the large size needs --large"
-        return f"{peak[1]}, of sources up to {largest / 1e9:.2g} GB{lacking}"
+        return f"{peak[1]}, of sources up to {megabytes(largest)}{lacking}"
 
     def text(self, value):
         return "–" if value is None else f"{value:.0f}{self.unit}"
@@ -130,7 +136,7 @@ class ProcessorRow(Row):
         for name in ("import-large", "import", "import-small"):
             cost = self._per_record(name, results, runs) if name in runs else None
             if cost is not None:
-                parts.append(f"{cost * 1e6:.2f} µs at {runs[name].data.size() / 1e9:.2g} GB")
+                parts.append(f"{cost * 1e6:.2f} µs at {megabytes(runs[name].data.size())}")
         return ", ".join(parts) + ("" if self.over in runs else "; the large size needs --large")
 
 
@@ -140,14 +146,15 @@ ROWS = [
     Row("ndjson", "NDJSON, model given, against DuckDB's read_json", "import-ndjson", "duckdb-ndjson", 1.0, 0.9),
     Row("inferred", "JSON array, no model, against DuckDB's, which infers too", "import-inferred", "duckdb-auto",
         1.0, 0.8),
-    Row("sqlite-utils", "sqlite-utils insert --nl, against NDJSON with a model", "sqlite-utils", "import-ndjson", 15, 18,
-        is_peer_over=True),
+    Row("sqlite-utils", "sqlite-utils insert --nl, against NDJSON with a model", "sqlite-utils", "import-ndjson",
+        15, 18, is_peer_over=True),
     Row("ijson", "ijson + executemany, against the array with a model", "ijson", "import", 4, 5, is_peer_over=True),
     Row("uuid", "random uuid identifier, against the same without", "import-uuid", "import", 1.5, 1.35),
     Row("split", "importer split alone, against yajl alone in C", "split", "yajl", 1.6, 1.3),
     Row("again", "the same once more with the identifier, against the first", "import-again", "import-uuid", 3.0, 1.5),
     MemoryRow("memory", "peak memory, defaults", 96, 64),
-    ProcessorRow("processor", "processor time per record, large against small", "import-large", "import-small", 1.1, 1.0),
+    ProcessorRow("processor", "processor time per record, large against small", "import-large", "import-small",
+                 1.1, 1.0),
     Row("shell", "sqlite3 json_each(readfile()), against the array with a model", "shell", "import", is_peer_over=True),
     Row("jq", "jq to CSV, sqlite3 .import, against NDJSON with a model", "jq", "import-ndjson", is_peer_over=True),
 ]

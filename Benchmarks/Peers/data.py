@@ -51,7 +51,7 @@ class Data:
                     os.rename(made, path)
             if self._facts in missing or self.rows in missing:
                 facts, rows = os.path.join(making, "facts"), os.path.join(making, "rows")
-                run([sys.executable, os.path.join(HERE, "make_facts.py"), self.array, facts]
+                run([sys.executable, "-B", os.path.join(HERE, "make_facts.py"), self.array, facts]
                     + ([] if self.is_array_only else [rows]))
                 if not self.is_array_only:
                     os.rename(rows, self.rows)

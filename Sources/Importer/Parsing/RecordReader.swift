@@ -17,10 +17,12 @@ final class RecordReader {
     }
 
     private let parser: YajlParser<RecordTape>
+    private var tokenizer: RecordTokenizer
 
     /// - Parameter maxDepth: how many containers may stand inside each other, from 1.
     init(maxDepth: Int) {
         parser = YajlParser(handler: RecordTape(maxDepth: maxDepth))
+        tokenizer = RecordTokenizer(maxDepth: maxDepth)
     }
 
     /// The tape of the last line read.
@@ -33,6 +35,7 @@ final class RecordReader {
     ///
     /// - Parameter line: the line with the LF that ends it, which also ends a number at the top level.
     func read(line: ByteView) -> Outcome {
+        if tokenizer.read(line, onto: &parser.handler) { return .record }
         parser.handler.begin(line)
         switch parser.parse(line) {
         case .consumed:

@@ -24,8 +24,10 @@ struct RecordTape {
         var next: UInt32
     }
 
-    /// The tokens of what was parsed since `begin`.
-    private(set) var tokens: [Token] = []
+    /// The tokens of what was parsed last, and behind them what is left of longer records.
+    private(set) var tokens: [Token]
+    /// How many of them count.
+    private(set) var count = 0
     /// How many values stood at the top level.
     private(set) var values = 0
     /// Whether parsing stopped because containers were nested more deeply than `maxDepth`.
@@ -40,7 +42,7 @@ struct RecordTape {
     /// - Parameter maxDepth: how many containers may stand inside each other, from 1.
     init(maxDepth: Int) {
         self.maxDepth = maxDepth
-        tokens.reserveCapacity(1024)
+        tokens = Array(repeating: Token(kind: .null, hasEscapes: false, start: 0, length: 0, next: 0), count: 1024)
         open.reserveCapacity(64)
     }
 
@@ -49,12 +51,29 @@ struct RecordTape {
 
     /// Forgets all tokens and takes `block` as the bytes that come next, all at once.
     mutating func begin(_ block: ByteView) {
-        tokens.removeAll(keepingCapacity: true)
+        count = 0
         open.removeAll(keepingCapacity: true)
         values = 0
         isTooDeep = false
         self.block = UnsafeRawPointer(block.base)
         blockCount = block.count
+    }
+
+    /// Fills the tape all at once.
+    ///
+    /// - Parameter body: writes tokens to the memory that it is handed, and returns how many they are: those of one value, or -1
+    ///   if it gives up, or `nil` if there is not enough room; then it is called again with more.
+    /// - Returns: whether it did not give up.
+    @inline(__always)
+    mutating func fill(_ body: (UnsafeMutableBufferPointer<Token>) -> Int?) -> Bool {
+        while true {
+            if let filled = tokens.withUnsafeMutableBufferPointer({ body($0) }) {
+                count = max(0, filled)
+                values = 1
+                return filled >= 0
+            }
+            tokens += tokens
+        }
     }
 
     /// The token at `index` as coercion takes it, its bytes borrowed from `record`, the bytes that were parsed.
@@ -74,15 +93,15 @@ extension RecordTape: YajlHandler {
     @inline(__always)
     private mutating func append(_ kind: JSONKind, start: Int, length: Int, hasEscapes: Bool = false) -> Bool {
         if open.isEmpty { values += 1 }
-        tokens.append(
-            Token(
-                kind: kind,
-                hasEscapes: hasEscapes,
-                start: UInt32(truncatingIfNeeded: start),
-                length: UInt32(truncatingIfNeeded: length),
-                next: UInt32(truncatingIfNeeded: tokens.count + 1)
-            )
+        if count == tokens.count { tokens += tokens }
+        tokens[count] = Token(
+            kind: kind,
+            hasEscapes: hasEscapes,
+            start: UInt32(truncatingIfNeeded: start),
+            length: UInt32(truncatingIfNeeded: length),
+            next: UInt32(truncatingIfNeeded: count + 1)
         )
+        count += 1
         return true
     }
 
@@ -115,7 +134,7 @@ extension RecordTape: YajlHandler {
             isTooDeep = true
             return false
         }
-        let index = UInt32(truncatingIfNeeded: tokens.count)
+        let index = UInt32(truncatingIfNeeded: count)
         _ = append(kind, start: position.end - 1, length: 0)
         tokens[Int(index)].next = 0
         open.append(index)
@@ -127,7 +146,7 @@ extension RecordTape: YajlHandler {
         guard let index = open.popLast() else { return false }
         let end = UInt32(truncatingIfNeeded: position.end)
         tokens[Int(index)].length = end - tokens[Int(index)].start
-        tokens[Int(index)].next = UInt32(truncatingIfNeeded: tokens.count)
+        tokens[Int(index)].next = UInt32(truncatingIfNeeded: count)
         return true
     }
 

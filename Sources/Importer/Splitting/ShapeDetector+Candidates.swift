@@ -121,7 +121,7 @@ extension ShapeDetector {
     /// Just past the last token of a container.
     private func end(of container: Int) -> Int {
         let next = Int(tape.tokens[container].next)
-        return next == 0 ? tape.tokens.count : next
+        return next == 0 ? tape.count : next
     }
 
     /// A key's bytes as they stand in the source.

@@ -115,7 +115,7 @@ struct ShapeDetector {
     private var topLevelValues: [Int] {
         var values: [Int] = []
         var index = 0
-        while index < tape.tokens.count {
+        while index < tape.count {
             values.append(index)
             let next = Int(tape.tokens[index].next)
             if next == 0 { break }

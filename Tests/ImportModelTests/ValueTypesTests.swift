@@ -181,6 +181,29 @@ struct ValueTypesTests {
         #expect(error.keyPath(at: "rights") == "rights" + (path.isEmpty || path.hasPrefix("[") ? path : "." + path))
     }
 
+    @Test func namesAllThatIsWrongWithItsFlagsInTheirOrder() throws {
+        let json =
+            #"{"x":1,"creator":{"share":true,"a b":1,"edit":"yes","y":{"z":1}},"locked":2,"creator.no":[],"top":1}"#
+        let error = try #require(try coerce(json, to: Self.rights).error)
+        let found = error.all.map { "\($0.keyPath(at: "rights")) \($0.code)" }
+        #expect(
+            found == [
+                "rights.x unknownFlag", "rights.creator['a b'] unknownFlag", "rights.creator.edit wrongKind",
+                "rights.creator.y unknownFlag", "rights.locked wrongForm", "rights['creator.no'] unknownFlag",
+            ]
+        )
+        #expect(error.others.allSatisfy { $0.others.isEmpty })
+    }
+
+    @Test func tellsOfAFewAmongMillionsOfUnknownFlags() throws {
+        let members = (0..<3_000).map { #""f\#($0)":{"g":1}"# }.joined(separator: ",")
+        for json in ["{\(members)}", #"{"creator":{\#(members)},\#(members)}"#] {
+            let error = try #require(try coerce(json, to: Self.rights).error)
+            #expect(error.all.count == 100)
+            #expect(Set(error.all.map(\.path)).count == 100)
+        }
+    }
+
     @Test func countsAFlagThatStandsTwice() throws {
         let coerced = try coerce(#"{"creator":{"share":true},"creator.share":false}"#, to: Self.rights)
         #expect(coerced.outcome == .integer(0))

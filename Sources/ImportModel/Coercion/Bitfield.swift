@@ -32,7 +32,17 @@ struct Bitfield: Sendable {
             var flags = Flags()
             let start = scratch.count
             defer { scratch.removeLast(scratch.count - start) }
-            try read(token.bytes, prefix: start, &flags, scratch: &scratch, notes: &notes)
+            read(token.bytes, prefix: start, &flags, scratch: &scratch, notes: &notes)
+            if let first = flags.errors.first {
+                let others = Array(flags.errors.dropFirst())
+                throw CoercionError(
+                    code: first.code,
+                    expected: first.expected,
+                    found: first.found,
+                    path: first.path,
+                    others: others
+                )
+            }
             return .integer(Int64(bitPattern: flags.set))
         case .number:
             notes.insert(.kindChanged)
@@ -70,11 +80,15 @@ struct Bitfield: Sendable {
 
     // MARK: Objects of flags
 
-    /// The flags that an object sets, and those that it mentions.
+    /// The flags that an object sets, those that it mentions, and all that is wrong with it.
     private struct Flags {
         var set: UInt64 = 0
         var seen: UInt64 = 0
+        var errors: [CoercionError] = []
     }
+
+    /// How many errors are told of one value: a record may have millions.
+    private static let mostErrors = 100
 
     /// Reads an object's members.
     ///
@@ -85,33 +99,46 @@ struct Bitfield: Sendable {
         _ flags: inout Flags,
         scratch: inout [UInt8],
         notes: inout CoercionNotes
-    ) throws(CoercionError) {
+    ) {
         let outer = scratch.count
         var scanner = JSONMembers(object)
-        while let member = scanner.next() {
+        while flags.errors.count < Self.mostErrors, let member = scanner.next() {
             scratch.removeLast(scratch.count - outer)
             if outer > prefix { scratch.append(UInt8(ascii: ".")) }
             let keyStart = scratch.count
             if Unescaping.append(member.key, to: &scratch) { notes.insert(.loneSurrogate) }
+            let keyEnd = scratch.count
+            let errorCount = flags.errors.count
             do throws(CoercionError) {
                 try take(member.value, prefix: prefix, &flags, scratch: &scratch, notes: &notes)
             } catch {
-                // The name may be data: it is shown as far as other unknown keys are.
-                let key = String(decoding: scratch[keyStart...].prefix(200), as: UTF8.self)
-                scratch.removeLast(scratch.count - outer)
-                let path = AttributePath(keys: [key]).description
-                throw CoercionError(
-                    code: error.code,
-                    expected: error.expected,
-                    found: error.found,
-                    path: error.keyPath(at: path)
-                )
+                flags.errors.append(error)
+            }
+            if flags.errors.count > errorCount {
+                place(&flags.errors[errorCount...], under: scratch[keyStart..<keyEnd])
             }
         }
         scratch.removeLast(scratch.count - outer)
     }
 
+    /// Puts a key before the errors' paths.
+    private func place(_ errors: inout ArraySlice<CoercionError>, under key: ArraySlice<UInt8>) {
+        // The name may be data: it is shown as far as other unknown keys are.
+        let path = AttributePath(keys: [String(decoding: key.prefix(200), as: UTF8.self)]).description
+        for index in errors.indices {
+            let error = errors[index]
+            errors[index] = CoercionError(
+                code: error.code,
+                expected: error.expected,
+                found: error.found,
+                path: error.keyPath(at: path)
+            )
+        }
+    }
+
     /// Takes the value of the flag or group whose name stands in `scratch` from `prefix` on.
+    ///
+    /// - Throws: `CoercionError` for what is wrong with the value itself; what is wrong in a group is in `flags`.
     private func take(
         _ value: JSONToken,
         prefix: Int,
@@ -127,7 +154,7 @@ struct Bitfield: Sendable {
             }
             switch value.kind {
             case .null: return
-            case .object: return try read(value.bytes, prefix: prefix, &flags, scratch: &scratch, notes: &notes)
+            case .object: return read(value.bytes, prefix: prefix, &flags, scratch: &scratch, notes: &notes)
             default: throw CoercionError(code: .wrongKind, expected: "object of flags", found: value.kind.name)
             }
         }

@@ -59,14 +59,22 @@ public struct CoercionError: Error, Sendable, Hashable, Codable {
     public let found: String
     /// Where inside of the value it went wrong, as an attribute path (`creator.share`); empty for the value itself.
     public let path: String
+    /// What else is wrong inside of the same value, each at a path of its own.
+    ///
+    /// These are a bitfield's other flags, in the value's order; of one value at most 100 errors are told.
+    public let others: [CoercionError]
 
     /// An error with these words.
-    public init(code: Code, expected: String, found: String, path: String = "") {
+    public init(code: Code, expected: String, found: String, path: String = "", others: [CoercionError] = []) {
         self.code = code
         self.expected = expected
         self.found = found
         self.path = path
+        self.others = others
     }
+
+    /// This error and the others, in the value's order.
+    public var all: [CoercionError] { [self] + others }
 
     /// The key path of the error in its record, where the value stands at `keyPath`.
     public func keyPath(at keyPath: String) -> String {

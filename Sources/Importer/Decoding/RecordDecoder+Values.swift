@@ -96,11 +96,24 @@ extension RecordDecoder {
             case .blob(let range): return .text(.batchBlob, offset: range.lowerBound, length: range.count)
             }
         } catch {
-            let path = error.keyPath(at: plan.slotPaths[slot])
-            let (expected, found) = (error.expected, error.found)
-            let error = self.error(error.code, at: path, expected: expected, found: found, index, input, tape)
-            return misfit(error, attribute, input, tape, &batch)
+            let cell = misfit(recordError(error, slot, index, input, tape), attribute, input, tape, &batch)
+            // A value that becomes null is one error in all counts.
+            if onError == .null, plan.optional[attribute] { return cell }
+            for other in error.others { errors.append(recordError(other, slot, index, input, tape)) }
+            return cell
         }
+    }
+
+    /// An error of a value, with its place in the record and in the source.
+    private func recordError(
+        _ error: CoercionError,
+        _ slot: Int,
+        _ index: Int,
+        _ input: Input,
+        _ tape: borrowing RecordTape
+    ) -> RecordError {
+        let path = error.keyPath(at: plan.slotPaths[slot])
+        return self.error(error.code, at: path, expected: error.expected, found: error.found, index, input, tape)
     }
 
     /// Notes that a value does not fit: it is null where that is wanted and may be, and else its record is rejected.

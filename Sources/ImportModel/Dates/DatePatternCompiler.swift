@@ -130,12 +130,14 @@ struct DatePatternCompiler {
         guard positions[.year] != nil else { throw error("no date without a year (y)", at: nil) }
         // Minutes first: months that are written as minutes are the commonest slip.
         let needs: [(Part, Part, String)] = [
-            (.minute, .hour, "hour (H; the month is M)"), (.day, .month, "month (M)"), (.weekday, .day, "day (d)"),
-            (.second, .minute, "minute (m)"), (.fraction, .second, "second (s)"), (.hour, .day, "day (d)"),
+            (.minute, .hour, "an hour (H; the month is M)"), (.day, .month, "a month (M)"),
+            (.weekday, .day, "a day (d)"),
+            (.second, .minute, "a minute (m)"), (.fraction, .second, "a second (s)"), (.hour, .day, "a day (d)"),
         ]
         for (part, needed, name) in needs {
             guard let position = positions[part], positions[needed] == nil else { continue }
-            throw error("a \(part.rawValue) needs a \(name)", at: position)
+            let article = part == .hour ? "an" : "a"
+            throw error("\(article) \(part.rawValue) needs \(name)", at: position)
         }
         let hasHalfDays = fields.contains {
             if case .number(.hourOfHalfDay, _) = $0 { true } else { false }

@@ -20,7 +20,8 @@ TYPES = {
 }
 KNOWN = set(
     "$schema $defs $ref title description type properties required additionalProperties minProperties maxProperties"
-    " items minItems uniqueItems pattern minLength minimum maximum enum anyOf allOf if then else dependentSchemas".split()
+    " propertyNames items minItems uniqueItems pattern minLength minimum maximum enum anyOf allOf if then else"
+    " dependentSchemas".split()
 )
 
 
@@ -68,6 +69,8 @@ def errors(value, schema, root, place="$"):
         count = len(value)
         if count < schema.get("minProperties", 0) or count > schema.get("maxProperties", count):
             yield f"{place}: too few or too many members"
+        for key in value:
+            yield from errors(key, schema.get("propertyNames", {}), root, place)
         for key in schema.get("required", []):
             if key not in value:
                 yield f"{place}: {key} is missing"

@@ -20,12 +20,15 @@ struct ModelMistakeTests {
             (#"{"type": "string", "bits": {"a": 0}}"#, ["a.bits"]),
             (
                 #"{"type": "string", "min": 1, "format": "base64", "storage": "unix"}"#,
-                ["a.format", "a.storage", "a.min"]
+                ["a.min", "a.format", "a.storage"]
             ),
             (#"{"type": "integer16", "minLength": 1, "pattern": "x"}"#, ["a.minLength", "a.pattern"]),
             (#"{"type": "json", "transform": "trim", "enum": [1]}"#, ["a.transform", "a.enum"]),
             (#"{"type": "bitfield"}"#, ["a"]), (#"{"type": "bitfield", "bits": {}}"#, ["a.bits"]),
-            (#"{"type": "bitfield", "bits": {"x": 1, "y": 1, "z": 64, "w": -1}}"#, ["a.bits.w"]),
+            (
+                #"{"type": "bitfield", "bits": {"x": 1, "y": 1, "z": 64, "w": -1}}"#,
+                ["a.bits.y", "a.bits.z", "a.bits.w"]
+            ),
             (
                 #"{"type": "bitfield", "bits": {"x": 1, "y": 1, "z": 64, "x.y": 2}}"#,
                 ["a.bits.x", "a.bits.y", "a.bits.z"]
@@ -53,7 +56,7 @@ struct ModelMistakeTests {
             (#"{"type": "string", "transform": ["trim", "rot13"]}"#, ["a.transform[1]"]),
             (#"{"type": "date", "storage": "ticks"}"#, ["a.storage"]),
             (#"{"type": "string", "generated": true}"#, ["a.generated"]),
-            (#"{"type": "bitfield", "bits": {"x": 0}, "default": {"y": true}}"#, ["a.default"]),
+            (#"{"type": "bitfield", "bits": {"x": 0}, "default": {"y": true}}"#, ["a.default.y"]),
         ])
     func namesWhatDoesNotGoTogether(attribute: String, paths: [String]) {
         #expect(mistakes("\"a\": \(attribute)") == paths)
@@ -74,6 +77,13 @@ struct ModelMistakeTests {
         #expect(mistakes(attribute, #", "records": "$.x.*""#) == ["a.from[1]"])
         // Where records stand is not known yet.
         #expect(mistakes(attribute) == [])
+    }
+
+    /// Each may be the records of another file, told apart by `--entity`.
+    @Test func letsTwoEntitiesHaveTheSameRecordPath() throws {
+        let entity = #"{"records": "$[*]", "attributes": {"a": {"type": "uri"}}}"#
+        let text = #"{"entities": {"A": \#(entity), "B": \#(entity)}}"#
+        #expect(try ModelDescription(parsing: Array(text.utf8)).entities.count == 2)
     }
 
     @Test func letsEditorsFindTheSchema() throws {

@@ -31,6 +31,8 @@ struct ModelSchemaTests {
         (#"{"type": "uuid", "generated": true}"#, true),
         (#"{"type": "string", "transform": "trim", "pattern": "^a", "enum": ["a"], "minLength": 0}"#, true),
         (#"{"type": "decimal", "transform": ["trim", "emptyToNull"], "min": 0, "max": "1.5"}"#, true),
+        (#"{"type": "date", "format": "mongo", "max": {"$date": 5}}"#, true),
+        (#"{"type": "integer16", "max": true}"#, false), (#"{"type": "string", "column": ""}"#, false),
         (#"{}"#, false), (#"{"type": "text"}"#, false), (#"{"type": "string", "nullable": true}"#, false),
         (#"{"type": "string", "optional": "yes"}"#, false), (#"{"type": "string", "from": []}"#, false),
         (#"{"type": "string", "format": "base64"}"#, false), (#"{"type": "binary", "format": "hex"}"#, false),

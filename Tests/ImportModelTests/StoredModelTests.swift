@@ -17,7 +17,7 @@ struct StoredModelTests {
         #""a": {"type": "integer16", "default": 40000, "min": "x", "enum": []}"#,
         #""a": {"type": "integer16", "max": 3, "enum": [1, 4, 1]}"#, #""a": {"type": "boolean", "min": 1}"#,
         #""a": {"type": "bitfield"}"#, #""a": {"type": "bitfield", "bits": {"x": 64, "y": 64}}"#,
-        #""rowid": {"type": "string"}, "a": {"type": "string", "column": "ROWID"}"#,
+        #""rowid": {"type": "string"}, "a": {"type": "string", "column": "ROWID"}"#, #""": {"type": "string"}"#,
         "",
     ]
 
@@ -33,7 +33,7 @@ struct StoredModelTests {
     @Test func areReadWithAnyNames() throws {
         let attribute = #""a": {"type": "string", "optional": true}"#
         let rests = [
-            #""identifier": ["a", "b"], "#, #""table": "sqlite_x", "#, #""table": "a\u0000", "#,
+            #""identifier": ["a", "b"], "#, #""table": "sqlite_x", "#, #""table": "", "#, #""table": "a\u0000", "#,
         ]
         for text in rests.map({ entity(attribute, $0) }) + [#"{"entities": {}}"#] {
             #expect(throws: ModelError.self) { try ModelDescription(parsing: Array(text.utf8)) }

@@ -10,15 +10,17 @@ package struct AttributeCoercion: Sendable {
     private let rules: AttributeRules?
 
     /// - Parameter transformers: those that the description may name.
-    /// - Throws: `AttributeMistakes` with all that is wrong with the description. One of a stored model may have such
-    ///   mistakes too (`ModelDescription.init(stored:)`).
+    /// - Throws: `AttributeMistakes` with what is wrong, where nothing can be coerced by the description. A stored model
+    ///   may have such mistakes too (`ModelDescription.init(stored:)`).
     package init(
         _ attribute: AttributeDescription,
         transformers: TransformerRegistry = .standard
     ) throws(AttributeMistakes) {
         type = attribute.type
         isPlain = !AttributeRules.areNeeded(by: attribute)
-        rules = isPlain ? nil : try AttributeRules(attribute, transformers: transformers)
+        var mistakes: [AttributeMistake] = []
+        rules = isPlain ? nil : AttributeRules(attribute, transformers: transformers, &mistakes)
+        guard mistakes.isEmpty else { throw AttributeMistakes(mistakes: mistakes) }
     }
 
     /// Turns a value into the attribute's type, and looks at what the model says beyond that.

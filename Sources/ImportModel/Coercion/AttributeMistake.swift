@@ -6,21 +6,60 @@ package struct AttributeMistake: Error, Sendable, Hashable {
     var inner: Inner?
     /// What is wrong there.
     let message: String
+    /// Another key that it does not go with: either may be the one that is wrong.
+    var other: AttributeKey?
 
     /// A place below a key.
     enum Inner: Sendable, Hashable {
+        /// The element of a list with this number, from 0.
         case index(Int)
-        case key(String)
+        /// The member of an object with this number, from 0.
+        case member(Int)
+        /// What stands at this path within a value.
+        case path(String)
     }
+
+    static let noBit = "must be an integer from 0 to 63"
+    static let flagAndGroup = "is a flag, and the beginning of other flags' names"
+    static let repetition = "stands here twice"
+
+    /// Whether it stands in a list for the second time, which is all that is wrong with it.
+    var isRepetition: Bool { message == Self.repetition }
 }
 
 /// All that is wrong with the description of an attribute.
 package struct AttributeMistakes: Error, Sendable, CustomStringConvertible {
-    /// In the order of the model file's keys; never empty.
+    /// In the order in which they were found; never empty.
     let mistakes: [AttributeMistake]
 
     /// The mistakes on one line.
     package var description: String {
         mistakes.map { "\($0.key.rawValue): \($0.message)" }.joined(separator: "; ")
+    }
+}
+
+extension CoercionError {
+    /// What is wrong with a value that a model file gives.
+    var modelMessage: String {
+        switch code {
+        case .wrongForm where !expected.contains(" "): "this \(found) is no \(expected)"
+        case .outOfRange where !expected.contains(" "): "out of the range of \(expected)"
+        case .belowMinimum, .aboveMaximum: "must be \(expected)"
+        case .tooShort, .tooLong: "must have \(expected)"
+        case .unknownFlag: path.isEmpty ? "must not have other bits than the flags" : "there is no such flag"
+        case .unexpectedNull:
+            (found == "null" ? "must not be null" : "stands for null") + ", but the attribute is not optional"
+        case .patternMismatch, .notAllowed: "must be \(expected)"
+        default: "must be \(expected.withArticle), not \(found.withArticle)"
+        }
+    }
+}
+
+extension String {
+    /// A name of a kind or type with its article; other texts as they are.
+    fileprivate var withArticle: String {
+        if contains(","), contains(" or ") { return self }
+        let isVowel = first.map { "aeio".contains($0) } ?? false
+        return self == "null" ? self : (isVowel ? "an " : "a ") + self
     }
 }

@@ -11,9 +11,14 @@ final class AttributeRules: Sendable {
             || attribute.storage != .iso8601 || !attribute.transformers.isEmpty || !attribute.validation.isEmpty
     }
 
-    /// - Throws: `AttributeMistakes` with all that is wrong with the description.
-    init(_ attribute: AttributeDescription, transformers registry: TransformerRegistry) throws(AttributeMistakes) {
-        var mistakes: [AttributeMistake] = []
+    /// Makes the rules ready, and notes what is wrong with the description; rules that are wrong are left out.
+    ///
+    /// The validation is looked at only where all else is right, as it goes by it.
+    init(
+        _ attribute: AttributeDescription,
+        transformers registry: TransformerRegistry,
+        _ mistakes: inout [AttributeMistake]
+    ) {
         // What has no value gets one that is made for it.
         isOptional = attribute.isOptional || attribute.isGenerated
         coercion = TypedCoercion(attribute, &mistakes)
@@ -21,7 +26,6 @@ final class AttributeRules: Sendable {
         validation =
             attribute.validation.isEmpty || !mistakes.isEmpty
             ? nil : ValueValidation(attribute.validation, of: coercion, &mistakes)
-        guard mistakes.isEmpty else { throw AttributeMistakes(mistakes: mistakes) }
     }
 
     private static func chain(

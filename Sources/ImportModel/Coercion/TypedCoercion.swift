@@ -103,8 +103,8 @@ struct TypedCoercion: Sendable {
         _ bits: [AttributeDescription.Bit],
         _ mistakes: inout [AttributeMistake]
     ) -> Bitfield {
-        func mistake(_ name: String, _ message: String) {
-            mistakes.append(AttributeMistake(key: .bits, inner: .key(name), message: message))
+        func mistake(_ index: Int, _ message: String) {
+            mistakes.append(AttributeMistake(key: .bits, inner: .member(index), message: message))
         }
         if bits.isEmpty {
             mistakes.append(AttributeMistake(key: .bits, message: "a bitfield needs the names of its bits"))
@@ -116,16 +116,21 @@ struct TypedCoercion: Sendable {
             let name = Array(bit.name.utf8)
             for index in name.indices where name[index] == UInt8(ascii: ".") { groups.insert(Array(name[..<index])) }
         }
-        for bit in bits {
+        for (index, bit) in bits.enumerated() {
             let name = Array(bit.name.utf8)
-            if !names.insert(name).inserted { mistake(bit.name, "stands here twice") }
-            if groups.contains(name) { mistake(bit.name, "is a flag, and the beginning of other flags' names") }
-            guard (0...63).contains(bit.position) else {
-                mistake(bit.name, "bits are 0 to 63")
+            guard names.insert(name).inserted else {
+                mistake(index, AttributeMistake.repetition)
                 continue
             }
-            if let other = owners.updateValue(bit.name, forKey: bit.position) {
-                mistake(bit.name, "bit \(bit.position) is \(other) already")
+            if groups.contains(name) { mistake(index, AttributeMistake.flagAndGroup) }
+            guard (0...63).contains(bit.position) else {
+                mistake(index, AttributeMistake.noBit)
+                continue
+            }
+            if let other = owners[bit.position] {
+                mistake(index, "bit \(bit.position) is \(other) already")
+            } else {
+                owners[bit.position] = bit.name
             }
         }
         return Bitfield(bits)

@@ -28,8 +28,8 @@ struct ValueValidation: Sendable {
     init(_ rules: AttributeDescription.Validation, of coercion: TypedCoercion, _ mistakes: inout [AttributeMistake]) {
         type = coercion.type
         var stored: [Stored] = []
-        func mistake(_ key: AttributeKey, _ message: String, _ index: Int? = nil) {
-            mistakes.append(AttributeMistake(key: key, inner: index.map { .index($0) }, message: message))
+        func mistake(_ key: AttributeKey, _ message: String, _ index: Int? = nil, other: AttributeKey? = nil) {
+            mistakes.append(AttributeMistake(key: key, inner: index.map { .index($0) }, message: message, other: other))
         }
         func value(_ value: JSONValue, _ key: AttributeKey, _ index: Int? = nil) -> Stored? {
             do throws(CoercionError) {
@@ -39,7 +39,7 @@ struct ValueValidation: Sendable {
                 if result == nil, key != .enum { mistake(key, "must not stand for null", index) }
                 return result
             } catch {
-                mistake(key, "does not fit \(error.expected): \(error.found) (\(error.code.rawValue))", index)
+                mistake(key, error.modelMessage, index)
                 return nil
             }
         }
@@ -50,26 +50,35 @@ struct ValueValidation: Sendable {
             value(json, .max).map { Bound(value: $0, text: "at most \(json.boundText)") }
         }
         if let minimum, let maximum, Self.order(maximum.value, minimum.value, type) < 0 {
-            mistake(.max, "is less than min")
+            mistake(.max, "is less than min", other: .min)
         }
         minimumLength = rules.minimumLength ?? 0
         maximumLength = rules.maximumLength ?? .max
         if minimumLength < 0 { mistake(.minLength, "must not be negative") }
         if maximumLength < 0 { mistake(.maxLength, "must not be negative") }
-        if maximumLength >= 0, maximumLength < minimumLength { mistake(.maxLength, "is less than minLength") }
+        if maximumLength >= 0, maximumLength < minimumLength {
+            mistake(.maxLength, "is less than minLength", other: .minLength)
+        }
         pattern = rules.pattern.flatMap(TextPattern.init)
         patternText = rules.pattern ?? ""
         if rules.pattern != nil, pattern == nil { mistake(.pattern, "not a regular expression") }
         if let values = rules.allowedValues {
             if values.isEmpty { mistake(.enum, "must not be empty") }
+            var entries: [(value: Stored, index: Int)] = []
             for (index, json) in values.enumerated() {
-                guard let value = value(json, .enum, index) else { continue }
-                if stored.contains(where: { Self.order($0, value, coercion.type) == 0 }) {
-                    mistake(.enum, "stands here twice", index)
-                }
-                stored.append(value)
+                if let value = value(json, .enum, index) { entries.append((value, index)) }
             }
-            stored.sort { Self.order($0, $1, coercion.type) < 0 }
+            entries.sort { one, other in
+                let order = Self.order(one.value, other.value, coercion.type)
+                return order < 0 || order == 0 && one.index < other.index
+            }
+            for entry in entries {
+                if let last = stored.last, Self.order(last, entry.value, coercion.type) == 0 {
+                    mistake(.enum, AttributeMistake.repetition, entry.index)
+                } else {
+                    stored.append(entry.value)
+                }
+            }
             allowed = stored
             let list = values.map(\.boundText).joined(separator: ", ")
             allowedText = list.utf8.count <= 100 ? "one of \(list)" : "one of \(values.count) values"

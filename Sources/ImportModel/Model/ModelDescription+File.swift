@@ -12,6 +12,14 @@ extension ModelDescription {
         self = try Self.read(bytes, checkingWith: transformers)
     }
 
+    /// Checks a model that was made rather than read, by the rules for files.
+    ///
+    /// - Parameter transformers: those that the model may name.
+    /// - Throws: `ModelError` with all of its mistakes at once, at the paths that they would have in a file.
+    public func check(transformers: TransformerRegistry = .standard) throws(ModelError) {
+        _ = try ModelDescription(parsing: Array(encoded().utf8), transformers: transformers)
+    }
+
     /// Reads a model that a store has, without checking it.
     ///
     /// It was sound when it was stored, by the rules of that time: what has been forbidden since passes, and so does what

@@ -1,28 +1,23 @@
+/// Attributes, and what goes together in them.
 extension ModelReader {
     mutating func attribute(
-        _ value: JSONValue,
-        name: String,
+        _ member: Member,
         records: RecordPath?,
-        at place: Place
+        _ columns: inout NamesInUse
     ) -> AttributeDescription {
         let known = AttributeKey.allCases.map(\.rawValue)
-        var members = Members(values: members(of: value, at: place, known: known, what: "an attribute"), place: place)
-        var attribute = AttributeDescription(name: name, type: .json)
+        var members = AttributeMembers(values: knownMembers(of: member, known, what: "an attribute"))
+        var attribute = AttributeDescription(name: member.key, type: .json)
         let type = members[.type].flatMap { attributeType($0) }
-        if members[.type] == nil, case .object = value { mistake(place, "the type is missing") }
         if let type { attribute.type = type }
+        if members[.type] == nil, case .object = member.value { mistake(member.place, "the type is missing") }
         if let optional = members[.optional] { attribute.isOptional = boolean(optional) }
         if let from = members[.from] { attribute.from = attributePaths(from, records: records) }
-        let columnPlace = members[.column]?.place ?? place
-        if let column = members[.column] { attribute.column = string(column.value, at: column.place) ?? name }
-        checkName(attribute.column, at: columnPlace)
-        if ["rowid", "oid", "_rowid_"].contains(where: attribute.column.equalsFoldingASCII) {
-            objection(columnPlace, "a column of this name hides SQLite's row id; give it another with \"column\"")
-        }
-        let before = mistakes.count
+        if let column = members[.column] { attribute.column = string(column) ?? member.key }
+        checkColumn(attribute, member, members[.column], &columns)
         if let type, transformers != nil {
-            for key in AttributeKey.allCases {
-                guard let member = members[key], !key.types.contains(type) else { continue }
+            for key in AttributeKey.allCases where !key.types.contains(type) {
+                guard let member = members[key] else { continue }
                 objection(member.place, "only for \(key.types.map(\.rawValue).joined(separator: ", "))")
                 members.values[key.rawValue] = nil
             }
@@ -32,49 +27,59 @@ extension ModelReader {
         readOptions(&attribute, members)
         attribute.validation = validation(members)
         attribute.defaultValue = members[.default]?.value
-        // What is half read could only be called wrong once more.
-        if type != nil, mistakes.count == before, let transformers { check(attribute, members, transformers) }
+        if case .object = member.value { check(attribute, hasType: type != nil, at: member.place, members) }
         return attribute
     }
 
-    /// What an attribute's object has.
-    private struct Members {
-        var values: [String: JSONValue]
-        let place: Place
+    /// What an attribute's object has, each at its place.
+    private struct AttributeMembers {
+        var values: [String: Member]
 
-        subscript(key: AttributeKey) -> Member? {
-            values[key.rawValue].map { Member(value: $0, place: place.key(key.rawValue)) }
+        subscript(key: AttributeKey) -> Member? { values[key.rawValue] }
+    }
+
+    private mutating func checkColumn(
+        _ attribute: AttributeDescription,
+        _ member: Member,
+        _ column: Member?,
+        _ columns: inout NamesInUse
+    ) {
+        checkNames(member, stored: column)
+        let place = column?.place ?? member.place
+        if isMisread(column?.place) { return }
+        if ["rowid", "oid", "_rowid_"].contains(where: attribute.column.equalsFoldingASCII) {
+            objection(place, "a column of this name hides SQLite's row id; give it another with \"column\"")
+        }
+        if let other = columns.insert(attribute.column, of: attribute.name) {
+            objection(place, "the column of \(other) has this name already; SQLite ignores case")
         }
     }
 
-    private struct Member {
-        let value: JSONValue
-        let place: Place
-    }
-
-    private mutating func readOptions(_ attribute: inout AttributeDescription, _ members: Members) {
+    private mutating func readOptions(_ attribute: inout AttributeDescription, _ members: AttributeMembers) {
         if let format = members[.format] {
             attribute.formats = strings(format)
             // What goes without saying.
             if attribute.type == .date, attribute.formats == ["iso8601"] { attribute.formats = [] }
         }
-        if let zone = members[.timeZone] { attribute.timeZone = string(zone.value, at: zone.place) }
+        if let zone = members[.timeZone] { attribute.timeZone = string(zone) ?? "" }
         if let wallClock = members[.wallClock] { attribute.isWallClock = boolean(wallClock) }
         if let storage = members[.storage] { attribute.storage = choice(storage) ?? .iso8601 }
         if let transform = members[.transform] { attribute.transformers = strings(transform) }
         if let bits = members[.bits] {
-            attribute.bits = distinctMembers(of: bits.value, at: bits.place).map { member in
-                let position = integer(Member(value: member.value, place: bits.place.key(member.key)))
-                return AttributeDescription.Bit(name: member.key, position: position ?? -1)
+            attribute.bits = self.members(of: bits).map { member in
+                AttributeDescription.Bit(name: member.key, position: bit(member))
             }
         }
     }
 
-    private mutating func validation(_ members: Members) -> AttributeDescription.Validation {
-        var validation = AttributeDescription.Validation(minimum: members[.min]?.value, maximum: members[.max]?.value)
+    private mutating func validation(_ members: AttributeMembers) -> AttributeDescription.Validation {
+        var validation = AttributeDescription.Validation(
+            minimum: members[.min].flatMap { bound($0) },
+            maximum: members[.max].flatMap { bound($0) }
+        )
         if let length = members[.minLength] { validation.minimumLength = integer(length) }
         if let length = members[.maxLength] { validation.maximumLength = integer(length) }
-        if let pattern = members[.pattern] { validation.pattern = string(pattern.value, at: pattern.place) }
+        if let pattern = members[.pattern] { validation.pattern = string(pattern) }
         if let allowed = members[.enum] {
             if case .array(let values) = allowed.value {
                 validation.allowedValues = values
@@ -85,80 +90,88 @@ extension ModelReader {
         return validation
     }
 
-    /// Notes what does not go together, and a default that is no value of the attribute.
+    // MARK: Checking
+
+    /// Notes what does not go together, and values that are none of the attribute's.
     private mutating func check(
         _ attribute: AttributeDescription,
-        _ members: Members,
-        _ transformers: TransformerRegistry
+        hasType: Bool,
+        at place: Place,
+        _ members: AttributeMembers
     ) {
-        do throws(AttributeMistakes) {
-            _ = try AttributeCoercion(attribute, transformers: transformers)
-        } catch {
-            for mistake in error.mistakes {
-                var place = members.place.key(mistake.key.rawValue)
-                switch (mistake.inner, members[mistake.key]?.value) {
-                case (.index(let index), .array): place = place.index(index)
-                case (.key(let key), .object): place = place.key(key)
-                default: break
-                }
-                self.mistake(members[mistake.key] == nil ? members.place : place, mistake.message)
-            }
-            return
+        guard let transformers else { return }
+        var attribute = attribute
+        // Whatever it was meant to be: it is not the null that is wrong then.
+        if isMisread(members[.optional]?.place) { attribute.isOptional = true }
+        var type: AttributeType? = attribute.type
+        if !hasType { type = onlyType(of: members) }
+        let check = AttributeCheck(attribute, type: type, transformers: transformers)
+        for mistake in check.mistakes {
+            let place = self.place(of: mistake, in: members) ?? place
+            if !isMisread(place) || members[mistake.key] == nil { objection(place, mistake.message) }
         }
-        guard let value = attribute.defaultValue else { return }
-        do throws(CoercionError) {
-            _ = try attribute.coerce(value, transformers: transformers)
-        } catch {
-            let text = "does not fit \(error.expected): \(error.found) (\(error.code.rawValue))"
-            mistake(members.place.key(AttributeKey.default.rawValue), text)
+    }
+
+    /// The one type that may have all of the keys that are there.
+    private func onlyType(of members: AttributeMembers) -> AttributeType? {
+        var types = Set(AttributeType.allCases)
+        for key in AttributeKey.allCases where members[key] != nil { types.formIntersection(key.types) }
+        return types.count == 1 ? types.first : nil
+    }
+
+    /// Where a mistake of the attribute stands in the file; nil for the attribute itself, as its key is not there.
+    private func place(of mistake: AttributeMistake, in members: AttributeMembers) -> Place? {
+        guard let member = members[mistake.key] else { return nil }
+        switch (mistake.inner, member.value) {
+        case (.index(let index), .array): return member.place.index(index)
+        case (.member(let index), .object(let flags)) where flags.indices.contains(index):
+            return member.place.key(flags[index].key, at: index)
+        case (.path(let path), _): return member.place.inner(path)
+        default: return member.place
         }
     }
 
     // MARK: Values
 
     private mutating func attributeType(_ member: Member) -> AttributeType? {
-        guard let name = string(member.value, at: member.place) else { return nil }
+        guard let name = string(member) else { return nil }
         if let type = AttributeType(rawValue: name) { return type }
-        let known = AttributeType.allCases.map(\.rawValue).joined(separator: ", ")
-        mistake(member.place, "not a type; there are \(known)")
-        return nil
+        let known = AttributeType.allCases.map(\.rawValue)
+        let near = NearName.nearest(to: name, among: known)
+        mistake(
+            member.place,
+            "not a type; "
+                + (near.map { "perhaps \"\($0)\" is meant" } ?? "there are \(known.joined(separator: ", "))")
+        )
+        return near.flatMap { AttributeType(rawValue: $0) }
     }
 
-    private mutating func choice<Choice: RawRepresentable<String> & CaseIterable>(_ member: Member) -> Choice? {
-        if case .string(let name) = member.value, let choice = Choice(rawValue: name) { return choice }
-        mistake(member.place, "must be one of \(Choice.allCases.map(\.rawValue).joined(separator: ", "))")
-        return nil
+    /// The position of a flag; -1, which none has, where it is no integer.
+    private mutating func bit(_ member: Member) -> Int {
+        guard case .number(let digits) = member.value, let position = Int(digits) else {
+            mistake(member.place, AttributeMistake.noBit)
+            return -1
+        }
+        return position
     }
 
-    private mutating func boolean(_ member: Member) -> Bool {
-        if case .boolean(let isTrue) = member.value { return isTrue }
-        mistake(member.place, "must be true or false")
-        return false
-    }
-
-    private mutating func integer(_ member: Member) -> Int? {
-        if case .number(let digits) = member.value, let value = Int(digits), value >= 0 { return value }
-        mistake(member.place, "must be an integer, 0 or more")
-        return nil
-    }
-
-    /// A string, or a list of strings that is not empty.
-    private mutating func strings(_ member: Member) -> [String] {
-        list(member).compactMap { string($0.value, at: $0.place) }
-    }
-
-    /// A list's elements, or what stands in place of a list of one.
-    private mutating func list(_ member: Member) -> [Member] {
-        guard case .array(let elements) = member.value else { return [member] }
-        if elements.isEmpty { objection(member.place, "must not be empty") }
-        return elements.enumerated().map { Member(value: $0.element, place: member.place.index($0.offset)) }
+    /// A smallest or largest value; nil for what is none of any type.
+    private mutating func bound(_ member: Member) -> JSONValue? {
+        switch member.value {
+        case .number, .string, .object: return member.value
+        case .null, .boolean, .array:
+            // Not for a model that is only read: what it holds is kept.
+            guard transformers != nil else { return member.value }
+            objection(member.place, "must be a number or a string")
+            return nil
+        }
     }
 
     private mutating func attributePaths(_ member: Member, records: RecordPath?) -> [AttributePath] {
         var paths: [AttributePath] = []
         var last: AttributePath?
         for element in list(member) {
-            guard let text = string(element.value, at: element.place) else { continue }
+            guard let text = string(element) else { continue }
             do throws(PathSyntaxError) {
                 let path = try AttributePath(text)
                 if let last {

@@ -2,11 +2,23 @@
 struct ModelReader {
     /// Those that the model may name; nil where it is only read, and not checked.
     let transformers: TransformerRegistry?
-    private(set) var mistakes: [ModelError.Mistake] = []
+    private var found: [(place: Place, message: String)] = []
+    /// Where something else stands than is asked for: more about it could only call it wrong once more.
+    private var misread: Set<String> = []
 
     /// - Parameter transformers: those that the model may name; nil to note only what cannot be understood.
     init(checkingWith transformers: TransformerRegistry?) {
         self.transformers = transformers
+    }
+
+    /// All that is wrong, in the order of the file.
+    var mistakes: [ModelError.Mistake] {
+        found.enumerated()
+            .sorted { one, other in
+                let (place, next) = (one.element.place, other.element.place)
+                return place.order == next.order ? one.offset < other.offset : place.isBefore(next)
+            }
+            .map { ModelError.Mistake(path: $0.element.place.text, message: $0.element.message) }
     }
 
     /// As many columns as a table of SQLite may have (`SQLITE_MAX_COLUMN`).
@@ -18,183 +30,138 @@ struct ModelReader {
     /// What an entity's object may have.
     static let entityKeys = ["records", "table", "identifier", "attributes", "userInfo"]
 
-    /// Notes what cannot be understood.
+    /// Notes that something else stands there than is asked for.
     mutating func mistake(_ place: Place, _ message: String) {
-        mistakes.append(ModelError.Mistake(path: place.text, message: message))
+        misread.insert(place.text)
+        found.append((place, message))
     }
 
-    /// Notes what is understood, but cannot work, or not as it is meant.
+    /// Notes a key that there is not; what stands under it may still be right.
+    mutating func unknownKey(_ place: Place, _ message: String) { found.append((place, message)) }
+
+    /// Notes what is understood, but cannot work, or not as it is meant; nothing where the model is not checked.
     mutating func objection(_ place: Place, _ message: String) {
-        if transformers != nil { mistake(place, message) }
+        if transformers != nil { found.append((place, message)) }
     }
+
+    /// Whether what stands there is not what is asked for.
+    func isMisread(_ place: Place?) -> Bool { place.map { misread.contains($0.text) } ?? false }
+
+    // MARK: The model
 
     mutating func model(_ value: JSONValue) -> ModelDescription {
-        let root = Place(text: "$")
-        let members = members(of: value, at: root, known: Self.modelKeys, what: "a model")
-        let place = root.key("entities")
+        let root = Member(key: "", value: value, place: Place(text: "$", order: []))
+        let members = knownMembers(of: root, Self.modelKeys, what: "a model")
         guard let list = members["entities"] else {
-            if case .object = value { mistake(root, "entities are missing") }
+            if case .object = value { mistake(root.place, "the entities are missing") }
             return ModelDescription(entities: [])
         }
         var tables = NamesInUse()
-        let entities = distinctMembers(of: list, at: place).map { member in
-            let entity = entity(member.value, name: member.key, at: place.key(member.key))
-            if let other = tables.insert(entity.table, of: entity.name) {
-                objection(place.key(member.key), "its table has the name that \(other)'s has; SQLite ignores case")
-            }
-            return entity
-        }
-        if entities.isEmpty, case .object = list { objection(place, "there is no entity") }
+        let entities = distinctMembers(of: list).map { entity($0, &tables) }
+        if entities.isEmpty, case .object = list.value { objection(list.place, "there is no entity") }
         return ModelDescription(entities: entities)
     }
 
-    private mutating func entity(_ value: JSONValue, name: String, at place: Place) -> EntityDescription {
-        let members = members(
-            of: value,
-            at: place,
-            known: Self.entityKeys,
-            what: "an entity"
-        )
-        var entity = EntityDescription(name: name, attributes: [], userInfo: members["userInfo"])
-        if let records = members["records"] { entity.records = recordPath(records, at: place.key("records")) }
-        let tablePlace = members["table"] == nil ? place : place.key("table")
-        if let table = members["table"] { entity.table = string(table, at: tablePlace) ?? name }
-        checkName(entity.table, at: tablePlace)
+    // MARK: Entities
+
+    private mutating func entity(_ member: Member, _ tables: inout NamesInUse) -> EntityDescription {
+        let members = knownMembers(of: member, Self.entityKeys, what: "an entity")
+        var entity = EntityDescription(name: member.key, attributes: [], userInfo: members["userInfo"]?.value)
+        if let records = members["records"] { entity.records = recordPath(records) }
+        let table = members["table"]
+        if let table { entity.table = string(table) ?? member.key }
+        checkNames(member, stored: table)
+        let tablePlace = table?.place ?? member.place
         if entity.table.hasASCIIPrefix("sqlite_") || entity.table.hasASCIIPrefix("_import_") {
             objection(tablePlace, "tables whose names begin with sqlite_ or _import_ are not for users")
         }
-        entity.attributes = attributes(members["attributes"], of: value, records: entity.records, at: place)
+        if !isMisread(table?.place), let other = tables.insert(entity.table, of: member.key) {
+            objection(tablePlace, "the table of \(other) has this name already; SQLite ignores case")
+        }
+        if let attributes = members["attributes"] {
+            entity.attributes = self.attributes(attributes, records: entity.records)
+        } else if case .object = member.value {
+            mistake(member.place, "the attributes are missing")
+        }
         if let identifier = members["identifier"] {
-            entity.identifier = identifierNames(identifier, of: entity.attributes, at: place.key("identifier"))
+            entity.identifier = identifierNames(identifier, of: entity.attributes)
         }
         return entity
     }
 
-    private mutating func attributes(
-        _ list: JSONValue?,
-        of entity: JSONValue,
-        records: RecordPath?,
-        at place: Place
-    ) -> [AttributeDescription] {
-        guard let list else {
-            if case .object = entity { mistake(place, "attributes are missing") }
-            return []
-        }
-        let place = place.key("attributes")
-        let members = distinctMembers(of: list, at: place)
-        if members.isEmpty, case .object = list { objection(place, "there is no attribute") }
+    private mutating func attributes(_ list: Member, records: RecordPath?) -> [AttributeDescription] {
+        let members = distinctMembers(of: list)
+        if members.isEmpty, case .object = list.value { objection(list.place, "there is no attribute") }
         if members.count > Self.mostAttributes {
-            objection(place, "\(members.count) attributes; a table has at most \(Self.mostAttributes)")
+            objection(list.place, "\(members.count) attributes; a table has at most \(Self.mostAttributes)")
         }
         var columns = NamesInUse()
-        return members.map { member in
-            let attribute = attribute(member.value, name: member.key, records: records, at: place.key(member.key))
-            if let other = columns.insert(attribute.column, of: attribute.name) {
-                objection(place.key(member.key), "its column has the name that \(other)'s has; SQLite ignores case")
-            }
-            return attribute
-        }
+        return members.map { attribute($0, records: records, &columns) }
     }
 
-    private mutating func recordPath(_ value: JSONValue, at place: Place) -> RecordPath? {
-        guard let text = string(value, at: place) else { return nil }
+    private mutating func recordPath(_ member: Member) -> RecordPath? {
+        guard let text = string(member) else { return nil }
         do throws(PathSyntaxError) {
             return try RecordPath(text)
         } catch {
-            mistake(place, "not a record path: \(error)")
+            mistake(member.place, "not a record path: \(error)")
             return nil
         }
     }
 
-    private mutating func identifierNames(
-        _ value: JSONValue,
-        of attributes: [AttributeDescription],
-        at place: Place
-    ) -> [String] {
-        guard case .array(let elements) = value, !elements.isEmpty else {
-            mistake(place, "must be a list of attributes' names")
+    private mutating func identifierNames(_ member: Member, of attributes: [AttributeDescription]) -> [String] {
+        guard case .array(let elements) = member.value else {
+            mistake(member.place, "must be a list of attributes' names, like [\"id\"]")
             return []
+        }
+        if elements.isEmpty {
+            objection(member.place, "names no attribute; leave it out where no two records are the same object")
         }
         var names: [String] = []
         for (index, element) in elements.enumerated() {
-            let place = place.index(index)
-            guard let name = string(element, at: place) else { continue }
-            if names.contains(where: name.hasSameBytes) { objection(place, "stands here twice") }
+            let place = member.place.index(index)
+            guard let name = string(Member(key: "", value: element, place: place)) else { continue }
+            let isRepeated = names.contains(where: name.hasSameBytes)
             names.append(name)
-            guard let attribute = attributes.first(where: { $0.name.hasSameBytes(as: name) }) else {
-                objection(place, "names no attribute")
-                continue
+            // Where there are no attributes at all, that is what is wrong.
+            if attributes.isEmpty { continue }
+            if isRepeated {
+                objection(place, "stands here twice")
+            } else if let attribute = attributes.first(where: { $0.name.hasSameBytes(as: name) }) {
+                if attribute.isOptional { objection(place, "names an optional attribute") }
+            } else {
+                let near = NearName.nearest(to: name, among: attributes.map(\.name))
+                objection(place, "names no attribute" + (near.map { "; perhaps \"\($0)\" is meant" } ?? ""))
             }
-            if attribute.isOptional { objection(place, "names an optional attribute") }
         }
         return names
     }
 
-    mutating func checkName(_ name: String, at place: Place) {
-        if name.utf8.contains(0) { objection(place, "a name in SQLite cannot hold the character U+0000") }
+    // MARK: Names
+
+    /// Objects to names that nothing can have: the one that is a key, and that of its table or column.
+    mutating func checkNames(_ member: Member, stored: Member?) {
+        checkName(member.key, at: member.place)
+        if let stored, case .string(let name) = stored.value { checkName(name, at: stored.place) }
     }
 
-    mutating func string(_ value: JSONValue, at place: Place) -> String? {
-        if case .string(let text) = value { return text }
-        mistake(place, "must be a string")
-        return nil
-    }
-
-    /// An object's members by key; notes keys that are not among `known`.
-    mutating func members(
-        of value: JSONValue,
-        at place: Place,
-        known: [String],
-        what: String
-    ) -> [String: JSONValue] {
-        var members: [String: JSONValue] = [:]
-        for member in distinctMembers(of: value, at: place) {
-            if known.contains(member.key) {
-                members[member.key] = member.value
-            } else {
-                mistake(place.key(member.key), "not supported; \(what) may have \(known.joined(separator: ", "))")
-            }
-        }
-        return members
-    }
-
-    /// An object's members; notes keys that stand twice, and values that are no objects.
-    ///
-    /// Where the model is not checked, keys that stand twice are two members.
-    mutating func distinctMembers(of value: JSONValue, at place: Place) -> [JSONValue.Member] {
-        guard case .object(let members) = value else {
-            mistake(place, "must be an object")
-            return []
-        }
-        guard transformers != nil else { return members }
-        var seen: Set<[UInt8]> = []
-        return members.filter { member in
-            let isNew = seen.insert(Array(member.key.utf8)).inserted
-            if !isNew { mistake(place.key(member.key), "stands here twice") }
-            return isNew
-        }
+    private mutating func checkName(_ name: String, at place: Place) {
+        if name.isEmpty { objection(place, "a name must not be empty") }
+        if name.utf8.contains(0) { objection(place, "a name cannot hold the character U+0000") }
     }
 }
 
-/// A place in a model file.
-struct Place {
-    let text: String
-
-    /// The member with this key.
-    func key(_ key: String) -> Place { Place(text: text + RecordPath(steps: [.key(key)]).description.dropFirst()) }
-
-    /// The element with this number, from 0.
-    func index(_ index: Int) -> Place { Place(text: "\(text)[\(index)]") }
-}
-
-/// Names of tables or columns as SQLite tells them apart: by their bytes, but for the case of ASCII letters.
-private struct NamesInUse {
+/// Names of tables or columns, as SQLite tells them apart: by their bytes, but for the case of ASCII letters.
+struct NamesInUse {
     private var owners: [[UInt8]: String] = [:]
 
     /// Takes a name; if it is taken already, says whose it is.
+    ///
+    /// - Returns: nil also where the owner is there twice, which is a mistake of its own, and for no name at all.
     mutating func insert(_ name: String, of owner: String) -> String? {
+        guard !name.isEmpty else { return nil }
         let folded = name.foldedASCII
-        if let other = owners[folded] { return other }
+        if let other = owners[folded] { return other.hasSameBytes(as: owner) ? nil : other }
         owners[folded] = owner
         return nil
     }

@@ -26,7 +26,7 @@ public enum ModelSchema {
         key == "entities"
             ? object([
                 ("description", .string("The entities by name.")), ("type", .string("object")),
-                ("minProperties", .number("1")), ("additionalProperties", reference("entity")),
+                ("minProperties", .number("1")), ("propertyNames", name), ("additionalProperties", reference("entity")),
             ])
             : object([("description", .string("Where an editor finds this schema.")), ("type", .string("string"))])
     }
@@ -48,6 +48,7 @@ public enum ModelSchema {
         case "table":
             object([
                 ("description", .string("The table's name, if it is not the entity's.")), ("type", .string("string")),
+                ("minLength", .number("1")),
                 ("pattern", .string("^(?!(?:[sS][qQ][lL][iI][tT][eE]_|_[iI][mM][pP][oO][rR][tT]_))")),
             ])
         case "identifier":
@@ -60,7 +61,7 @@ public enum ModelSchema {
             object([
                 ("description", .string("The attributes by name, in the order of the columns.")),
                 ("type", .string("object")), ("minProperties", .number("1")),
-                ("maxProperties", .number("\(ModelReader.mostAttributes)")),
+                ("maxProperties", .number("\(ModelReader.mostAttributes)")), ("propertyNames", name),
                 ("additionalProperties", reference("attribute")),
             ])
         default: object([("description", .string("Free annotations, kept as they are."))])
@@ -73,6 +74,9 @@ public enum ModelSchema {
             ("type", .string("string")), ("pattern", .string("^\\$")),
         ])
     }
+
+    /// What a name must be.
+    private static var name: JSONValue { object([("minLength", .number("1"))]) }
 
     private static var from: JSONValue {
         object([("type", .string("string")), ("minLength", .number("1"))])
@@ -107,14 +111,15 @@ public enum ModelSchema {
 
     private static func rules(_ key: AttributeKey) -> [(String, JSONValue)] {
         let string = object([("type", .string("string"))])
-        let bound: [(String, JSONValue)] = [("type", strings(["number", "string"]))]
+        let bound: [(String, JSONValue)] = [("type", strings(["number", "string", "object"]))]
         switch key {
         case .type: return [("enum", strings(AttributeType.allCases.map(\.rawValue)))]
         case .optional, .wallClock, .generated: return [("type", .string("boolean"))]
         case .default: return []
         case .from: return oneOrMore(reference("from"))
         case .format: return oneOrMore(string)
-        case .column, .timeZone, .pattern: return [("type", .string("string"))]
+        case .column: return [("type", .string("string")), ("minLength", .number("1"))]
+        case .timeZone, .pattern: return [("type", .string("string"))]
         case .storage: return [("enum", strings(DateStorage.allCases.map(\.rawValue)))]
         case .bits:
             let bit = object([

@@ -1,0 +1,109 @@
+/// The kinds of JSON values that the parts of a model file are made of.
+extension ModelReader {
+    /// A member of an object, or an element of a list, with its place.
+    struct Member {
+        let key: String
+        let value: JSONValue
+        let place: Place
+    }
+
+    mutating func string(_ member: Member) -> String? {
+        if case .string(let text) = member.value { return text }
+        mistake(member.place, "must be a string")
+        return nil
+    }
+
+    mutating func boolean(_ member: Member) -> Bool {
+        if case .boolean(let isTrue) = member.value { return isTrue }
+        mistake(member.place, "must be true or false")
+        return false
+    }
+
+    mutating func integer(_ member: Member) -> Int? {
+        if case .number(let digits) = member.value, let value = Int(digits), value >= 0 { return value }
+        mistake(member.place, "must be an integer, 0 or more")
+        return nil
+    }
+
+    mutating func choice<Choice: RawRepresentable<String> & CaseIterable>(_ member: Member) -> Choice? {
+        if case .string(let name) = member.value, let choice = Choice(rawValue: name) { return choice }
+        mistake(member.place, "must be one of \(Choice.allCases.map(\.rawValue).joined(separator: ", "))")
+        return nil
+    }
+
+    /// A string, or a list of strings; what is none is the empty string, so that places in the list stay right.
+    mutating func strings(_ member: Member) -> [String] { list(member).map { string($0) ?? "" } }
+
+    /// A list's elements, or what stands in place of a list of one.
+    mutating func list(_ member: Member) -> [Member] {
+        guard case .array(let elements) = member.value else { return [member] }
+        if elements.isEmpty { objection(member.place, "must not be empty") }
+        return elements.enumerated().map { Member(key: "", value: $0.element, place: member.place.index($0.offset)) }
+    }
+
+    /// An object's members by key; notes keys that are not among `known`.
+    ///
+    /// What stands under a key that is nearly a known one is taken for that one's: it is checked too, and not missed.
+    mutating func knownMembers(of object: Member, _ known: [String], what: String) -> [String: Member] {
+        var members: [String: Member] = [:]
+        var unknown: [Member] = []
+        for member in distinctMembers(of: object) {
+            if known.contains(where: member.key.hasSameBytes) {
+                members[member.key] = member
+            } else {
+                unknown.append(member)
+            }
+        }
+        for member in unknown {
+            let near = NearName.nearest(to: member.key, among: known)
+            let hint = near.map { "perhaps \"\($0)\" is meant" } ?? "\(what) may have \(known.joined(separator: ", "))"
+            unknownKey(member.place, "there is no such key; \(hint)")
+            if let near, members[near] == nil { members[near] = member }
+        }
+        return members
+    }
+
+    /// An object's members; notes keys that stand twice, and values that are no objects.
+    mutating func distinctMembers(of object: Member) -> [Member] {
+        let members = self.members(of: object)
+        var seen: Set<[UInt8]> = []
+        for member in members where !seen.insert(Array(member.key.utf8)).inserted {
+            objection(member.place, "stands here twice")
+        }
+        return members
+    }
+
+    /// An object's members; notes values that are no objects.
+    mutating func members(of object: Member) -> [Member] {
+        guard case .object(let members) = object.value else {
+            mistake(object.place, "must be an object")
+            return []
+        }
+        return members.enumerated().map { index, member in
+            Member(key: member.key, value: member.value, place: object.place.key(member.key, at: index))
+        }
+    }
+}
+
+/// A place in a model file.
+struct Place {
+    let text: String
+    /// The numbers of the members and elements on the way, by which places are in the order of the file.
+    let order: [Int]
+
+    /// The member with this key, the object's `index`th.
+    func key(_ key: String, at index: Int) -> Place {
+        Place(text: text + RecordPath(steps: [.key(key)]).description.dropFirst(), order: order + [index])
+    }
+
+    /// The element with this number, from 0.
+    func index(_ index: Int) -> Place { Place(text: "\(text)[\(index)]", order: order + [index]) }
+
+    /// What stands at a path within a value of this place; in order it is the same.
+    func inner(_ path: String) -> Place {
+        Place(text: path.isEmpty || path.hasPrefix("[") ? text + path : "\(text).\(path)", order: order)
+    }
+
+    /// Whether this stands before `other`; what holds it stands before it.
+    func isBefore(_ other: Place) -> Bool { order.lexicographicallyPrecedes(other.order) }
+}

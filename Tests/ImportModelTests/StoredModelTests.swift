@@ -61,6 +61,21 @@ struct StoredModelTests {
         #expect(throws: ModelError.self) { try ModelDescription(stored: Array(text.utf8)) }
     }
 
+    /// What a file may not have only because it makes no sense keeps nobody from going on with an import.
+    @Test(
+        arguments: [
+            #""type": "integer16", "max": 10, "enum": [1, 50]"#, #""type": "integer16", "min": true, "default": 0"#,
+            #""type": "string", "enum": ["a", null], "pattern": "b""#,
+            #""type": "string", "minLength": 3, "default": "a""#,
+            #""type": "date", "format": ["unix", "unix"]"#, #""type": "uuid", "generated": true, "default": "x""#,
+        ])
+    func coerceByWhatMakesNoSense(attribute: String) throws {
+        let text = entity("\"a\": {\(attribute)}")
+        #expect(throws: ModelError.self) { try ModelDescription(parsing: Array(text.utf8)) }
+        let attribute = try ModelDescription(stored: Array(text.utf8)).entities[0].attributes[0]
+        #expect(throws: Never.self) { try AttributeCoercion(attribute) }
+    }
+
     /// What cannot be done is told before the first value, rather than by an error for each.
     @Test func makeNoCoercionThatCannotWork() throws {
         let text = entity(#""a": {"type": "string", "transform": "rot13"}"#)

@@ -36,6 +36,21 @@ struct MisfitTests {
         "name": {"type": "string", "optional": true}
         """
 
+    /// All unknown flags of a value, each at its path; one error where the value becomes null, as verify counts it.
+    @Test(arguments: [ErrorPolicy.reject, .null])
+    func flagsAreErrorsOfTheirOwn(onError: ErrorPolicy) throws {
+        let attributes = """
+            "id": {"type": "integer64"},
+            "rights": {"type": "bitfield", "optional": true, "bits": {"read": 0, "write": 1}}
+            """
+        let records = #"[{"id": 1, "rights": {"x": true, "read": 2, "y": 1}}, {"id": "b", "rights": {"z": 1}}]"#
+        let (job, report) = try run(records, attributes: attributes) { $0.onError = onError }
+        #expect(report.rejected == (onError == .null ? 1 : 2))
+        let paths = try rejects(job).map { $0.errors.map(\.keyPath) }
+        #expect(paths.last == ["id", "rights.z"])
+        if onError == .reject { #expect(paths.first == ["rights.x", "rights.read", "rights.y"]) }
+    }
+
     @Test func aLossIsAnErrorWithItsPathAndPlace() throws {
         let records = """
             [{"id": 1, "offer": {"price": 1.5}, "day": "2024-01-01T00:00:00Z", "name": "a"},

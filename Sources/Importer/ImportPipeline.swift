@@ -235,6 +235,7 @@ public final class ImportPipeline: Sendable {
 
     /// What the request means for the store as it is.
     private func decide(_ interruption: Interruption) throws -> JobOpening.Decision {
+        try checkModel()
         let exists = FileManager.default.fileExists(atPath: store)
         let database = exists ? try StoreConnection.reader(store) : nil
         try database?.read { try StoreSchema.checkFormat($0, store: store) }
@@ -252,6 +253,21 @@ public final class ImportPipeline: Sendable {
         case .retry(let request):
             guard let database else { throw noStore }
             return try opening.decide(retrying: request, database)
+        }
+    }
+
+    /// A model that a program has made may be what no file could say.
+    private func checkModel() throws {
+        let model: ModelDescription?
+        switch request {
+        case .sources(_, let job): model = job.model
+        case .retry(let request): model = request.model
+        case .resume: model = nil
+        }
+        do throws(ModelError) {
+            try model?.check(transformers: transformers)
+        } catch {
+            throw ImportError(.badInput, "the model is not as it should be; nothing was written", advice: "\(error)")
         }
     }
 

@@ -209,10 +209,10 @@ final class ImportSession {
     ///
     /// - Returns: what it changed.
     private func settleStore() throws -> [EntityChanges] {
-        let (isSorting, indexes) = try database.read { [job] database in
-            (try !DeferredIdentifier.positions(job: job.id, database).isEmpty, try StoreIndexes(of: job, database))
+        let (isPending, indexes) = try database.read { [job] database in
+            (try DeferredIdentifier.isPending(job: job.id, database), try StoreIndexes(of: job, database))
         }
-        guard isSorting || !indexes.wanted.isEmpty else { return [] }
+        guard isPending || !indexes.wanted.isEmpty else { return [] }
         // The workers are gone: sorting may have the memory that they had.
         try database.inDatabase { try $0.execute(sql: "PRAGMA cache_size = -32000") }
         return try database.write { [job, interruption] database in

@@ -13,12 +13,12 @@ struct MergingTests {
           "note": {"type": "string", "optional": true},
           "mine": {"type": "string", "optional": true, "owner": "local"}}}}}
         """
-    private static let columns = "key, part, needed, count, note, mine"
+    static let columns = "key, part, needed, count, note, mine"
 
     /// Records of a few objects, each with some of the keys, nulls among them.
     ///
     /// - Parameter areComplete: whether all have what a new object needs.
-    private static func records(_ count: Int, seed: UInt64, areComplete: Bool) -> [String] {
+    static func records(_ count: Int, seed: UInt64, areComplete: Bool) -> [String] {
         var random = SeededGenerator(seed: seed)
         func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &random) < percent }
         return (0..<count).map { _ in
@@ -37,7 +37,8 @@ struct MergingTests {
         }
     }
 
-    private struct Files {
+    /// Sources with the model that they are imported by.
+    struct Files {
         let directory: TemporaryDirectory
         let model: String
         let sources: [String]

@@ -15,9 +15,24 @@ struct DeferredIdentifier {
     let position: Int
     let plan: EntityPlan
 
-    /// Notes that the entity's identifier is deferred, if it has one that is not the row id.
-    static func begin(_ entity: EntityDescription, job: Int64, position: Int, _ database: Database) throws {
-        guard !entity.identifier.isEmpty, StoreSchema.rowIDAttribute(of: entity) == nil else { return }
+    /// Whether the index that keeps the entity's identifier unique can wait: its table is empty, does without it, and
+    /// takes any rows and any merges of them.
+    static func isPossible(_ entity: EntityDescription, _ database: Database) throws -> Bool {
+        guard !entity.identifier.isEmpty else { return false }
+        let constraints = try TableConstraints(of: entity, database)
+        guard !constraints.canRefuse, !constraints.mayCollate else { return false }
+        return try Bool.fetchOne(
+            database,
+            sql: """
+                SELECT NOT EXISTS (SELECT 1 FROM pragma_table_info(:table) WHERE pk > 0)
+                    AND NOT EXISTS (SELECT 1 FROM pragma_index_list(:table) WHERE "unique" AND origin <> 'c')
+                """,
+            arguments: ["table": entity.table]
+        ) ?? false
+    }
+
+    /// Notes that an entity's identifier is deferred.
+    static func begin(job: Int64, position: Int, _ database: Database) throws {
         try database.execute(
             sql: "INSERT INTO _import_deferred_identifier (job, entity) VALUES (?, ?)",
             arguments: [job, position]
@@ -45,7 +60,7 @@ struct DeferredIdentifier {
         }
     }
 
-    /// Settles all that a job has deferred.
+    /// Settles all that a job has deferred, and makes the indexes again that it has dropped.
     ///
     /// - Parameter check: called between the steps; may throw.
     /// - Returns: what that changed.
@@ -55,7 +70,7 @@ struct DeferredIdentifier {
         check: () throws -> Void = {}
     ) throws -> [EntityChanges] {
         guard let model = job.model else { return [] }
-        return try positions(job: job.id, database).sorted().compactMap { position in
+        let changes: [EntityChanges] = try positions(job: job.id, database).sorted().compactMap { position in
             guard model.entities.indices.contains(position) else { return nil }
             try check()
             var entity = model.entities[position]
@@ -73,6 +88,14 @@ struct DeferredIdentifier {
             )
             return changes
         }
+        try check()
+        try DroppedIndexes.restore(job: job.id, database)
+        return changes
+    }
+
+    /// Whether a job has left anything to the end.
+    static func isPending(job: Int64, _ database: Database) throws -> Bool {
+        try !positions(job: job, database).isEmpty || DroppedIndexes.exist(job: job, database)
     }
 
     /// Keeps what rows that were just written mention.
@@ -101,7 +124,7 @@ struct DeferredIdentifier {
                 sql: "UPDATE _import_entity SET inserted = inserted - ? WHERE job = ? AND position = ?",
                 arguments: [changes.deleted - before, job, position]
             )
-            try StoreSchema.prepareIdentifier(of: plan.entity, database, store: plan.entity.table)
+            try makeIndex(database)
         }
         for table in ["_import_deferred_identifier", "_import_presence"] {
             try database.execute(sql: "DELETE FROM \(table) WHERE job = ? AND entity = ?", arguments: [job, position])
@@ -111,10 +134,18 @@ struct DeferredIdentifier {
     /// - Returns: whether all rows have identifiers of their own, so that there is an index now.
     private func buildIndex(_ database: Database) throws -> Bool {
         do {
-            try StoreSchema.prepareIdentifier(of: plan.entity, database, store: plan.entity.table)
+            try makeIndex(database)
             return true
         } catch let error as ImportError where error.code == .badInput {
             return false
+        } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_CONSTRAINT_UNIQUE {
+            return false
         }
+    }
+
+    /// The index that the table had, or one of the import's own.
+    private func makeIndex(_ database: Database) throws {
+        try DroppedIndexes.restoreIdentifier(of: position, job: job, database)
+        try StoreSchema.prepareIdentifier(of: plan.entity, database, store: plan.entity.table)
     }
 }

@@ -121,18 +121,10 @@ struct StoreIndexes: Sendable {
     private static func freeName(_ wanted: String, _ database: Database) throws -> String {
         var name = wanted
         var number = 2
-        while try isTaken(name, database) {
+        while try StoreSchema.isTaken(name, database) {
             name = "\(wanted)_\(number)"
             number += 1
         }
         return name
-    }
-
-    private static func isTaken(_ name: String, _ database: Database) throws -> Bool {
-        try Bool.fetchOne(
-            database,
-            sql: "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name = ? COLLATE NOCASE)",
-            arguments: [name]
-        ) ?? false
     }
 }

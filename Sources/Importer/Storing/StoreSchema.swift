@@ -173,6 +173,16 @@ enum StoreSchema {
             first_ordinal INTEGER NOT NULL,
             UNIQUE (job, entity, key_path, code, expected, found)
         ) STRICT;
+        CREATE TABLE IF NOT EXISTS _import_dropped_index (
+            job INTEGER NOT NULL,
+            entity INTEGER NOT NULL,
+            number INTEGER NOT NULL,
+            table_name TEXT NOT NULL,
+            name TEXT NOT NULL,
+            sql TEXT NOT NULL,
+            is_identifier INTEGER NOT NULL,
+            PRIMARY KEY (job, entity, number)
+        ) STRICT, WITHOUT ROWID;
         CREATE TABLE IF NOT EXISTS _import_index (
             job INTEGER NOT NULL,
             position INTEGER NOT NULL,
@@ -196,12 +206,10 @@ enum StoreSchema {
 
     /// Makes the tables of `model`'s entities, or adds the columns that they lack.
     ///
-    /// - Parameter defersIdentifiers: whether a table that is made now goes without the index on its identifier.
     /// - Returns: the tables that were not there before.
     /// - Throws: `ImportError` when a table that is there does not agree.
     static func prepareTables(
         _ model: ModelDescription,
-        defersIdentifiers: Bool,
         _ database: Database,
         store: String
     ) throws -> [String] {
@@ -213,9 +221,7 @@ enum StoreSchema {
             } else {
                 try database.execute(sql: creation(of: entity))
                 made.append(entity.table)
-                if defersIdentifiers { continue }
             }
-            try prepareIdentifier(of: entity, database, store: store)
         }
         return made
     }
@@ -246,11 +252,15 @@ enum StoreSchema {
         }
     }
 
-    private static func isTaken(_ name: String, _ database: Database) throws -> Bool {
+    /// Whether something has this name, or is to have it again.
+    static func isTaken(_ name: String, _ database: Database) throws -> Bool {
         try Bool.fetchOne(
             database,
-            sql: "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name = ? COLLATE NOCASE)",
-            arguments: [name]
+            sql: """
+                SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name = :name COLLATE NOCASE)
+                    OR EXISTS (SELECT 1 FROM _import_dropped_index WHERE name = :name COLLATE NOCASE)
+                """,
+            arguments: ["name": name]
         ) ?? false
     }
 
@@ -263,28 +273,31 @@ enum StoreSchema {
             arguments: [table]
         )
         if Set(primaryKey.map(\.asciiLowercased)) == wanted { return true }
-        return try database.indexes(on: table).contains { index in
-            try index.isUnique && Set(index.columns.map(\.asciiLowercased)) == wanted
-                && Bool.fetchOne(
-                    database,
-                    sql: "SELECT NOT partial FROM pragma_index_list(?) WHERE name = ?",
-                    arguments: [table, index.name]
-                ) ?? false
-        }
+        let indexes = try String.fetchAll(
+            database,
+            sql: "SELECT name FROM pragma_index_list(?) WHERE \"unique\" AND NOT partial",
+            arguments: [table]
+        )
+        return try indexes.contains { try Set(keys(of: $0, database).map(\.column)) == wanted }
+    }
+
+    /// What an index is on, in lower case, and how it compares texts.
+    private static func keys(of index: String, _ database: Database) throws -> [(column: String?, collation: String?)] {
+        try Row.fetchAll(
+            database,
+            sql: "SELECT name, coll FROM pragma_index_xinfo(?) WHERE key",
+            arguments: [index]
+        ).map { (($0["name"] as String?)?.asciiLowercased, $0["coll"]) }
     }
 
     /// Whether an index is on just these columns, in any order, and compares texts by their bytes.
     ///
     /// - Parameter columns: their names, in lower case.
     static func isIndex(_ name: String, onJust columns: Set<String>, _ database: Database) throws -> Bool {
-        let keys = try Row.fetchAll(
-            database,
-            sql: "SELECT name, coll FROM pragma_index_xinfo(?) WHERE key",
-            arguments: [name]
-        )
+        let keys = try keys(of: name, database)
         // The name is NULL where the index is on an expression.
-        return keys.count == columns.count && keys.allSatisfy { $0["coll"] as String? == "BINARY" }
-            && Set(keys.map { ($0["name"] as String?)?.asciiLowercased ?? "" }) == columns
+        return keys.count == columns.count && Set(keys.map { $0.column ?? "" }) == columns
+            && keys.allSatisfy { $0.collation == "BINARY" }
     }
 
     private static func checkNames(_ entity: EntityDescription, store: String) throws {

@@ -201,15 +201,8 @@ struct StoredJob: Sendable {
         for (position, entity) in model.entities.enumerated() {
             _ = try EntityPlan(entity: entity, index: position, transformers: transformers)
         }
-        // Whether a second record of the same object is an error must be known as each one comes.
-        let defersIdentifiers = options.onConflict != .error
         try DeferredIdentifier.settle(tables: model.entities.map(\.table), database)
-        let made = try StoreSchema.prepareTables(
-            model,
-            defersIdentifiers: defersIdentifiers,
-            database,
-            store: store
-        )
+        let made = try StoreSchema.prepareTables(model, database, store: store)
         let text = model.encoded()
         var number = try Int64.fetchOne(
             database,
@@ -235,12 +228,30 @@ struct StoredJob: Sendable {
                     """,
                 arguments: [id, position, entity.name, entity.table, made.contains(entity.table)]
             )
-            if defersIdentifiers, made.contains(entity.table) {
-                try DeferredIdentifier.begin(entity, job: id, position: position, database)
-            }
+            try prepareIndexes(of: entity, position: position, database, store: store)
         }
         self.model = model
         isModelFinal = isFinal
+    }
+
+    /// Leaves to the end what of an entity's indexes can be built then, and makes sure of the others.
+    private func prepareIndexes(
+        of entity: EntityDescription,
+        position: Int,
+        _ database: Database,
+        store: String
+    ) throws {
+        let table = entity.table.quotedIdentifier
+        let isEmpty = try Bool.fetchOne(database, sql: "SELECT NOT EXISTS (SELECT 1 FROM \(table))") ?? false
+        // Under `error`, whether a record's object is there must be known as each one comes.
+        let isDeferred = try isEmpty && options.onConflict != .error && DeferredIdentifier.isPossible(entity, database)
+        if isDeferred {
+            try DeferredIdentifier.begin(job: id, position: position, database)
+        } else {
+            try StoreSchema.prepareIdentifier(of: entity, database, store: store)
+        }
+        guard isEmpty else { return }
+        try DroppedIndexes.drop(of: entity, job: id, position: position, includesIdentifier: isDeferred, database)
     }
 
     /// Takes the job out of the store again: the rows that it inserted go, merges that it made stay.
@@ -284,6 +295,7 @@ struct StoredJob: Sendable {
                 try deleteRows(of: table, before: row, database)
             }
         }
+        try DroppedIndexes.restore(job: id, database)
         try RetryOutcome.unsettle(id, database)
         try database.execute(
             sql: "DELETE FROM _import_reject_key WHERE reject IN (SELECT id FROM _import_reject WHERE job = ?)",

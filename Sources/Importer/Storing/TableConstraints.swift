@@ -9,6 +9,8 @@ import ImportModel
 struct TableConstraints {
     /// Whether the table may refuse a row that fits the model.
     let canRefuse: Bool
+    /// Whether it may compare texts otherwise than by their bytes.
+    let mayCollate: Bool
     /// The texts of all triggers that may have a say, which are all of the store's where the table has any.
     private let triggers: [String]
 
@@ -28,16 +30,14 @@ struct TableConstraints {
             arguments: [table]
         )
         let identifier = Set(StoreSchema.identifierColumns(of: entity).map(\.asciiLowercased))
+        let definition = try Self.definition(of: table, database)
+        mayCollate = definition.contains("collate")
         let hasOthers =
-            try Bool.fetchOne(
+            try definition.contains("check")
+            || Bool.fetchOne(
                 database,
-                sql: """
-                    SELECT EXISTS (
-                        SELECT 1 FROM sqlite_master
-                        WHERE type = 'table' AND name = :table COLLATE NOCASE AND sql LIKE '%check%'
-                    ) OR EXISTS (SELECT 1 FROM pragma_table_info(:table) WHERE "notnull")
-                    """,
-                arguments: ["table": table]
+                sql: "SELECT EXISTS (SELECT 1 FROM pragma_table_info(?) WHERE \"notnull\")",
+                arguments: [table]
             ) ?? false
         let key = try String.fetchAll(
             database,
@@ -48,6 +48,17 @@ struct TableConstraints {
         canRefuse =
             try !triggers.isEmpty || hasOthers || hasOtherKey
             || Self.hasOtherUniqueIndex(table, identifier: identifier, database)
+    }
+
+    /// The statement that made the table, in lower case, without names and texts in quotes.
+    private static func definition(of table: String, _ database: Database) throws -> String {
+        let sql = try String.fetchOne(
+            database,
+            sql: "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ? COLLATE NOCASE",
+            arguments: [table]
+        )
+        let quoted = /"(?:[^"]|"")*"|'(?:[^']|'')*'|`(?:[^`]|``)*`|\[[^\]]*\]/
+        return (sql ?? "").replacing(quoted, with: " ").asciiLowercased
     }
 
     /// Whether a unique index is on anything but the identifier, or compares texts otherwise than by their bytes.

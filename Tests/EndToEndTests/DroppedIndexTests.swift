@@ -1,0 +1,166 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Indexes of a table that is there and empty are built at the end, and are then as they were.
+struct DroppedIndexTests {
+    private static let table = """
+        CREATE TABLE thing (key TEXT, part INTEGER, needed TEXT, count INTEGER, note TEXT, mine TEXT, extra TEXT DEFAULT 'x');
+        """
+
+    /// One that keeps the identifier unique, one with a name that a new one would get, two that must not go.
+    private static let indexes = """
+        CREATE UNIQUE INDEX  "odd ""name" ON thing(part  DESC, "key" );
+        create index thing_identifier on THING (note /* a comment */ , mine);
+        CREATE INDEX upper ON thing (upper(note));
+        CREATE INDEX some ON thing (count) WHERE count > 1;
+        """
+
+    private static func makeStore(_ store: String, _ sql: String = table + indexes) throws -> String {
+        let script = "import sqlite3,sys; sqlite3.connect(sys.argv[1]).executescript(sys.argv[2])"
+        let result = try run([Project.python, "-c", script, store, sql])
+        try #require(result.ending == .exit(0), "\(result.errorText)")
+        return store
+    }
+
+    /// What the store says of its indexes, each with its very text.
+    private static func indexes(_ store: String) throws -> String {
+        try StoreContent.query(
+            store,
+            "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND tbl_name = 'thing' COLLATE NOCASE ORDER BY name"
+        )
+    }
+
+    @Test(arguments: MergingTests.policies, [true, false])
+    func mergesAsIfEachRecordHadBeenLookedUp(policy: String, areComplete: Bool) throws {
+        let files = try MergingTests.Files([MergingTests.records(400, seed: 41, areComplete: areComplete)])
+        let expected = try files.expected(policy)
+        var results: Set<String> = []
+        for (workers, chunkSize, commitEvery) in [("1", "1", "1"), ("2", "2000", "7"), ("4", "8M", "10000")] {
+            let store = try Self.makeStore(files.directory.path("\(workers).sqlite"))
+            let before = try Self.indexes(store)
+            let options = ["--workers", workers, "--chunk-size", chunkSize, "--commit-every", commitEvery]
+            let result = try run(files.command(files.sources, into: store, options + ["--on-conflict", policy]))
+            #expect(result.ending == .exit(0), "\(result.errorText)")
+            #expect(try files.content(store) == expected)
+            #expect(try Self.indexes(store) == before)
+            #expect(try StoreContent.query(store, "SELECT count(*) FROM _import_dropped_index") == "0")
+            #expect(try StoreContent.isWhole(store))
+            #expect(try runImporter("verify", store).ending == .exit(0))
+            results.insert(try StoreContent.result(store))
+        }
+        #expect(results.count == 1)
+    }
+
+    /// A key that is part of the table, and one that compares texts in a way of its own, are looked up row by row.
+    @Test(arguments: [
+        "CREATE TABLE thing (key TEXT, part INTEGER, needed TEXT, count INTEGER, note TEXT, mine TEXT, UNIQUE (key, part));",
+        "CREATE TABLE thing (key TEXT COLLATE NOCASE, part INTEGER, needed TEXT, count INTEGER, note TEXT, mine TEXT);"
+            + "CREATE UNIQUE INDEX k ON thing (key COLLATE BINARY, part);",
+        "CREATE TABLE thing (key TEXT, part INTEGER, needed TEXT, count INTEGER CHECK (count <> 9), note TEXT, mine TEXT);"
+            + "CREATE UNIQUE INDEX k ON thing (key, part);",
+        "CREATE TABLE thing (key TEXT, part INTEGER, needed TEXT, count INTEGER, note TEXT, mine TEXT);",
+    ])
+    func takesTablesAsTheyAre(sql: String) throws {
+        let files = try MergingTests.Files([MergingTests.records(200, seed: 42, areComplete: true)])
+        let store = try Self.makeStore(files.directory.path("s.sqlite"), sql + "CREATE INDEX notes ON thing (note);")
+        let before = try Self.indexes(store).split(separator: "\n")
+        let broken = try run(files.command(files.sources, into: store, ["--on-error", "stop"]))
+        #expect(broken.ending == .exit(65))
+        #expect(try !Self.indexes(store).contains("notes"))
+        let result = try run(files.command(files.sources, into: store, ["--restart"]))
+        #expect(result.ending == .exit(0), "\(result.errorText)")
+        #expect(try files.content(store) == files.expected("merge"))
+        let after = try Self.indexes(store).split(separator: "\n")
+        #expect(before.allSatisfy(after.contains))
+        #expect(try runImporter("verify", store).ending == .exit(0))
+    }
+
+    /// An import that stopped, and one into the same table after it: whoever comes finds what was dropped.
+    @Test(arguments: ["resume", "restart", "another", "another's restart"])
+    func findsWhatAnInterruptedImportHasDropped(way: String) throws {
+        let files = try MergingTests.Files([
+            MergingTests.records(400, seed: 43, areComplete: true),
+            MergingTests.records(100, seed: 44, areComplete: true),
+        ])
+        let whole = try String(contentsOfFile: files.sources[0], encoding: .utf8)
+        let plain = try Self.makeStore(files.directory.path("plain.sqlite"))
+        let indexes = try Self.indexes(plain)
+        let first = [files.sources[0]]
+        #expect(try run(files.command(first, into: plain, [])).ending == .exit(0))
+        try String(whole.dropLast(20)).write(toFile: files.sources[0], atomically: true, encoding: .utf8)
+        let store = try Self.makeStore(files.directory.path("store.sqlite"))
+        #expect(try run(files.command(first, into: store, [])).ending == .exit(65))
+        #expect(try Self.indexes(store).split(separator: "\n").count == 2)
+        #expect(try runImporter("verify", store).ending == .exit(0))
+        switch way {
+        case "resume", "restart":
+            try whole.write(toFile: files.sources[0], atomically: true, encoding: .utf8)
+            let options = way == "resume" ? [] : ["--restart"]
+            #expect(try run(files.command(first, into: store, options)).ending == .exit(0))
+            #expect(try StoreContent.digest(store) == StoreContent.digest(plain))
+        default:
+            let second = [files.sources[1]]
+            if way == "another" {
+                #expect(try run(files.command(second, into: store, [])).ending == .exit(0))
+            } else {
+                // The second one stops too and is begun anew: the table is not empty then, and its indexes stay.
+                let text = try String(contentsOfFile: files.sources[1], encoding: .utf8)
+                try String(text.dropLast(20)).write(toFile: files.sources[1], atomically: true, encoding: .utf8)
+                #expect(try run(files.command(second, into: store, [])).ending == .exit(65))
+                #expect(try Self.indexes(store) == indexes)
+                try text.write(toFile: files.sources[1], atomically: true, encoding: .utf8)
+                #expect(try run(files.command(second, into: store, ["--restart"])).ending == .exit(0))
+            }
+            #expect(try Self.indexes(store) == indexes)
+            try whole.write(toFile: files.sources[0], atomically: true, encoding: .utf8)
+            #expect(try run(files.command(first, into: store, [])).ending == .exit(0))
+        }
+        #expect(try Self.indexes(store) == indexes)
+        let keys = "SELECT count(*) - count(DISTINCT key || '|' || part) FROM thing"
+        #expect(try StoreContent.query(store, keys) == "0")
+        #expect(try runImporter("verify", store).ending == .exit(0))
+    }
+
+    /// Taken out of the store again, an import leaves the table as it was.
+    @Test func bringsThemBackWhereItIsTakenOut() throws {
+        let files = try MergingTests.Files([MergingTests.records(200, seed: 42, areComplete: true)])
+        let store = try Self.makeStore(files.directory.path("store.sqlite"))
+        let indexes = try Self.indexes(store)
+        #expect(try run(files.command(files.sources, into: store, ["--on-error", "stop"])).ending == .exit(65))
+        #expect(try Self.indexes(store) != indexes)
+        let model = try String(contentsOfFile: files.model, encoding: .utf8)
+        try model.replacing(#""records": "$","#, with: #""records": "$", "table": "other","#)
+            .write(toFile: files.model, atomically: true, encoding: .utf8)
+        // The one in its place stops as well, so nothing is made up for at its end.
+        let again = ["--restart", "--on-error", "stop"]
+        #expect(try run(files.command(files.sources, into: store, again)).ending == .exit(65))
+        #expect(try StoreContent.query(store, "SELECT count(*) FROM thing") == "0")
+        #expect(try Self.indexes(store) == indexes)
+    }
+
+    /// Killed anywhere, most of all at its beginning and near its end, it comes to the same.
+    @Test func isTheSameAfterKills() throws {
+        let files = try MergingTests.Files([MergingTests.records(6_000, seed: 45, areComplete: true)])
+        let options = ["--commit-every", "500", "--chunk-size", "60K"]
+        let whole = try Self.makeStore(files.directory.path("whole.sqlite"))
+        #expect(try run(files.command(files.sources, into: whole, options)).ending == .exit(0))
+        let expected = try StoreContent.result(whole)
+        #expect(try files.content(whole) == files.expected("merge"))
+        var killed = 0
+        for (attempt, rows) in [1, 1, 3_000, 5_500, 5_500, 5_500].enumerated() {
+            let store = try Self.makeStore(files.directory.path("store-\(attempt).sqlite"))
+            let command = files.command(files.sources, into: store, options)
+            let progress = try StoreProgress.rows(in: store, reach: rows)
+            let child = try ChildProcess(command)
+            _ = try progress.reached(by: child)
+            usleep(useconds_t(attempt * 3_000))
+            child.signal(SIGKILL)
+            if child.wait().ending == .signal(SIGKILL) { killed += 1 }
+            #expect(try run(command).ending == .exit(0))
+            #expect(try StoreContent.result(store) == expected)
+            #expect(try runImporter("verify", store).ending == .exit(0))
+        }
+        #expect(killed > 1)
+    }
+}

@@ -135,6 +135,52 @@ struct ConstraintTests {
         #expect(status.contains("`email`: 1 record that the table refuses (expected a value that no other row has)"))
     }
 
+    /// Records of several entities stand beside each other, and only one's table refuses any.
+    @Test func tellsTheRecordsOfSeveralEntitiesApart() throws {
+        let directory = try TemporaryDirectory()
+        let model = try directory.write(
+            """
+            {"entities": {
+              "free": {"records": "$.*.a[*]", "identifier": ["k"], "attributes": {"k": {"type": "string"}}},
+              "person": {"records": "$.*.b.*", "attributes": {"name": {"type": "string", "optional": true},
+                "key": {"type": "string", "from": "$key"}}}}}
+            """,
+            to: "model.json"
+        )
+        let groups = (0..<40).map { group in
+            let name = group % 3 == 0 ? "null" : "\"n\(group)\""
+            return "\"g\(group)\": {\"a\": [{\"k\": \"x\(group)\"}, {\"k\": \"x\(group / 2)\"}], "
+                + "\"b\": {\"p\(group)\": {\"name\": \(name)}}}"
+        }
+        let source = try directory.write("{" + groups.joined(separator: ",\n") + "}", to: "all.json")
+        let store = directory.path("s.sqlite")
+        try Self.change(store, "CREATE TABLE person (name TEXT NOT NULL, key TEXT)")
+        let command = [Project.importer, "import", source, "--into", store, "--model", model, "--commit-every", "7"]
+        let result = try run(command)
+        #expect(result.ending == .exit(0), "\(result.errorText)")
+        let rejects = try StoreContent.query(
+            store,
+            "SELECT record, record_key FROM _import_reject JOIN _import_reject_key ON reject = id ORDER BY ordinal"
+        )
+        let expected = stride(from: 0, to: 40, by: 3).map { "{\"name\": null}|p\($0)" }
+        #expect(rejects == expected.joined(separator: "\n"))
+        #expect(try StoreContent.query(store, "SELECT count(*) FROM free") == "40")
+        #expect(try runImporter("verify", store).ending == .exit(0))
+        // Mended, they are taken; refused again, they stay open.
+        let file = directory.path("fix.ndjson")
+        #expect(try runImporter("rejects", store, "--to", file).ending == .exit(0))
+        let lines = try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n")
+        let mended = lines.enumerated().map { $0 < 10 ? $1.replacing("\"name\": null", with: "\"name\": \"n\"") : $1 }
+        try (mended.joined(separator: "\n") + "\n").write(toFile: file, atomically: true, encoding: .utf8)
+        #expect(try runImporter("retry", store, file).ending == .exit(0))
+        let states = "SELECT state, count(*) FROM _import_reject WHERE job = 1 GROUP BY state ORDER BY state"
+        #expect(try StoreContent.query(store, states) == "open|4\nrepaired|10")
+        #expect(
+            try StoreContent.query(store, "SELECT group_concat(key) FROM person WHERE name = 'n'").hasPrefix("p0,p3")
+        )
+        #expect(try runImporter("verify", store).ending == .exit(0))
+    }
+
     /// The same record stops the import as if its fault had been seen when it was read.
     @Test(arguments: ["1", "2", "4"])
     func stopsAtTheRecordThatIsTooMany(workers: String) throws {

@@ -139,6 +139,35 @@ struct DroppedIndexTests {
         #expect(try Self.indexes(store) == indexes)
     }
 
+    /// What cannot be made again is not dropped: here by a collation that only another program has.
+    @Test func leavesAloneWhatItCannotMakeAgain() throws {
+        let files = try MergingTests.Files([MergingTests.records(20, seed: 47, areComplete: true)])
+        let store = try Self.makeStore(files.directory.path("store.sqlite"))
+        let script = """
+            import sqlite3, sys
+            store = sqlite3.connect(sys.argv[1])
+            store.create_collation("own", lambda a, b: (a > b) - (a < b))
+            store.execute("CREATE INDEX owned ON thing (note COLLATE own)")
+            store.commit()
+            """
+        #expect(try run([Project.python, "-c", script, store]).ending == .exit(0))
+        let indexes = try Self.indexes(store)
+        let result = try run(files.command(files.sources, into: store, []))
+        #expect(result.ending == .exit(74))
+        #expect(result.errorText.contains("no such collation sequence: own"))
+        #expect(try Self.indexes(store).split(separator: "\n").contains { $0.hasPrefix("owned|") })
+        // Without that index it goes on.
+        #expect(
+            try run([
+                Project.python, "-c",
+                script.replacing("CREATE INDEX owned ON thing (note COLLATE own)", with: "DROP INDEX owned"), store,
+            ]).ending == .exit(0)
+        )
+        #expect(try runImporter("resume", store).ending == .exit(0))
+        let rest = indexes.split(separator: "\n").filter { !$0.hasPrefix("owned|") }
+        #expect(try Self.indexes(store) == rest.joined(separator: "\n"))
+    }
+
     /// Killed anywhere, most of all at its beginning and near its end, it comes to the same.
     @Test func isTheSameAfterKills() throws {
         let files = try MergingTests.Files([MergingTests.records(6_000, seed: 45, areComplete: true)])

@@ -9,7 +9,8 @@ enum DroppedIndexes {
 
     /// Drops what can be made again at the end, whatever the rows are then: indexes made by `CREATE INDEX` on columns.
     ///
-    /// Those on expressions or on some of the rows stay: they may fail for a row, which must be known as it comes.
+    /// Those on expressions or on some of the rows stay: they may fail for a row, which must be known as it comes. So do
+    /// those with a collation that only another program has, and then no row can be written.
     ///
     /// - Parameters:
     ///   - position: the entity's place in the job.
@@ -27,7 +28,10 @@ enum DroppedIndexes {
                 SELECT list.name, list."unique", master.sql FROM pragma_index_list(?) AS list
                 JOIN sqlite_master AS master ON master.type = 'index' AND master.name = list.name
                 WHERE list.origin = 'c' AND NOT list.partial
-                    AND NOT EXISTS (SELECT 1 FROM pragma_index_info(list.name) WHERE name IS NULL)
+                    AND NOT EXISTS (
+                        SELECT 1 FROM pragma_index_xinfo(list.name)
+                        WHERE key AND (name IS NULL OR upper(coll) NOT IN ('BINARY', 'NOCASE', 'RTRIM'))
+                    )
                 ORDER BY master.rowid
                 """,
             arguments: [entity.table]
@@ -56,6 +60,16 @@ enum DroppedIndexes {
             database,
             sql: "SELECT EXISTS (SELECT 1 FROM \(table) WHERE job = ?)",
             arguments: [job]
+        ) ?? false
+    }
+
+    /// Whether one with this name is to be made again; a store of an older format has none.
+    static func holds(_ name: String, _ database: Database) throws -> Bool {
+        guard try database.tableExists(table) else { return false }
+        return try Bool.fetchOne(
+            database,
+            sql: "SELECT EXISTS (SELECT 1 FROM \(table) WHERE name = ? COLLATE NOCASE)",
+            arguments: [name]
         ) ?? false
     }
 

@@ -254,14 +254,12 @@ enum StoreSchema {
 
     /// Whether something has this name, or is to have it again.
     static func isTaken(_ name: String, _ database: Database) throws -> Bool {
-        try Bool.fetchOne(
+        let isThere = try Bool.fetchOne(
             database,
-            sql: """
-                SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name = :name COLLATE NOCASE)
-                    OR EXISTS (SELECT 1 FROM _import_dropped_index WHERE name = :name COLLATE NOCASE)
-                """,
-            arguments: ["name": name]
-        ) ?? false
+            sql: "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name = ? COLLATE NOCASE)",
+            arguments: [name]
+        )
+        return try isThere ?? false || DroppedIndexes.holds(name, database)
     }
 
     /// Whether the table's primary key, or a unique index over all rows, is on just these columns.

@@ -13,9 +13,8 @@ struct TableConstraints {
     let mayCollate: Bool
     /// The texts of all triggers that may have a say, which are all of the store's where the table has any.
     private let triggers: [String]
-
-    /// Whether the table has triggers.
-    var hasTriggers: Bool { !triggers.isEmpty }
+    /// Whether the table has triggers; asked for with every row.
+    let hasTriggers: Bool
 
     /// - Throws: `DatabaseError` when the schema cannot be read.
     init(of entity: EntityDescription, _ database: Database) throws {
@@ -29,6 +28,7 @@ struct TableConstraints {
                 """,
             arguments: [table]
         )
+        hasTriggers = !triggers.isEmpty
         let identifier = Set(StoreSchema.identifierColumns(of: entity).map(\.asciiLowercased))
         let definition = try Self.definition(of: table, database)
         mayCollate = definition.contains("collate")
@@ -46,7 +46,7 @@ struct TableConstraints {
         )
         let hasOtherKey = !key.isEmpty && Set(key.map(\.asciiLowercased)) != identifier
         canRefuse =
-            try !triggers.isEmpty || hasOthers || hasOtherKey
+            try hasTriggers || hasOthers || hasOtherKey
             || Self.hasOtherUniqueIndex(table, identifier: identifier, database)
     }
 

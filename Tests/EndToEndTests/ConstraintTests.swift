@@ -181,6 +181,24 @@ struct ConstraintTests {
         #expect(try runImporter("verify", store).ending == .exit(0))
     }
 
+    /// Tables whose rows cannot be told apart, or that work a column out themselves.
+    @Test(arguments: [
+        (
+            "CREATE TABLE person (id TEXT PRIMARY KEY, email TEXT, age INTEGER, name TEXT) WITHOUT ROWID",
+            "WITHOUT ROWID"
+        ),
+        ("CREATE TABLE person (id TEXT, email TEXT, age INTEGER, name TEXT, RowID TEXT)", "a column named rowid"),
+        ("CREATE TABLE person (id TEXT, email TEXT, age INTEGER, name TEXT AS (email))", "is computed in the store"),
+    ])
+    func refusesTablesThatItCannotWrite(table: String, reason: String) throws {
+        let files = try Files([[#"{"id":"a","email":"e","name":"n"}"#]])
+        let store = try files.makeStore("s.sqlite", table)
+        let result = try run(files.command(into: store, []))
+        #expect(result.ending == .exit(65))
+        #expect(result.errorText.contains(reason), "\(result.errorText)")
+        #expect(try StoreContent.query(store, "SELECT count(*) FROM sqlite_master WHERE name LIKE '%import%'") == "0")
+    }
+
     /// The same record stops the import as if its fault had been seen when it was read.
     @Test(arguments: ["1", "2", "4"])
     func stopsAtTheRecordThatIsTooMany(workers: String) throws {

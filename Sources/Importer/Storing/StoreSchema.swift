@@ -370,13 +370,17 @@ enum StoreSchema {
     private static func extend(_ entity: EntityDescription, _ database: Database, store: String) throws {
         let present = try Row.fetchAll(
             database,
-            sql: "SELECT name, type FROM pragma_table_info(?)",
+            sql: "SELECT name, type, hidden FROM pragma_table_xinfo(?)",
             arguments: [entity.table]
         )
         var types: [String: String] = [:]
+        var computed: Set<String> = []
         for row in present {
-            types[(row["name"] as String).asciiLowercased] = (row["type"] as String).uppercased()
+            let name = (row["name"] as String).asciiLowercased
+            types[name] = (row["type"] as String).uppercased()
+            if row["hidden"] as Int != 0 { computed.insert(name) }
         }
+        try checkRowIDs(of: entity.table, isHidden: types["rowid"] != nil, database, store: store)
         let known = try knownTypes(of: entity.table, database)
         for attribute in entity.attributes {
             let column = attribute.column.asciiLowercased
@@ -387,6 +391,7 @@ enum StoreSchema {
                 )
                 continue
             }
+            if computed.contains(column) { throw disagreement(entity, attribute, store, "is computed in the store") }
             guard type == attribute.declaredType, known[column] ?? attribute.storedForm == attribute.storedForm else {
                 throw disagreement(
                     entity,
@@ -396,6 +401,27 @@ enum StoreSchema {
                 )
             }
         }
+    }
+
+    /// Rows are told apart, and undone, by their row ids.
+    private static func checkRowIDs(
+        of table: String,
+        isHidden: Bool,
+        _ database: Database,
+        store: String
+    ) throws {
+        let hasNone = try Bool.fetchOne(
+            database,
+            sql: "SELECT wr FROM pragma_table_list WHERE schema = 'main' AND name = ? COLLATE NOCASE",
+            arguments: [table]
+        )
+        guard hasNone ?? false || isHidden else { return }
+        throw ImportError(
+            .badInput,
+            "\(store): the table \(table) " + (isHidden ? "has a column named rowid" : "is WITHOUT ROWID")
+                + ", so its rows have no row ids to be told apart by",
+            advice: "Import into another table or another store. Nothing was written."
+        )
     }
 
     private static func disagreement(

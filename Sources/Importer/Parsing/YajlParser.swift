@@ -24,14 +24,34 @@ protocol YajlHandler {
     mutating func endArray(at position: YajlPosition) -> Bool
 }
 
-/// Where the parser is, asked only when it is needed.
+/// Where the parser is, asked only when it is needed, and which events it is to report.
 struct YajlPosition {
     fileprivate let handle: yajl_handle
+    fileprivate let tables: UnsafeMutablePointer<yajl_callbacks>
 
     /// Just past the current token, counted from the beginning of the block being parsed
     /// (`yajl_get_bytes_consumed`).
     @inline(__always)
     var end: Int { Int(yajl_get_bytes_consumed(handle)) }
+
+    /// Has yajl pass keys and scalars over without a word until `reportScalars`; it still checks them.
+    ///
+    /// yajl asks the table that it was given for each event anew (`yajl_alloc` keeps a pointer to it), and leaves out
+    /// those that it has no function for.
+    @inline(__always)
+    func ignoreScalars() {
+        tables[0].yajl_null = nil
+        tables[0].yajl_boolean = nil
+        tables[0].yajl_number = nil
+        tables[0].yajl_string = nil
+        tables[0].yajl_map_key = nil
+    }
+
+    /// Has yajl report all events again.
+    @inline(__always)
+    func reportScalars() {
+        tables[0] = tables[1]
+    }
 }
 
 /// A table of yajl callbacks, opaque outside of this file.
@@ -54,20 +74,27 @@ final class YajlParser<Handler: YajlHandler> {
     }
 
     private let context: UnsafeMutablePointer<YajlContext<Handler>>
-    private let table: UnsafeMutablePointer<yajl_callbacks>
+    /// The table that yajl looks at, and behind it a whole one.
+    private let tables: UnsafeMutablePointer<yajl_callbacks>
 
     init(handler: Handler) {
-        table = .allocate(capacity: 1)
-        table.initialize(to: Handler.callbacks.table)
+        tables = .allocate(capacity: 2)
+        tables.initialize(repeating: Handler.callbacks.table, count: 2)
         context = .allocate(capacity: 1)
-        context.initialize(to: YajlContext(handler: handler, handle: YajlContext<Handler>.makeHandle(table, context)))
+        context.initialize(
+            to: YajlContext(
+                handler: handler,
+                handle: YajlContext<Handler>.makeHandle(tables, context),
+                tables: tables
+            )
+        )
     }
 
     deinit {
         yajl_free(context.pointee.handle)
         context.deinitialize(count: 1)
         context.deallocate()
-        table.deallocate()
+        tables.deallocate()
     }
 
     /// The handler, changed in place.
@@ -91,7 +118,8 @@ final class YajlParser<Handler: YajlHandler> {
     /// Forgets what was parsed so far; the handler stays as it is.
     func restart() {
         yajl_free(context.pointee.handle)
-        context.pointee.handle = YajlContext<Handler>.makeHandle(table, context)
+        tables[0] = tables[1]
+        context.pointee.handle = YajlContext<Handler>.makeHandle(tables, context)
     }
 
     /// What yajl says is wrong, in its words, without the text around it (`yajl_get_error`).
@@ -121,13 +149,14 @@ extension String {
 private struct YajlContext<Handler: YajlHandler> {
     var handler: Handler
     var handle: yajl_handle
+    let tables: UnsafeMutablePointer<yajl_callbacks>
 
     /// A parser that takes any number of values and leaves the check of UTF-8 to us, as yajl's lets wrong forms through.
     static func makeHandle(
-        _ table: UnsafeMutablePointer<yajl_callbacks>,
+        _ tables: UnsafeMutablePointer<yajl_callbacks>,
         _ context: UnsafeMutablePointer<YajlContext<Handler>>
     ) -> yajl_handle {
-        guard let handle = yajl_alloc(table, nil, context) else {
+        guard let handle = yajl_alloc(tables, nil, context) else {
             // yajl_alloc fails only when malloc does.
             fatalError("out of memory")
         }
@@ -137,7 +166,7 @@ private struct YajlContext<Handler: YajlHandler> {
     }
 
     @inline(__always)
-    var position: YajlPosition { YajlPosition(handle: handle) }
+    var position: YajlPosition { YajlPosition(handle: handle, tables: tables) }
 }
 
 @inline(__always)

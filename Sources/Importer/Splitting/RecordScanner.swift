@@ -16,7 +16,9 @@ struct RecordScanner {
     // Inside of a record or an outside value: how many of its containers are open. 0 between them.
     private var depth = 0
     private var depthLimit: Int
-    /// Just past the last token, counted from the piece's beginning; -1 if there was none yet.
+    /// Just past the last token that was reported, counted from the piece's beginning; -1 if there was none yet.
+    ///
+    /// Inside of a record yajl reports the brackets of containers alone.
     private var lastEnd = -1
 
     private let builder: ChunkBuilder?
@@ -103,10 +105,12 @@ struct RecordScanner {
     /// Says that all of the piece was parsed.
     mutating func endPiece() {
         if lastEnd >= 0 {
-            tail = TokenTail()
+            tail = TokenTail(isBehindValue: !lastOpens)
             tokenIsShortened = false
         }
-        tail.advance(over: piece, from: max(lastEnd, 0), to: pieceCount, base: pieceBase)
+        if tail.advance(over: piece, from: max(lastEnd, 0), to: pieceCount, base: pieceBase) >= 0 {
+            tokenIsShortened = false
+        }
         guard depth == 0, tail.start >= 0, let builder, !builder.hasOpenRecord else { return }
         // A token that goes on in the next block may be a record, or the key of one.
         var isKeyed = false
@@ -147,6 +151,18 @@ struct RecordScanner {
     /// - Returns: its offset in the source.
     func place(ofFailureAt offset: Int, message: String) -> Int64 {
         let stop = pieceBase + Int64(offset)
+        var tailThere = lastEnd >= 0 ? TokenTail(isBehindValue: !lastOpens) : tail
+        // Past tokens that were not reported. The one that may not stand there ends where yajl stopped; only behind a
+        // member's value does yajl go back to where it begins.
+        let limit = message.contains("after key and value") ? min(offset + 1, pieceCount) : offset
+        let unreported = tailThere.advance(
+            over: piece,
+            from: max(lastEnd, 0),
+            to: limit,
+            base: pieceBase,
+            before: limit
+        )
+        let lastEnd = max(lastEnd, unreported)
         var token = tail.start
         if lastEnd >= 0 || token < 0 {
             var index = max(lastEnd, 0)
@@ -166,6 +182,11 @@ struct RecordScanner {
     }
 
     // MARK: Places
+
+    /// Whether the token that ended at `lastEnd` is an opening bracket; one that ended with the piece before is a number.
+    private var lastOpens: Bool {
+        lastEnd > 0 && (piece[lastEnd - 1] == UInt8(ascii: "{") || piece[lastEnd - 1] == UInt8(ascii: "["))
+    }
 
     /// Where the token that ended at `lastEnd` or, if that is older, the one after it begins.
     private func startOfToken() -> Int64 {
@@ -379,24 +400,30 @@ extension RecordScanner: YajlHandler {
         return member(bytes, end: position.end)
     }
 
-    mutating func startObject(at position: YajlPosition) -> Bool { start(isArray: false, position.end) }
+    mutating func startObject(at position: YajlPosition) -> Bool { start(isArray: false, position) }
 
-    mutating func startArray(at position: YajlPosition) -> Bool { start(isArray: true, position.end) }
+    mutating func startArray(at position: YajlPosition) -> Bool { start(isArray: true, position) }
 
-    mutating func endObject(at position: YajlPosition) -> Bool { end(position.end) }
+    mutating func endObject(at position: YajlPosition) -> Bool { end(position) }
 
-    mutating func endArray(at position: YajlPosition) -> Bool { end(position.end) }
+    mutating func endArray(at position: YajlPosition) -> Bool { end(position) }
 
     @inline(__always)
-    private mutating func start(isArray: Bool, _ end: Int) -> Bool {
-        guard depth > 0 else { return open(isArray: isArray, end: end) }
+    private mutating func start(isArray: Bool, _ position: YajlPosition) -> Bool {
+        let end = position.end
+        guard depth > 0 else {
+            guard open(isArray: isArray, end: end) else { return false }
+            if depth > 0 { position.ignoreScalars() }
+            return true
+        }
         lastEnd = end
         depth += 1
         return depth <= depthLimit || exceedDepth(end: end)
     }
 
     @inline(__always)
-    private mutating func end(_ end: Int) -> Bool {
+    private mutating func end(_ position: YajlPosition) -> Bool {
+        let end = position.end
         lastEnd = end
         if depth > 1 {
             depth -= 1
@@ -404,6 +431,7 @@ extension RecordScanner: YajlHandler {
         }
         if depth == 1 {
             depth = 0
+            position.reportScalars()
             if path < 0 { return true }
             do {
                 try endRecord(at: pieceBase + Int64(end), path)

@@ -16,66 +16,146 @@ struct TokenTail {
     private(set) var kind = Kind.literal
     /// In a string: how many more bytes an escape at the end asks for; after a backslash 1.
     private(set) var escapeRest = 0
-    /// In a number: whether its last byte was a digit.
-    private(set) var endsWithDigit = false
+    /// Whether the last token that ended was a key, a scalar or a closing bracket, and no separator stands behind it.
+    private var isBehindValue = false
     private var isAfterBackslash = false
+    /// In a number: what its last byte was.
+    private var numberPart = NumberPart.sign
+    /// In a literal: how many bytes are missing.
+    private var wordRest = 0
 
-    /// Goes on over the bytes from `from` to `count`.
+    /// The parts of a number (RFC 8259 §6).
+    private enum NumberPart {
+        case sign
+        case zero
+        case integer
+        case point
+        case fraction
+        case exponent
+        case exponentSign
+        case exponentDigits
+
+        /// The part that `byte` belongs to if it comes next; nil if the number ends before it.
+        func next(_ byte: UInt8) -> NumberPart? {
+            switch (self, byte) {
+            case (.sign, UInt8(ascii: "0")): .zero
+            case (.sign, UInt8(ascii: "1")...UInt8(ascii: "9")): .integer
+            case (.integer, UInt8(ascii: "0")...UInt8(ascii: "9")): .integer
+            case (.zero, UInt8(ascii: ".")), (.integer, UInt8(ascii: ".")): .point
+            case (.point, UInt8(ascii: "0")...UInt8(ascii: "9")), (.fraction, UInt8(ascii: "0")...UInt8(ascii: "9")):
+                .fraction
+            case (.zero, UInt8(ascii: "e")), (.integer, UInt8(ascii: "e")), (.fraction, UInt8(ascii: "e")),
+                (.zero, UInt8(ascii: "E")), (.integer, UInt8(ascii: "E")), (.fraction, UInt8(ascii: "E")):
+                .exponent
+            case (.exponent, UInt8(ascii: "+")), (.exponent, UInt8(ascii: "-")): .exponentSign
+            case (.exponent, UInt8(ascii: "0")...UInt8(ascii: "9")),
+                (.exponentSign, UInt8(ascii: "0")...UInt8(ascii: "9")),
+                (.exponentDigits, UInt8(ascii: "0")...UInt8(ascii: "9")):
+                .exponentDigits
+            default: nil
+            }
+        }
+
+        /// Whether any number of digits may follow.
+        var takesDigits: Bool { self == .integer || self == .fraction || self == .exponentDigits }
+    }
+
+    /// Nothing yet.
+    ///
+    /// - Parameter isBehindValue: whether the last token was a key, a scalar or a closing bracket.
+    init(isBehindValue: Bool = false) {
+        self.isBehindValue = isBehindValue
+    }
+
+    /// Goes on over the bytes from `from` to `count`, past keys and scalars, to what stands at the end.
     ///
     /// - Parameters:
-    ///   - bytes: where they are.
+    ///   - bytes: where they are; yajl has found nothing wrong with them, or only with their last token.
     ///   - from: the first one to look at.
     ///   - count: how many there are.
     ///   - base: the offset of `bytes` in the source.
-    mutating func advance(over bytes: UnsafePointer<UInt8>, from: Int, to count: Int, base: Int64) {
+    ///   - limit: where yajl has found a token that may not stand there: one that does not end before it, or has no
+    ///     separator before it, is that one.
+    /// - Returns: just past the last token that ends here, counted like `from`; -1 if none does.
+    mutating func advance(
+        over bytes: UnsafePointer<UInt8>,
+        from: Int,
+        to count: Int,
+        base: Int64,
+        before limit: Int = .max
+    ) -> Int {
         var index = from
-        while start < 0 {
-            guard index < count else { return }
+        var last = -1
+        while index < count {
             let byte = bytes[index]
-            if ByteScan.isSpace(byte) {
-                // Between tokens.
+            if start >= 0 {
+                if limit != .max, isBehindValue { return last }
+                guard let end = end(in: bytes, from: index, to: count), end < limit else { return last }
+                self = TokenTail(isBehindValue: true)
+                index = end
+                last = end
+            } else if ByteScan.isSpace(byte) {
+                index += 1
             } else if byte == UInt8(ascii: ",") || byte == UInt8(ascii: ":") {
                 separator = base + Int64(index)
+                isBehindValue = false
+                index += 1
             } else {
-                start = base + Int64(index)
-                escapeRest = 0
-                isAfterBackslash = false
-                switch byte {
-                case UInt8(ascii: "\""): kind = .string
-                case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
-                    kind = .number
-                    endsWithDigit = byte != UInt8(ascii: "-")
-                default: kind = .literal
-                }
+                if limit != .max, isBehindValue { return last }
+                begin(with: byte, at: base + Int64(index))
+                index += 1
             }
-            index += 1
         }
-        guard index < count else { return }
-        switch kind {
-        case .string: advanceString(over: bytes, from: index, to: count)
-        case .number: endsWithDigit = Self.isDigit(bytes[count - 1])
-        case .literal: break
+        return last
+    }
+
+    private mutating func begin(with byte: UInt8, at offset: Int64) {
+        start = offset
+        switch byte {
+        case UInt8(ascii: "\""): kind = .string
+        case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
+            kind = .number
+            numberPart = NumberPart.sign.next(byte) ?? .sign
+        case UInt8(ascii: "t"), UInt8(ascii: "n"): wordRest = 3
+        case UInt8(ascii: "f"): wordRest = 4
+        // A bracket, or what can begin nothing: only the token that may not stand there.
+        default: wordRest = .max
         }
     }
 
-    private mutating func advanceString(over bytes: UnsafePointer<UInt8>, from: Int, to count: Int) {
+    /// Goes on in the token that has begun.
+    ///
+    /// - Returns: just past its end; nil if it goes on.
+    private mutating func end(in bytes: UnsafePointer<UInt8>, from: Int, to count: Int) -> Int? {
         var index = from
-        while index < count {
-            if isAfterBackslash {
-                isAfterBackslash = false
-                escapeRest = bytes[index] == UInt8(ascii: "u") ? 4 : 0
+        switch kind {
+        case .literal:
+            let step = min(wordRest, count - index)
+            wordRest -= step
+            return wordRest == 0 ? index + step : nil
+        case .number:
+            while index < count {
+                guard let part = numberPart.next(bytes[index]) else { return index }
+                numberPart = part
                 index += 1
-            } else if escapeRest > 0 {
-                escapeRest -= 1
-                index += 1
-            } else {
-                while index < count, bytes[index] != UInt8(ascii: "\\") { index += 1 }
-                if index < count {
+            }
+            return nil
+        case .string:
+            while index < count {
+                if isAfterBackslash {
+                    isAfterBackslash = false
+                    escapeRest = bytes[index] == UInt8(ascii: "u") ? 4 : 0
+                } else if escapeRest > 0 {
+                    escapeRest -= 1
+                } else if bytes[index] == UInt8(ascii: "\"") {
+                    return index + 1
+                } else if bytes[index] == UInt8(ascii: "\\") {
                     isAfterBackslash = true
                     escapeRest = 1
-                    index += 1
                 }
+                index += 1
             }
+            return nil
         }
     }
 
@@ -98,7 +178,7 @@ struct TokenTail {
         case .literal:
             return 0
         case .number:
-            guard endsWithDigit else { return 0 }
+            guard numberPart.takesDigits else { return 0 }
             while index < count, Self.isDigit(bytes[index]) { index += 1 }
             return index
         case .string:

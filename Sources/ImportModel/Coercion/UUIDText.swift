@@ -7,6 +7,11 @@ struct UUIDText {
 
     /// Reads a UUID; nil if `text` is not one.
     init?(_ text: ByteView) {
+        if Self.isCanonical(text) {
+            digits = text
+            isCanonical = true
+            return
+        }
         var digits = text
         if text.count == 38, text[0] == UInt8(ascii: "{"), text[37] == UInt8(ascii: "}") {
             digits = text[1..<37]
@@ -26,6 +31,36 @@ struct UUIDText {
         }
         self.digits = digits
         isCanonical = text.count == 36 && !hasUpperCase
+    }
+
+    /// Whether these are the 36 characters in lower case, which most are: eight digits are looked at at a time.
+    private static func isCanonical(_ text: ByteView) -> Bool {
+        guard text.count == 36 else { return false }
+        let bytes = UnsafeRawPointer(text.base)
+        func four(_ offset: Int) -> UInt64 {
+            UInt64(UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self)))
+        }
+        // The digits between the hyphens at 8, 13, 18 and 23.
+        let words = (
+            four(0) | four(4) << 32, four(9) | four(14) << 32, four(19) | four(24) << 32, four(28) | four(32) << 32
+        )
+        let hyphens = (text[8] ^ 0x2D) | (text[13] ^ 0x2D) | (text[18] ^ 0x2D) | (text[23] ^ 0x2D)
+        let areDigits =
+            lowercaseDigits(words.0) & lowercaseDigits(words.1) & lowercaseDigits(words.2) & lowercaseDigits(words.3)
+        return hyphens == 0 && areDigits == highBits
+    }
+
+    private static let highBits: UInt64 = 0x8080_8080_8080_8080
+
+    /// The high bit of each byte that is a hexadecimal digit in lower case.
+    @inline(__always)
+    private static func lowercaseDigits(_ word: UInt64) -> UInt64 {
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        let low = word & ~highBits
+        // The high bit of each byte that is at least `least`: the sums do not reach the next byte.
+        func atLeast(_ least: UInt64) -> UInt64 { low &+ ones &* (0x80 &- least) }
+        let digits = atLeast(0x30) & ~atLeast(0x3A) | atLeast(0x61) & ~atLeast(0x67)
+        return digits & ~word & highBits
     }
 
     private static func hasURNPrefix(_ text: ByteView) -> Bool {

@@ -99,7 +99,10 @@ struct InferredModelTests {
         let source = try directory.write(Self.text, to: "p.json")
         let store = directory.path("store.sqlite")
         let job = [Project.importer, source, "--into", store, "--identifier", "id,at_no"]
-        #expect(try run(job + ["--index", "name,zip", "--index", "id,at_no", "--index", "name"]).ending == .exit(0))
+        let first = try run(job + ["--index", "name,zip", "--index", "id,at_no", "--index", "name"])
+        #expect(first.ending == .exit(0))
+        // Whoever has chosen an identifier needs no candidates.
+        #expect(!first.errorText.contains("could be the identifier"), "\(first.errorText)")
         let built = try StoreContent.query(store, Self.indexes)
         #expect(
             built == """

@@ -150,7 +150,7 @@ struct Bitfield: Sendable {
         let isFlag = place < self.flags.count && self.flags[place].name.elementsEqual(scratch[prefix...])
         guard isFlag else {
             guard isGroup(scratch[prefix...]) else {
-                throw CoercionError(code: .unknownFlag, expected: "a known flag", found: "unknown flag")
+                throw CoercionError(code: .unknownFlag, expected: "a known flag", found: "flag without a bit")
             }
             switch value.kind {
             case .null: return

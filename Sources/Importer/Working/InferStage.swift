@@ -75,19 +75,25 @@ final class InferStage: Sendable {
     func model() throws -> (model: ModelDescription, notices: [String]) {
         let statistics = merged.withLock { $0 }
         var entities: [EntityDescription] = []
-        var notices: [String] = []
+        var notices: [InferenceNotice] = []
         for source in sources {
             for (name, path) in zip(source.entities, source.shape.paths)
             where !entities.contains(where: { $0.name == name }) {
                 let gathered = statistics[name] ?? EntityStatistics()
                 let (entity, seen) = gathered.entity(named: name, records: try? RecordPath(path))
                 entities.append(entity)
-                notices += seen.map(\.description)
+                notices += seen
             }
         }
         var model = ModelDescription(entities: entities)
         let empty = Set(entities.map(\.name).filter { (statistics[$0]?.records ?? 0) == 0 })
         try overrides.apply(to: &model, empty: empty)
-        return (model, notices)
+        // Whoever has chosen an identifier needs no candidates.
+        let named = Set(model.entities.filter { !$0.identifier.isEmpty }.map(\.name))
+        notices.removeAll { notice in
+            guard case .identifierCandidate = notice.finding else { return false }
+            return named.contains(notice.entity)
+        }
+        return (model, notices.map(\.description))
     }
 }

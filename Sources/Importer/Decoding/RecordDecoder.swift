@@ -31,6 +31,7 @@ struct RecordDecoder {
     }
 
     let plan: EntityPlan
+    private let tree: KeyTree
     /// The token that fills each slot, as far as `filled` has the current generation.
     private var slotToken: [Int32]
     private var filled: [UInt32]
@@ -66,12 +67,13 @@ struct RecordDecoder {
     ///   - isLossless: whether a value does not fit that loses something.
     init(plan: EntityPlan, onError: ErrorPolicy, isLossless: Bool) {
         self.plan = plan
+        tree = plan.tree
         self.onError = onError
         self.isLossless = isLossless
         repeated = Array(repeating: 0, count: plan.slotCount)
         slotToken = Array(repeating: -1, count: plan.slotCount)
         filled = Array(repeating: 0, count: plan.slotCount)
-        seen = Array(repeating: 0, count: plan.nodes.count)
+        seen = Array(repeating: 0, count: plan.tree.count)
         noteCounts = Array(repeating: 0, count: plan.types.count * CoercionNotes.count)
         presenceWords = (plan.entity.attributes.count + 63) / 64
     }
@@ -116,7 +118,7 @@ struct RecordDecoder {
 
     private mutating func walk(
         _ object: Int,
-        node: Int32,
+        node: Int,
         isCovered: Bool,
         input: Input,
         tape: borrowing RecordTape
@@ -127,17 +129,17 @@ struct RecordDecoder {
         while index < end {
             let key = tape.tokens[index]
             let value = index + 1
-            let child: Int32
+            let child: Int
             if key.hasEscapes {
                 keyScratch.removeAll(keepingCapacity: true)
                 _ = Unescaping.append(tape.token(index, in: input.line).bytes, to: &keyScratch)
-                child = keyScratch.withUnsafeBufferPointer { plan.child(of: node, key: ByteView($0), guess: &guess) }
+                child = keyScratch.withUnsafeBufferPointer { tree.child(of: node, key: ByteView($0), guess: &guess) }
             } else {
                 let start = Int(key.start)
-                child = plan.child(of: node, key: input.line[start..<start + Int(key.length)], guess: &guess)
+                child = tree.child(of: node, key: input.line[start..<start + Int(key.length)], guess: &guess)
             }
             if child >= 0 {
-                take(value, as: Int(child), isCovered: isCovered, input: input, tape: tape)
+                take(value, as: child, isCovered: isCovered, input: input, tape: tape)
             } else if !isCovered {
                 countUnknown(index, in: node, input: input, tape: tape)
             }
@@ -155,40 +157,40 @@ struct RecordDecoder {
     ) {
         if seen[child] == generation {
             // A key that stands twice: the last value counts, and nothing of the first one's subtree stays.
-            changes.append((.duplicateKey, plan.nodes[child].path))
+            changes.append((.duplicateKey, tree.path(child)))
             if isLossless { noteRepetition(of: child, value, input: input, tape: tape) }
-            for node in child..<Int(plan.nodes[child].subtreeEnd) {
+            for node in tree.subtree(child) {
                 seen[node] = 0
-                let slot = Int(plan.nodes[node].slot)
+                let slot = tree.slot(node)
                 if slot >= 0 { filled[slot] = 0 }
             }
         }
         seen[child] = generation
-        let slot = Int(plan.nodes[child].slot)
+        let slot = tree.slot(child)
         if slot >= 0 { fill(slot, value) }
-        guard !plan.nodes[child].children.isEmpty else { return }
+        guard tree.hasChildren(child) else { return }
         let kind = tape.tokens[value].kind
         if kind == .object {
             walk(
                 value,
-                node: Int32(child),
+                node: child,
                 isCovered: isCovered || slot >= 0,
                 input: input,
                 tape: tape
             )
         } else if kind != .null, slot < 0, !isCovered {
-            changes.append((.unknownKey, plan.nodes[child].path))
+            changes.append((.unknownKey, tree.path(child)))
         }
     }
 
     /// Where a value may lose nothing, a key that stands twice is an error: that of the attribute that reads it, if one
     /// does, and else the record's.
     private mutating func noteRepetition(of child: Int, _ value: Int, input: Input, tape: borrowing RecordTape) {
-        let slot = Int(plan.nodes[child].slot)
+        let slot = tree.slot(child)
         if slot >= 0 {
             repeated[slot] = generation
         } else {
-            let (path, found) = (plan.nodes[child].path, Self.repeatedKey)
+            let (path, found) = (tree.path(child), Self.repeatedKey)
             errors.append(error(.lossy, at: path, expected: "object", found: found, value, input, tape))
         }
     }
@@ -197,7 +199,7 @@ struct RecordDecoder {
 
     private mutating func countUnknown(
         _ key: Int,
-        in node: Int32,
+        in node: Int,
         input: Input,
         tape: borrowing RecordTape
     ) {
@@ -210,7 +212,7 @@ struct RecordDecoder {
         }
         let name = String(decoding: text.prefix(200), as: UTF8.self)
         let own = AttributePath(keys: [name]).description
-        let path = node == 0 ? own : plan.nodes[Int(node)].path + (own.hasPrefix("[") ? own : "." + own)
+        let path = node == 0 ? own : tree.path(node) + (own.hasPrefix("[") ? own : "." + own)
         changes.append((.unknownKey, path))
     }
 

@@ -21,7 +21,7 @@ public struct RejectExport: Sendable, Hashable {
 }
 
 extension StoreInspection {
-    /// Writes rejects in the order of their numbers.
+    /// Writes rejects job by job in source order.
     ///
     /// - Parameters:
     ///   - selection: which ones.

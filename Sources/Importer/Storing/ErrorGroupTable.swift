@@ -75,7 +75,7 @@ struct ErrorGroupTable: Sendable {
         guard try database.tableExists(name) else { return [] }
         return try Row.fetchAll(
             database,
-            sql: "SELECT * FROM _import_error WHERE job = ? ORDER BY id",
+            sql: "SELECT * FROM _import_error WHERE job = ? ORDER BY first_ordinal, id",
             arguments: [job]
         ).map { row in
             let source: Int = row["first_source"]

@@ -39,7 +39,7 @@ public struct StoreInspection: Sendable {
         }
     }
 
-    /// Calls `body` with each open reject, in order.
+    /// Calls `body` with each open reject, job by job in source order.
     ///
     /// - Parameter selection: which ones, if not all that are open.
     /// - Throws: `ImportError` as `status` does, and what `body` throws.
@@ -60,7 +60,7 @@ public struct StoreInspection: Sendable {
                     \(hasKeys ? "LEFT JOIN _import_reject_key AS key ON key.reject = reject.id" : "")
                     WHERE (?1 IS NULL OR reject.job = ?1) AND (?2 IS NULL OR reject.entity = ?2)
                         AND (?3 OR reject.state = 'open')
-                    ORDER BY reject.id
+                    ORDER BY reject.job, reject.ordinal
                     """,
                 arguments: [selection.job, selection.entity, selection.includesSettled]
             )

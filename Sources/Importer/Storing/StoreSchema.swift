@@ -139,6 +139,7 @@ enum StoreSchema {
             record BLOB NOT NULL,
             state TEXT NOT NULL DEFAULT 'open'
         ) STRICT;
+        CREATE INDEX IF NOT EXISTS _import_reject_order ON _import_reject (job, ordinal);
         CREATE TABLE IF NOT EXISTS _import_ledger (
             job INTEGER NOT NULL,
             entity TEXT NOT NULL,

@@ -296,8 +296,9 @@ struct RecordDecoder {
             input,
             tape
         )
-        // Merged into a stored object, a record may leave out what is not part of the identifier.
-        if plan.identifier.isEmpty || plan.onConflict == .replace || plan.identifier.contains(attribute) {
+        // Merged into a stored object, or left out for it, a record may lack what is not part of the identifier.
+        let isAlwaysWhole = plan.identifier.isEmpty || [.replace, .error].contains(plan.onConflict)
+        if isAlwaysWhole || plan.identifier.contains(attribute) {
             errors.append(error)
         } else {
             unmet.append(error)

@@ -205,7 +205,8 @@ final class ImportSession {
         progress.update { $0.phase = .finished }
     }
 
-    /// Makes one object of the rows that have the same identifier, and builds the indexes, in one transaction.
+    /// Makes one object of the rows that have the same identifier, or rejects of the later ones, and builds the indexes, in
+    /// one transaction.
     ///
     /// - Returns: what it changed.
     private func settleStore() throws -> [EntityChanges] {
@@ -215,12 +216,15 @@ final class ImportSession {
         guard isPending || !indexes.wanted.isEmpty else { return [] }
         // The workers are gone: sorting may have the memory that they had.
         try database.inDatabase { try $0.execute(sql: "PRAGMA cache_size = -32000") }
-        return try database.write { [job, interruption] database in
-            let changes = try DeferredIdentifier.settle(job, database) { try interruption.check() }
+        let sources = SourceRecords(of: job, opener: opener, interruption: interruption)
+        let changes = try database.write { [job, interruption] database in
+            let changes = try DeferredIdentifier.settle(job, database, sources: sources) { try interruption.check() }
             if let model = job.model { try indexes.build(for: model, database) }
             try interruption.check()
             return changes
         }
+        progress.update { $0.rejects += changes.reduce(0) { $0 + $1.rejected } }
+        return changes
     }
 
     /// Does something in the store that takes a while, and that an interruption ends at once, as if it had not begun.

@@ -40,7 +40,7 @@ public struct EntityChanges: Sendable, Hashable {
     public private(set) var updatedRanges: [ClosedRange<Int64>] = []
     /// The row ids of objects that are gone, likewise; some may be among the new ones of the same notification.
     ///
-    /// They were merged into others that have the same identifier.
+    /// Others have the same identifier: they were merged into them, or their records are rejects now.
     public private(set) var deletedRanges: [ClosedRange<Int64>] = []
     /// How many objects are new.
     public private(set) var inserted: Int64 = 0

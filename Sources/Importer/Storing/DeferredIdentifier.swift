@@ -6,8 +6,8 @@ import ImportModel
 ///
 /// Keeping an index up while a million random identifiers come in takes many times as long as building it once. So each
 /// record becomes a row, and settling makes one object of the rows that have the same identifier, just as if each had
-/// been merged as it came; then it builds the index. The row that came first keeps its row id, those of the others stay
-/// free.
+/// been merged as it came, or rejects of all but the first; then it builds the index. The row that came first keeps its
+/// row id, those of the others stay free.
 struct DeferredIdentifier {
     /// The job's number.
     let job: Int64
@@ -52,6 +52,8 @@ struct DeferredIdentifier {
     }
 
     /// Settles what other jobs have deferred in these tables, for a job that looks identifiers up as they come.
+    ///
+    /// - Throws: `ImportError` with `.usage` where that takes the other job's sources.
     static func settle(tables: [String], _ database: Database) throws {
         let tables = Set(tables.map(\.asciiLowercased))
         for job in try StoredJob.all(database) {
@@ -62,14 +64,19 @@ struct DeferredIdentifier {
 
     /// Settles all that a job has deferred, and makes the indexes again that it has dropped.
     ///
-    /// - Parameter check: called between the steps; may throw.
+    /// - Parameters:
+    ///   - sources: where records that turn out to be rejects are read again; nil where they cannot be.
+    ///   - check: called between the steps; may throw.
     /// - Returns: what that changed.
     static func settle(
         _ job: StoredJob,
         _ database: Database,
+        sources: SourceRecords? = nil,
         check: () throws -> Void = {}
     ) throws -> [EntityChanges] {
         guard let model = job.model else { return [] }
+        let isStrict = job.options.onConflict == .error
+        let rejecter = isStrict ? DuplicateRejecter(database, job: job, sources: sources) : nil
         let changes: [EntityChanges] = try positions(job: job.id, database).sorted().compactMap { position in
             guard model.entities.indices.contains(position) else { return nil }
             try check()
@@ -78,17 +85,22 @@ struct DeferredIdentifier {
             for attribute in entity.attributes.indices { entity.attributes[attribute].transformers = [] }
             let plan = try EntityPlan(entity: entity, index: position, onConflict: job.options.onConflict)
             var changes = EntityChanges(entity: entity.name, table: entity.table)
-            try DeferredIdentifier(job: job.id, position: position, plan: plan).settle(&changes, database)
+            try DeferredIdentifier(job: job.id, position: position, plan: plan)
+                .settle(&changes, rejecting: rejecter, database)
             try database.execute(
                 sql: """
-                    UPDATE _import_entity SET updated = updated + ?, unchanged = unchanged + ?, ignored = ignored + ?
+                    UPDATE _import_entity SET updated = updated + ?, unchanged = unchanged + ?, ignored = ignored + ?,
+                        rejected = rejected + ?
                     WHERE job = ? AND position = ?
                     """,
-                arguments: [changes.updated, changes.unchanged, changes.ignored, job.id, position]
+                arguments: [
+                    changes.updated, changes.unchanged, changes.ignored, changes.rejected, job.id, position,
+                ]
             )
             return changes
         }
         try check()
+        try rejecter?.writeRejects()
         try DroppedIndexes.restore(job: job.id, database)
         return changes
     }
@@ -109,24 +121,47 @@ struct DeferredIdentifier {
         }
     }
 
+    /// Keeps where the records of rows that were just written stand.
+    ///
+    /// - Parameter source: their source's place in the job.
+    func save(_ places: RecordPlaces?, source: Int, _ database: Database) throws {
+        guard let places else { return }
+        let statement = try database.cachedStatement(
+            sql: "INSERT INTO _import_place (job, entity, first_rowid, source, places) VALUES (?, ?, ?, ?, ?)"
+        )
+        for block in places.blocks {
+            try statement.execute(arguments: [job, position, block.firstRowID, source, Data(block.bytes)])
+        }
+    }
+
     /// Makes one object of the rows that have the same identifier, and builds the index.
     ///
     /// The job's count of inserted objects is corrected; what the other records came to is the caller's to count.
     ///
-    /// - Parameter changes: gets what is changed by it.
+    /// - Parameters:
+    ///   - changes: gets what is changed by it.
+    ///   - rejecter: what takes the rows away whose records are rejects; nil where they are merged.
     /// - Throws: `DatabaseError`, and `ImportError` when the rows are not those that the job wrote.
-    func settle(_ changes: inout EntityChanges, _ database: Database) throws {
+    func settle(
+        _ changes: inout EntityChanges,
+        rejecting rejecter: DuplicateRejecter? = nil,
+        _ database: Database
+    ) throws {
         // Most often no two rows have the same identifier, which is found out by building the index.
         if try !buildIndex(database) {
             let before = changes.deleted
-            try DuplicateMerger(database, job: job, position: position, plan: plan).run(&changes)
+            if let rejecter {
+                try rejecter.removeRows(of: plan, &changes)
+            } else {
+                try DuplicateMerger(database, job: job, position: position, plan: plan).run(&changes)
+            }
             try database.execute(
                 sql: "UPDATE _import_entity SET inserted = inserted - ? WHERE job = ? AND position = ?",
                 arguments: [changes.deleted - before, job, position]
             )
             try makeIndex(database)
         }
-        for table in ["_import_deferred_identifier", "_import_presence"] {
+        for table in ["_import_deferred_identifier", "_import_presence", "_import_place"] {
             try database.execute(sql: "DELETE FROM \(table) WHERE job = ? AND entity = ?", arguments: [job, position])
         }
     }

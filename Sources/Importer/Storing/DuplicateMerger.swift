@@ -75,7 +75,7 @@ final class DuplicateMerger {
     /// The attributes that a row sets and in which it differs from the object.
     private func changedAttributes(of object: Int64, by rowID: Int64) throws -> [Int] {
         guard let differences = try Row.fetchOne(comparison, arguments: [object, rowID]) else {
-            throw strayRow(rowID)
+            throw ImportError(strayRow: rowID, in: plan.entity.table)
         }
         let mask = plan.needsPresence ? try mask(of: rowID) : nil
         return columns.indices.filter { attribute in
@@ -98,14 +98,6 @@ final class DuplicateMerger {
         return statement
     }
 
-    private func strayRow(_ rowID: Int64) -> ImportError {
-        ImportError(
-            .badInput,
-            "\(plan.entity.table): its row \(rowID) is not as the import wrote it",
-            advice: "Leave the table alone while it is imported into; begin anew with --restart."
-        )
-    }
-
     /// Which attributes the record of a row mentions.
     private func mask(of rowID: Int64) throws -> [UInt64] {
         if let mask = presence?.mask(of: rowID, plan: plan) { return mask }
@@ -118,8 +110,21 @@ final class DuplicateMerger {
         presence = try Row.fetchOne(statement, arguments: [job, position, rowID]).map {
             PresenceRuns.Block(firstRowID: $0["first_rowid"], bytes: [UInt8]($0["runs"] as Data))
         }
-        guard let mask = presence?.mask(of: rowID, plan: plan) else { throw strayRow(rowID) }
+        guard let mask = presence?.mask(of: rowID, plan: plan) else {
+            throw ImportError(strayRow: rowID, in: plan.entity.table)
+        }
         return mask
+    }
+}
+
+extension ImportError {
+    /// A row that the import knows nothing of.
+    init(strayRow rowID: Int64, in table: String) {
+        self.init(
+            .badInput,
+            "\(table): its row \(rowID) is not as the import wrote it",
+            advice: "Leave the table alone while it is imported into; begin anew with --restart."
+        )
     }
 }
 

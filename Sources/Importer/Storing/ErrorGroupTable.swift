@@ -42,7 +42,14 @@ struct ErrorGroupTable: Sendable {
     /// Adds the errors of a batch, in the transaction that has its rejects.
     ///
     /// Batches come in source order, so which groups are counted one by one does not depend on who decoded them.
-    mutating func add(_ errors: borrowing ErrorCounts, source: Int, _ database: Database) throws {
+    ///
+    /// - Parameter isLimited: whether they are counted with the rest where there are many groups already.
+    mutating func add(
+        _ errors: borrowing ErrorCounts,
+        source: Int,
+        isLimited: Bool = true,
+        _ database: Database
+    ) throws {
         guard !errors.isEmpty else { return }
         let statement = try database.cachedStatement(
             sql: """
@@ -53,7 +60,7 @@ struct ErrorGroupTable: Sendable {
                 """
         )
         for group in errors.inSourceOrder {
-            let key = name(group.key)
+            let key = isLimited ? name(group.key) : group.key
             try statement.execute(arguments: [
                 job, key.entity.text, key.keyPath.text, key.code, key.expected.text, key.found.text, group.count,
                 source, group.firstByteOffset, group.firstOrdinal,

@@ -160,6 +160,14 @@ enum StoreSchema {
             runs BLOB NOT NULL,
             PRIMARY KEY (job, entity, first_rowid)
         ) STRICT, WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS _import_place (
+            job INTEGER NOT NULL,
+            entity INTEGER NOT NULL,
+            first_rowid INTEGER NOT NULL,
+            source INTEGER NOT NULL,
+            places BLOB NOT NULL,
+            PRIMARY KEY (job, entity, first_rowid)
+        ) STRICT, WITHOUT ROWID;
         CREATE TABLE IF NOT EXISTS _import_error (
             id INTEGER PRIMARY KEY,
             job INTEGER NOT NULL,

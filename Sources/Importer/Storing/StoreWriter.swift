@@ -13,7 +13,7 @@ final class StoreWriter {
     private let durability: RunOptions.Durability
     private let limit: RejectLimit
     private var writers: [RowWriter] = []
-    private let encoder = StoredJSON.makeEncoder()
+    private let rejectTable: RejectTable
 
     /// - Parameter plans: the job's entities, in their order; told whether rows may turn out to be rejects.
     init(store: String, job: StoredJob, plans: [EntityPlan], durability: RunOptions.Durability) throws {
@@ -22,6 +22,7 @@ final class StoreWriter {
         self.plans = plans
         self.durability = durability
         limit = RejectLimit(job.options)
+        rejectTable = RejectTable(of: job)
         queue = try StoreConnection.writer(store, durability: durability)
         writers = try queue.inDatabase { database in
             try plans.map { try RowWriter(database, plan: $0) }
@@ -58,7 +59,14 @@ final class StoreWriter {
                 try database.inTransaction(.immediate) {
                     try checkThatNobodyElseCommits(progress, database)
                     for index in changes.indices { changes[index].ignored = batch.ignored[index] }
-                    let late = try writeRows(batch, chunkBytes: chunkBytes, &next, &changes, database)
+                    let late = try writeRows(
+                        batch,
+                        source: chunk.entry.source,
+                        chunkBytes: chunkBytes,
+                        &next,
+                        &changes,
+                        database
+                    )
                     let rejects = rejects(of: batch, late: late)
                     try limit.check(rejects, after: progress.rejects)
                     try writeRejects(rejects, chunk, &changes, database)
@@ -126,6 +134,7 @@ final class StoreWriter {
     /// - Returns: the rejects that were found only now, by the stored objects.
     private func writeRows(
         _ batch: borrowing RowBatch,
+        source: Int,
         chunkBytes: [UInt8],
         _ progress: inout JobProgress,
         _ changes: inout [EntityChanges],
@@ -134,7 +143,9 @@ final class StoreWriter {
         var late: [RowBatch.Reject] = []
         for (index, writer) in writers.enumerated() where batch.recordsRead[index] > 0 {
             let deferred = DeferredIdentifier(job: job.id, position: index, plan: plans[index])
-            writer.presence = progress.deferredIdentifiers.contains(index) ? PresenceRuns(plans[index]) : nil
+            let isDeferred = progress.deferredIdentifiers.contains(index)
+            writer.presence = isDeferred ? PresenceRuns(plans[index]) : nil
+            var places = isDeferred && job.options.onConflict == .error ? RecordPlaces() : nil
             try writer.write(
                 batch,
                 chunkBytes: chunkBytes,
@@ -147,11 +158,15 @@ final class StoreWriter {
                 }
             ) { place, effect in
                 switch effect {
-                case .inserted(let rowID): changes[index].insert(rowID)
+                case .inserted(let rowID):
+                    changes[index].insert(rowID)
+                    places?.add(batch.places[place], ordinal: batch.rows[place].ordinal, rowID: rowID)
                 case .updated(let rowID): changes[index].update(rowID)
                 case .unchanged: changes[index].unchanged += 1
                 case .ignored: changes[index].ignored += 1
-                case .duplicate: late.append(reject(place, duplicate(place, batch), batch, chunkBytes))
+                case .duplicate:
+                    let error = plans[index].duplicateError(at: batch.places[place].identifierOffset)
+                    late.append(reject(place, error, batch, chunkBytes))
                 case .refused:
                     guard let refusal = writer.refusal else { return }
                     late.append(reject(place, error(refusal, place, batch), batch, chunkBytes))
@@ -159,21 +174,9 @@ final class StoreWriter {
                 }
             }
             try deferred.save(writer.presence, database)
+            try deferred.save(places, source: source, database)
         }
         return late
-    }
-
-    /// What is wrong with a row's record whose object is there already.
-    private func duplicate(_ index: Int, _ batch: borrowing RowBatch) -> ImportModel.RecordError {
-        let plan = plans[Int(batch.rows[index].entity)]
-        return RecordError(
-            entity: plan.entity.name,
-            keyPath: keyPath(of: plan.identifier, plan),
-            code: .duplicateIdentifier,
-            expected: "an identifier of its own",
-            found: "the identifier of an object that is there",
-            byteOffset: batch.places[index].identifierOffset
-        )
     }
 
     /// What is wrong with a row's record that the table refuses.
@@ -188,16 +191,12 @@ final class StoreWriter {
         }
         return RecordError(
             entity: plan.entity.name,
-            keyPath: keyPath(of: attributes, plan),
+            keyPath: plan.keyPath(of: attributes),
             code: .constraintViolation,
             expected: refusal.expected,
             found: refusal.found,
             byteOffset: batch.places[index].byteOffset
         )
-    }
-
-    private func keyPath(of attributes: [Int], _ plan: EntityPlan) -> String {
-        attributes.map { plan.slotPaths[plan.slots[$0].first ?? 0] }.joined(separator: ", ")
     }
 
     /// The reject that a row's record is for an error that was found only now.
@@ -240,27 +239,15 @@ final class StoreWriter {
         _ changes: inout [EntityChanges],
         _ database: Database
     ) throws {
-        guard !rejects.isEmpty else { return }
-        let statement = try database.cachedStatement(
-            sql: """
-                INSERT INTO _import_reject (job, ordinal, entity, source, byte_offset, length, errors, record, state)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-                """
-        )
-        let state: RejectState = job.options.retry == nil ? .open : .retried
         for reject in rejects {
             let entity = Int(reject.entity)
             changes[entity].rejected += 1
-            try statement.execute(arguments: [
-                job.id, reject.ordinal, plans[entity].entity.name, chunk.entry.source, reject.byteOffset,
-                reject.length, String(decoding: try encoder.encode(reject.errors), as: UTF8.self), Data(reject.bytes),
-                state.rawValue,
-            ])
-            if let key = reject.key {
-                try database.cachedStatement(sql: "INSERT INTO _import_reject_key (reject, record_key) VALUES (?, ?)")
-                    .execute(arguments: [database.lastInsertedRowID, key])
-            }
-            if state == .retried { try RetryOutcome.reject(reject.ordinal, of: job.id, database) }
+            try rejectTable.insert(
+                reject,
+                entity: plans[entity].entity.name,
+                source: chunk.entry.source,
+                database
+            )
         }
     }
 

@@ -243,8 +243,9 @@ struct StoredJob: Sendable {
     ) throws {
         let table = entity.table.quotedIdentifier
         let isEmpty = try Bool.fetchOne(database, sql: "SELECT NOT EXISTS (SELECT 1 FROM \(table))") ?? false
-        // Under `error`, whether a record's object is there must be known as each one comes.
-        let isDeferred = try isEmpty && options.onConflict != .error && DeferredIdentifier.isPossible(entity, database)
+        let isDeferred =
+            try isEmpty && (options.onConflict != .error || mayRejectLate)
+            && DeferredIdentifier.isPossible(entity, database)
         if isDeferred {
             try DeferredIdentifier.begin(job: id, position: position, database)
         } else {
@@ -252,6 +253,14 @@ struct StoredJob: Sendable {
         }
         guard isEmpty else { return }
         try DroppedIndexes.drop(of: entity, job: id, position: position, includesIdentifier: isDeferred, database)
+    }
+
+    /// Whether records may turn out to be rejects when all have been read: nothing depends on knowing it at once, and they
+    /// can be read again.
+    private var mayRejectLate: Bool {
+        if case .count? = options.maxErrors { return false }
+        return options.onError != .stop && options.retry == nil && !options.takesChunks
+            && sources.allSatisfy(\.description.isRepeatable)
     }
 
     /// Takes the job out of the store again: the rows that it inserted go, merges that it made stay.
@@ -303,6 +312,7 @@ struct StoredJob: Sendable {
         )
         for table in [
             "entity", "chunk", "marker", "reject", "ledger", "error", "retry", "deferred_identifier", "presence",
+            "place",
         ] {
             try database.execute(sql: "DELETE FROM _import_\(table) WHERE job = ?", arguments: [id])
         }

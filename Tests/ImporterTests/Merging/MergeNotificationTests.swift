@@ -32,6 +32,29 @@ struct MergeNotificationTests {
         }
     }
 
+    /// Rows whose records turn out to be rejects at the end are announced as gone, and their records as rejects.
+    @Test func announcesRowsThatBecomeRejects() throws {
+        let job = try LibraryImport("[" + [1, 2, 1, 3, 1].map { "{\"k\":\"\($0)\"}" }.joined(separator: ",") + "]")
+        let model = #"{"entities": {"item": {"identifier": ["k"], "attributes": {"k": {"type": "string"}}}}}"#
+        let options = JobOptions(model: try ModelDescription(parsing: Array(model.utf8)), onConflict: .error)
+        let pipeline = job.pipeline(options)
+        let seen = Mutex<[EntityChanges]>([])
+        let observer = NotificationCenter.default.addObserver(
+            forName: .storeDidMerge,
+            object: pipeline.merges,
+            queue: nil
+        ) { notification in
+            if let merge = MergeNotification(notification) { seen.withLock { $0 += merge.changes } }
+        }
+        defer { NotificationCenter.default.removeObserver(observer) }
+        let report = try pipeline.run().report
+        #expect([report.recordsRead, report.inserted, report.rejected] == [5, 3, 2])
+        let changes = seen.withLock { $0 }
+        #expect(changes.flatMap(\.insertedRanges).flatMap { Array($0) } == Array(1...5))
+        #expect(changes.flatMap(\.deletedRanges).flatMap { Array($0) } == [3, 5])
+        #expect(changes.reduce(0) { $0 + $1.rejected } == 2)
+    }
+
     private static func collect(_ sequence: MergeNotifications) async -> [MergeNotification] {
         var all: [MergeNotification] = []
         for await merge in sequence { all.append(merge) }

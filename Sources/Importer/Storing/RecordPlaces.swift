@@ -1,0 +1,99 @@
+/// Where the records of rows stand in their source.
+///
+/// Kept while rows with the same identifier stand beside each other (DESIGN §8): under ``ConflictPolicy/error`` the
+/// records of all but the first are rejects, and their bytes are read again.
+struct RecordPlaces {
+    /// Where one stands.
+    struct Place {
+        /// The record's number in the job.
+        let ordinal: Int64
+        /// The first byte of its key in the source where that stands before it, and else its own.
+        let firstByte: Int64
+        /// The bytes from its key to its own; 0 where it has none.
+        let keyLength: Int64
+        /// Its own bytes.
+        let length: Int64
+        /// The first byte of its identifier in the source.
+        let identifierOffset: Int64
+    }
+
+    /// Those of consecutive rows as the store keeps them: numbers of seven bits a byte, the lowest first, which say how
+    /// far each place is from the one before.
+    struct Block {
+        let firstRowID: Int64
+        fileprivate(set) var bytes: [UInt8] = []
+
+        init(firstRowID: Int64, bytes: [UInt8] = []) {
+            self.firstRowID = firstRowID
+            self.bytes = bytes
+        }
+
+        fileprivate mutating func append(_ number: Int64) {
+            var rest = UInt64(bitPattern: number)
+            while rest >= 0x80 {
+                bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+                rest >>= 7
+            }
+            bytes.append(UInt8(truncatingIfNeeded: rest))
+        }
+
+        /// The places of the rows from the first one on.
+        var places: [Place] {
+            var places: [Place] = []
+            var numbers: [Int64] = []
+            var (ordinal, end): (Int64, Int64) = (0, 0)
+            var (number, shift): (UInt64, UInt64) = (0, 0)
+            for byte in bytes {
+                number |= UInt64(byte & 0x7F) << shift
+                shift += 7
+                guard byte < 0x80 else { continue }
+                numbers.append(Int64(bitPattern: number))
+                (number, shift) = (0, 0)
+                guard numbers.count == 5 else { continue }
+                let firstByte = end &+ numbers[1]
+                places.append(
+                    Place(
+                        ordinal: ordinal &+ numbers[0],
+                        firstByte: firstByte,
+                        keyLength: numbers[2],
+                        length: numbers[3],
+                        identifierOffset: firstByte &+ numbers[4]
+                    )
+                )
+                ordinal &+= numbers[0]
+                end = firstByte &+ numbers[2] &+ numbers[3]
+                numbers.removeAll(keepingCapacity: true)
+            }
+            return places
+        }
+    }
+
+    /// So many rows make a block: one that is read for a single row should not be large.
+    private static let mostRows: Int64 = 256
+
+    /// All of them, in the rows' order.
+    private(set) var blocks: [Block] = []
+    private var nextRowID: Int64 = 0
+    private var ordinal: Int64 = 0
+    private var end: Int64 = 0
+
+    /// Adds a row that was written after the last one.
+    mutating func add(_ place: RowBatch.Place, ordinal: Int64, rowID: Int64) {
+        if blocks.last.map({ rowID != nextRowID || rowID &- $0.firstRowID >= Self.mostRows }) ?? true {
+            blocks.append(Block(firstRowID: rowID))
+            (self.ordinal, end) = (0, 0)
+        }
+        // A keyed record's line begins with a brace of its own.
+        let keyLength = place.keyedLineOffset < 0 ? 0 : Int64(place.chunkOffset - place.keyedLineOffset - 1)
+        let firstByte = place.byteOffset &- keyLength
+        let numbers = (ordinal &- self.ordinal, firstByte &- end, place.identifierOffset &- firstByte)
+        let last = blocks.count - 1
+        blocks[last].append(numbers.0)
+        blocks[last].append(numbers.1)
+        blocks[last].append(keyLength)
+        blocks[last].append(Int64(place.length))
+        blocks[last].append(numbers.2)
+        (nextRowID, self.ordinal) = (rowID &+ 1, ordinal)
+        end = place.byteOffset &+ Int64(place.length)
+    }
+}

@@ -1,0 +1,48 @@
+import TestSupport
+import Testing
+
+@testable import Importer
+
+/// Where records stand is found again for each row, wherever they stand.
+struct RecordPlacesTests {
+    @Test(arguments: [1, 255, 256, 257, 3_000])
+    func keepsEachPlace(count: Int) throws {
+        var random = SeededGenerator(seed: UInt64(count))
+        var places = RecordPlaces()
+        var expected: [Int64: [Int64]] = [:]
+        var byteOffset: Int64 = 0
+        var rowID: Int64 = 0
+        for _ in 0..<count {
+            // Most rows follow each other; a gap between row ids must not shift those after it.
+            rowID += Int.random(in: 0..<50, using: &random) == 0 ? 3 : 1
+            let isKeyed = Bool.random(using: &random)
+            let keyLength = isKeyed ? Int.random(in: 3..<400, using: &random) : 0
+            byteOffset += Int64(keyLength) + Int64.random(in: 0..<1 << Int64.random(in: 1..<50, using: &random))
+            let lineOffset = Int.random(in: 0..<1 << 24, using: &random)
+            let place = RowBatch.Place(
+                chunkOffset: lineOffset + (isKeyed ? keyLength + 1 : 0),
+                keyedLineOffset: isKeyed ? lineOffset : -1,
+                byteOffset: byteOffset,
+                length: Int.random(in: 0..<1 << Int.random(in: 1..<30, using: &random), using: &random),
+                // The identifier may be the key, or anywhere in the record.
+                identifierOffset: byteOffset + Int64.random(in: Int64(-keyLength)...100, using: &random)
+            )
+            places.add(place, ordinal: rowID * 2, rowID: rowID)
+            expected[rowID] = [
+                rowID * 2, byteOffset - Int64(keyLength), Int64(keyLength), Int64(place.length), place.identifierOffset,
+            ]
+            byteOffset += Int64(place.length)
+        }
+        var found: [Int64: [Int64]] = [:]
+        for block in places.blocks {
+            let stored = RecordPlaces.Block(firstRowID: block.firstRowID, bytes: block.bytes).places
+            #expect(stored.count <= 256)
+            for (index, place) in stored.enumerated() {
+                found[block.firstRowID + Int64(index)] = [
+                    place.ordinal, place.firstByte, place.keyLength, place.length, place.identifierOffset,
+                ]
+            }
+        }
+        #expect(found == expected)
+    }
+}

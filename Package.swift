@@ -52,3 +52,30 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+
+// Who measures the stages asks for the benchmarks, as scripts/bench does; nobody else downloads what they depend on.
+if Context.environment["IMPORTER_BENCHMARKS"] != nil {
+    package.dependencies.append(.package(url: "https://github.com/ordo-one/benchmark", exact: "1.38.1", traits: []))
+    package.targets += [
+        .systemLibrary(name: "CCallgrind", path: "Benchmarks/CCallgrind"),
+        .target(
+            name: "StageBenchmarks",
+            dependencies: [
+                "Importer", "ImportModel", "CYajl", .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ],
+            path: "Benchmarks/Stages/Cases"
+        ),
+        .executableTarget(
+            name: "StageRun",
+            dependencies: ["StageBenchmarks", "CCallgrind"],
+            path: "Benchmarks/Stages/Run"
+        ),
+        // The plugin takes every program that stands right in Benchmarks for its own.
+        .executableTarget(
+            name: "StageSuite",
+            dependencies: ["StageBenchmarks", .product(name: "Benchmark", package: "benchmark")],
+            path: "Benchmarks/Suite",
+            plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")]
+        ),
+    ]
+}

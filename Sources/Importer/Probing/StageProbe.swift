@@ -1,0 +1,128 @@
+import ImportModel
+
+/// Runs one stage of an import at a time over chunks that are there, so that each can be measured by itself.
+///
+/// The benchmarks use it, the pipeline does not. It does a chunk's work in one call, as a worker does, so that all of it
+/// stays specialised in this module. Made and used by one thread.
+package final class StageProbe {
+    /// A chunk's rows, with the bytes that their texts are slices of.
+    struct DecodedChunk {
+        let chunk: SealedChunk
+        let bytes: [UInt8]
+        let batches: [RowBatch]
+    }
+
+    let job: StoredJob
+    let model: ModelDescription
+    private let chunks: [SealedChunk]
+    private let plans: [EntityPlan]
+
+    /// Takes the chunks that `ImportPipeline.split` has made.
+    ///
+    /// - Parameters:
+    ///   - path: their directory; they are of one source with one record path.
+    ///   - model: of one entity, whose records they hold.
+    /// - Throws: `ImportError` when they are not there, or cannot be imported with the model.
+    package init(chunks path: String, model: ModelDescription) throws {
+        let directory = try ChunkDirectory(path: path, creates: false)
+        guard let content = try ChunkManifest.read(in: directory), content.header.sources.count == 1 else {
+            throw ImportError(
+                .noInput,
+                "\(path): has no chunks of one source",
+                advice: "Make them with `importer split`."
+            )
+        }
+        let shape = content.header.shapes[0]
+        let source = StoredJob.Source(
+            description: content.header.sources[0],
+            shape: shape,
+            entities: model.entities.map(\.name)
+        )
+        self.model = model
+        job = StoredJob(
+            options: StoredJob.Options(JobOptions(model: model), takesChunks: true),
+            sources: [source],
+            model: model,
+            chunkDirectory: path
+        )
+        chunks = content.entries.map {
+            SealedChunk($0, in: directory, shape: shape, maxRecordBytes: content.header.limits.maxRecordBytes)
+        }
+        plans = try model.entities.enumerated().map { try EntityPlan(entity: $1, index: $0) }
+    }
+
+    /// Reads and checks all chunks and puts each of their records on a tape.
+    ///
+    /// - Returns: how many records there were, and how many tokens they had.
+    /// - Throws: `ImportError` when a chunk cannot be read.
+    package func parse() throws -> (records: Int, tokens: Int) {
+        let reader = ChunkReader(maxDepth: job.options.maxDepth)
+        var (records, tokens) = (0, 0)
+        for chunk in chunks {
+            try reader.open(chunk)
+            reader.read(chunk.entry.records) { line in
+                guard case .record(let parsed) = line.content else { return true }
+                records += 1
+                tokens += parsed.tape.count
+                return true
+            }
+        }
+        return (records, tokens)
+    }
+
+    /// Does what a worker does before it commits: reads all chunks, parses their records and makes rows of them.
+    ///
+    /// - Parameter commitEvery: how many records a batch has.
+    /// - Returns: how many rows and rejects there were.
+    /// - Throws: `ImportError` when a chunk cannot be read.
+    package func decode(commitEvery: Int = 10_000) throws -> (rows: Int, rejects: Int) {
+        let decoder = makeDecoder()
+        var (rows, rejects) = (0, 0)
+        var batch = RowBatch()
+        for chunk in chunks {
+            try decoder.open(chunk, skipping: .none, source: chunk.directory.path)
+            while decoder.decode(upTo: commitEvery, into: &batch) {
+                rows += batch.rows.count
+                rejects += batch.rejects.count
+            }
+        }
+        return (rows, rejects)
+    }
+
+    /// Decodes all chunks and keeps their rows, for stores to be filled with.
+    ///
+    /// - Parameter commitEvery: how many records a batch has.
+    /// - Throws: `ImportError` when a chunk cannot be read.
+    package func rows(commitEvery: Int = 10_000) throws -> ProbeRows {
+        let decoder = makeDecoder()
+        return ProbeRows(
+            chunks: try chunks.map { chunk in
+                try decoder.open(chunk, skipping: .none, source: chunk.directory.path)
+                var batches: [RowBatch] = []
+                var batch = RowBatch()
+                while decoder.decode(upTo: commitEvery, into: &batch) {
+                    batches.append(batch)
+                    batch = RowBatch()
+                }
+                return DecodedChunk(chunk: chunk, bytes: decoder.bytes, batches: batches)
+            }
+        )
+    }
+
+    /// Makes a new store with the model's tables, ready to be filled.
+    ///
+    /// - Parameter path: where; nothing may be there.
+    /// - Throws: `ImportError` when it cannot be made.
+    package func store(at path: String) throws -> StoreProbe {
+        try StoreProbe(path, job: job, model: model, plans: plans)
+    }
+
+    private func makeDecoder() -> ChunkDecoder {
+        ChunkDecoder(plans: [plans], entities: plans.count, options: job.options)
+    }
+}
+
+/// Rows that are decoded, batch by batch.
+package struct ProbeRows {
+    let chunks: [StageProbe.DecodedChunk]
+}

@@ -180,12 +180,7 @@ struct DroppedIndexTests {
         for (attempt, rows) in [1, 1, 3_000, 5_500, 5_500, 5_500].enumerated() {
             let store = try Self.makeStore(files.directory.path("store-\(attempt).sqlite"))
             let command = files.command(files.sources, into: store, options)
-            let progress = try StoreProgress.rows(in: store, reach: rows)
-            let child = try ChildProcess(command)
-            _ = try progress.reached(by: child)
-            usleep(useconds_t(attempt * 3_000))
-            child.signal(SIGKILL)
-            if child.wait().ending == .signal(SIGKILL) { killed += 1 }
+            if try StoreProgress.kills(command, in: store, atRows: rows, after: attempt * 3_000) { killed += 1 }
             #expect(try run(command).ending == .exit(0))
             #expect(try StoreContent.result(store) == expected)
             #expect(try runImporter("verify", store).ending == .exit(0))

@@ -313,12 +313,7 @@ struct LateRejectTests {
         for (attempt, rows) in [1, 2_500, 5_400, 5_400, 5_400, 5_400].enumerated() {
             let store = files.directory.path("store-\(attempt).sqlite")
             let command = files.command(into: store, options)
-            let progress = try StoreProgress.rows(in: store, reach: rows)
-            let child = try ChildProcess(command)
-            _ = try progress.reached(by: child)
-            usleep(useconds_t(attempt * 4_000))
-            child.signal(SIGKILL)
-            if child.wait().ending == .signal(SIGKILL) { killed += 1 }
+            if try StoreProgress.kills(command, in: store, atRows: rows, after: attempt * 4_000) { killed += 1 }
             #expect(try run(command).ending == .exit(0))
             #expect(try Self.outcome(store) == expected)
             #expect(try runImporter("verify", store).ending == .exit(0))

@@ -188,12 +188,7 @@ struct MergingTests {
         for attempt in 0..<6 {
             let store = files.directory.path("store-\(attempt).sqlite")
             let command = files.command(files.sources, into: store, options)
-            let progress = try StoreProgress.rows(in: store, reach: 5_500)
-            let child = try ChildProcess(command)
-            _ = try progress.reached(by: child)
-            usleep(useconds_t(attempt * 4_000))
-            child.signal(SIGKILL)
-            if child.wait().ending == .signal(SIGKILL) { killed += 1 }
+            if try StoreProgress.kills(command, in: store, atRows: 5_500, after: attempt * 4_000) { killed += 1 }
             #expect(try run(command).ending == .exit(0))
             #expect(try StoreContent.result(store) == expected)
             #expect(try runImporter("verify", store).ending == .exit(0))

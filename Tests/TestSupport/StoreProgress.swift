@@ -39,6 +39,25 @@ package final class StoreProgress: Sendable {
         return result.outputText.split(separator: "\n").last.flatMap { Int($0) }
     }
 
+    /// Runs a command that imports into a store, and kills it when the store's user tables hold `rows` rows and a while has
+    /// passed.
+    ///
+    /// - Parameter microseconds: how long to wait then, so that it is killed at various places of what comes afterwards.
+    /// - Returns: whether it was killed; not so if it ended before.
+    package static func kills(
+        _ command: [String],
+        in store: String,
+        atRows rows: Int,
+        after microseconds: Int
+    ) throws -> Bool {
+        let progress = try StoreProgress.rows(in: store, reach: rows)
+        let child = try ChildProcess(command)
+        _ = try progress.reached(by: child)
+        usleep(useconds_t(microseconds))
+        child.signal(SIGKILL)
+        return child.wait().ending == .signal(SIGKILL)
+    }
+
     /// Counts rows again and again while `child` runs.
     ///
     /// - Returns: the different counts that were seen, in order.

@@ -1,4 +1,3 @@
-import Foundation
 import ImportModel
 
 /// An entity made ready for decoding.

@@ -4,7 +4,8 @@ import ImportModel
 ///
 /// Made and used by one worker.
 ///
-/// A line must be one JSON value and nothing else; the parser is fed line by line, so a broken line spoils no other.
+/// A line must be one JSON value and nothing else; each is read by itself, so a broken line spoils no other. A tokenizer
+/// takes what is plainly JSON, and yajl judges the rest.
 final class RecordReader {
     /// What a line turned out to be.
     enum Outcome: Equatable {

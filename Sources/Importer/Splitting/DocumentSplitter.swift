@@ -7,6 +7,9 @@ final class DocumentSplitter {
     /// A token that goes on for longer is no longer shown to yajl byte by byte.
     static let defaultLongToken = 64 << 10
 
+    /// How much is fed to yajl at once where plain records may follow.
+    private static let firstPiece = 16
+
     private let builder: ChunkBuilder
     private let parser: YajlParser<RecordScanner>
     private let longToken: Int64
@@ -63,15 +66,35 @@ final class DocumentSplitter {
 
     /// Cuts one more block, which the builder has entered.
     ///
+    /// yajl sees what stands between and around the records, those that are not plainly JSON or go on in another block, and
+    /// the one before a row of plain ones. What is fed to it at once is therefore short at first.
+    ///
+    /// - Parameters:
+    ///   - block: the bytes; unchanged when this returns.
+    ///   - count: how many they are, from 1.
     /// - Throws: `ScanFault` for what is wrong in it, and whatever the builder throws.
-    func split(_ block: UnsafePointer<UInt8>, _ count: Int) throws {
+    func split(_ block: UnsafeMutablePointer<UInt8>, _ count: Int) throws {
         // yajl takes form feed and vertical tab for white space, and JSON has them nowhere.
         let sound = ByteScan.firstFormFeed(block, count)
+        // Either is a control character that no loop over plain JSON runs past; else the last byte has to be one.
+        let last = min(sound, count - 1)
+        let base = builder.blockBase
         var index = 0
+        var length = Self.firstPiece
+        var measured: Int64 = -1
         while index < sound {
-            var end = sound
+            let plain = try withStop(at: last, in: block) {
+                try parser.handler.takePlainRecords(from: index, in: block, last: last, base: base)
+            }
+            if plain > index {
+                index = plain
+                length = Self.firstPiece
+                if index == sound { break }
+            }
+            var end = min(sound, index + length)
+            length *= 2
             let tail = parser.handler.tail
-            if tail.start >= 0, builder.blockBase + Int64(index) - tail.start > longToken {
+            if tail.start >= 0, base + Int64(index) - tail.start > longToken {
                 let dispensable = tail.dispensable(in: block + index, sound - index)
                 if dispensable > 0 {
                     parser.handler.skipToken()
@@ -81,6 +104,13 @@ final class DocumentSplitter {
                 // Up to the end of an escape that the token breaks off in, or its end.
                 end = min(sound, index + max(1, tail.escapeRest))
                 if dispensable > 0, block[index] == UInt8(ascii: "\\") { end = min(sound, index + 6) }
+            } else if parser.handler.containerStart != measured {
+                // Up to the end of the record that has begun, so that plain ones may follow.
+                measured = parser.handler.containerStart
+                let recordEnd = withStop(at: last, in: block) {
+                    parser.handler.endOfOpenRecord(in: block, last: last, base: base)
+                }
+                if recordEnd > index { end = recordEnd }
             }
             try parse(block, index, end)
             index = end
@@ -92,6 +122,19 @@ final class DocumentSplitter {
                 message: "a form feed or vertical tab stands nowhere in JSON"
             )
         }
+    }
+
+    /// Makes the byte at `last` one that nothing runs past while `body` is at work.
+    @inline(__always)
+    private func withStop<Result>(
+        at last: Int,
+        in block: UnsafeMutablePointer<UInt8>,
+        _ body: () throws -> Result
+    ) rethrows -> Result {
+        let byte = block[last]
+        block[last] = 0
+        defer { block[last] = byte }
+        return try body()
     }
 
     /// Says that the source ends here.

@@ -48,6 +48,13 @@ struct RecordLevels {
         return top.paths & matcher.members[stack.count - 1] & matcher.complete[stack.count] != 0
     }
 
+    /// How values follow one another here, all with the same record paths; nil if these depend on their keys.
+    var kindOfFollowing: PlainRecords.Kind? {
+        guard let top = stack.last else { return .values }
+        if top.isArray { return .elements }
+        return hasKeys ? nil : .members
+    }
+
     /// Goes into a container.
     ///
     /// - Parameters:

@@ -49,6 +49,10 @@ struct RecordScanner {
     private(set) var failure: (any Error)?
     /// Whether yajl was not told of all bytes of the token at hand.
     private var tokenIsShortened = false
+    /// Where the open record's value begins if it is a container, as an offset in the source.
+    private(set) var containerStart: Int64 = -1
+    /// Just past the last record that was a container, as an offset in the source.
+    private var containerEnd: Int64 = -1
 
     /// - Parameters:
     ///   - builder: what gathers the records.
@@ -282,7 +286,8 @@ struct RecordScanner {
         hasKey = false
         if recordPath >= 0, !isPriming {
             path = recordPath
-            if !builder.hasOpenRecord { builder.beginRecord(at: pieceBase + Int64(end - 1), isKeyed: false) }
+            containerStart = pieceBase + Int64(end - 1)
+            if !builder.hasOpenRecord { builder.beginRecord(at: containerStart, isKeyed: false) }
             depth = 1
             depthLimit = min(maxDepth, hardLimit)
             return true
@@ -356,6 +361,63 @@ struct RecordScanner {
         let from = max(0, Int(start - pieceBase))
         raw.append(contentsOf: UnsafeBufferPointer(start: piece + from, count: end - from))
         return SurrogateScan.hasLoneSurrogate(raw)
+    }
+}
+
+// MARK: - Plain records
+
+extension RecordScanner {
+    /// The record path of what follows here if it is a record, and how it follows; nil if that depends on its key.
+    private var following: (path: Int, records: PlainRecords)? {
+        if levels.isEmpty, isDocument { return nil }
+        guard !isPriming, let kind = levels.kindOfFollowing else { return nil }
+        let path = levels.recordPath(of: levels.valuePaths)
+        return path < 0 ? nil : (path, PlainRecords(kind, maxDepth: maxDepth))
+    }
+
+    /// Where the open record ends, if it began in this block and is plainly JSON up to its end; else -1.
+    ///
+    /// - Parameters:
+    ///   - block: the bytes that the builder has entered.
+    ///   - last: where a control character stands in them that is no white space.
+    ///   - base: the block's offset in the source.
+    /// - Returns: counted from the block's beginning.
+    func endOfOpenRecord(in block: UnsafePointer<UInt8>, last: Int, base: Int64) -> Int {
+        guard depth > 0, path >= 0, containerStart >= base, let following else { return -1 }
+        return following.records.end(of: Int(containerStart - base), in: block, last: last)
+    }
+
+    /// Takes records that follow the one that has just ended, as long as they are plainly JSON.
+    ///
+    /// yajl, whose state is the same behind each of them, does not see them.
+    ///
+    /// - Parameters:
+    ///   - start: up to here yajl has seen everything.
+    ///   - block: the bytes that the builder has entered.
+    ///   - last: where a control character stands in them that is no white space.
+    ///   - base: the block's offset in the source.
+    /// - Returns: just past the last of them, or `start`.
+    /// - Throws: whatever the builder throws.
+    mutating func takePlainRecords(
+        from start: Int,
+        in block: UnsafePointer<UInt8>,
+        last: Int,
+        base: Int64
+    ) throws -> Int {
+        guard containerEnd == base + Int64(start), let builder, let (path, records) = following else { return start }
+        let isKeyed = levels.isKeyed(path)
+        var index = start
+        while let record = records.next(after: index, in: block, last: last) {
+            if levels.isEmpty { topLevelValues += 1 }
+            builder.beginRecord(at: base + Int64(record.start), isKeyed: isKeyed)
+            try endRecord(at: base + Int64(record.end), path)
+            index = record.end
+        }
+        guard index > start else { return start }
+        containerEnd = base + Int64(index)
+        tail = TokenTail(isBehindValue: true)
+        lastEnd = -1
+        return index
     }
 }
 
@@ -433,8 +495,9 @@ extension RecordScanner: YajlHandler {
             depth = 0
             position.reportScalars()
             if path < 0 { return true }
+            containerEnd = pieceBase + Int64(end)
             do {
-                try endRecord(at: pieceBase + Int64(end), path)
+                try endRecord(at: containerEnd, path)
             } catch {
                 return stop(error)
             }

@@ -112,7 +112,7 @@ final class SourceSplitter {
     /// Reads the source to its end.
     ///
     /// - Returns: how the split ended if it ended before that.
-    private func forEachBlock(_ body: (UnsafePointer<UInt8>, Int) throws -> Void) throws -> SplitEnd? {
+    private func forEachBlock(_ body: (UnsafeMutablePointer<UInt8>, Int) throws -> Void) throws -> SplitEnd? {
         while true {
             let count: Int
             do {
@@ -121,7 +121,7 @@ final class SourceSplitter {
                 try builder.finishAtFault()
                 throw error
             }
-            let end = try block.withUnsafeBufferPointer { buffer -> SplitEnd? in
+            let end = try block.withUnsafeMutableBufferPointer { buffer -> SplitEnd? in
                 guard count > 0, let base = buffer.baseAddress else { return nil }
                 builder.enterBlock(base, count)
                 do {

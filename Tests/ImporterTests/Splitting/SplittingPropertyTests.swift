@@ -1,4 +1,5 @@
 import ImportModel
+import TestSupport
 import Testing
 
 @testable import Importer
@@ -49,6 +50,24 @@ struct Sample: Sendable, CustomTestStringConvertible {
         Sample(layout: .stream, paths: ["$"], text: "\(values)\(values) 1 2\n\"a\"\"b\"[1][2]{}true null\n-3.25 "),
         Sample(layout: .stream, paths: ["$"], text: "1\n2\n3"),
         Sample(layout: .stream, paths: ["$[*]"], text: "[1,2][] {\"o\":1}\n[3]\"s\" 4 [5 , 6]"),
+        // Rows of plain records, with others among them.
+        Sample(
+            layout: .document,
+            paths: ["$[*]"],
+            text:
+                "[\(Array(repeating: values, count: 9).joined(separator: ",\n")), {\"a\":\n1},\t[],7,{}, {\"b\" :\r[ 2\n]}]"
+        ),
+        Sample(
+            layout: .document,
+            paths: ["$.*"],
+            text: "{\((1...9).map { "\"k\($0)\": \(values)" }.joined(separator: " , ")),\"\\u006b\":\n{\n},\"z\":0}"
+        ),
+        Sample(layout: .stream, paths: ["$"], text: "\(String(repeating: values + "\n", count: 9))1\n[2\n]{}[]\"s\"{}"),
+        Sample(
+            layout: .stream,
+            paths: ["$[*]"],
+            text: String(repeating: "[\(values), \(values),\(values)]\n", count: 3)
+        ),
         Sample(layout: .lines, paths: ["$"], text: "\n  {\"a\":1}\t\r\n\r\n[1, 2]\n \"x\"\n3\n\n"),
         Sample(layout: .lines, paths: ["$"], text: "\(values)\n\(values)"),
     ]
@@ -143,6 +162,35 @@ struct SplittingPropertyTests {
         #expect(result.outside == model.outside)
     }
 
+    /// Whatever is wrong with a source: fed byte by byte, in blocks that no record lies in whole, yajl sees all of it, and
+    /// in larger ones it does not.
+    @Test(arguments: Sample.all.filter { $0.layout != .lines })
+    func saysTheSameOfDamagedSourcesAtEveryBlockSize(_ sample: Sample) throws {
+        var random = SeededGenerator(seed: 2_011)
+        let wrong = Array(#"{}[]:,"\ 019.eE+-tfnu/x"#.utf8) + [0x00, 0x01, 0x0A, 0x0B, 0x0C, 0x0D, 0x7F, 0x80, 0xFF]
+        for round in 0..<60 {
+            var bytes = sample.bytes
+            for _ in 0...Int(random.next() % 2) {
+                let place = Int(random.next() % UInt64(bytes.count))
+                let byte = wrong[Int(random.next() % UInt64(wrong.count))]
+                switch random.next() % 3 {
+                case 0: bytes[place] = byte
+                case 1: bytes.insert(byte, at: place)
+                default: bytes.remove(at: place)
+                }
+                if bytes.isEmpty { bytes = [0x20] }
+            }
+            let expected = try split(sample, 1, 20).split(bytes)
+            for block in [40, 100, 1 << 18] {
+                let result = try split(sample, block, 20).split(bytes)
+                let text = "round \(round), block \(block): \(String(decoding: bytes, as: UTF8.self))"
+                #expect(result.fault?.withoutExcerpt == expected.fault?.withoutExcerpt, "\(text)")
+                #expect(result.entries == expected.entries, "\(text)")
+                #expect(result.lines == expected.lines, "\(text)")
+            }
+        }
+    }
+
     /// Wherever a source breaks off, what was whole before it is kept, and the split goes on when the rest has come.
     @Test(arguments: Sample.all)
     func endsAtEveryTruncation(_ sample: Sample) throws {
@@ -189,6 +237,13 @@ struct SplittingPropertyTests {
             let outside = first.outside.merging(rest.outside) { $0 + $1 }
             #expect(outside == model.outside)
         }
+    }
+}
+
+extension SplitFault {
+    /// The same without its surroundings, of which no more is known than has been read.
+    fileprivate var withoutExcerpt: SplitFault {
+        SplitFault(kind: kind, byteOffset: byteOffset, line: line, column: column, excerpt: "", message: message)
     }
 }
 

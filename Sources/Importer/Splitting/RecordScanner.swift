@@ -356,10 +356,15 @@ struct RecordScanner {
     }
 
     private func hasLoneSurrogate(start: Int64, end: Int) -> Bool {
+        // Earlier blocks' bytes are with the builder; this block's lie before the piece.
         var raw: [UInt8] = []
-        if start < pieceBase, let builder { raw.append(contentsOf: builder.openRecord.buffer) }
-        let from = max(0, Int(start - pieceBase))
-        raw.append(contentsOf: UnsafeBufferPointer(start: piece + from, count: end - from))
+        var from = start
+        if let builder, start < builder.blockBase {
+            raw.append(contentsOf: builder.openRecord.buffer)
+            from = builder.blockBase
+        }
+        let first = Int(from - pieceBase)
+        raw.append(contentsOf: UnsafeBufferPointer(start: piece + first, count: end - first))
         return SurrogateScan.hasLoneSurrogate(raw)
     }
 }

@@ -36,6 +36,10 @@ final class RowWriter {
     /// The current row's cell of each attribute; -1 where the record does not mention it.
     private var places: [Int]
     private var insert: OpaquePointer?
+    /// Where nothing has to be asked about a row, all of a batch are inserted at once.
+    private let feed: RowFeed?
+    private var insertAll: OpaquePointer?
+    private var lastRowID: OpaquePointer?
     private var select: OpaquePointer?
     /// Updates by the attributes that they set.
     private var updates: [[Int]: OpaquePointer] = [:]
@@ -53,11 +57,15 @@ final class RowWriter {
         places = Array(repeating: -1, count: entity.attributes.count)
         let columns = entity.attributes.map { $0.column.quotedIdentifier }
         let places = (1...max(1, columns.count)).map { "?\($0)" }
-        insert = try prepare(
-            // The statement's policy goes before those of constraints (`ON CONFLICT REPLACE`): no row gives way silently.
-            "INSERT OR ABORT INTO \(entity.table.quotedIdentifier) (\(columns.joined(separator: ", "))) "
-                + "VALUES (\(places.joined(separator: ", ")))"
-        )
+        feed = constraints.canRefuse ? nil : try RowFeed(connection, plan: plan)
+        let table = entity.table.quotedIdentifier
+        // The statement's policy goes before those of constraints (`ON CONFLICT REPLACE`): no row gives way silently.
+        let into = "INSERT OR ABORT INTO \(table) (\(columns.joined(separator: ", ")))"
+        insert = try prepare("\(into) VALUES (\(places.joined(separator: ", ")))")
+        if let feed {
+            insertAll = try prepare("\(into) SELECT \(feed.columns.joined(separator: ", ")) FROM \(feed.name)")
+            lastRowID = try prepare("SELECT coalesce(max(rowid), 0) FROM \(table)")
+        }
         if !identifier.isEmpty {
             let keys = identifier.enumerated().map { "\(columns[$1]) = ?\($0 + 1)" }
             // The row id in the identifier's place: a result has no more columns than a table (`SQLITE_MAX_COLUMN`).
@@ -72,6 +80,8 @@ final class RowWriter {
 
     deinit {
         sqlite3_finalize(insert)
+        sqlite3_finalize(insertAll)
+        sqlite3_finalize(lastRowID)
         sqlite3_finalize(select)
         for statement in updates.values { sqlite3_finalize(statement) }
     }
@@ -114,8 +124,9 @@ final class RowWriter {
             try batch.bytes.withUnsafeBufferPointer { own in
                 try batch.cells.withUnsafeBufferPointer { cells in
                     try plan.defaultBytes.withUnsafeBufferPointer { defaults in
-                        let values = Values(cells: cells, chunk: chunk, own: own, defaults: defaults)
-                        for index in batch.rows.indices where batch.rows[index].entity == entityIndex {
+                        let values = RowValues(cells: cells, chunk: chunk, own: own, defaults: defaults)
+                        let rest = try writeAtOnce(batch, values, body)
+                        for index in rest..<batch.rows.count where batch.rows[index].entity == entityIndex {
                             try body(index, try write(batch.rows[index], values, batch, settle))
                         }
                     }
@@ -127,7 +138,7 @@ final class RowWriter {
     @inline(__always)
     private func write(
         _ row: RowBatch.Row,
-        _ values: Values,
+        _ values: RowValues,
         _ batch: borrowing RowBatch,
         _ settle: () throws -> Void
     ) throws -> Effect {
@@ -183,60 +194,62 @@ final class RowWriter {
         }
     }
 
-    /// A batch's cells with the bytes that they are slices of.
-    private struct Values {
-        let cells: UnsafeBufferPointer<Cell>
-        let chunk: UnsafeBufferPointer<UInt8>
-        let own: UnsafeBufferPointer<UInt8>
-        let defaults: UnsafeBufferPointer<UInt8>
+    // MARK: All at once
 
-        /// The same for the plan's defaults.
-        @inline(__always)
-        var absent: Values { Values(cells: cells, chunk: chunk, own: defaults, defaults: defaults) }
-
-        @inline(__always)
-        func text(_ cell: Cell) -> UnsafeRawBufferPointer {
-            let bytes = cell.tag == .chunkText ? chunk : own
-            return UnsafeRawBufferPointer(
-                UnsafeBufferPointer(rebasing: bytes[cell.textOffset..<cell.textOffset + cell.textLength])
-            )
+    /// Inserts the batch's rows up to the first that has to be looked up.
+    ///
+    /// - Returns: the index of that one in the batch, or the number of rows.
+    private func writeAtOnce(
+        _ batch: borrowing RowBatch,
+        _ values: RowValues,
+        _ body: (Int, Effect) throws -> Void
+    ) throws -> Int {
+        guard let feed, identifier.isEmpty || presence != nil else { return 0 }
+        let entity = plan.index
+        let rows = batch.rows.prefix { $0.entity != entity || $0.unmet < 0 }
+        let count = Int64(rows.count { $0.entity == entity })
+        guard count > 0, let first = try nextRowID(count) else { return count > 0 ? 0 : rows.count }
+        try feed.withRows(rows, presence: batch.presence, values: values, plan: plan) {
+            let code = sqlite3_step(insertAll)
+            sqlite3_reset(insertAll)
+            guard code == SQLITE_DONE else { throw error(code) }
         }
+        guard sqlite3_last_insert_rowid(connection) == first + count - 1 else {
+            throw ImportError(.software, "\(self.entity.table): the new rows do not follow one another")
+        }
+        var rowID = first
+        for index in rows.indices where rows[index].entity == entity {
+            presence?.add(mask(of: rows[index], in: batch), rowID: rowID)
+            try body(index, .inserted(rowID: rowID))
+            rowID += 1
+        }
+        return rows.count
+    }
+
+    /// The row id that the next row gets, if `count` of them follow one another: SQLite gives one more than the largest
+    /// (<https://www.sqlite.org/autoinc.html>).
+    ///
+    /// - Returns: nil where so many are not left.
+    private func nextRowID(_ count: Int64) throws -> Int64? {
+        let code = sqlite3_step(lastRowID)
+        defer { sqlite3_reset(lastRowID) }
+        guard code == SQLITE_ROW else { throw error(code) }
+        let last = sqlite3_column_int64(lastRowID, 0)
+        return last > Int64.max - count ? nil : last + 1
     }
 
     // MARK: Binding
 
-    /// Binds a cell; a text stays where it is (`SQLITE_STATIC`), so the statement is reset before the bytes go.
     @inline(__always)
-    private func bind(_ cell: Cell, _ values: Values, to statement: OpaquePointer?, at place: Int32) throws {
-        let code: Int32
-        switch cell.tag {
-        case .null: code = sqlite3_bind_null(statement, place)
-        case .integer: code = sqlite3_bind_int64(statement, place, cell.integerValue)
-        case .real: code = sqlite3_bind_double(statement, place, cell.realValue)
-        case .batchBlob:
-            let bytes = values.text(cell)
-            // A null pointer would bind NULL.
-            let address = bytes.baseAddress ?? UnsafeRawPointer(bitPattern: 1)
-            code = sqlite3_bind_blob(statement, place, address, Int32(bytes.count), nil)
-        case .chunkText, .batchText, .generatedText:
-            let bytes = values.text(cell)
-            // An empty text needs an address too: a null pointer would bind NULL.
-            let address = bytes.baseAddress ?? UnsafeRawPointer(bitPattern: 1)
-            code = sqlite3_bind_text(
-                statement,
-                place,
-                address?.assumingMemoryBound(to: CChar.self),
-                Int32(bytes.count),
-                nil
-            )
-        }
+    private func bind(_ cell: Cell, _ values: RowValues, to statement: OpaquePointer?, at place: Int32) throws {
+        let code = values.bind(cell, to: statement, at: place)
         if code != SQLITE_OK { throw error(code) }
     }
 
     /// Inserts a row: the cells that it has, and defaults in between.
     ///
     /// - Returns: whether it is there; not if the table refuses it.
-    private func insertRow(_ values: Values, _ row: RowBatch.Row, _ batch: borrowing RowBatch) throws -> Bool {
+    private func insertRow(_ values: RowValues, _ row: RowBatch.Row, _ batch: borrowing RowBatch) throws -> Bool {
         // Local, as each access to a class's property is checked.
         let insert = insert
         let plan = plan
@@ -305,7 +318,7 @@ final class RowWriter {
     // MARK: Merging
 
     /// The row with the same identifier, on which `select` stays until `merge` is done with it.
-    private func find(_ values: Values) throws -> Int64? {
+    private func find(_ values: RowValues) throws -> Int64? {
         for (place, attribute) in identifier.enumerated() {
             // A record that does not mention it is inserted with its default.
             if places[attribute] >= 0 {
@@ -326,7 +339,7 @@ final class RowWriter {
     }
 
     /// Sets what the record mentions and the stored object has otherwise; under `replace` also what it does not mention.
-    private func merge(_ values: Values, into rowID: Int64) throws -> Effect {
+    private func merge(_ values: RowValues, into rowID: Int64) throws -> Effect {
         let plan = plan
         let absent = values.absent
         var changed: [Int] = []
@@ -348,12 +361,12 @@ final class RowWriter {
 
     /// What the current row sets an attribute of a stored object to; nil to leave it alone.
     @inline(__always)
-    private func newValue(of attribute: Int, _ values: Values, _ absent: Values) -> (Cell, Values)? {
+    private func newValue(of attribute: Int, _ values: RowValues, _ absent: RowValues) -> (Cell, RowValues)? {
         if places[attribute] >= 0 { return (values.cells[places[attribute]], values) }
         return plan.onConflict == .replace ? (plan.defaults[attribute], absent) : nil
     }
 
-    private func isStored(_ cell: Cell, _ values: Values, at column: Int32) -> Bool {
+    private func isStored(_ cell: Cell, _ values: RowValues, at column: Int32) -> Bool {
         let type = sqlite3_column_type(select, column)
         switch cell.tag {
         case .null: return type == SQLITE_NULL

@@ -1,0 +1,64 @@
+import GRDBSQLite
+
+/// A batch's cells with the bytes that they are slices of.
+struct RowValues {
+    let cells: UnsafeBufferPointer<Cell>
+    let chunk: UnsafeBufferPointer<UInt8>
+    let own: UnsafeBufferPointer<UInt8>
+    let defaults: UnsafeBufferPointer<UInt8>
+
+    /// The same for the plan's defaults.
+    @inline(__always)
+    var absent: RowValues { RowValues(cells: cells, chunk: chunk, own: defaults, defaults: defaults) }
+
+    @inline(__always)
+    func text(_ cell: Cell) -> UnsafeRawBufferPointer {
+        let bytes = cell.tag == .chunkText ? chunk : own
+        return UnsafeRawBufferPointer(
+            UnsafeBufferPointer(rebasing: bytes[cell.textOffset..<cell.textOffset + cell.textLength])
+        )
+    }
+
+    /// Binds a cell (`sqlite3_bind_*`); a text stays where it is (`SQLITE_STATIC`), so the statement is reset before
+    /// the bytes go.
+    ///
+    /// - Returns: SQLite's result code.
+    @inline(__always)
+    func bind(_ cell: Cell, to statement: OpaquePointer?, at parameter: Int32) -> Int32 {
+        switch cell.tag {
+        case .null: return sqlite3_bind_null(statement, parameter)
+        case .integer: return sqlite3_bind_int64(statement, parameter, cell.integerValue)
+        case .real: return sqlite3_bind_double(statement, parameter, cell.realValue)
+        case .batchBlob:
+            let (address, count) = place(of: cell)
+            return sqlite3_bind_blob(statement, parameter, address, count, nil)
+        case .chunkText, .batchText, .generatedText:
+            let (address, count) = place(of: cell)
+            return sqlite3_bind_text(statement, parameter, address.assumingMemoryBound(to: CChar.self), count, nil)
+        }
+    }
+
+    /// Gives a cell as a function's or virtual table's result (`sqlite3_result_*`), where it stays as with `bind`.
+    @inline(__always)
+    func result(_ cell: Cell, _ context: OpaquePointer?) {
+        switch cell.tag {
+        // What nothing is said of is NULL.
+        case .null: break
+        case .integer: sqlite3_result_int64(context, cell.integerValue)
+        case .real: sqlite3_result_double(context, cell.realValue)
+        case .batchBlob:
+            let (address, count) = place(of: cell)
+            sqlite3_result_blob(context, address, count, nil)
+        case .chunkText, .batchText, .generatedText:
+            let (address, count) = place(of: cell)
+            sqlite3_result_text(context, address.assumingMemoryBound(to: CChar.self), count, nil)
+        }
+    }
+
+    /// Where a text or blob is; an empty one needs an address too, as a null pointer would stand for NULL.
+    @inline(__always)
+    private func place(of cell: Cell) -> (address: UnsafeRawPointer, count: Int32) {
+        let bytes = text(cell)
+        return (bytes.baseAddress ?? UnsafeRawPointer(bitPattern: 1)!, Int32(truncatingIfNeeded: bytes.count))
+    }
+}

@@ -117,6 +117,8 @@ extension AttributeType {
         if trimmed.count != text.count { notes.insert(.trimmed) }
         switch self {
         case .date:
+            // The commonest spellings, ahead of what the others need.
+            if let value = ISO8601Text.value(trimmed, scratch: &scratch) { return value }
             let token = JSONToken(kind: .string, bytes: trimmed)
             return try DateCoercion.iso8601.coerce(token, scratch: &scratch, notes: &notes)
         case .boolean:

@@ -124,6 +124,10 @@ package struct DateCoercion: Sendable {
     ) throws(CoercionError) -> CoercedValue {
         let trimmed = text.trimmed
         let added: CoercionNotes = trimmed.count == text.count ? [] : .trimmed
+        if beginsWithISO8601, storage == .iso8601, let value = ISO8601Text.value(trimmed, scratch: &scratch) {
+            notes.formUnion(added)
+            return value
+        }
         if beginsWithISO8601, let date = WrittenDate(iso8601: trimmed), let instant = instant(date) {
             notes.formUnion(added.union(self.notes(on: date)))
             return value(instant, verbatim: date.isCanonical ? trimmed : nil, scratch: &scratch, notes: &notes)

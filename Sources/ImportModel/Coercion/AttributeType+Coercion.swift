@@ -60,10 +60,9 @@ extension AttributeType {
         case .string:
             return .verbatim(ByteView(base: token.bytes.base - 1, count: token.bytes.count + 2))
         case .object, .array:
-            guard let space = JSONMinify.firstWhiteSpace(in: token.bytes) else { return .verbatim(token.bytes) }
+            guard JSONMinify.firstWhiteSpace(in: token.bytes) != nil else { return .verbatim(token.bytes) }
             let start = scratch.count
-            scratch.append(contentsOf: token.bytes[0..<space].buffer)
-            JSONMinify.append(token.bytes[space..<token.bytes.count], to: &scratch)
+            JSONMinify.append(token.bytes, to: &scratch)
             return .scratch(start..<scratch.count)
         case .null, .boolean, .number:
             return .verbatim(token.bytes)

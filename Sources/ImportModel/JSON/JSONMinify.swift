@@ -13,14 +13,23 @@ package enum JSONMinify {
 
     /// Appends `json`, which must be valid JSON, to `output` without its insignificant white space.
     package static func append(_ json: ByteView, to output: inout [UInt8]) {
-        var index = 0
-        while index < json.count {
-            while index < json.count, isWhiteSpace(json[index]) { index &+= 1 }
-            let start = index
-            while index < json.count, !isWhiteSpace(json[index]) {
-                index = json[index] == UInt8(ascii: "\"") ? endOfString(in: json, at: index) : index &+ 1
+        // Appended at once: what stands between white space is mostly a few bytes.
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: json.count) { minified in
+            var count = 0
+            var index = 0
+            while index < json.count {
+                let isString = json[index] == UInt8(ascii: "\"")
+                let end = isString ? endOfString(in: json, at: index) : index &+ 1
+                if isString || !isWhiteSpace(json[index]) {
+                    while index < end {
+                        minified.initializeElement(at: count, to: json[index])
+                        count &+= 1
+                        index &+= 1
+                    }
+                }
+                index = end
             }
-            output.append(contentsOf: json[start..<index].buffer)
+            output.append(contentsOf: UnsafeBufferPointer(rebasing: minified[..<count]))
         }
     }
 

@@ -11,7 +11,14 @@ package enum UTF8Validation {
             while index &+ 16 <= count {
                 let first = raw.loadUnaligned(fromByteOffset: index, as: UInt64.self)
                 let second = raw.loadUnaligned(fromByteOffset: index &+ 8, as: UInt64.self)
-                guard (first | second) & 0x8080_8080_8080_8080 == 0 else { break }
+                let high = (first | second) & 0x8080_8080_8080_8080
+                guard high == 0 else {
+                    // Straight to the first byte of the first character that is not ASCII.
+                    let (one, other) = (first & 0x8080_8080_8080_8080, second & 0x8080_8080_8080_8080)
+                    let word = UInt64(littleEndian: one != 0 ? one : other)
+                    index &+= (one != 0 ? 0 : 8) &+ word.trailingZeroBitCount >> 3
+                    break
+                }
                 index &+= 16
             }
             while index < count, bytes[index] < 0x80 { index &+= 1 }

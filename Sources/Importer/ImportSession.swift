@@ -214,8 +214,6 @@ final class ImportSession {
             (try DeferredIdentifier.isPending(job: job.id, database), try StoreIndexes(of: job, database))
         }
         guard isPending || !indexes.wanted.isEmpty else { return [] }
-        // The workers are gone: sorting may have the memory that they had.
-        try database.inDatabase { try $0.execute(sql: "PRAGMA cache_size = -32000") }
         let sources = SourceRecords(of: job, opener: opener, interruption: interruption)
         let changes = try database.write { [job, interruption] database in
             let changes = try DeferredIdentifier.settle(job, database, sources: sources) { try interruption.check() }

@@ -146,7 +146,7 @@ extension AttributeType {
     ) throws(CoercionError) -> CoercedValue {
         switch self {
         case .integer16, .integer32, .integer64:
-            if text.count <= 18, text.isInteger, let value = text.integerValue {
+            if let value = text.shortInteger {
                 guard integerRange.contains(value) else { throw error(.outOfRange, found: kind) }
                 return .integer(value)
             }
@@ -157,6 +157,7 @@ extension AttributeType {
             guard let value = form.int64, integerRange.contains(value) else { throw error(.outOfRange, found: kind) }
             return .integer(value)
         case .double:
+            if let value = text.shortDecimal { return .real(value) }
             guard let form = NumberForm(text) else { throw error(.wrongForm, found: kind) }
             let value = form.double
             guard value.isFinite else { throw error(.outOfRange, found: kind) }

@@ -85,6 +85,13 @@ final class ChunkDecoder {
         var decoders = decoders
         self.decoders = []
         let retried = retried
+        if retried == nil {
+            for place in decoders.indices {
+                decoders[place].retriedKey = nil
+                decoders[place].origin = nil
+            }
+        }
+        let source = chunk.entry.source
         reader.read(maxRecords) { line in
             path = line.path
             let record = retried?[line.ordinal]
@@ -98,23 +105,28 @@ final class ChunkDecoder {
             switch line.content {
             case .record where record?.isText == true: reject(line, .malformed, at: 0, plan, into: &batch)
             case .record(let reader):
-                decoders[place].retriedKey = record?.key
-                decoders[place].origin = record?.origin
-                decoders[place].decode(
-                    RecordDecoder.Input(
-                        line: line.bytes,
-                        lineOffset: line.offset,
-                        source: chunk.entry.source,
-                        byteOffset: line.byteOffset,
-                        ordinal: line.ordinal,
-                        root: line.root,
-                        recordKey: line.isKeyed ? 1 : -1
-                    ),
-                    tape: reader.tape,
-                    into: &batch
-                )
+                if retried != nil {
+                    decoders[place].retriedKey = record?.key
+                    decoders[place].origin = record?.origin
+                }
+                // Not the line itself, which would be copied into the closure.
+                let (bytes, offset, byteOffset) = (line.bytes, line.offset, line.byteOffset)
+                let (ordinal, root, recordKey) = (line.ordinal, line.root, line.isKeyed ? 1 : -1)
+                reader.withTokens { tokens in
+                    let input = RecordDecoder.Input(
+                        line: bytes,
+                        tokens: tokens,
+                        lineOffset: offset,
+                        source: source,
+                        byteOffset: byteOffset,
+                        ordinal: ordinal,
+                        root: root,
+                        recordKey: recordKey
+                    )
+                    decoders[place].decode(input, into: &batch)
+                }
             case .broken(let code, let place): reject(line, code, at: place, plan, into: &batch)
-            case .passedOver(let entry): reject(line, entry, plan, chunk, into: &batch)
+            case .passedOver(let place): reject(line, chunk.entry.rejects[place], plan, chunk, into: &batch)
             }
             // Rejects take many times the memory of their records: a batch of them ends early.
             return batch.rejectBytes < Self.maximumRejectBytes

@@ -32,8 +32,8 @@ final class ChunkReader {
         case record(RecordReader)
         /// Not one; why, and where in the line.
         case broken(CoercionError.Code, at: Int)
-        /// A record that the splitter passed over.
-        case passedOver(ChunkEntry.PassedOver)
+        /// A record that the splitter passed over; its place in the chunk's list of them.
+        case passedOver(Int)
     }
 
     private let reader: RecordReader
@@ -157,7 +157,7 @@ final class ChunkReader {
         guard nextPassedOver < rejects.count, rejects[nextPassedOver].line == line else {
             return .broken(.malformed, at: 0)
         }
-        return .passedOver(rejects[nextPassedOver])
+        return .passedOver(nextPassedOver)
     }
 }
 

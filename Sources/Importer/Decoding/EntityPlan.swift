@@ -4,6 +4,30 @@ import ImportModel
 ///
 /// Each distinct path is a slot; an attribute reads the first of its slots that the record fills.
 final class EntityPlan {
+    /// An attribute as decoding sees it.
+    struct Attribute {
+        /// The slot that is tried first, and whether there are more.
+        let firstSlot: Int32
+        let hasMoreSlots: Bool
+        let type: AttributeType
+        /// Whether the type alone says how it is coerced.
+        let isPlain: Bool
+        let isOptional: Bool
+        let isGenerated: Bool
+        /// Whether an inserted object must have it: not optional, without a default, and not made by the import.
+        let isRequired: Bool
+
+        fileprivate init(_ attribute: AttributeDescription, slots: [Int], isPlain: Bool) {
+            firstSlot = Int32(slots.first ?? 0)
+            hasMoreSlots = slots.count > 1
+            type = attribute.type
+            self.isPlain = isPlain
+            isOptional = attribute.isOptional
+            isGenerated = attribute.isGenerated
+            isRequired = !attribute.isOptional && attribute.defaultValue == nil && !attribute.isGenerated
+        }
+    }
+
     let entity: EntityDescription
     /// The entity's place in the job.
     let index: Int32
@@ -12,15 +36,14 @@ final class EntityPlan {
     let slotCount: Int
     /// The slots of each attribute, in the order in which they are tried.
     let slots: [[Int]]
-    /// The slot of each attribute that is tried first, and whether there are more.
-    let firstSlots: [Int]
-    let hasMoreSlots: [Bool]
-    /// The attributes' types, and whether they may be null.
+    /// The attributes' types.
     let types: [AttributeType]
-    let optional: [Bool]
-    /// The attributes' coercions, and whether the type alone says it all.
+    /// What decoding asks of each attribute, for every record.
+    ///
+    /// In memory of its own, which lives as long as the plan.
+    let attributes: UnsafeBufferPointer<Attribute>
+    /// The attributes' coercions.
     let coercions: [AttributeCoercion]
-    let isPlain: [Bool]
     /// The path of each slot, in words.
     let slotPaths: [String]
     /// The slot of the record itself (`$`), of its key (`$key`); -1 where no attribute reads them.
@@ -31,8 +54,6 @@ final class EntityPlan {
     /// Texts stand in `defaultBytes`.
     let defaults: [Cell]
     let defaultBytes: [UInt8]
-    /// Attributes that an inserted object must have: not optional, without a default, and not made by the import.
-    let required: [Bool]
     /// Attributes that an inserted object gets a UUID for if its record has no value.
     let generated: [Bool]
     /// Whether there is any.
@@ -76,17 +97,12 @@ final class EntityPlan {
                 return slot
             }
         }
-        firstSlots = slots.map { $0.first ?? 0 }
-        hasMoreSlots = slots.map { $0.count > 1 }
         types = entity.attributes.map(\.type)
-        optional = entity.attributes.map(\.isOptional)
         coercions = try entity.attributes.map { try Self.coercion(of: $0, in: entity, transformers) }
-        isPlain = coercions.map(\.isPlain)
         self.slotPaths = slotPaths
         slotCount = slotPaths.count
         recordSlot = slotOf[ExactText(AttributePath.record.description)] ?? -1
         recordKeySlot = slotOf[ExactText(AttributePath.recordKey.description)] ?? -1
-        required = entity.attributes.map { !$0.isOptional && $0.defaultValue == nil && !$0.isGenerated }
         generated = entity.attributes.map(\.isGenerated)
         hasGenerated = generated.contains(true)
         needsPresence = onConflict == .merge || onConflict == .replace && hasGenerated
@@ -94,6 +110,16 @@ final class EntityPlan {
         defaults = try entity.attributes.map { try Self.defaultCell(of: $0, in: entity, transformers, &defaultBytes) }
         self.defaultBytes = defaultBytes
         tree = KeyTree(keys)
+        let attributes = UnsafeMutableBufferPointer<Attribute>.allocate(capacity: entity.attributes.count)
+        for (place, attribute) in entity.attributes.enumerated() {
+            let element = Attribute(attribute, slots: slots[place], isPlain: coercions[place].isPlain)
+            attributes.initializeElement(at: place, to: element)
+        }
+        self.attributes = UnsafeBufferPointer(attributes)
+    }
+
+    deinit {
+        attributes.deallocate()
     }
 
     private static func coercion(

@@ -8,16 +8,11 @@ final class KeyTree {
     /// A key on the way to a slot.
     ///
     /// Nodes are in depth-first order, so that a node's descendants are a range. The first one is the record itself.
-    private struct Node {
+    fileprivate struct Node {
         /// The node's slot; -1 where it only leads further.
         var slot: Int32 = -1
-        /// Just past its last descendant.
+        /// Just past its last descendant: the next one of its parent's children, if there is one.
         var subtreeEnd: Int32 = 0
-        /// Where its children's numbers stand, in the order of the model.
-        var firstChild: Int32 = 0
-        var childCount: Int32 = 0
-        /// Its place among its parent's children.
-        var place: Int32 = 0
         /// Where its key's bytes stand.
         var keyOffset: Int32 = 0
         var keyLength: Int32 = 0
@@ -28,12 +23,66 @@ final class KeyTree {
         var tableSize: Int32 = 0
     }
 
+    /// The nodes with their keys: pointers without their owner, so that handing them on counts no reference.
+    ///
+    /// Valid for as long as the tree is.
+    struct Nodes {
+        fileprivate let nodes: UnsafeMutableBufferPointer<Node>
+        fileprivate let keys: UnsafeMutableBufferPointer<UInt8>
+
+        /// The slot of a node; -1 where it only leads further.
+        @inline(__always)
+        func slot(_ node: Int) -> Int { Int(nodes[node].slot) }
+
+        /// Whether keys below a node lead to slots.
+        @inline(__always)
+        func hasChildren(_ node: Int) -> Bool { Int(nodes[node].subtreeEnd) > node &+ 1 }
+
+        /// Just past a node and all below it: where the child after it stands, as far as its parent has one.
+        @inline(__always)
+        func end(of node: Int) -> Int { Int(nodes[node].subtreeEnd) }
+
+        /// Whether a node has this key.
+        @inline(__always)
+        func matches(_ node: Int, _ key: ByteView) -> Bool {
+            let length = Int(nodes[node].keyLength)
+            guard length == key.count, let keys = keys.baseAddress else { return false }
+            let own = keys + Int(nodes[node].keyOffset)
+            // Keys are short: two words that may overlap cover most of them.
+            if length >= 8 {
+                guard Self.areEqual(own, key.base, at: 0, as: UInt64.self),
+                    Self.areEqual(own, key.base, at: length &- 8, as: UInt64.self)
+                else { return false }
+                return length <= 16 || memcmp(own + 8, key.base + 8, length &- 16) == 0
+            }
+            if length >= 4 {
+                return Self.areEqual(own, key.base, at: 0, as: UInt32.self)
+                    && Self.areEqual(own, key.base, at: length &- 4, as: UInt32.self)
+            }
+            if length >= 2 {
+                return Self.areEqual(own, key.base, at: 0, as: UInt16.self)
+                    && Self.areEqual(own, key.base, at: length &- 2, as: UInt16.self)
+            }
+            return length == 0 || own[0] == key[0]
+        }
+
+        /// Whether two texts have the same bytes from `offset` on for the length of a word.
+        @inline(__always)
+        private static func areEqual<Word: FixedWidthInteger & BitwiseCopyable>(
+            _ one: UnsafePointer<UInt8>,
+            _ other: UnsafePointer<UInt8>,
+            at offset: Int,
+            as word: Word.Type
+        ) -> Bool {
+            UnsafeRawPointer(one).loadUnaligned(fromByteOffset: offset, as: word)
+                == UnsafeRawPointer(other).loadUnaligned(fromByteOffset: offset, as: word)
+        }
+    }
+
     /// How many nodes there are.
     let count: Int
-    private let nodes: UnsafeMutableBufferPointer<Node>
-    /// The numbers of all nodes' children, and then all tables.
-    private let numbers: UnsafeMutableBufferPointer<Int32>
-    private let keys: UnsafeMutableBufferPointer<UInt8>
+    let nodes: Nodes
+    private let tables: UnsafeMutableBufferPointer<Int32>
     /// The path of each node in words, for errors and the ledger.
     private let paths: [String]
 
@@ -44,67 +93,33 @@ final class KeyTree {
         var layout = Layout()
         layout.add(root, path: [])
         count = layout.nodes.count
-        nodes = .copy(of: layout.nodes)
-        numbers = .copy(of: layout.numbers)
-        keys = .copy(of: layout.keys)
+        nodes = Nodes(nodes: .copy(of: layout.nodes), keys: .copy(of: layout.keys))
+        tables = .copy(of: layout.tables)
         paths = layout.paths
     }
 
     deinit {
-        nodes.deallocate()
-        numbers.deallocate()
-        keys.deallocate()
+        nodes.nodes.deallocate()
+        nodes.keys.deallocate()
+        tables.deallocate()
     }
 
     /// The path of a node in words.
     func path(_ node: Int) -> String { paths[node] }
 
-    /// The slot of a node; -1 where it only leads further.
-    @inline(__always)
-    func slot(_ node: Int) -> Int { Int(nodes[node].slot) }
-
-    /// Whether keys below a node lead to slots.
-    @inline(__always)
-    func hasChildren(_ node: Int) -> Bool { nodes[node].childCount > 0 }
-
     /// A node and all below it.
-    func subtree(_ node: Int) -> Range<Int> { node..<Int(nodes[node].subtreeEnd) }
+    func subtree(_ node: Int) -> Range<Int> { node..<nodes.end(of: node) }
 
     /// The child of `node` with this key, or -1.
-    ///
-    /// - Parameter guess: the place among the children where it is looked for first; moved past the child found, as
-    ///   records of a kind have their keys in the same order.
-    @inline(__always)
-    func child(of node: Int, key: ByteView, guess: inout Int) -> Int {
-        if guess < Int(nodes[node].childCount) {
-            let candidate = Int(numbers[Int(nodes[node].firstChild) &+ guess])
-            if matches(candidate, key) {
-                guess &+= 1
-                return candidate
-            }
-        }
-        let found = lookUp(node, key)
-        if found >= 0 { guess = Int(nodes[found].place) &+ 1 }
-        return found
-    }
-
-    @inline(__always)
-    private func matches(_ node: Int, _ key: ByteView) -> Bool {
-        let length = Int(nodes[node].keyLength)
-        guard length == key.count else { return false }
-        guard length > 0, let own = keys.baseAddress else { return length == 0 }
-        return memcmp(own + Int(nodes[node].keyOffset), key.base, length) == 0
-    }
-
-    private func lookUp(_ node: Int, _ key: ByteView) -> Int {
-        let mask = Int(nodes[node].tableSize) - 1
+    func child(of node: Int, key: ByteView) -> Int {
+        let mask = Int(nodes.nodes[node].tableSize) - 1
         guard mask >= 0 else { return -1 }
-        let table = Int(nodes[node].table)
+        let table = Int(nodes.nodes[node].table)
         var place = Self.hash(key) & mask
         while true {
-            let child = Int(numbers[table + place])
+            let child = Int(tables[table + place])
             if child == 0 { return -1 }
-            if matches(child, key) { return child }
+            if nodes.matches(child, key) { return child }
             place = (place + 1) & mask
         }
     }
@@ -138,17 +153,16 @@ final class KeyTree {
     /// The tree as it lies in memory.
     private struct Layout {
         var nodes: [Node] = []
-        var numbers: [Int32] = []
+        var tables: [Int32] = []
         var keys: [UInt8] = []
         var paths: [String] = []
 
         /// - Returns: the number of the branch's node.
         @discardableResult
-        mutating func add(_ branch: Branch, path: [String], place: Int = 0) -> Int32 {
+        mutating func add(_ branch: Branch, path: [String]) -> Int32 {
             let number = nodes.count
             var node = Node()
             node.slot = Int32(branch.slot)
-            node.place = Int32(place)
             if let key = path.last {
                 node.keyOffset = Int32(keys.count)
                 node.keyLength = Int32(key.utf8.count)
@@ -157,18 +171,15 @@ final class KeyTree {
             nodes.append(node)
             paths.append(AttributePath(keys: path).description)
             var children: [Int32] = []
-            for (place, key) in branch.keys.enumerated() {
+            for key in branch.keys {
                 guard let child = branch.children[ExactText(key)] else { continue }
-                children.append(add(child, path: path + [key], place: place))
+                children.append(add(child, path: path + [key]))
             }
             node.subtreeEnd = Int32(nodes.count)
-            node.firstChild = Int32(numbers.count)
-            node.childCount = Int32(children.count)
-            numbers += children
             let table = table(of: children)
-            node.table = Int32(numbers.count)
+            node.table = Int32(tables.count)
             node.tableSize = Int32(table.count)
-            numbers += table
+            tables += table
             nodes[number] = node
             return Int32(number)
         }
@@ -193,8 +204,9 @@ final class KeyTree {
 extension UnsafeMutableBufferPointer {
     /// Memory of its own with these elements.
     fileprivate static func copy(of elements: [Element]) -> Self {
-        let memory = Self.allocate(capacity: elements.count)
+        // Never without an address.
+        let memory = Self.allocate(capacity: Swift.max(1, elements.count))
         _ = memory.initialize(from: elements)
-        return memory
+        return Self(rebasing: memory[..<elements.count])
     }
 }

@@ -8,8 +8,7 @@ extension RecordDecoder {
         expected: String,
         found: String,
         _ token: Int,
-        _ input: Input,
-        _ tape: borrowing RecordTape
+        _ input: Input
     ) -> RecordError {
         RecordError(
             entity: plan.entity.name,
@@ -17,62 +16,61 @@ extension RecordDecoder {
             code: code,
             expected: expected,
             found: found,
-            byteOffset: position(of: token, input, tape)
+            byteOffset: position(of: token, input)
         )
     }
 
     /// The source position of a value's first byte, a string's quote included.
-    func position(of index: Int, _ input: Input, _ tape: borrowing RecordTape) -> Int64 {
-        let token = tape.tokens[index]
+    func position(of index: Int, _ input: Input) -> Int64 {
+        let token = input.tokens[index]
         return input.byteOffset + Int64(token.start) - (token.kind == .string ? 1 : 0)
     }
 
     /// A value's own bytes in the record's line, a string's quotes included.
-    func range(of index: Int, _ tape: borrowing RecordTape) -> Range<Int> {
-        let token = tape.tokens[index]
+    func range(of index: Int, _ input: Input) -> Range<Int> {
+        let token = input.tokens[index]
         let quotes = token.kind == .string ? 1 : 0
         return Int(token.start) - quotes..<Int(token.start) + Int(token.length) + quotes
     }
 
-    func bytes(of index: Int, _ input: Input, _ tape: borrowing RecordTape) -> ByteView {
-        input.line[range(of: index, tape)]
+    func bytes(of index: Int, _ input: Input) -> ByteView {
+        input.line[range(of: index, input)]
     }
 
-    func place(_ input: Input, _ tape: borrowing RecordTape) -> RowBatch.Place {
-        let range = range(of: input.root, tape)
+    func place(_ input: Input) -> RowBatch.Place {
+        let range = range(of: input.root, input)
         let identifier = plan.identifier.first.map { token(of: $0).token } ?? -1
         return RowBatch.Place(
             chunkOffset: input.lineOffset + range.lowerBound,
             keyedLineOffset: input.recordKey >= 0 ? input.lineOffset : -1,
-            byteOffset: position(of: input.root, input, tape),
+            byteOffset: position(of: input.root, input),
             length: range.count,
-            identifierOffset: position(of: identifier < 0 ? input.root : identifier, input, tape)
+            identifierOffset: position(of: identifier < 0 ? input.root : identifier, input)
         )
     }
 
     func reject(
         _ input: Input,
-        _ tape: borrowing RecordTape,
         errors: [RecordError],
         nulled: [String] = []
     ) -> RowBatch.Reject {
-        let bytes = self.bytes(of: input.root, input, tape)
+        let bytes = self.bytes(of: input.root, input)
         return RowBatch.Reject(
             entity: plan.index,
             ordinal: input.ordinal,
-            byteOffset: position(of: input.root, input, tape),
+            byteOffset: position(of: input.root, input),
             length: Int64(bytes.count),
             errors: errors,
             nulled: nulled,
             bytes: Array(bytes.buffer),
-            key: recordKey(input, tape)
+            key: recordKey(input)
         )
     }
 
     /// The key of a keyed record.
-    func recordKey(_ input: Input, _ tape: borrowing RecordTape) -> String? {
+    func recordKey(_ input: Input) -> String? {
         guard input.recordKey >= 0 else { return nil }
-        let token = tape.token(input.recordKey, in: input.line)
+        let token = input.tokens[input.recordKey].json(in: input.line)
         guard token.hasEscapes else { return String(decoding: token.bytes.buffer, as: UTF8.self) }
         var key: [UInt8] = []
         _ = Unescaping.append(token.bytes, to: &key)

@@ -2,39 +2,38 @@ import ImportModel
 
 extension RecordDecoder {
     /// What the record says of an attribute.
-    @inline(__always)
+    @inline(never)
     mutating func cell(
         _ attribute: Int,
         token index: Int,
         slot: Int,
         input: Input,
-        tape: borrowing RecordTape,
         batch: inout RowBatch
     ) -> Cell {
-        if isLossless, repeated[slot] == generation {
+        if isLossless, marks.repeated[slot] == generation {
             let (path, expected) = (plan.slotPaths[slot], plan.types[attribute].rawValue)
-            let error = error(.lossy, at: path, expected: expected, found: Self.repeatedKey, index, input, tape)
-            return misfit(error, attribute, input, tape, &batch)
+            let error = error(.lossy, at: path, expected: expected, found: Self.repeatedKey, index, input)
+            return misfit(error, attribute, input, &batch)
         }
-        let token = tape.token(index, in: input.line)
+        let token = input.tokens[index]
         if token.kind == .null {
-            if plan.generated[attribute] { return generatedCell(attribute, input, tape, &batch.bytes) }
-            if !plan.optional[attribute] {
+            if plan.attributes[attribute].isGenerated { return generatedCell(attribute, input, &batch.bytes) }
+            if !plan.attributes[attribute].isOptional {
                 let (path, expected) = (plan.slotPaths[slot], plan.types[attribute].rawValue)
                 errors.append(
-                    error(.unexpectedNull, at: path, expected: expected, found: "null", index, input, tape)
+                    error(.unexpectedNull, at: path, expected: expected, found: "null", index, input)
                 )
             }
             return .null
         }
-        return cell(attribute, token, isInChunk: true, slot: slot, index, input, tape, &batch)
+        let json = token.json(in: input.line)
+        return cell(attribute, json, isInChunk: true, slot: slot, index, input, &batch)
     }
 
     /// The cell of an attribute that reads `retriedKey`.
     mutating func keyCell(
         _ attribute: Int,
         input: Input,
-        tape: borrowing RecordTape,
         batch: inout RowBatch
     ) -> Cell {
         // As a token it stands between its quotes, which are part of the value where that is JSON.
@@ -43,7 +42,7 @@ extension RecordDecoder {
             let bytes = ByteView(buffer)[1..<text.count - 1]
             let hasEscapes = bytes.buffer.contains(UInt8(ascii: "\\"))
             let token = JSONToken(kind: .string, bytes: bytes, hasEscapes: hasEscapes)
-            return cell(attribute, token, isInChunk: false, slot: plan.recordKeySlot, input.root, input, tape, &batch)
+            return cell(attribute, token, isInChunk: false, slot: plan.recordKeySlot, input.root, input, &batch)
         }
     }
 
@@ -60,27 +59,27 @@ extension RecordDecoder {
         slot: Int,
         _ index: Int,
         _ input: Input,
-        _ tape: borrowing RecordTape,
         _ batch: inout RowBatch
     ) -> Cell {
-        let type = plan.types[attribute]
+        let type = plan.attributes[attribute].type
         var notes: CoercionNotes = []
         do {
             let value =
-                plan.isPlain[attribute]
+                plan.attributes[attribute].isPlain
                 ? try type.coerce(token, scratch: &batch.bytes, notes: &notes)
                 : try plan.coercions[attribute].coerce(token, scratch: &batch.bytes, notes: &notes)
             if !notes.isEmpty {
                 if isLossless, let loss = notes.ledgerKinds.first(where: \.isLoss) {
                     let found = loss.found(in: token.kind, type)
                     let (path, expected) = (plan.slotPaths[slot], type.rawValue)
-                    let error = error(.lossy, at: path, expected: expected, found: found, index, input, tape)
-                    return misfit(error, attribute, input, tape, &batch)
+                    let error = error(.lossy, at: path, expected: expected, found: found, index, input)
+                    return misfit(error, attribute, input, &batch)
                 }
                 self.notes.append((notes, attribute))
             }
             switch value {
-            case .null: return plan.generated[attribute] ? generatedCell(attribute, input, tape, &batch.bytes) : .null
+            case .null:
+                return plan.attributes[attribute].isGenerated ? generatedCell(attribute, input, &batch.bytes) : .null
             case .integer(let number): return .integer(number)
             case .real(let number): return .real(number)
             case .verbatim(let text) where isInChunk:
@@ -96,10 +95,10 @@ extension RecordDecoder {
             case .blob(let range): return .text(.batchBlob, offset: range.lowerBound, length: range.count)
             }
         } catch {
-            let cell = misfit(recordError(error, slot, index, input, tape), attribute, input, tape, &batch)
+            let cell = misfit(recordError(error, slot, index, input), attribute, input, &batch)
             // A value that becomes null is one error in all counts.
-            if onError == .null, plan.optional[attribute] { return cell }
-            for other in error.others { errors.append(recordError(other, slot, index, input, tape)) }
+            if onError == .null, plan.attributes[attribute].isOptional { return cell }
+            for other in error.others { errors.append(recordError(other, slot, index, input)) }
             return cell
         }
     }
@@ -109,11 +108,10 @@ extension RecordDecoder {
         _ error: CoercionError,
         _ slot: Int,
         _ index: Int,
-        _ input: Input,
-        _ tape: borrowing RecordTape
+        _ input: Input
     ) -> RecordError {
         let path = error.keyPath(at: plan.slotPaths[slot])
-        return self.error(error.code, at: path, expected: error.expected, found: error.found, index, input, tape)
+        return self.error(error.code, at: path, expected: error.expected, found: error.found, index, input)
     }
 
     /// Notes that a value does not fit: it is null where that is wanted and may be, and else its record is rejected.
@@ -123,20 +121,18 @@ extension RecordDecoder {
         _ error: RecordError,
         _ attribute: Int,
         _ input: Input,
-        _ tape: borrowing RecordTape,
         _ batch: inout RowBatch
     ) -> Cell {
         errors.append(error)
-        guard onError == .null, plan.optional[attribute] else { return .null }
+        guard onError == .null, plan.attributes[attribute].isOptional else { return .null }
         nulled.append(attribute)
-        return plan.generated[attribute] ? generatedCell(attribute, input, tape, &batch.bytes) : .null
+        return plan.attributes[attribute].isGenerated ? generatedCell(attribute, input, &batch.bytes) : .null
     }
 
     /// A UUID for an object whose record has no value for it.
     func generatedCell(
         _ attribute: Int,
         _ input: Input,
-        _ tape: borrowing RecordTape,
         _ bytes: inout [UInt8]
     ) -> Cell {
         let offset = bytes.count
@@ -144,8 +140,8 @@ extension RecordDecoder {
             entity: plan.entity.name,
             attribute: plan.entity.attributes[attribute].name,
             source: origin?.source ?? input.source,
-            byteOffset: origin?.byteOffset ?? position(of: input.root, input, tape),
-            record: self.bytes(of: input.root, input, tape),
+            byteOffset: origin?.byteOffset ?? position(of: input.root, input),
+            record: self.bytes(of: input.root, input),
             to: &bytes
         )
         return .text(.generatedText, offset: offset, length: bytes.count - offset)

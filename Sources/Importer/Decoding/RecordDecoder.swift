@@ -7,8 +7,9 @@ import ImportModel
 struct RecordDecoder {
     /// One record as it is handed to `decode`.
     struct Input {
-        /// The bytes that the tape was made from: the record's line of its chunk.
+        /// The record's line of its chunk, and the tokens that were made from it.
         let line: ByteView
+        let tokens: UnsafeBufferPointer<RecordTape.Token>
         /// Where the line begins in the chunk's bytes.
         let lineOffset: Int
         /// The source's place in the job, from 0.
@@ -32,11 +33,7 @@ struct RecordDecoder {
 
     let plan: EntityPlan
     private let tree: KeyTree
-    /// The token that fills each slot, as far as `filled` has the current generation.
-    private var slotToken: [Int32]
-    private var filled: [UInt32]
-    /// The generation in which each node's key was last seen.
-    private var seen: [UInt32]
+    let marks: RecordMarks
     var generation: UInt32 = 0
     private var keyScratch: [UInt8] = []
     let onError: ErrorPolicy
@@ -44,15 +41,12 @@ struct RecordDecoder {
     var errors: [RecordError] = []
     /// The attributes that become null instead; of each of the other errors the record is rejected.
     var nulled: [Int] = []
-    /// The generation in which a key that fills each slot was last seen again.
-    var repeated: [UInt32]
     /// What the record at hand lost or changed; counted only when the record is taken.
     private var changes: [(kind: LedgerKind, attribute: String)] = []
     var notes: [(notes: CoercionNotes, attribute: Int)] = []
     /// Notes of the records taken since `flush`, by attribute and kind.
     private var noteCounts: [Int64]
     private var unmet: [RecordError] = []
-    private let presenceWords: Int
     /// The key that the record at hand had in its collection, in a retry: it stands beside the record there.
     var retriedKey: [UInt8]?
     /// Where the record at hand stood before, in a retry.
@@ -70,128 +64,122 @@ struct RecordDecoder {
         tree = plan.tree
         self.onError = onError
         self.isLossless = isLossless
-        repeated = Array(repeating: 0, count: plan.slotCount)
-        slotToken = Array(repeating: -1, count: plan.slotCount)
-        filled = Array(repeating: 0, count: plan.slotCount)
-        seen = Array(repeating: 0, count: plan.tree.count)
+        marks = RecordMarks(plan)
         noteCounts = Array(repeating: 0, count: plan.types.count * CoercionNotes.count)
-        presenceWords = (plan.entity.attributes.count + 63) / 64
     }
 
     /// Appends the record's row to `batch`, or a reject with all of its errors.
-    mutating func decode(_ input: Input, tape: borrowing RecordTape, into batch: inout RowBatch) {
+    mutating func decode(_ input: Input, into batch: inout RowBatch) {
         generation &+= 1
         if generation == 0 {
             // After four billion records the marks of the first ones would count again.
-            filled = Array(repeating: 0, count: filled.count)
-            repeated = Array(repeating: 0, count: repeated.count)
-            seen = Array(repeating: 0, count: seen.count)
+            marks.reset()
             generation = 1
         }
-        errors.removeAll(keepingCapacity: true)
-        nulled.removeAll(keepingCapacity: true)
-        unmet.removeAll(keepingCapacity: true)
-        changes.removeAll(keepingCapacity: true)
-        notes.removeAll(keepingCapacity: true)
-        let root = tape.tokens[input.root]
+        // Mostly they are empty.
+        if !errors.isEmpty { errors.removeAll(keepingCapacity: true) }
+        if !nulled.isEmpty { nulled.removeAll(keepingCapacity: true) }
+        if !unmet.isEmpty { unmet.removeAll(keepingCapacity: true) }
+        if !changes.isEmpty { changes.removeAll(keepingCapacity: true) }
+        if !notes.isEmpty { notes.removeAll(keepingCapacity: true) }
+        let root = input.tokens[input.root]
         if plan.recordSlot >= 0 { fill(plan.recordSlot, input.root) }
         if plan.recordKeySlot >= 0, input.recordKey >= 0 { fill(plan.recordKeySlot, input.recordKey) }
         if plan.recordKeySlot >= 0, retriedKey != nil { fill(plan.recordKeySlot, Self.retriedKeyToken) }
         let isNoObject = root.kind != .object && plan.recordSlot < 0
         if root.kind == .object {
-            walk(input.root, node: 0, isCovered: plan.recordSlot >= 0, input: input, tape: tape)
+            walk(input.root, node: 0, isCovered: plan.recordSlot >= 0, input: input)
         } else if isNoObject {
-            errors.append(
-                error(.notAnObject, at: "", expected: "object", found: root.kind.name, input.root, input, tape)
-            )
+            errors.append(error(.notAnObject, at: "", expected: "object", found: root.kind.name, input.root, input))
         }
-        appendRow(input, isNoObject: isNoObject, tape: tape, to: &batch)
+        appendRow(input, isNoObject: isNoObject, to: &batch)
     }
 
     @inline(__always)
-    private mutating func fill(_ slot: Int, _ token: Int) {
-        slotToken[slot] = Int32(truncatingIfNeeded: token)
-        filled[slot] = generation
+    private func fill(_ slot: Int, _ token: Int) {
+        marks.slots[slot] = RecordMarks.Slot(generation: generation, token: Int32(truncatingIfNeeded: token))
     }
 
     // MARK: Keys
 
-    private mutating func walk(
-        _ object: Int,
-        node: Int,
-        isCovered: Bool,
-        input: Input,
-        tape: borrowing RecordTape
-    ) {
-        var index = object + 1
-        let end = Int(tape.tokens[object].next)
-        var guess = 0
+    /// Notes which tokens fill the slots below a node.
+    private mutating func walk(_ object: Int, node: Int, isCovered: Bool, input: Input) {
+        // Pointers of their own: each look at a property of a class would else count its reference.
+        let (tokens, nodes, seen, slots) = (input.tokens, tree.nodes, marks.seen, marks.slots)
+        let generation = generation
+        var index = object &+ 1
+        let end = Int(tokens[object].next)
+        // Records of a kind have their keys in the same order, which is mostly that of the model.
+        var guess = node &+ 1
+        let last = nodes.end(of: node)
         while index < end {
-            let key = tape.tokens[index]
-            let value = index + 1
-            let child: Int
-            if key.hasEscapes {
-                keyScratch.removeAll(keepingCapacity: true)
-                _ = Unescaping.append(tape.token(index, in: input.line).bytes, to: &keyScratch)
-                child = keyScratch.withUnsafeBufferPointer { tree.child(of: node, key: ByteView($0), guess: &guess) }
-            } else {
-                let start = Int(key.start)
-                child = tree.child(of: node, key: input.line[start..<start + Int(key.length)], guess: &guess)
+            let key = tokens[index]
+            let value = index &+ 1
+            index = Int(tokens[value].next)
+            var child = guess
+            if key.hasEscapes || guess == last || !nodes.matches(guess, key.bytes(in: input.line)) {
+                child = self.child(of: node, key: key, input: input)
+                guard child >= 0 else {
+                    if !isCovered { countUnknown(value &- 1, in: node, input: input) }
+                    continue
+                }
             }
-            if child >= 0 {
-                take(value, as: child, isCovered: isCovered, input: input, tape: tape)
-            } else if !isCovered {
-                countUnknown(index, in: node, input: input, tape: tape)
+            guess = nodes.end(of: child)
+            if seen[child] == generation { takeBack(child, before: value, input: input) }
+            seen[child] = generation
+            let slot = nodes.slot(child)
+            if slot >= 0 {
+                slots[slot] = RecordMarks.Slot(generation: generation, token: Int32(truncatingIfNeeded: value))
             }
-            index = Int(tape.tokens[value].next)
+            if nodes.hasChildren(child) {
+                descend(value, node: child, isCovered: isCovered, input: input)
+            }
         }
     }
 
-    @inline(__always)
-    private mutating func take(
-        _ value: Int,
-        as child: Int,
-        isCovered: Bool,
-        input: Input,
-        tape: borrowing RecordTape
-    ) {
-        if seen[child] == generation {
-            // A key that stands twice: the last value counts, and nothing of the first one's subtree stays.
-            changes.append((.duplicateKey, tree.path(child)))
-            if isLossless { noteRepetition(of: child, value, input: input, tape: tape) }
-            for node in tree.subtree(child) {
-                seen[node] = 0
-                let slot = tree.slot(node)
-                if slot >= 0 { filled[slot] = 0 }
-            }
-        }
-        seen[child] = generation
-        let slot = tree.slot(child)
-        if slot >= 0 { fill(slot, value) }
-        guard tree.hasChildren(child) else { return }
-        let kind = tape.tokens[value].kind
+    /// Goes on with the value of a key that leads to others.
+    private mutating func descend(_ value: Int, node: Int, isCovered: Bool, input: Input) {
+        let kind = input.tokens[value].kind
+        let isFilled = tree.nodes.slot(node) >= 0
         if kind == .object {
-            walk(
-                value,
-                node: child,
-                isCovered: isCovered || slot >= 0,
-                input: input,
-                tape: tape
-            )
-        } else if kind != .null, slot < 0, !isCovered {
-            changes.append((.unknownKey, tree.path(child)))
+            walk(value, node: node, isCovered: isCovered || isFilled, input: input)
+        } else if kind != .null, !isFilled, !isCovered {
+            changes.append((.unknownKey, tree.path(node)))
+        }
+    }
+
+    /// The child with this key, or -1.
+    ///
+    /// Not inlined, as it is for keys that are not the next one.
+    @inline(never)
+    private mutating func child(of node: Int, key: RecordTape.Token, input: Input) -> Int {
+        guard key.hasEscapes else { return tree.child(of: node, key: key.bytes(in: input.line)) }
+        keyScratch.removeAll(keepingCapacity: true)
+        _ = Unescaping.append(key.bytes(in: input.line), to: &keyScratch)
+        return keyScratch.withUnsafeBufferPointer { tree.child(of: node, key: ByteView($0)) }
+    }
+
+    /// A key that stands twice: the last value counts, and nothing of the first one's subtree stays.
+    @inline(never)
+    private mutating func takeBack(_ child: Int, before value: Int, input: Input) {
+        changes.append((.duplicateKey, tree.path(child)))
+        if isLossless { noteRepetition(of: child, value, input: input) }
+        for node in tree.subtree(child) {
+            marks.seen[node] = 0
+            let slot = tree.nodes.slot(node)
+            if slot >= 0 { marks.slots[slot].generation = 0 }
         }
     }
 
     /// Where a value may lose nothing, a key that stands twice is an error: that of the attribute that reads it, if one
     /// does, and else the record's.
-    private mutating func noteRepetition(of child: Int, _ value: Int, input: Input, tape: borrowing RecordTape) {
-        let slot = tree.slot(child)
+    private mutating func noteRepetition(of child: Int, _ value: Int, input: Input) {
+        let slot = tree.nodes.slot(child)
         if slot >= 0 {
-            repeated[slot] = generation
+            marks.repeated[slot] = generation
         } else {
             let (path, found) = (tree.path(child), Self.repeatedKey)
-            errors.append(error(.lossy, at: path, expected: "object", found: found, value, input, tape))
+            errors.append(error(.lossy, at: path, expected: "object", found: found, value, input))
         }
     }
 
@@ -200,11 +188,10 @@ struct RecordDecoder {
     private mutating func countUnknown(
         _ key: Int,
         in node: Int,
-        input: Input,
-        tape: borrowing RecordTape
+        input: Input
     ) {
         var text: [UInt8] = []
-        let token = tape.token(key, in: input.line)
+        let token = input.tokens[key].json(in: input.line)
         if token.hasEscapes {
             _ = Unescaping.append(token.bytes, to: &text)
         } else {
@@ -218,12 +205,11 @@ struct RecordDecoder {
 
     // MARK: Attributes
 
-    @inline(__always)
+    /// What the record has for an attribute: the first of its slots that is filled, and by which token; -1 for none.
     func token(of attribute: Int) -> (token: Int, slot: Int) {
-        let first = plan.firstSlots[attribute]
-        if filled[first] == generation { return (Int(slotToken[first]), first) }
-        guard plan.hasMoreSlots[attribute] else { return (-1, -1) }
-        for slot in plan.slots[attribute] where filled[slot] == generation { return (Int(slotToken[slot]), slot) }
+        for slot in plan.slots[attribute] where marks.slots[slot].generation == generation {
+            return (Int(marks.slots[slot].token), slot)
+        }
         return (-1, -1)
     }
 
@@ -232,69 +218,71 @@ struct RecordDecoder {
     private mutating func appendRow(
         _ input: Input,
         isNoObject: Bool,
-        tape: borrowing RecordTape,
         to batch: inout RowBatch
     ) {
-        let firstCell = batch.cells.count
-        let firstWord = batch.presence.count
         let firstByte = batch.bytes.count
-        for _ in 0..<presenceWords { batch.presence.append(0) }
-        for attribute in 0..<plan.types.count {
-            let (token, slot) = token(of: attribute)
-            if token == Self.retriedKeyToken {
-                batch.presence[firstWord + attribute >> 6] |= 1 << UInt64(attribute & 63)
-                batch.cells.append(keyCell(attribute, input: input, tape: tape, batch: &batch))
+        let (cells, presence) = (marks.cells, marks.presence)
+        let (attributes, slots) = (plan.attributes, marks.slots)
+        let generation = generation
+        var count = 0
+        for word in presence.indices { presence[word] = 0 }
+        for attribute in attributes.indices {
+            var slot = Int(attributes[attribute].firstSlot)
+            var token = slots[slot].generation == generation ? Int(slots[slot].token) : -1
+            if slots[slot].generation != generation, attributes[attribute].hasMoreSlots {
+                (token, slot) = self.token(of: attribute)
+            }
+            let cell: Cell
+            if token >= 0 {
+                cell = self.cell(attribute, token: token, slot: slot, input: input, batch: &batch)
+            } else if token == Self.retriedKeyToken {
+                cell = keyCell(attribute, input: input, batch: &batch)
+            } else if attributes[attribute].isGenerated, !isNoObject {
+                cell = generatedCell(attribute, input, &batch.bytes)
+            } else {
+                if attributes[attribute].isRequired, !isNoObject { missing(attribute, input) }
                 continue
             }
-            if token < 0 {
-                if plan.generated[attribute], !isNoObject {
-                    batch.presence[firstWord + attribute >> 6] |= 1 << UInt64(attribute & 63)
-                    batch.cells.append(generatedCell(attribute, input, tape, &batch.bytes))
-                } else if plan.required[attribute], !isNoObject {
-                    missing(attribute, input, tape)
-                }
-                continue
-            }
-            batch.presence[firstWord + attribute >> 6] |= 1 << UInt64(attribute & 63)
-            batch.cells.append(cell(attribute, token: token, slot: slot, input: input, tape: tape, batch: &batch))
+            cells[count] = cell
+            count &+= 1
+            presence[attribute >> 6] |= 1 << UInt64(attribute & 63)
         }
         guard errors.count == nulled.count else {
-            batch.cells.removeLast(batch.cells.count - firstCell)
-            batch.presence.removeLast(batch.presence.count - firstWord)
             batch.bytes.removeLast(batch.bytes.count - firstByte)
-            batch.reject(reject(input, tape, errors: errors + unmet))
+            batch.reject(reject(input, errors: errors + unmet))
             return
         }
-        countChanges(&batch)
+        if !changes.isEmpty || !notes.isEmpty { countChanges(&batch) }
         if !unmet.isEmpty {
-            batch.unmet.append(reject(input, tape, errors: errors + unmet, nulled: nulledNames))
+            batch.unmet.append(reject(input, errors: errors + unmet, nulled: nulledNames))
         } else if !errors.isEmpty {
             batch.count(errors, nulled: nulledNames, entity: plan.index, ordinal: input.ordinal)
         }
-        if plan.keepsPlaces { batch.places.append(place(input, tape)) }
+        if plan.keepsPlaces { batch.places.append(place(input)) }
         batch.rows.append(
             RowBatch.Row(
                 entity: plan.index,
                 parent: -1,
                 ordinal: input.ordinal,
-                firstCell: firstCell,
-                firstPresenceWord: firstWord,
+                firstCell: batch.cells.count,
+                firstPresenceWord: batch.presence.count,
                 unmet: unmet.isEmpty ? -1 : Int32(batch.unmet.count - 1)
             )
         )
+        batch.cells.append(contentsOf: UnsafeMutableBufferPointer(rebasing: cells[..<count]))
+        batch.presence.append(contentsOf: presence)
     }
 
     var nulledNames: [String] { nulled.map { plan.entity.attributes[$0].name } }
 
-    private mutating func missing(_ attribute: Int, _ input: Input, _ tape: borrowing RecordTape) {
+    private mutating func missing(_ attribute: Int, _ input: Input) {
         let error = error(
             .missingValue,
             at: plan.slotPaths[plan.slots[attribute].first ?? 0],
             expected: plan.types[attribute].rawValue,
             found: "nothing",
             input.root,
-            input,
-            tape
+            input
         )
         // Merged into a stored object, or left out for it, a record may lack what is not part of the identifier.
         let isAlwaysWhole = plan.identifier.isEmpty || [.replace, .error].contains(plan.onConflict)

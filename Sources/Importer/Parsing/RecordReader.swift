@@ -32,6 +32,12 @@ final class RecordReader {
         _read { yield parser.handler }
     }
 
+    /// Lends the tokens of the last line read.
+    @inline(__always)
+    func withTokens(_ body: (UnsafeBufferPointer<RecordTape.Token>) -> Void) {
+        parser.handler.withTokens(body)
+    }
+
     /// Parses a line.
     ///
     /// - Parameter line: the line with the LF that ends it, which also ends a number at the top level.

@@ -76,16 +76,31 @@ struct RecordTape {
         }
     }
 
+    /// Lends the tokens for the time of one call.
+    ///
+    /// Mutating, so that a tape which is another's property is lent in place and not copied.
+    @inline(__always)
+    mutating func withTokens(_ body: (UnsafeBufferPointer<Token>) -> Void) {
+        tokens.withUnsafeBufferPointer { body(UnsafeBufferPointer(rebasing: $0[..<count])) }
+    }
+
     /// The token at `index` as coercion takes it, its bytes borrowed from `record`, the bytes that were parsed.
     @inline(__always)
     func token(_ index: Int, in record: ByteView) -> JSONToken {
-        let token = tokens[index]
-        let start = Int(token.start)
-        return JSONToken(
-            kind: token.kind,
-            bytes: record[start..<start + Int(token.length)],
-            hasEscapes: token.hasEscapes
-        )
+        tokens[index].json(in: record)
+    }
+}
+
+extension RecordTape.Token {
+    /// The token as coercion takes it, its bytes borrowed from `record`, the bytes that were parsed.
+    @inline(__always)
+    func json(in record: ByteView) -> JSONToken {
+        JSONToken(kind: kind, bytes: bytes(in: record), hasEscapes: hasEscapes)
+    }
+
+    @inline(__always)
+    func bytes(in record: ByteView) -> ByteView {
+        ByteView(base: record.base + Int(start), count: Int(length))
     }
 }
 

@@ -1,0 +1,48 @@
+/// What a decoder knows of the record at hand, and where it puts its row together.
+///
+/// Asked and changed for every key and value of every record, so it lies in memory of its own, which is as large as the
+/// entity asks for and never grows. Used by one decoder.
+final class RecordMarks {
+    /// The token that fills a slot, in records of this generation.
+    struct Slot {
+        var generation: UInt32 = 0
+        var token: Int32 = -1
+    }
+
+    let slots: UnsafeMutableBufferPointer<Slot>
+    /// The generation in which each node's key was last seen.
+    let seen: UnsafeMutableBufferPointer<UInt32>
+    /// The generation in which a key that fills each slot was last seen again.
+    let repeated: UnsafeMutableBufferPointer<UInt32>
+    /// The row's cells, of which there is at most one per attribute, and its presence mask.
+    let cells: UnsafeMutableBufferPointer<Cell>
+    let presence: UnsafeMutableBufferPointer<UInt64>
+
+    init(_ plan: EntityPlan) {
+        slots = .allocate(capacity: max(1, plan.slotCount))
+        seen = .allocate(capacity: plan.tree.count)
+        repeated = .allocate(capacity: plan.slotCount)
+        cells = .allocate(capacity: plan.attributes.count)
+        presence = .allocate(capacity: (plan.attributes.count + 63) / 64)
+        cells.initialize(repeating: .null)
+        presence.initialize(repeating: 0)
+        slots.initialize(repeating: Slot())
+        seen.initialize(repeating: 0)
+        repeated.initialize(repeating: 0)
+    }
+
+    deinit {
+        slots.deallocate()
+        seen.deallocate()
+        repeated.deallocate()
+        cells.deallocate()
+        presence.deallocate()
+    }
+
+    /// Forgets what was seen in which generation: generation 0 is none.
+    func reset() {
+        slots.update(repeating: Slot())
+        seen.update(repeating: 0)
+        repeated.update(repeating: 0)
+    }
+}

@@ -4,6 +4,31 @@ import ImportModel
 ///
 /// Each distinct path is a slot; an attribute reads the first of its slots that the record fills.
 final class EntityPlan {
+    /// The types whose values mostly need no more than a look.
+    enum Shortcut {
+        case none
+        case string
+        case uuid
+        case integer16
+        case integer32
+        case integer64
+        case double
+        case boolean
+
+        init(_ type: AttributeType) {
+            switch type {
+            case .string: self = .string
+            case .uuid: self = .uuid
+            case .integer16: self = .integer16
+            case .integer32: self = .integer32
+            case .integer64: self = .integer64
+            case .double: self = .double
+            case .boolean: self = .boolean
+            case .date, .decimal, .float, .uri, .binary, .bitfield, .json: self = .none
+            }
+        }
+    }
+
     /// An attribute as decoding sees it.
     struct Attribute {
         /// The slot that is tried first, and whether there are more.
@@ -12,6 +37,7 @@ final class EntityPlan {
         let type: AttributeType
         /// Whether the type alone says how it is coerced.
         let isPlain: Bool
+        let shortcut: Shortcut
         let isOptional: Bool
         let isGenerated: Bool
         /// Whether an inserted object must have it: not optional, without a default, and not made by the import.
@@ -22,6 +48,7 @@ final class EntityPlan {
             hasMoreSlots = slots.count > 1
             type = attribute.type
             self.isPlain = isPlain
+            shortcut = isPlain ? Shortcut(attribute.type) : .none
             isOptional = attribute.isOptional
             isGenerated = attribute.isGenerated
             isRequired = !attribute.isOptional && attribute.defaultValue == nil && !attribute.isGenerated

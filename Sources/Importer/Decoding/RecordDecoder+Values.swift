@@ -1,6 +1,38 @@
 import ImportModel
 
 extension RecordDecoder {
+    /// The cell of a value that needs no more than a look; nil for all that takes longer.
+    ///
+    /// It is what `cell` comes to as well, which is for values that lose something, or do not fit, too.
+    @inline(__always)
+    func plainCell(_ token: RecordTape.Token, _ attribute: EntityPlan.Attribute, _ input: Input) -> Cell? {
+        switch (attribute.shortcut, token.kind) {
+        case (_, .null):
+            return attribute.isOptional && !attribute.isGenerated ? .null : nil
+        case (.string, .string):
+            return token.hasEscapes ? nil : chunkText(token, input)
+        case (.uuid, .string):
+            return !token.hasEscapes && isLowercaseUUID(token.bytes(in: input.line)) ? chunkText(token, input) : nil
+        case (.integer16, .number):
+            return token.bytes(in: input.line).shortInteger.flatMap { Int16(exactly: $0) == nil ? nil : .integer($0) }
+        case (.integer32, .number):
+            return token.bytes(in: input.line).shortInteger.flatMap { Int32(exactly: $0) == nil ? nil : .integer($0) }
+        case (.integer64, .number):
+            return token.bytes(in: input.line).shortInteger.map { .integer($0) }
+        case (.double, .number):
+            return token.bytes(in: input.line).shortDecimal.map { .real($0) }
+        case (.boolean, .boolean):
+            return .integer(token.length == 4 ? 1 : 0)
+        default:
+            return nil
+        }
+    }
+
+    @inline(__always)
+    private func chunkText(_ token: RecordTape.Token, _ input: Input) -> Cell {
+        .text(.chunkText, offset: input.lineOffset &+ Int(token.start), length: Int(token.length))
+    }
+
     /// What the record says of an attribute.
     @inline(never)
     mutating func cell(

@@ -222,8 +222,8 @@ struct RecordDecoder {
     ) {
         let firstByte = batch.bytes.count
         let (cells, presence) = (marks.cells, marks.presence)
-        let (attributes, slots) = (plan.attributes, marks.slots)
-        let generation = generation
+        let (tokens, attributes, slots) = (input.tokens, plan.attributes, marks.slots)
+        let (generation, isLossless) = (generation, isLossless)
         var count = 0
         for word in presence.indices { presence[word] = 0 }
         for attribute in attributes.indices {
@@ -234,7 +234,12 @@ struct RecordDecoder {
             }
             let cell: Cell
             if token >= 0 {
-                cell = self.cell(attribute, token: token, slot: slot, input: input, batch: &batch)
+                let value = tokens[token]
+                if !isLossless, let plain = plainCell(value, attributes[attribute], input) {
+                    cell = plain
+                } else {
+                    cell = self.cell(attribute, token: token, slot: slot, input: input, batch: &batch)
+                }
             } else if token == Self.retriedKeyToken {
                 cell = keyCell(attribute, input: input, batch: &batch)
             } else if attributes[attribute].isGenerated, !isNoObject {

@@ -18,7 +18,8 @@ final class RecordReader {
     }
 
     private let parser: YajlParser<RecordTape>
-    private var tokenizer: RecordTokenizer
+    // Changed in `read(line:)` only, which does not call itself: the check would take as long as a short record.
+    @exclusivity(unchecked) private var tokenizer: RecordTokenizer
 
     /// - Parameter maxDepth: how many containers may stand inside each other, from 1.
     init(maxDepth: Int) {

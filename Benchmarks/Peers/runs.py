@@ -12,7 +12,7 @@ MODEL = os.path.join(ROOT, "scripts", "people.model.json")
 # As Sources/Importer/Storing/StoreConnection.swift has them; the page size is compared with that of a store.
 PAGE_SIZE = 16384
 PRAGMAS = (f"PRAGMA page_size = {PAGE_SIZE}; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
-           " PRAGMA cache_size = -8000; PRAGMA wal_autocheckpoint = 1000")
+           " PRAGMA cache_size = -4000; PRAGMA wal_autocheckpoint = 1000")
 DUCKDB_COLUMNS = (
     "{id: 'BIGINT', guid: 'UUID', name: 'VARCHAR', age: 'INTEGER', score: 'DOUBLE', balance: 'DOUBLE',"
     " active: 'BOOLEAN', created: 'TIMESTAMP', address: 'STRUCT(street VARCHAR, city VARCHAR, zip VARCHAR)',"

@@ -13,7 +13,7 @@ final class RawStore {
         try execute(
             """
             PRAGMA page_size = 16384; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
-            PRAGMA cache_size = -8000; PRAGMA wal_autocheckpoint = 1000;
+            PRAGMA cache_size = -4000; PRAGMA wal_autocheckpoint = 1000;
             """
         )
     }

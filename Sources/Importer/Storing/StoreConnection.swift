@@ -18,7 +18,7 @@ enum StoreConnection {
                 sql: """
                     PRAGMA page_size = 16384;
                     PRAGMA synchronous = \(durability.rawValue.uppercased());
-                    PRAGMA cache_size = -8000;
+                    PRAGMA cache_size = -4000;
                     PRAGMA wal_autocheckpoint = 1000;
                     """
             )

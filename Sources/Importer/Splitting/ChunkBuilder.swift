@@ -63,8 +63,9 @@ final class ChunkBuilder {
     private var firstByte: Int64
     private var firstOrdinal: Int64
     private var records = 0
-    private var paths = RunList()
-    private var gaps = RunList()
+    // Their methods call nobody who could come back here; checking that for each record would cost more than they do.
+    @exclusivity(unchecked) private var paths = RunList()
+    @exclusivity(unchecked) private var gaps = RunList()
     private var rejects: [ChunkEntry.PassedOver] = []
     private var rejectWeight = 0
     private var isFull = false
@@ -80,7 +81,7 @@ final class ChunkBuilder {
     private var outside: OutsideCounts
     private var hasOutside = false
     /// Which of its records are taken.
-    private var window: RecordWindow
+    @exclusivity(unchecked) private var window: RecordWindow
     /// Records of each path in the chunks that are sealed.
     private var sealedPerPath: [Int64]
     /// Up to here: the block's beginning, or a place in it where a chunk was sealed.
@@ -213,8 +214,9 @@ final class ChunkBuilder {
     ///   - path: the index of its record path.
     ///   - boundary: where a chunk that ends with it ends, in this block or at its beginning: `offset`, or the end of its
     ///     line.
+    ///   - hasLineBreaks: whether a CR or LF stands between its tokens, where that is known.
     /// - Throws: what writing the chunk before it threw, or `onSealed`; `LimitReached` if no record after it is wanted.
-    func endRecord(at offset: Int64, path: Int, boundary: Int64) throws {
+    func endRecord(at offset: Int64, path: Int, boundary: Int64, hasLineBreaks: Bool? = nil) throws {
         guard window.takesNext(of: path) else { return leaveOutRecord(path: path, boundary: boundary) }
         copy(to: offset)
         if isFull { try seal(isLast: false) }
@@ -226,7 +228,7 @@ final class ChunkBuilder {
         } else {
             let start = lineEnd + (recordIsKeyed ? 1 : 0)
             byteCount = min(byteCount, start + Int(length))
-            if recordHasLineBreaks {
+            if hasLineBreaks ?? recordHasLineBreaks {
                 if settings.isUnparsed {
                     ByteScan.replaceLineBreaksBetweenStrings(bytes + start, byteCount - start)
                 } else {

@@ -219,9 +219,9 @@ struct RecordScanner {
     // MARK: Values
 
     /// Ends the open record.
-    private mutating func endRecord(at offset: Int64, _ path: Int) throws {
+    private mutating func endRecord(at offset: Int64, _ path: Int, hasLineBreaks: Bool? = nil) throws {
         guard path >= 0, let builder else { return }
-        try builder.endRecord(at: offset, path: path, boundary: offset)
+        try builder.endRecord(at: offset, path: path, boundary: offset, hasLineBreaks: hasLineBreaks)
         if enclosingIsStale {
             builder.enclosing = levels.openingTokens
             enclosingIsStale = false
@@ -415,7 +415,7 @@ extension RecordScanner {
         while let record = records.next(after: index, in: block, last: last) {
             if levels.isEmpty { topLevelValues += 1 }
             builder.beginRecord(at: base + Int64(record.start), isKeyed: isKeyed)
-            try endRecord(at: base + Int64(record.end), path)
+            try endRecord(at: base + Int64(record.end), path, hasLineBreaks: record.hasLineBreaks)
             index = record.end
         }
         guard index > start else { return start }

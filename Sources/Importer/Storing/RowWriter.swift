@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 import GRDBSQLite
 import ImportModel
@@ -41,6 +42,13 @@ final class RowWriter {
     private var insertAll: OpaquePointer?
     private var lastRowID: OpaquePointer?
     private var select: OpaquePointer?
+    /// The object with a certain row id, where objects are not looked up by that anyway.
+    private var selectRow: OpaquePointer?
+    /// `select` or `selectRow`, whichever stands on the object that was found last.
+    private var found: OpaquePointer?
+    /// The row id of the object that was found last, and whether the one before it stood right before it.
+    private var lastFound: Int64 = 0
+    private var isInOrder = true
     /// Updates by the attributes that they set.
     private var updates: [[Int]: OpaquePointer] = [:]
 
@@ -72,9 +80,11 @@ final class RowWriter {
             var results = columns
             results[identifier[0]] = "rowid"
             select = try prepare(
-                "SELECT \(results.joined(separator: ", ")) FROM \(entity.table.quotedIdentifier) "
-                    + "WHERE \(keys.joined(separator: " AND "))"
+                "SELECT \(results.joined(separator: ", ")) FROM \(table) WHERE \(keys.joined(separator: " AND "))"
             )
+            if StoreSchema.rowIDAttribute(of: entity) == nil, !constraints.mayCollate {
+                selectRow = try prepare("SELECT \(columns.joined(separator: ", ")) FROM \(table) WHERE rowid = ?1")
+            }
         }
     }
 
@@ -83,6 +93,7 @@ final class RowWriter {
         sqlite3_finalize(insertAll)
         sqlite3_finalize(lastRowID)
         sqlite3_finalize(select)
+        sqlite3_finalize(selectRow)
         for statement in updates.values { sqlite3_finalize(statement) }
     }
 
@@ -157,7 +168,7 @@ final class RowWriter {
                 switch plan.onConflict {
                 case .merge, .replace: return try merge(values, into: rowID)
                 case .ignore, .error:
-                    sqlite3_reset(select)
+                    sqlite3_reset(found)
                     return plan.onConflict == .ignore ? .ignored : .duplicate
                 }
             }
@@ -317,25 +328,57 @@ final class RowWriter {
 
     // MARK: Merging
 
-    /// The row with the same identifier, on which `select` stays until `merge` is done with it.
+    /// The row with the same identifier, on which `found` stays until `merge` is done with it.
+    ///
+    /// Where the last two objects stood next to each other, this one is looked for next to them first: what is imported
+    /// again comes in the order in which it came, and the index would be searched up and down for it.
     private func find(_ values: RowValues) throws -> Int64? {
+        if isInOrder, selectRow != nil {
+            isInOrder = try isNext(values)
+            if isInOrder { return lastFound }
+        }
         for (place, attribute) in identifier.enumerated() {
-            // A record that does not mention it is inserted with its default.
-            if places[attribute] >= 0 {
-                try bind(values.cells[places[attribute]], values, to: select, at: Int32(place + 1))
-            } else {
-                try bind(plan.defaults[attribute], values.absent, to: select, at: Int32(place + 1))
+            let (cell, values) = key(attribute, values)
+            try bind(cell, values, to: select, at: Int32(place + 1))
+        }
+        guard try stepToRow(select) else { return nil }
+        let rowID = sqlite3_column_int64(select, Int32(identifier[0]))
+        isInOrder = rowID == lastFound &+ 1
+        lastFound = rowID
+        return rowID
+    }
+
+    /// Whether the object next to the last one has the identifier, byte for byte; then `found` is on it.
+    private func isNext(_ values: RowValues) throws -> Bool {
+        sqlite3_bind_int64(selectRow, 1, lastFound &+ 1)
+        guard try stepToRow(selectRow) else { return false }
+        for attribute in identifier {
+            let (cell, values) = key(attribute, values)
+            // Nothing equals null.
+            guard cell.tag != .null, isEqual(cell, values, at: Int32(attribute)) else {
+                sqlite3_reset(selectRow)
+                return false
             }
         }
-        switch sqlite3_step(select) {
-        case SQLITE_ROW: return sqlite3_column_int64(select, Int32(identifier[0]))
-        case SQLITE_DONE:
-            sqlite3_reset(select)
-            return nil
-        case let code:
-            sqlite3_reset(select)
-            throw error(code)
-        }
+        lastFound &+= 1
+        return true
+    }
+
+    /// What the record is looked up by: one that does not mention it is inserted with its default.
+    @inline(__always)
+    private func key(_ attribute: Int, _ values: RowValues) -> (Cell, RowValues) {
+        places[attribute] >= 0
+            ? (values.cells[places[attribute]], values) : (plan.defaults[attribute], values.absent)
+    }
+
+    /// Whether there is a row, on which `found` is now; else the statement is reset.
+    private func stepToRow(_ statement: OpaquePointer?) throws -> Bool {
+        let code = sqlite3_step(statement)
+        found = statement
+        if code == SQLITE_ROW { return true }
+        sqlite3_reset(statement)
+        guard code == SQLITE_DONE else { throw error(code) }
+        return false
     }
 
     /// Sets what the record mentions and the stored object has otherwise; under `replace` also what it does not mention.
@@ -346,9 +389,11 @@ final class RowWriter {
         // Where the first part of the identifier should stand is the row id; it is the same as it is.
         for attribute in 0..<places.count where !plan.isLocal[attribute] && attribute != identifier[0] {
             guard let (cell, values) = newValue(of: attribute, values, absent) else { continue }
-            if !isStored(cell, values, at: Int32(attribute)) { changed.append(attribute) }
+            // A made value is for objects that are inserted, and changes none that is there.
+            if cell.tag == .generatedText { continue }
+            if !isEqual(cell, values, at: Int32(attribute)) { changed.append(attribute) }
         }
-        sqlite3_reset(select)
+        sqlite3_reset(found)
         guard !changed.isEmpty else { return .unchanged }
         let statement = try update(setting: changed)
         for (place, attribute) in changed.enumerated() {
@@ -366,32 +411,27 @@ final class RowWriter {
         return plan.onConflict == .replace ? (plan.defaults[attribute], absent) : nil
     }
 
-    private func isStored(_ cell: Cell, _ values: RowValues, at column: Int32) -> Bool {
-        let type = sqlite3_column_type(select, column)
+    /// Whether `found` has just this value in a column.
+    private func isEqual(_ cell: Cell, _ values: RowValues, at column: Int32) -> Bool {
+        let type = sqlite3_column_type(found, column)
         switch cell.tag {
         case .null: return type == SQLITE_NULL
-        case .integer: return type == SQLITE_INTEGER && sqlite3_column_int64(select, column) == cell.integerValue
-        case .real:
-            return type == SQLITE_FLOAT
-                && sqlite3_column_double(select, column) == cell.realValue
-        // It is made for objects that are inserted, and changes none that is there.
-        case .generatedText: return true
-        case .chunkText, .batchText:
+        case .integer: return type == SQLITE_INTEGER && sqlite3_column_int64(found, column) == cell.integerValue
+        case .real: return type == SQLITE_FLOAT && sqlite3_column_double(found, column) == cell.realValue
+        case .chunkText, .batchText, .generatedText:
             guard type == SQLITE_TEXT else { return false }
-            let text = values.text(cell)
-            let stored = UnsafeRawBufferPointer(
-                start: sqlite3_column_text(select, column),
-                count: Int(sqlite3_column_bytes(select, column))
-            )
-            return stored.elementsEqual(text)
+            return isEqual(values.text(cell), sqlite3_column_text(found, column), column)
         case .batchBlob:
             guard type == SQLITE_BLOB else { return false }
-            let stored = UnsafeRawBufferPointer(
-                start: sqlite3_column_blob(select, column),
-                count: Int(sqlite3_column_bytes(select, column))
-            )
-            return stored.elementsEqual(values.text(cell))
+            return isEqual(values.text(cell), sqlite3_column_blob(found, column), column)
         }
+    }
+
+    @inline(__always)
+    private func isEqual(_ bytes: UnsafeRawBufferPointer, _ stored: UnsafeRawPointer?, _ column: Int32) -> Bool {
+        guard Int(sqlite3_column_bytes(found, column)) == bytes.count else { return false }
+        guard let stored, let own = bytes.baseAddress else { return bytes.isEmpty }
+        return memcmp(stored, own, bytes.count) == 0
     }
 
     private func update(setting attributes: [Int]) throws -> OpaquePointer? {

@@ -86,6 +86,31 @@ struct MergingByIdentifierTests {
         #expect(report.unchanged == 1)
     }
 
+    /// Objects that come in the order in which they are stored are found next to each other; others by their identifier.
+    @Test(arguments: ["string", "uri", "double"])
+    func findsObjectsInAnyOrder(type: String) throws {
+        func key(_ index: Int) -> String { type == "double" ? "\(index).5" : "\"k\(index)\"" }
+        func records(_ indexes: [Int], _ value: (Int) -> Int) -> String {
+            "[\(indexes.map { "{\"key\": \(key($0)), \"value\": \(value($0))}" }.joined(separator: ","))]"
+        }
+        let text = """
+            {"entities": {"item": {"records": "$[*]", "identifier": ["key"], "attributes": {
+              "key": {"type": "\(type)"}, "value": {"type": "integer64"}}}}}
+            """
+        let options = JobOptions(model: try ModelDescription(parsing: Array(text.utf8)))
+        let job = try LibraryImport(records(Array(0..<60), { $0 }))
+        _ = try job.pipeline(options, RunOptions(commitEvery: 7)).run()
+        // Some gone, some swapped, one given twice, one new amid the others, one changed.
+        let order =
+            [0, 1, 2, 3, 9, 8, 10, 11, 12, 12, 13, 100, 14, 15, 40, 41, 42, 16, 17] + Array((18..<60).reversed())
+        try Data(records(order, { $0 == 15 ? -15 : $0 }).utf8).write(to: URL(filePath: job.source))
+        let report = try job.pipeline(options, RunOptions(commitEvery: 5, again: true)).run().report
+        #expect([report.inserted, report.updated, report.unchanged] == [1, 1, Int64(order.count) - 2])
+        let wrong = "SELECT count(*) FROM item WHERE value <> rowid - 1 AND value NOT IN (-15, 100)"
+        #expect(try StoreContent.query(job.store, wrong) == "0")
+        #expect(try StoreContent.query(job.store, "SELECT count(*), sum(value) FROM item") == "61|\(1770 - 30 + 100)")
+    }
+
     /// What an object must have may be left out by a record that merges, and not by one that inserts.
     @Test func anInsertThatLacksSomethingIsARejectInSourceOrder() throws {
         let (report, rows) = try run(

@@ -96,14 +96,15 @@ final class ChunkDecoder {
             path = line.path
             let record = retried?[line.ordinal]
             let place = places[record?.entity ?? path]
-            let plan = decoders[place].plan
-            batch.recordsRead[Int(plan.index)] += 1
+            let entity = Int(decoders[place].plan.index)
+            batch.recordsRead[entity] += 1
             if let record, !record.isOpen {
-                batch.ignored[Int(plan.index)] += 1
+                batch.ignored[entity] += 1
                 return true
             }
             switch line.content {
-            case .record where record?.isText == true: reject(line, .malformed, at: 0, plan, into: &batch)
+            case .record where record?.isText == true:
+                reject(line, .malformed, at: 0, decoders[place].plan, into: &batch)
             case .record(let reader):
                 if retried != nil {
                     decoders[place].retriedKey = record?.key
@@ -125,8 +126,10 @@ final class ChunkDecoder {
                     )
                     decoders[place].decode(input, into: &batch)
                 }
-            case .broken(let code, let place): reject(line, code, at: place, plan, into: &batch)
-            case .passedOver(let place): reject(line, chunk.entry.rejects[place], plan, chunk, into: &batch)
+            case .broken(let code, let byte):
+                reject(line, code, at: byte, decoders[place].plan, into: &batch)
+            case .passedOver(let entry):
+                reject(line, chunk.entry.rejects[entry], decoders[place].plan, chunk, into: &batch)
             }
             // Rejects take many times the memory of their records: a batch of them ends early.
             return batch.rejectBytes < Self.maximumRejectBytes

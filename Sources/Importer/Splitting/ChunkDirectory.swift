@@ -79,6 +79,11 @@ final class ChunkDirectory: Sendable {
             return entry.records == 0
         }
         let size = Int(entry.bytes)
+        if bytes.capacity < size {
+            // What was read before must not be there beside it; chunks differ by about a record.
+            bytes = []
+            bytes.reserveCapacity(size + size / 64)
+        }
         // Resized in place: a new array would be filled with zeros and paged in for every chunk.
         if bytes.count > size { bytes.removeLast(bytes.count - size) }
         if bytes.count < size { bytes.append(contentsOf: repeatElement(0, count: size - bytes.count)) }

@@ -157,7 +157,9 @@ final class ChunkBuilder {
     func enterBlock(_ block: UnsafePointer<UInt8>, _ count: Int) {
         self.block = block
         blockCount = count
-        blockHasLineBreaks = ByteScan.hasLineBreaks(block, count)
+        // What has been cut at LF has none in it.
+        blockHasLineBreaks =
+            settings.isUnparsed ? memchr(block, 0x0D, count) != nil : ByteScan.hasLineBreaks(block, count)
     }
 
     /// Keeps of the block what is needed later.
@@ -229,10 +231,10 @@ final class ChunkBuilder {
             let start = lineEnd + (recordIsKeyed ? 1 : 0)
             byteCount = min(byteCount, start + Int(length))
             if hasLineBreaks ?? recordHasLineBreaks {
-                if settings.isUnparsed {
-                    ByteScan.replaceLineBreaksBetweenStrings(bytes + start, byteCount - start)
-                } else {
+                if !settings.isUnparsed {
                     ByteScan.replaceLineBreaks(bytes + start, byteCount - start)
+                } else if memchr(bytes + start, 0x0D, byteCount - start) != nil {
+                    ByteScan.replaceLineBreaksBetweenStrings(bytes + start, byteCount - start)
                 }
             }
             if recordIsKeyed { append(UInt8(ascii: "}")) }

@@ -1,3 +1,4 @@
+import Foundation
 import ImportModel
 
 extension ShapeDetector {
@@ -32,16 +33,16 @@ private struct LineCount {
             let view = ByteView(buffer)
             var start = 0
             while start < view.count {
-                let rest = view[start..<view.count].buffer
-                let length = rest.firstIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? rest.count
-                take(view[start..<start + length], isLast: start + length == view.count, isWhole, reader)
-                start += length
+                let lineFeed = memchr(view.base + start, 0x0A, view.count - start)
+                let end = lineFeed.map { UnsafeRawPointer($0) - UnsafeRawPointer(view.base) + 1 } ?? view.count
+                take(view[start..<end], isLast: end == view.count, isWhole, reader)
+                start = end
             }
         }
     }
 
     private mutating func take(_ line: ByteView, isLast: Bool, _ isWhole: Bool, _ reader: RecordReader) {
-        let visible = line.buffer.filter { !ShapeDetector.isWhiteSpace($0) }.prefix(2)
+        let visible = Array(line.buffer.lazy.filter { !ShapeDetector.isWhiteSpace($0) }.prefix(2))
         if visible.isEmpty { return }
         begun += 1
         // Without a line feed at its end, the sample breaks off in this line.

@@ -78,6 +78,8 @@ final class ChunkDecoder {
     func decode(upTo maxRecords: Int, into batch: inout RowBatch) -> Bool {
         guard let chunk = reader.chunk, !isExhausted else { return false }
         batch.reset(entities: entities)
+        let width = decoders.reduce(0) { max($0, $1.plan.types.count) }
+        batch.reserve(rows: min(maxRecords, chunk.entry.records - reader.line), attributes: width)
         let first = reader.offset
         var path = 0
         let places = places[chunk.entry.source]

@@ -164,6 +164,13 @@ struct RowBatch {
         presence[row.firstPresenceWord + attribute >> 6] & (1 << UInt64(attribute & 63)) != 0
     }
 
+    /// Makes room for so many rows at once, within bounds: arrays that grow leave holes in memory that are as large.
+    mutating func reserve(rows count: Int, attributes: Int) {
+        rows.reserveCapacity(min(count, 1 << 16))
+        cells.reserveCapacity(min(count * attributes, 1 << 18))
+        presence.reserveCapacity(min(count * ((attributes + 63) / 64), 1 << 16))
+    }
+
     /// Empties it, keeping its memory for the next one.
     mutating func reset(entities: Int) {
         rows.removeAll(keepingCapacity: true)

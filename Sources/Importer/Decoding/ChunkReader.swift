@@ -145,6 +145,8 @@ final class ChunkReader {
         }
         let reader = isKeyed ? keyedReader : reader
         switch reader.read(line: bytes) {
+        // A chunk directory may come from anywhere: what `Line.root` leads to must be there.
+        case .record where isKeyed && !reader.tape.isMember: return .broken(.malformed, at: 0)
         case .record: return .record(reader)
         case .tooDeep: return .broken(.recordTooDeep, at: 0)
         case .malformed(let place): return .broken(.malformed, at: place)

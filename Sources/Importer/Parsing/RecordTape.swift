@@ -49,6 +49,9 @@ struct RecordTape {
     /// How many containers are open.
     var depth: Int { open.count }
 
+    /// Whether the value is an object with one member.
+    var isMember: Bool { count >= 3 && tokens[0].kind == .object && tokens[2].next == tokens[0].next }
+
     /// Forgets all tokens and takes `block` as the bytes that come next, all at once.
     mutating func begin(_ block: ByteView) {
         count = 0

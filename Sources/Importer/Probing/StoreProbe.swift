@@ -24,7 +24,7 @@ package final class StoreProbe {
         self.plans = plans
     }
 
-    /// Binds and steps all rows in one transaction, which is then rolled back.
+    /// Inserts all rows in one transaction, which is then rolled back.
     ///
     /// - Parameters:
     ///   - rows: what to write; of one entity, without an identifier.
@@ -39,11 +39,10 @@ package final class StoreProbe {
                 try measure {
                     for chunk in rows.chunks {
                         for batch in chunk.batches {
-                            for (index, writer) in writers.enumerated() {
+                            for writer in writers {
                                 try writer.write(
                                     batch,
                                     chunkBytes: chunk.bytes,
-                                    entityIndex: Int32(index),
                                     settle: {}
                                 ) { _, effect in
                                     if case .inserted = effect { inserted += 1 }

@@ -21,19 +21,22 @@ final class RowFeed {
 
     /// What the module's functions find: on the heap, as SQLite keeps its address until the connection closes.
     fileprivate final class Source {
-        let columnCount: Int
+        /// Its columns, in the order of the entity's attributes.
+        let columns: [String]
         /// nil but while `withRows` is at work.
         var rows: Rows?
+        /// How many rows were read when the last reader came to the end.
+        var rowsRead = 0
 
-        init(columnCount: Int) {
-            self.columnCount = columnCount
+        init(columns: [String]) {
+            self.columns = columns
         }
     }
 
     /// The table's name in SQL.
     let name: String
     /// Its columns, in the order of the entity's attributes.
-    let columns: [String]
+    var columns: [String] { source.columns }
     private let source: Source
 
     /// Makes the table known to a connection (`sqlite3_create_module_v2`).
@@ -44,8 +47,7 @@ final class RowFeed {
     /// - Throws: `DatabaseError`.
     init(_ connection: OpaquePointer, plan: EntityPlan) throws {
         name = "_import_rows_\(plan.index)"
-        columns = plan.types.indices.map { "c\($0)" }
-        source = Source(columnCount: plan.types.count)
+        source = Source(columns: plan.types.indices.map { "c\($0)" })
         // SQLite releases it, also where it fails.
         let code = sqlite3_create_module_v2(
             connection,
@@ -66,13 +68,14 @@ final class RowFeed {
     ///   - presence: the batch's presence masks.
     ///   - values: the batch's cells and bytes.
     ///   - plan: the entity's plan.
-    func withRows<Result>(
+    /// - Returns: how many rows were read.
+    func withRows(
         _ rows: ArraySlice<RowBatch.Row>,
         presence: [UInt64],
         values: RowValues,
         plan: EntityPlan,
-        _ body: () throws -> Result
-    ) rethrows -> Result {
+        _ body: () throws -> Void
+    ) rethrows -> Int {
         try rows.withUnsafeBufferPointer { rows in
             try presence.withUnsafeBufferPointer { presence in
                 try plan.defaults.withUnsafeBufferPointer { defaults in
@@ -83,8 +86,10 @@ final class RowFeed {
                         values: values,
                         defaults: defaults
                     )
+                    source.rowsRead = 0
                     defer { source.rows = nil }
-                    return try body()
+                    try body()
+                    return source.rowsRead
                 }
             }
         }
@@ -94,14 +99,17 @@ final class RowFeed {
 /// A place in the rows, as SQLite holds it: a `sqlite3_vtab_cursor` with what is ours behind it.
 private struct RowCursor {
     var base = sqlite3_vtab_cursor()
+    let source: Unmanaged<RowFeed.Source>
     let rows: RowFeed.Rows
     /// The row at hand.
     var index = -1
     /// The attribute that is read next, and the place of its cell if it has one.
     var attribute = 0
     var cell = 0
+    private var rowsRead = 0
 
-    init(_ rows: RowFeed.Rows) {
+    init(_ source: Unmanaged<RowFeed.Source>, _ rows: RowFeed.Rows) {
+        self.source = source
         self.rows = rows
     }
 
@@ -112,6 +120,7 @@ private struct RowCursor {
     mutating func advance() {
         repeat { index += 1 } while !isAtEnd && rows.rows[index].entity != rows.entity
         rewind()
+        if isAtEnd { source.takeUnretainedValue().rowsRead = rowsRead } else { rowsRead += 1 }
     }
 
     @inline(__always)
@@ -159,8 +168,8 @@ private enum RowFeedModule {
         module.xConnect = { connection, source, _, _, table, _ in
             guard let source, let table else { return SQLITE_MISUSE }
             let unmanaged = Unmanaged<RowFeed.Source>.fromOpaque(source)
-            let columns = (0..<unmanaged.takeUnretainedValue().columnCount).map { "c\($0)" }
-            let code = sqlite3_declare_vtab(connection, "CREATE TABLE rows (\(columns.joined(separator: ", ")))")
+            let columns = unmanaged.takeUnretainedValue().columns.joined(separator: ", ")
+            let code = sqlite3_declare_vtab(connection, "CREATE TABLE rows (\(columns))")
             guard code == SQLITE_OK else { return code }
             let own = UnsafeMutablePointer<Table>.allocate(capacity: 1)
             own.initialize(to: Table(source: unmanaged))
@@ -180,7 +189,7 @@ private enum RowFeedModule {
                 let rows = own.pointee.source.takeUnretainedValue().rows
             else { return SQLITE_MISUSE }
             let opened = UnsafeMutablePointer<RowCursor>.allocate(capacity: 1)
-            opened.initialize(to: RowCursor(rows))
+            opened.initialize(to: RowCursor(own.pointee.source, rows))
             cursor.pointee = UnsafeMutableRawPointer(opened).assumingMemoryBound(to: sqlite3_vtab_cursor.self)
             return SQLITE_OK
         }
@@ -189,6 +198,7 @@ private enum RowFeedModule {
             return SQLITE_OK
         }
         module.xFilter = { cursor, _, _, _, _ in
+            // SQLite gives the cursors that `xOpen` has made and nothing else.
             let own = UnsafeMutableRawPointer(cursor!).assumingMemoryBound(to: RowCursor.self)
             own.pointee.index = -1
             own.pointee.advance()

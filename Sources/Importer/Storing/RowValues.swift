@@ -56,9 +56,11 @@ struct RowValues {
     }
 
     /// Where a text or blob is; an empty one needs an address too, as a null pointer would stand for NULL.
+    ///
+    /// SQLite takes none that is longer than it can say (`SQLITE_TOOBIG`).
     @inline(__always)
     private func place(of cell: Cell) -> (address: UnsafeRawPointer, count: Int32) {
         let bytes = text(cell)
-        return (bytes.baseAddress ?? UnsafeRawPointer(bitPattern: 1)!, Int32(truncatingIfNeeded: bytes.count))
+        return (bytes.baseAddress ?? UnsafeRawPointer(bitPattern: 1)!, Int32(clamping: bytes.count))
     }
 }

@@ -3,8 +3,8 @@ import GRDB
 import GRDBSQLite
 import ImportModel
 
-/// Writes the rows of one entity with statements of its own, bound and stepped through SQLite's C functions
-/// (`sqlite3_bind_*`, `sqlite3_step`).
+/// Writes the rows of one entity with statements of its own: all of a batch at once where nothing has to be asked about
+/// them, else bound and stepped through SQLite's C functions (`sqlite3_bind_*`, `sqlite3_step`).
 ///
 /// Belongs to one connection; used inside of its transactions only.
 final class RowWriter {
@@ -71,6 +71,15 @@ final class RowWriter {
         let into = "INSERT OR ABORT INTO \(table) (\(columns.joined(separator: ", ")))"
         insert = try prepare("\(into) VALUES (\(places.joined(separator: ", ")))")
         if let feed {
+            // A table of that name would be read instead.
+            let sql = "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name = ? COLLATE NOCASE)"
+            guard try Bool.fetchOne(database, sql: sql, arguments: [feed.name]) != true else {
+                throw ImportError(
+                    .cannotCreate,
+                    "the store has something named \(feed.name), a name that the importer needs for itself",
+                    advice: "Names that begin with _import_ are the importer's: rename it."
+                )
+            }
             insertAll = try prepare("\(into) SELECT \(feed.columns.joined(separator: ", ")) FROM \(feed.name)")
             lastRowID = try prepare("SELECT coalesce(max(rowid), 0) FROM \(table)")
         }
@@ -119,7 +128,6 @@ final class RowWriter {
     ///
     /// - Parameters:
     ///   - chunkBytes: the bytes of the chunk that the batch was decoded from.
-    ///   - entityIndex: the entity's place in the job.
     ///   - settle: called before a row that needs to know which objects there are, while `presence` is gathered; to set
     ///     it to nil when that is known.
     ///   - body: told what became of each row, with its index in the batch.
@@ -127,7 +135,6 @@ final class RowWriter {
     func write(
         _ batch: borrowing RowBatch,
         chunkBytes: [UInt8],
-        entityIndex: Int32,
         settle: () throws -> Void,
         _ body: (Int, Effect) throws -> Void
     ) throws {
@@ -137,7 +144,7 @@ final class RowWriter {
                     try plan.defaultBytes.withUnsafeBufferPointer { defaults in
                         let values = RowValues(cells: cells, chunk: chunk, own: own, defaults: defaults)
                         let rest = try writeAtOnce(batch, values, body)
-                        for index in rest..<batch.rows.count where batch.rows[index].entity == entityIndex {
+                        for index in rest..<batch.rows.count where batch.rows[index].entity == plan.index {
                             try body(index, try write(batch.rows[index], values, batch, settle))
                         }
                     }
@@ -220,12 +227,12 @@ final class RowWriter {
         let rows = batch.rows.prefix { $0.entity != entity || $0.unmet < 0 }
         let count = Int64(rows.count { $0.entity == entity })
         guard count > 0, let first = try nextRowID(count) else { return count > 0 ? 0 : rows.count }
-        try feed.withRows(rows, presence: batch.presence, values: values, plan: plan) {
+        let rowsRead = try feed.withRows(rows, presence: batch.presence, values: values, plan: plan) {
             let code = sqlite3_step(insertAll)
             sqlite3_reset(insertAll)
             guard code == SQLITE_DONE else { throw error(code) }
         }
-        guard sqlite3_last_insert_rowid(connection) == first + count - 1 else {
+        guard Int64(rowsRead) == count, sqlite3_last_insert_rowid(connection) == first + count - 1 else {
             throw ImportError(.software, "\(self.entity.table): the new rows do not follow one another")
         }
         var rowID = first

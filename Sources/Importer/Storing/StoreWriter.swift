@@ -149,7 +149,6 @@ final class StoreWriter {
             try writer.write(
                 batch,
                 chunkBytes: chunkBytes,
-                entityIndex: Int32(index),
                 settle: {
                     try deferred.save(writer.presence, database)
                     try deferred.settle(&changes[index], database)

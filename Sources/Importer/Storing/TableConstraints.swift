@@ -36,7 +36,7 @@ struct TableConstraints {
             try definition.contains("check")
             || Bool.fetchOne(
                 database,
-                sql: "SELECT EXISTS (SELECT 1 FROM pragma_table_info(?) WHERE \"notnull\")",
+                sql: "SELECT EXISTS (SELECT 1 FROM pragma_table_xinfo(?) WHERE \"notnull\")",
                 arguments: [table]
             ) ?? false
         let key = try String.fetchAll(

@@ -102,4 +102,18 @@ struct InsertingAtOnceTests {
         #expect(try StoreContent.query(job.store, "SELECT c0 FROM item ORDER BY c0") == "a\nb\nc\nd")
         #expect(try StoreContent.query(job.store, "SELECT rowid FROM item WHERE c0 = 'b'") == "9223372036854775807")
     }
+
+    /// A table that somebody has given the name of the importer's own must not be read instead of the records.
+    @Test func refusesATableOfItsOwnName() throws {
+        let job = try LibraryImport("[{\"c0\": \"a\"}]")
+        let store = try StoreConnection.writer(job.store, durability: .normal)
+        let columns = (0..<Self.width).map { "c\($0)" }.joined(separator: ", ")
+        try store.inDatabase { try $0.execute(sql: "CREATE TABLE _IMPORT_rows_0 (\(columns))") }
+        try store.inDatabase { try $0.execute(sql: "INSERT INTO _import_rows_0 (c0) VALUES ('evil')") }
+        try store.close()
+        let options = JobOptions(model: try model())
+        let error = #expect(throws: ImportError.self) { try job.pipeline(options).run() }
+        #expect(error?.code == .cannotCreate)
+        #expect(try StoreContent.query(job.store, "SELECT count(*) FROM item") == "0")
+    }
 }

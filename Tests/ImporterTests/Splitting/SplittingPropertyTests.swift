@@ -57,6 +57,13 @@ struct Sample: Sendable, CustomTestStringConvertible {
             text:
                 "[\(Array(repeating: values, count: 9).joined(separator: ",\n")), {\"a\":\n1},\t[],7,{}, {\"b\" :\r[ 2\n]}]"
         ),
+        // As deep as plain ones may be, and deeper.
+        Sample(
+            layout: .document,
+            paths: ["$[*]"],
+            text:
+                "[\((62...66).map { String(repeating: "[", count: $0) + String(repeating: "]", count: $0) }.joined(separator: ","))]"
+        ),
         Sample(
             layout: .document,
             paths: ["$.*"],

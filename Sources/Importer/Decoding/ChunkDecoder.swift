@@ -78,7 +78,7 @@ final class ChunkDecoder {
     func decode(upTo maxRecords: Int, into batch: inout RowBatch) -> Bool {
         guard let chunk = reader.chunk, !isExhausted else { return false }
         batch.reset(entities: entities)
-        let width = decoders.reduce(0) { max($0, $1.plan.types.count) }
+        let width = decoders.reduce(0) { max($0, $1.plan.attributes.count) }
         batch.reserve(rows: min(maxRecords, chunk.entry.records - reader.line), attributes: width)
         let first = reader.offset
         var path = 0

@@ -39,6 +39,7 @@ final class EntityPlan {
         let isPlain: Bool
         let shortcut: Shortcut
         let isOptional: Bool
+        /// Whether an inserted object gets a UUID for it if its record has no value.
         let isGenerated: Bool
         /// Whether an inserted object must have it: not optional, without a default, and not made by the import.
         let isRequired: Bool
@@ -63,8 +64,6 @@ final class EntityPlan {
     let slotCount: Int
     /// The slots of each attribute, in the order in which they are tried.
     let slots: [[Int]]
-    /// The attributes' types.
-    let types: [AttributeType]
     /// What decoding asks of each attribute, for every record.
     ///
     /// In memory of its own, which lives as long as the plan.
@@ -81,9 +80,7 @@ final class EntityPlan {
     /// Texts stand in `defaultBytes`.
     let defaults: [Cell]
     let defaultBytes: [UInt8]
-    /// Attributes that an inserted object gets a UUID for if its record has no value.
-    let generated: [Bool]
-    /// Whether there is any.
+    /// Whether some attribute is generated.
     let hasGenerated: Bool
     /// Whether merging rows later needs to know what their records mention.
     let needsPresence: Bool
@@ -124,14 +121,12 @@ final class EntityPlan {
                 return slot
             }
         }
-        types = entity.attributes.map(\.type)
         coercions = try entity.attributes.map { try Self.coercion(of: $0, in: entity, transformers) }
         self.slotPaths = slotPaths
         slotCount = slotPaths.count
         recordSlot = slotOf[ExactText(AttributePath.record.description)] ?? -1
         recordKeySlot = slotOf[ExactText(AttributePath.recordKey.description)] ?? -1
-        generated = entity.attributes.map(\.isGenerated)
-        hasGenerated = generated.contains(true)
+        hasGenerated = entity.attributes.contains(where: \.isGenerated)
         needsPresence = onConflict == .merge || onConflict == .replace && hasGenerated
         var defaultBytes: [UInt8] = []
         defaults = try entity.attributes.map { try Self.defaultCell(of: $0, in: entity, transformers, &defaultBytes) }

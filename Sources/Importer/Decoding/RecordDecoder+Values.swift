@@ -43,7 +43,7 @@ extension RecordDecoder {
         batch: inout RowBatch
     ) -> Cell {
         if isLossless, marks.repeated[slot] == generation {
-            let (path, expected) = (plan.slotPaths[slot], plan.types[attribute].rawValue)
+            let (path, expected) = (plan.slotPaths[slot], plan.attributes[attribute].type.rawValue)
             let error = error(.lossy, at: path, expected: expected, found: Self.repeatedKey, index, input)
             return misfit(error, attribute, input, &batch)
         }
@@ -51,7 +51,7 @@ extension RecordDecoder {
         if token.kind == .null {
             if plan.attributes[attribute].isGenerated { return generatedCell(attribute, input, &batch.bytes) }
             if !plan.attributes[attribute].isOptional {
-                let (path, expected) = (plan.slotPaths[slot], plan.types[attribute].rawValue)
+                let (path, expected) = (plan.slotPaths[slot], plan.attributes[attribute].type.rawValue)
                 errors.append(
                     error(.unexpectedNull, at: path, expected: expected, found: "null", index, input)
                 )

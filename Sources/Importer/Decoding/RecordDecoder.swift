@@ -65,7 +65,7 @@ struct RecordDecoder {
         self.onError = onError
         self.isLossless = isLossless
         marks = RecordMarks(plan)
-        noteCounts = Array(repeating: 0, count: plan.types.count * CoercionNotes.count)
+        noteCounts = Array(repeating: 0, count: plan.attributes.count * CoercionNotes.count)
     }
 
     /// Appends the record's row to `batch`, or a reject with all of its errors.
@@ -284,7 +284,7 @@ struct RecordDecoder {
         let error = error(
             .missingValue,
             at: plan.slotPaths[plan.slots[attribute].first ?? 0],
-            expected: plan.types[attribute].rawValue,
+            expected: plan.attributes[attribute].type.rawValue,
             found: "nothing",
             input.root,
             input

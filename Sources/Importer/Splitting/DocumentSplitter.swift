@@ -1,6 +1,6 @@
 import ImportModel
 
-/// Cuts JSON documents: feeds blocks to yajl and lets a scanner find the records.
+/// Cuts JSON documents: a scanner finds the records by yajl's events, and takes those that are plainly JSON by itself.
 ///
 /// Made, used and dropped by one thread.
 final class DocumentSplitter {

@@ -80,7 +80,7 @@ final class DuplicateMerger {
         let mask = plan.needsPresence ? try mask(of: rowID) : nil
         return columns.indices.filter { attribute in
             guard !plan.isLocal[attribute], differences[attribute] as Bool else { return false }
-            guard let mask, plan.onConflict == .merge || plan.generated[attribute] else { return true }
+            guard let mask, plan.onConflict == .merge || plan.attributes[attribute].isGenerated else { return true }
             return mask[attribute >> 6] & (1 << UInt64(attribute & 63)) != 0
         }
     }

@@ -57,7 +57,7 @@ struct PresenceRuns {
         width = Self.width(of: plan)
     }
 
-    private static func width(of plan: EntityPlan) -> Int { max(1, (plan.types.count + 63) / 64) }
+    private static func width(of plan: EntityPlan) -> Int { max(1, (plan.attributes.count + 63) / 64) }
 
     /// Adds the row after the last one.
     ///

@@ -47,7 +47,7 @@ final class RowFeed {
     /// - Throws: `DatabaseError`.
     init(_ connection: OpaquePointer, plan: EntityPlan) throws {
         name = "_import_rows_\(plan.index)"
-        source = Source(columns: plan.types.indices.map { "c\($0)" })
+        source = Source(columns: plan.attributes.indices.map { "c\($0)" })
         // SQLite releases it, also where it fails.
         let code = sqlite3_create_module_v2(
             connection,
@@ -102,10 +102,10 @@ private struct RowCursor {
     let source: Unmanaged<RowFeed.Source>
     let rows: RowFeed.Rows
     /// The row at hand.
-    var index = -1
+    private(set) var index = -1
     /// The attribute that is read next, and the place of its cell if it has one.
-    var attribute = 0
-    var cell = 0
+    private var attribute = 0
+    private var cell = 0
     private var rowsRead = 0
 
     init(_ source: Unmanaged<RowFeed.Source>, _ rows: RowFeed.Rows) {
@@ -115,6 +115,12 @@ private struct RowCursor {
 
     @inline(__always)
     var isAtEnd: Bool { index >= rows.rows.count }
+
+    mutating func start() {
+        index = -1
+        rowsRead = 0
+        advance()
+    }
 
     @inline(__always)
     mutating func advance() {
@@ -161,6 +167,12 @@ private enum RowFeedModule {
         let source: Unmanaged<RowFeed.Source>
     }
 
+    /// A cursor as `xOpen` has made it: SQLite hands out no others, and never none.
+    @inline(__always)
+    static func own(_ cursor: UnsafeMutablePointer<sqlite3_vtab_cursor>?) -> UnsafeMutablePointer<RowCursor> {
+        UnsafeMutableRawPointer(cursor!).assumingMemoryBound(to: RowCursor.self)
+    }
+
     // Written once, before the first connection reads it.
     nonisolated(unsafe) static let functions: UnsafePointer<sqlite3_module> = {
         // Without xCreate there is nothing to create in a schema.
@@ -194,31 +206,26 @@ private enum RowFeedModule {
             return SQLITE_OK
         }
         module.xClose = { cursor in
-            UnsafeMutableRawPointer(cursor)?.assumingMemoryBound(to: RowCursor.self).deallocate()
+            own(cursor).deallocate()
             return SQLITE_OK
         }
         module.xFilter = { cursor, _, _, _, _ in
-            // SQLite gives the cursors that `xOpen` has made and nothing else.
-            let own = UnsafeMutableRawPointer(cursor!).assumingMemoryBound(to: RowCursor.self)
-            own.pointee.index = -1
-            own.pointee.advance()
+            own(cursor).pointee.start()
             return SQLITE_OK
         }
         module.xNext = { cursor in
-            UnsafeMutableRawPointer(cursor!).assumingMemoryBound(to: RowCursor.self).pointee.advance()
+            own(cursor).pointee.advance()
             return SQLITE_OK
         }
         module.xEof = { cursor in
-            UnsafeMutableRawPointer(cursor!).assumingMemoryBound(to: RowCursor.self).pointee.isAtEnd ? 1 : 0
+            own(cursor).pointee.isAtEnd ? 1 : 0
         }
         module.xColumn = { cursor, context, column in
-            let own = UnsafeMutableRawPointer(cursor!).assumingMemoryBound(to: RowCursor.self)
-            own.pointee.result(Int(column), context)
+            own(cursor).pointee.result(Int(column), context)
             return SQLITE_OK
         }
         module.xRowid = { cursor, rowID in
-            rowID?.pointee =
-                Int64(UnsafeMutableRawPointer(cursor!).assumingMemoryBound(to: RowCursor.self).pointee.index)
+            rowID?.pointee = Int64(own(cursor).pointee.index)
             return SQLITE_OK
         }
         let memory = UnsafeMutablePointer<sqlite3_module>.allocate(capacity: 1)

@@ -188,11 +188,11 @@ final class RowWriter {
     /// The row's presence mask, without the values that were made for it: they never take the place of others.
     @inline(__always)
     private func mask(of row: RowBatch.Row, in batch: borrowing RowBatch) -> ArraySlice<UInt64> {
-        let width = (plan.types.count + 63) / 64
+        let width = (plan.attributes.count + 63) / 64
         var mask = batch.presence[row.firstPresenceWord..<row.firstPresenceWord + width]
         guard plan.hasGenerated else { return mask }
         place(row, in: batch)
-        for attribute in places.indices where plan.generated[attribute] && places[attribute] >= 0 {
+        for attribute in places.indices where plan.attributes[attribute].isGenerated && places[attribute] >= 0 {
             guard batch.cells[places[attribute]].tag == .generatedText else { continue }
             mask[mask.startIndex + attribute >> 6] &= ~(1 << UInt64(attribute & 63))
         }
@@ -273,7 +273,7 @@ final class RowWriter {
         let plan = plan
         let absent = values.absent
         var next = row.firstCell
-        for attribute in 0..<plan.types.count {
+        for attribute in 0..<plan.attributes.count {
             let place = Int32(truncatingIfNeeded: attribute + 1)
             if batch.isPresent(attribute, in: row) {
                 try bind(values.cells[next], values, to: insert, at: place)

@@ -1,3 +1,5 @@
+import Synchronization
+
 #if canImport(Glibc)
     import Glibc
 #elseif canImport(Musl)
@@ -13,6 +15,8 @@ final class ChunkDirectory: Sendable {
     /// As given, for messages.
     let path: String
     private let descriptor: Int32
+    /// Files of chunks that are done with, by the names that they have now.
+    private let spares = Mutex<[String]>([])
 
     /// Opens the directory.
     ///
@@ -47,6 +51,9 @@ final class ChunkDirectory: Sendable {
         return "chunk-" + String(repeating: "0", count: max(0, 6 - digits.count)) + digits + ".ndjson"
     }
 
+    /// The name under which what is to become the file `name` is written.
+    private static func temporaryName(_ name: String) -> String { name + ".partial" }
+
     /// Writes a whole file under a temporary name and renames it, so that a file with this name is whole.
     ///
     /// - Parameters:
@@ -55,11 +62,13 @@ final class ChunkDirectory: Sendable {
     ///   - synced: whether file and name must be on the disk when this returns.
     /// - Throws: `ImportError` when it cannot be written; nothing with this name is changed then.
     func write(_ bytes: UnsafeRawBufferPointer, to name: String, synced: Bool) throws {
-        let temporary = name + ".partial"
+        let temporary = Self.temporaryName(name)
         unlinkat(descriptor, temporary, 0)
-        let file = try openFile(temporary, O_WRONLY | O_CREAT | O_EXCL, "create")
+        let isSpare = takeSpare(as: temporary)
+        let file = try openFile(temporary, O_WRONLY | (isSpare ? 0 : O_CREAT | O_EXCL), "create")
         do {
             try file.write(bytes)
+            if isSpare { try file.truncate(to: Int64(bytes.count)) }
             if synced { try file.sync() }
         } catch {
             unlinkat(descriptor, temporary, 0)
@@ -109,8 +118,36 @@ final class ChunkDirectory: Sendable {
     }
 
     /// Removes a chunk file; it is no error if it is not there.
+    ///
+    /// A few of them stay, under names that are no chunk's, for the next chunks to be written over them: what they take
+    /// of the page cache and the disk is there already, and to get it anew costs more than to write it (0.17 to 0.28 s
+    /// for 475 MB in chunks of 8 MB, against 0.08 s over files that are there).
     func remove(chunk number: Int) throws {
-        try remove(Self.fileName(number))
+        let name = Self.fileName(number)
+        if try !makeSpare(name) { try remove(name) }
+    }
+
+    /// How many files are kept to be written over: about as many as chunks are on their way at once.
+    private static let mostSpares = 4
+
+    /// - Returns: whether the file is kept to be written over, or is not there.
+    private func makeSpare(_ name: String) throws -> Bool {
+        let spare = Self.temporaryName(name)
+        return try spares.withLock { spares in
+            guard spares.count < Self.mostSpares else { return false }
+            if renameat(descriptor, name, descriptor, spare) == 0 {
+                spares.append(spare)
+            } else if errno != ENOENT {
+                throw ImportError.system(errno, "rename", "\(path)/\(name)")
+            }
+            return true
+        }
+    }
+
+    /// - Returns: whether there was a file to be written over, which has this name now.
+    private func takeSpare(as name: String) -> Bool {
+        guard let spare = spares.withLock({ $0.popLast() }) else { return false }
+        return renameat(descriptor, spare, descriptor, name) == 0
     }
 
     /// Removes a file; it is no error if it is not there.

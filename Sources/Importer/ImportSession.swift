@@ -359,6 +359,8 @@ final class ImportSession {
         if deferredFault == nil { try advanceStandardInput(to: point) }
         let queue = ChunkQueue(capacity: options.workers + 2)
         let state = try database.read { [job, started] in try JobProgress($0, job: job.id, started: started) }
+        let checkpointer = try Checkpointer(store: store, durability: options.durability)
+        defer { try? checkpointer.close() }
         let stage = ImportStage(
             store: store,
             job: job,
@@ -367,6 +369,7 @@ final class ImportSession {
             run: options,
             queue: queue,
             state: state,
+            checkpointer: checkpointer,
             keepsChunks: options.keepsChunks || job.options.takesChunks || !job.isModelFinal,
             progress: progress,
             interruption: interruption,

@@ -12,20 +12,34 @@ final class StoreWriter {
     private let queue: DatabaseQueue
     private let durability: RunOptions.Durability
     private let limit: RejectLimit
+    private let checkpointer: Checkpointer?
     private var writers: [RowWriter] = []
     private let rejectTable: RejectTable
 
-    /// - Parameter plans: the job's entities, in their order; told whether rows may turn out to be rejects.
-    init(store: String, job: StoredJob, plans: [EntityPlan], durability: RunOptions.Durability) throws {
+    /// - Parameters:
+    ///   - store: its path.
+    ///   - job: whose batches are committed.
+    ///   - plans: the job's entities, in their order; told whether rows may turn out to be rejects.
+    ///   - durability: that of the commits.
+    ///   - checkpointer: what makes the checkpoints; without one, this makes them when it commits.
+    init(
+        store: String,
+        job: StoredJob,
+        plans: [EntityPlan],
+        durability: RunOptions.Durability,
+        checkpointer: Checkpointer? = nil
+    ) throws {
         self.store = store
         self.job = job
         self.plans = plans
         self.durability = durability
+        self.checkpointer = checkpointer
         limit = RejectLimit(job.options)
         rejectTable = RejectTable(of: job)
         queue = try StoreConnection.writer(store, durability: durability)
         writers = try queue.inDatabase { database in
-            try plans.map { try RowWriter(database, plan: $0) }
+            checkpointer?.attach(to: database)
+            return try plans.map { try RowWriter(database, plan: $0) }
         }
         let mayRefuse = job.options.onConflict == .error || writers.contains(where: \.constraints.canRefuse)
         for plan in plans { plan.keepsPlaces = mayRefuse }

@@ -14,6 +14,7 @@ final class ImportStage: Sendable {
     private let progress: ImportProgress
     private let interruption: Interruption
     private let merges: MergeCenter
+    private let checkpointer: Checkpointer
     private let keepsChunks: Bool
     /// Only whoever's turn it is to commit changes it.
     private let state: Mutex<JobProgress>
@@ -26,6 +27,7 @@ final class ImportStage: Sendable {
         run: RunOptions,
         queue: ChunkQueue,
         state: JobProgress,
+        checkpointer: Checkpointer,
         keepsChunks: Bool,
         progress: ImportProgress,
         interruption: Interruption,
@@ -37,6 +39,7 @@ final class ImportStage: Sendable {
         self.transformers = transformers
         self.run = run
         self.queue = queue
+        self.checkpointer = checkpointer
         self.keepsChunks = keepsChunks
         self.progress = progress
         self.interruption = interruption
@@ -63,7 +66,13 @@ final class ImportStage: Sendable {
                 ? plans
                 : source.entities.compactMap { name in plans.first { $0.entity.name == name } }
         }
-        let writer = try StoreWriter(store: store, job: job, plans: plans, durability: run.durability)
+        let writer = try StoreWriter(
+            store: store,
+            job: job,
+            plans: plans,
+            durability: run.durability,
+            checkpointer: checkpointer
+        )
         let decoder = ChunkDecoder(plans: bySource, entities: plans.count, options: job.options)
         var batches = BatchStock()
         do {

@@ -55,14 +55,16 @@ extension ImportSession {
         }
         let retry = try job.options.retry != nil && hasChanged ? readAgain(now[0]) : nil
         let directory = directory.path
-        job = try database.write { [job, isModelStale] database in
+        let reset: MergeNotification?
+        (job, reset) = try database.write { [job, isModelStale] database in
             var job = job
             try job.refresh(now, chunkDirectory: directory, database)
             try retry?.insert(job, after: marker.recordOrdinal, database)
             // A model is inferred from all records, so it is not known yet when there are others than before.
-            if isModelStale, job.options.model == nil { try job.forgetModel(database) }
-            return job
+            let reset = isModelStale && job.options.model == nil ? try job.forgetModel(database) : nil
+            return (job, reset)
         }
+        if let reset { merges.enqueue(reset) }
     }
 
     /// Reads the repair file of a retry anew: after the marker it may hold other lines than before.

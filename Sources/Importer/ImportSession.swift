@@ -14,7 +14,7 @@ final class ImportSession {
     let progress: ImportProgress
     /// This run's own: it also ends the reading of a source when a worker has failed.
     let interruption: Interruption
-    private let merges: MergeCenter
+    let merges: MergeCenter
     /// Held open from the first to the last moment: the last connection to close would take the WAL away from under the
     /// workers.
     let database: DatabaseQueue
@@ -50,16 +50,18 @@ final class ImportSession {
             directory = try ChunkDirectory(path: planned.chunkDirectory, creates: true)
             if !planned.options.takesChunks { try Self.clear(directory, isOwn: run.chunkDirectory == nil, database) }
             do {
-                job = try database.write { [store, transformers] database in
+                let changed: [MergeNotification]
+                (job, changed) = try database.write { [store, transformers] database in
                     var job = planned
                     try StoreSchema.prepareBookkeeping(database, store: store)
-                    try replaced?.remove(database)
+                    var changed = try replaced.map { [try $0.remove(database)] } ?? []
                     try job.insert(database)
-                    if let model = job.model { try job.adopt(model, transformers, database, store: store) }
+                    if let model = job.model { changed += try job.adopt(model, transformers, database, store: store) }
                     try StoreIndexes(wanted: run.indexes).save(for: job, database)
                     try retry?.insert(job, database)
-                    return job
+                    return (job, changed)
                 }
+                for merge in changed { merges.enqueue(merge) }
             } catch {
                 if isMade { try? directory.removeAll() }
                 throw error
@@ -160,13 +162,20 @@ final class ImportSession {
         try database.close()
     }
 
-    private func setState(_ state: ImportReport.State, message: String? = nil) throws {
+    /// - Parameter body: what else is done in the same transaction.
+    private func setState<Result>(
+        _ state: ImportReport.State,
+        message: String? = nil,
+        _ body: (Database) throws -> Result = { _ in }
+    ) throws -> Result {
         let seconds = secondsBefore + (ContinuousClock.now - started).inSeconds
-        job = try database.write { [job] database in
+        let result: Result
+        (job, result) = try database.write { [job] database in
             var job = job
             try job.setState(state, message: message, seconds: seconds, database)
-            return job
+            return (job, try body(database))
         }
+        return result
     }
 
     private func note(_ error: any Error) {
@@ -179,25 +188,15 @@ final class ImportSession {
     private func finish() throws {
         progress.update { $0.phase = .finishing }
         try warnOfEmptyPaths()
-        var changes: [EntityChanges] = []
-        try interruptibly { changes = try settleStore() }
+        try interruptibly { try settleStore() }
         do {
             try judgeRejects()
         } catch {
             removeChunks()
             throw error
         }
-        try setState(.finished)
-        let marker = try marker()
-        merges.enqueue(
-            MergeNotification(
-                job: job.id,
-                commit: marker.commits,
-                changes: changes.filter { !$0.isEmpty },
-                marker: marker,
-                isFinished: true
-            )
-        )
+        let last = try setState(.finished) { [job] in try MergeLog.append([], of: job.id, isFinished: true, $0) }
+        merges.enqueue(last)
         removeChunks()
         if job.options.retry == .stored, let path = job.sources.first?.description.path {
             try? FileManager.default.removeItem(atPath: path)
@@ -207,22 +206,21 @@ final class ImportSession {
 
     /// Makes one object of the rows that have the same identifier, or rejects of the later ones, and builds the indexes, in
     /// one transaction.
-    ///
-    /// - Returns: what it changed.
-    private func settleStore() throws -> [EntityChanges] {
+    private func settleStore() throws {
         let (isPending, indexes) = try database.read { [job] database in
             (try DeferredIdentifier.isPending(job: job.id, database), try StoreIndexes(of: job, database))
         }
-        guard isPending || !indexes.wanted.isEmpty else { return [] }
+        guard isPending || !indexes.wanted.isEmpty else { return }
         let sources = SourceRecords(of: job, opener: opener, interruption: interruption)
-        let changes = try database.write { [job, interruption] database in
+        let merge = try database.write { [job, interruption] database -> MergeNotification? in
             let changes = try DeferredIdentifier.settle(job, database, sources: sources) { try interruption.check() }
             if let model = job.model { try indexes.build(for: model, database) }
             try interruption.check()
-            return changes
+            return changes.allSatisfy(\.isEmpty) ? nil : try MergeLog.append(changes, of: job.id, database)
         }
-        progress.update { $0.rejects += changes.reduce(0) { $0 + $1.rejected } }
-        return changes
+        guard let merge else { return }
+        merges.enqueue(merge)
+        progress.update { $0.rejects += merge.changes.reduce(0) { $0 + $1.rejected } }
     }
 
     /// Does something in the store that takes a while, and that an interruption ends at once, as if it had not begun.
@@ -324,11 +322,14 @@ final class ImportSession {
         }
         do {
             if fault == nil { try StoreIndexes(wanted: options.indexes).check(inferred.model) }
-            job = try database.write { [job, store, transformers] database in
+            let changed: [MergeNotification]
+            (job, changed) = try database.write { [job, store, transformers] database in
                 var job = job
-                try job.adopt(inferred.model, transformers, isFinal: fault == nil, database, store: store)
-                return job
+                let isFinal = fault == nil
+                let changed = try job.adopt(inferred.model, transformers, isFinal: isFinal, database, store: store)
+                return (job, changed)
             }
+            for merge in changed { merges.enqueue(merge) }
         } catch let error as ImportError where fault == nil && [.badInput, .usage].contains(error.code) {
             // The store does not take such a model: a job that can never go on would only be in the way.
             abandon()
@@ -340,8 +341,9 @@ final class ImportSession {
 
     /// Takes the job out of the store again, as it cannot be done as it is asked for: the next one may ask otherwise.
     private func abandon() {
-        let isGone = (try? database.write { [job] in try job.remove($0) }) != nil
-        if isGone, !job.options.takesChunks { try? directory.removeAll() }
+        guard let reset = try? database.write({ [job] in try job.remove($0) }) else { return }
+        merges.enqueue(reset)
+        if !job.options.takesChunks { try? directory.removeAll() }
     }
 
     /// Whether this very run has cut the chunks that wait, so that they need no second look.

@@ -4,9 +4,11 @@ import Synchronization
 public struct MergeNotifications: AsyncSequence, Sendable {
     /// Holds at most one notification for its reader.
     final class Mailbox: Sendable {
+        private typealias Waiter = CheckedContinuation<MergeNotification?, Never>
+
         private struct State {
             var pending: MergeNotification?
-            var waiter: CheckedContinuation<MergeNotification?, Never>?
+            var waiter: Waiter?
             var isClosed = false
             var isAbandoned = false
         }
@@ -17,7 +19,7 @@ public struct MergeNotifications: AsyncSequence, Sendable {
         var isAbandoned: Bool { state.withLock { $0.isAbandoned } }
 
         func put(_ notification: MergeNotification) {
-            let waiter = state.withLock { state -> CheckedContinuation<MergeNotification?, Never>? in
+            let waiter = state.withLock { state -> Waiter? in
                 guard let waiter = state.waiter else {
                     if state.pending == nil { state.pending = notification } else { state.pending?.merge(notification) }
                     return nil
@@ -46,16 +48,18 @@ public struct MergeNotifications: AsyncSequence, Sendable {
         func next() async -> MergeNotification? {
             await withTaskCancellationHandler {
                 await withCheckedContinuation { continuation in
-                    let ready = state.withLock { state -> MergeNotification?? in
+                    let (ready, other) = state.withLock { state -> (MergeNotification??, Waiter?) in
                         if let pending = state.pending {
                             state.pending = nil
-                            return .some(pending)
+                            return (.some(pending), nil)
                         }
-                        if state.isClosed { return .some(nil) }
-                        state.waiter = continuation
-                        return nil
+                        if state.isClosed { return (.some(nil), nil) }
+                        defer { state.waiter = continuation }
+                        return (nil, state.waiter)
                     }
                     if let ready { continuation.resume(returning: ready) }
+                    // There is one reader; who else waits must not do so for ever.
+                    other?.resume(returning: nil)
                 }
             } onCancel: {
                 abandon()

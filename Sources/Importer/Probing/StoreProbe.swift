@@ -16,7 +16,7 @@ package final class StoreProbe {
             var job = job
             try StoreSchema.prepareBookkeeping(database, store: store)
             try job.insert(database)
-            try job.adopt(model, .standard, database, store: store)
+            _ = try job.adopt(model, .standard, database, store: store)
             return job
         }
         progress = try database.read { try JobProgress($0, job: job.id, started: .now) }

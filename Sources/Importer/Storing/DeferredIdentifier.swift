@@ -53,12 +53,15 @@ struct DeferredIdentifier {
 
     /// Settles what other jobs have deferred in these tables, for a job that looks identifiers up as they come.
     ///
+    /// - Returns: what that changed, to be told when it is committed.
     /// - Throws: `ImportError` with `.usage` where that takes the other job's sources.
-    static func settle(tables: [String], _ database: Database) throws {
+    static func settle(tables: [String], _ database: Database) throws -> [MergeNotification] {
         let tables = Set(tables.map(\.asciiLowercased))
-        for job in try StoredJob.all(database) {
+        return try StoredJob.all(database).compactMap { job in
             let isShared = job.model?.entities.contains { tables.contains($0.table.asciiLowercased) } ?? false
-            if isShared { _ = try settle(job, database) }
+            guard isShared else { return nil }
+            let changes = try settle(job, database)
+            return changes.allSatisfy(\.isEmpty) ? nil : try MergeLog.append(changes, of: job.id, database)
         }
     }
 
@@ -84,7 +87,7 @@ struct DeferredIdentifier {
             // The values are coerced already, maybe by transformers that only another program has.
             for attribute in entity.attributes.indices { entity.attributes[attribute].transformers = [] }
             let plan = try EntityPlan(entity: entity, index: position, onConflict: job.options.onConflict)
-            var changes = EntityChanges(entity: entity.name, table: entity.table)
+            var changes = EntityChanges(entity: entity.name, table: entity.table, position: position)
             try DeferredIdentifier(job: job.id, position: position, plan: plan)
                 .settle(&changes, rejecting: rejecter, database)
             try database.execute(

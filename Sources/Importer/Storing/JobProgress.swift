@@ -17,6 +17,8 @@ struct JobProgress: Sendable {
 
     var marker: Marker
     var rejects: Int64
+    /// What the job has done so far, by entity.
+    var totals: [EntityTotals]
     /// The places in the job of the entities whose identifiers are not looked at before the end.
     var deferredIdentifiers: Set<Int>
     var errorGroups: ErrorGroupTable
@@ -32,12 +34,8 @@ struct JobProgress: Sendable {
         self.started = started
         marker = try Marker(database, job: job) ?? Marker()
         secondsBefore = marker.seconds
-        rejects =
-            try Int64.fetchOne(
-                database,
-                sql: "SELECT sum(rejected) FROM _import_entity WHERE job = ?",
-                arguments: [job]
-            ) ?? 0
+        totals = try EntityTotals.all(of: job, database)
+        rejects = totals.reduce(0) { $0 + $1.rejected }
         deferredIdentifiers = try DeferredIdentifier.positions(job: job, database)
         errorGroups = try ErrorGroupTable(database, job: job)
         let rows = try Row.fetchCursor(

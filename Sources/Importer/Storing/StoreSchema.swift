@@ -5,7 +5,7 @@ import ImportModel
 /// The store's tables: the bookkeeping's, and the entities'.
 enum StoreSchema {
     /// The format that this program writes; older ones are brought up, newer ones refused.
-    static let formatVersion = 2
+    static let formatVersion = 3
 
     /// Makes the bookkeeping tables, or brings those of an older format up, in one transaction.
     ///
@@ -14,6 +14,7 @@ enum StoreSchema {
         try checkFormat(database, store: store)
         let lacksErrors = try !database.tableExists(ErrorGroupTable.name)
         try database.execute(sql: bookkeeping)
+        try MergeLog.prepare(database)
         if lacksErrors { try ErrorGroupTable.fill(database) }
         try database.execute(
             sql: "INSERT OR REPLACE INTO _import_meta (key, value) VALUES ('format', ?)",
@@ -209,6 +210,23 @@ enum StoreSchema {
             outcome TEXT,
             PRIMARY KEY (job, ordinal)
         ) STRICT, WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS _import_merge (
+            sequence INTEGER PRIMARY KEY,
+            stamp INTEGER NOT NULL,
+            job INTEGER NOT NULL,
+            commits INTEGER NOT NULL,
+            is_finished INTEGER NOT NULL,
+            needs_refresh INTEGER NOT NULL,
+            source INTEGER NOT NULL,
+            byte_offset INTEGER NOT NULL,
+            record_ordinal INTEGER NOT NULL,
+            record_path BLOB NOT NULL,
+            bytes INTEGER NOT NULL,
+            chunks_done INTEGER NOT NULL,
+            seconds REAL NOT NULL,
+            changes BLOB NOT NULL,
+            totals BLOB NOT NULL
+        ) STRICT;
         """
 
     // MARK: Entities

@@ -66,7 +66,10 @@ final class StoreWriter {
         isSynced: Bool
     ) throws -> MergeNotification {
         var next = progress
-        var changes = plans.map { EntityChanges(entity: $0.entity.name, table: $0.entity.table) }
+        var changes = plans.enumerated().map {
+            EntityChanges(entity: $1.entity.name, table: $1.entity.table, position: $0)
+        }
+        var notification: MergeNotification?
         do {
             try queue.inDatabase { database in
                 if isSynced, durability != .full { try database.execute(sql: "PRAGMA synchronous = FULL") }
@@ -93,6 +96,7 @@ final class StoreWriter {
                     try writeChunk(batch, chunk, changes, database)
                     next.advance(to: batch.end, of: chunk.entry, path: path(batch.end.path, of: chunk))
                     try next.marker.save(database, job: job.id)
+                    notification = try log(changes, of: batch, &next, database)
                     return .commit
                 }
                 if isSynced, durability != .full {
@@ -104,12 +108,32 @@ final class StoreWriter {
         }
         next.rejects += changes.reduce(0) { $0 + $1.rejected }
         progress = next
-        return MergeNotification(
-            job: job.id,
-            commit: next.marker.commits,
-            changes: changes.filter { !$0.isEmpty },
-            marker: next.marker,
-            isFinished: false
+        guard let notification else { throw ImportError(.software, "\(store): a commit was not logged") }
+        return notification
+    }
+
+    /// Keeps what the commit changes for readers in other processes.
+    ///
+    /// - Returns: what to tell those in this one.
+    private func log(
+        _ changes: [EntityChanges],
+        of batch: borrowing RowBatch,
+        _ progress: inout JobProgress,
+        _ database: Database
+    ) throws -> MergeNotification {
+        for index in progress.totals.indices where index < changes.count {
+            progress.totals[index].add(changes[index], recordsRead: batch.recordsRead[index])
+        }
+        return try MergeLog.append(
+            MergeNotification(
+                job: job.id,
+                commit: progress.marker.commits,
+                changes: changes,
+                totals: progress.totals,
+                marker: progress.marker,
+                isFinished: false
+            ),
+            database
         )
     }
 

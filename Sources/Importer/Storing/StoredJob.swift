@@ -190,18 +190,19 @@ struct StoredJob: Sendable {
     ///   - model: given, or inferred.
     ///   - transformers: those that it may name.
     ///   - isFinal: whether it was inferred from all records.
+    /// - Returns: what that changes in tables that other jobs have filled, to be told when it is committed.
     mutating func adopt(
         _ model: ModelDescription,
         _ transformers: TransformerRegistry,
         isFinal: Bool = true,
         _ database: Database,
         store: String
-    ) throws {
+    ) throws -> [MergeNotification] {
         // What cannot be imported with, or read back, must not get into the store.
         for (position, entity) in model.entities.enumerated() {
             _ = try EntityPlan(entity: entity, index: position, transformers: transformers)
         }
-        try DeferredIdentifier.settle(tables: model.entities.map(\.table), database)
+        let merges = try DeferredIdentifier.settle(tables: model.entities.map(\.table), database)
         let made = try StoreSchema.prepareTables(model, database, store: store)
         let text = model.encoded()
         var number = try Int64.fetchOne(
@@ -232,6 +233,7 @@ struct StoredJob: Sendable {
         }
         self.model = model
         isModelFinal = isFinal
+        return merges
     }
 
     /// Leaves to the end what of an entity's indexes can be built then, and makes sure of the others.
@@ -265,19 +267,22 @@ struct StoredJob: Sendable {
 
     /// Takes the job out of the store again: the rows that it inserted go, merges that it made stay.
     ///
+    /// - Returns: that all is to be looked at again, to be told when it is committed.
     /// - Throws: `ImportError` when the rows that it inserted cannot be told from others.
-    func remove(_ database: Database) throws {
-        try clear(database)
+    func remove(_ database: Database) throws -> MergeNotification {
+        let merge = try clear(database)
         try database.execute(sql: "DELETE FROM _import_source WHERE job = ?", arguments: [id])
         try database.execute(sql: "DELETE FROM _import_index WHERE job = ?", arguments: [id])
         try database.execute(sql: "DELETE FROM _import_job WHERE id = ?", arguments: [id])
+        return merge
     }
 
     /// Puts the job back to where it had no model yet.
     ///
+    /// - Returns: that all is to be looked at again, to be told when it is committed.
     /// - Throws: `ImportError` when the rows that it inserted cannot be told from others.
-    mutating func forgetModel(_ database: Database) throws {
-        try clear(database)
+    mutating func forgetModel(_ database: Database) throws -> MergeNotification {
+        let merge = try clear(database)
         try database.execute(
             sql: "UPDATE _import_job SET model = NULL, is_model_final = 1 WHERE id = ?",
             arguments: [id]
@@ -285,9 +290,10 @@ struct StoredJob: Sendable {
         try Marker().save(database, job: id)
         model = nil
         isModelFinal = true
+        return merge
     }
 
-    private func clear(_ database: Database) throws {
+    private func clear(_ database: Database) throws -> MergeNotification {
         guard try Int64.fetchOne(database, sql: "SELECT max(id) FROM _import_job") == id else {
             throw ImportError(
                 .usage,
@@ -316,6 +322,7 @@ struct StoredJob: Sendable {
         ] {
             try database.execute(sql: "DELETE FROM _import_\(table) WHERE job = ?", arguments: [id])
         }
+        return try MergeLog.appendReset(of: id, database)
     }
 
     private func deleteRows(of table: String, before row: Row, _ database: Database) throws {

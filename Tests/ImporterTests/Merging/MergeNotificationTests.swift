@@ -98,6 +98,116 @@ struct MergeNotificationTests {
         return Int(try pipeline.run().report.recordsRead) / 3
     }
 
+    // MARK: Observers of every kind
+
+    /// The errors that observers may have.
+    private struct Nonsense: Error {}
+
+    /// Whatever observers do, the import goes on, and the others see all of it.
+    @Test func outlivesItsObservers() async throws {
+        let job = try LibraryImport(LibraryImport.items(300))
+        let pipeline = job.pipeline(JobOptions(), RunOptions(workers: 2, chunkSize: 500, commitEvery: 3))
+        let center = pipeline.merges
+        // One that never reads, and one that nobody ever will.
+        let unread = center.notifications()
+        _ = center.notifications()
+        // One that goes away in the middle, with an error.
+        let throwing = center.notifications()
+        let thrown = Task {
+            for await _ in throwing { throw Nonsense() }
+        }
+        // One that detaches in its own callback.
+        let detaching = DetachingObserver(of: center)
+        let seen = SeenMerges(of: center)
+        let readings = (0..<20).map { _ in
+            let sequence = center.notifications()
+            return Task { await Self.collect(sequence) }
+        }
+        _ = try pipeline.run()
+        #expect(seen.all().rows(of: "item") == Array(1...300))
+        #expect(detaching.calls.value == 1)
+        for reading in readings { #expect(await reading.value.rows(of: "item") == Array(1...300)) }
+        await #expect(throws: Nonsense.self) { try await thrown.value }
+        // It was kept in one notification for as long as it took.
+        let late = await Self.collect(unread)
+        #expect(late.count == 1)
+        #expect(late.rows(of: "item") == Array(1...300))
+    }
+
+    /// An observer that never comes back does not keep the import from its end, nor sequences from theirs.
+    @Test func doesNotWaitForAnObserverThatNeverReturns() async throws {
+        let job = try LibraryImport(LibraryImport.items(100))
+        let pipeline = job.pipeline(JobOptions(), RunOptions(workers: 2, chunkSize: 500, commitEvery: 3))
+        let isTestOver = DispatchSemaphore(value: 0)
+        let observer = NotificationCenter.default.addObserver(
+            forName: .storeDidMerge,
+            object: pipeline.merges,
+            queue: nil
+        ) { _ in isTestOver.wait() }
+        defer {
+            NotificationCenter.default.removeObserver(observer)
+            isTestOver.signal()
+        }
+        let sequence = pipeline.merges.notifications()
+        let reading = Task { await Self.collect(sequence) }
+        #expect(try pipeline.run().report.inserted == 100)
+        #expect(await reading.value.last?.isFinished == true)
+    }
+
+    /// A second reader of the same sequence takes the first one's place: nobody waits for ever.
+    @Test func letsNoReaderWaitForEver() async {
+        let mailbox = MergeNotifications.Mailbox()
+        let readers = (0..<3).map { _ in Task { await mailbox.next() } }
+        // Two of the three end because another one waits, whichever comes first.
+        let ended = Shared(0)
+        let waiting = readers.map { reader in
+            Task {
+                _ = await reader.value
+                ended.change { $0 += 1 }
+            }
+        }
+        while ended.value < 2 { await Task.yield() }
+        mailbox.close()
+        for task in waiting { await task.value }
+    }
+
+    /// What is merged at the end is announced before the job is said to be finished.
+    @Test func announcesWhatIsMergedAtTheEnd() throws {
+        let job = try LibraryImport(
+            "[" + [1, 2, 1].map { "{\"k\":\"\($0)\",\"v\":\($0)}" }.joined(separator: ",") + "]"
+        )
+        let pipeline = job.pipeline(JobOptions(identifier: ["k"]))
+        let sequence = SeenMerges(of: pipeline.merges)
+        _ = try pipeline.run()
+        let merges = sequence.all()
+        #expect(merges.rows(of: "item") == [1, 2])
+        #expect(merges.last?.isFinished == true)
+        #expect(merges.last?.totals.map(\.unchanged) == [1])
+        #expect(merges.last?.totals.map(\.rows) == [2])
+    }
+
+    @Test func aRefreshStaysOneWhateverComesThen() {
+        let change = { (row: Int64) -> EntityChanges in
+            var change = EntityChanges(entity: "a", table: "a")
+            change.insert(row)
+            return change
+        }
+        var first = MergeNotification(
+            job: 1,
+            commit: 1,
+            changes: [change(1)],
+            totals: [],
+            marker: Marker(),
+            isFinished: false
+        )
+        first.merge(first.refreshing)
+        first.merge(
+            MergeNotification(job: 2, commit: 5, changes: [change(2)], totals: [], marker: Marker(), isFinished: true)
+        )
+        #expect(first.needsRefresh && first.changes.isEmpty)
+        #expect(first.job == 2 && first.commit == 5 && first.isFinished)
+    }
+
     @Test func rangesOfSeveralCommitsJoin() {
         var first = EntityChanges(entity: "a", table: "a")
         for row in [1, 2, 3, 7] as [Int64] { first.insert(row) }
@@ -110,10 +220,16 @@ struct MergeNotificationTests {
         #expect(first.inserted == 6)
     }
 
+    /// However many rows, in whatever order: the ranges are bounded, have all of them, and are as narrow as can be.
     @Test func scatteredRowsTakeBoundedMemory() {
         var changes = EntityChanges(entity: "a", table: "a")
         for row in stride(from: Int64.min, to: Int64.max - (1 << 49), by: 1 << 49) { changes.insert(row) }
         #expect(changes.insertedRanges.count <= EntityChanges.maximumRanges)
         #expect(changes.insertedRanges.contains { $0.contains(Int64.min) })
+        var near = EntityChanges(entity: "a", table: "a")
+        for row in [90, 1, 95, 3, 2, 50, 92] as [Int64] { near.update(row) }
+        #expect(near.coarsened(to: 3).updatedRanges == [1...3, 50...50, 90...95])
+        #expect(near.coarsened(to: 1).updatedRanges == [1...95])
+        #expect(near.coarsened(to: 9).updatedRanges == [1...3, 50...50, 90...90, 92...92, 95...95])
     }
 }

@@ -1,0 +1,148 @@
+/// What happened to the objects of one entity.
+public struct EntityChanges: Sendable, Hashable {
+    /// The entity's name.
+    public let entity: String
+    /// The entity's table.
+    public let table: String
+    /// The entity's place in the job.
+    let position: Int
+    /// The row ids of new objects, as ranges in ascending order where they came in that order.
+    ///
+    /// Where there would be too many (`maximumRanges`, and fewer where they come from another process), those that are
+    /// closest become one, and so has row ids that did not change.
+    public private(set) var insertedRanges: [ClosedRange<Int64>] = []
+    /// The row ids of changed objects, likewise.
+    public private(set) var updatedRanges: [ClosedRange<Int64>] = []
+    /// The row ids of objects that are gone, likewise.
+    ///
+    /// Others have the same identifier: they were merged into them, or their records are rejects now. A row id that is also
+    /// among the new or changed ones may be there or not: objects may go again that have just come, and the row ids that
+    /// become free are given to others.
+    public private(set) var deletedRanges: [ClosedRange<Int64>] = []
+    /// How many objects are new.
+    public private(set) var inserted: Int64 = 0
+    /// How many objects have changed.
+    public private(set) var updated: Int64 = 0
+    /// How many objects are gone.
+    public private(set) var deleted: Int64 = 0
+    /// Records whose object had all their values already.
+    public internal(set) var unchanged: Int64 = 0
+    /// Records left out: their object is there already, or what they would repair is repaired.
+    public internal(set) var ignored: Int64 = 0
+    /// Records that were not taken.
+    public internal(set) var rejected: Int64 = 0
+
+    /// So many ranges are told apart; scattered row ids must not fill the memory.
+    public static let maximumRanges = 10_000
+
+    init(entity: String, table: String, position: Int = 0) {
+        self.entity = entity
+        self.table = table
+        self.position = position
+    }
+
+    /// Puts together what was counted elsewhere.
+    init(
+        of totals: EntityTotals,
+        position: Int,
+        inserted: (count: Int64, ranges: [ClosedRange<Int64>]),
+        updated: (count: Int64, ranges: [ClosedRange<Int64>]),
+        deleted: (count: Int64, ranges: [ClosedRange<Int64>])
+    ) {
+        self.init(entity: totals.entity, table: totals.table, position: position)
+        (self.inserted, insertedRanges) = inserted
+        (self.updated, updatedRanges) = updated
+        (self.deleted, deletedRanges) = deleted
+    }
+
+    /// Whether it says nothing.
+    public var isEmpty: Bool {
+        inserted == 0 && updated == 0 && deleted == 0 && unchanged == 0 && ignored == 0 && rejected == 0
+    }
+
+    mutating func insert(_ rowID: Int64) {
+        inserted += 1
+        Self.extend(&insertedRanges, with: rowID)
+    }
+
+    mutating func update(_ rowID: Int64) {
+        updated += 1
+        Self.extend(&updatedRanges, with: rowID)
+    }
+
+    mutating func delete(_ rowID: Int64) {
+        deleted += 1
+        Self.extend(&deletedRanges, with: rowID)
+    }
+
+    /// How many ranges it has.
+    var rangeCount: Int { insertedRanges.count + updatedRanges.count + deletedRanges.count }
+
+    /// The same, with at most so many ranges of each kind, in ascending order.
+    func coarsened(to count: Int) -> EntityChanges {
+        var copy = self
+        copy.insertedRanges = Self.coarsen(insertedRanges, to: count)
+        copy.updatedRanges = Self.coarsen(updatedRanges, to: count)
+        copy.deletedRanges = Self.coarsen(deletedRanges, to: count)
+        return copy
+    }
+
+    /// Whether it is about the same entity of the same table, whichever job has imported it.
+    func isAbout(_ other: EntityChanges) -> Bool {
+        ExactText(entity) == ExactText(other.entity) && ExactText(table) == ExactText(other.table)
+    }
+
+    /// Takes in what happened next.
+    mutating func add(_ next: EntityChanges) {
+        for range in next.insertedRanges { Self.append(range, to: &insertedRanges) }
+        for range in next.updatedRanges { Self.append(range, to: &updatedRanges) }
+        for range in next.deletedRanges { Self.append(range, to: &deletedRanges) }
+        inserted += next.inserted
+        updated += next.updated
+        deleted += next.deleted
+        unchanged += next.unchanged
+        ignored += next.ignored
+        rejected += next.rejected
+    }
+
+    @inline(__always)
+    private static func extend(_ ranges: inout [ClosedRange<Int64>], with rowID: Int64) {
+        append(rowID...rowID, to: &ranges)
+    }
+
+    @inline(__always)
+    private static func append(_ range: ClosedRange<Int64>, to ranges: inout [ClosedRange<Int64>]) {
+        if let last = ranges.last, range.lowerBound > last.lowerBound, range.lowerBound - 1 <= last.upperBound {
+            ranges[ranges.count - 1] = last.lowerBound...max(last.upperBound, range.upperBound)
+        } else if ranges.count < maximumRanges {
+            ranges.append(range)
+        } else {
+            // Half of them, so that it does not come to this with every row.
+            ranges = coarsen(ranges + [range], to: maximumRanges / 2)
+        }
+    }
+
+    /// At most so many ranges that have all the row ids in them: where there are more, those that are closest become one.
+    private static func coarsen(_ ranges: [ClosedRange<Int64>], to count: Int) -> [ClosedRange<Int64>] {
+        var joined: [ClosedRange<Int64>] = []
+        for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) {
+            if let last = joined.last, range.lowerBound <= last.upperBound || range.lowerBound - 1 == last.upperBound {
+                joined[joined.count - 1] = last.lowerBound...max(last.upperBound, range.upperBound)
+            } else {
+                joined.append(range)
+            }
+        }
+        guard joined.count > count else { return joined }
+        let gaps = zip(joined, joined.dropFirst()).map { UInt64(bitPattern: $1.lowerBound &- $0.upperBound) }
+        var widest = Set(gaps.indices.sorted { gaps[$0] > gaps[$1] }.prefix(count - 1))
+        var result = [joined[0]]
+        for (place, range) in joined.dropFirst().enumerated() {
+            if widest.remove(place) != nil {
+                result.append(range)
+            } else {
+                result[result.count - 1] = result[result.count - 1].lowerBound...range.upperBound
+            }
+        }
+        return result
+    }
+}

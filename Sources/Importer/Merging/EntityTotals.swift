@@ -1,0 +1,76 @@
+import GRDB
+
+/// What a job has done to the objects of one entity up to some commit, in all of its runs.
+///
+/// `recordsRead` is always the sum of `inserted`, `updated`, `unchanged`, `ignored` and `rejected`.
+public struct EntityTotals: Sendable, Hashable {
+    /// The entity's name.
+    public let entity: String
+    /// The entity's table.
+    public let table: String
+    /// Records that were read.
+    public internal(set) var recordsRead: Int64 = 0
+    /// Objects that are new.
+    public internal(set) var inserted: Int64 = 0
+    /// Records that changed an object.
+    public internal(set) var updated: Int64 = 0
+    /// Records whose object had all their values already.
+    public internal(set) var unchanged: Int64 = 0
+    /// Records left out: their object is there already, or what they would repair is repaired.
+    public internal(set) var ignored: Int64 = 0
+    /// Records that were not taken.
+    public internal(set) var rejected: Int64 = 0
+    /// Rows in the entity's table, those from before the job too.
+    ///
+    /// They are not counted but known, as long as nobody but imports inserts or deletes any.
+    public internal(set) var rows: Int64 = 0
+
+    init(entity: String, table: String) {
+        self.entity = entity
+        self.table = table
+    }
+
+    /// Takes in what a commit changed.
+    mutating func add(_ changes: EntityChanges, recordsRead: Int64) {
+        self.recordsRead += recordsRead
+        // A row that is gone was counted as inserted when it came.
+        inserted += changes.inserted - changes.deleted
+        updated += changes.updated
+        unchanged += changes.unchanged
+        ignored += changes.ignored
+        rejected += changes.rejected
+        rows += changes.inserted - changes.deleted
+    }
+
+    /// Those of a job's entities as the store has them, in their order.
+    static func all(of job: Int64, _ database: Database) throws -> [EntityTotals] {
+        // The last job that came to a table has counted its rows when it began.
+        try Row.fetchAll(
+            database,
+            sql: """
+                SELECT *,
+                    CASE job WHEN (
+                        SELECT max(job) FROM _import_entity AS other WHERE other.table_name = own.table_name COLLATE NOCASE
+                    ) THEN rows_before + inserted ELSE (
+                        SELECT rows_before FROM _import_entity AS first
+                        WHERE first.table_name = own.table_name COLLATE NOCASE ORDER BY job LIMIT 1
+                    ) + (
+                        SELECT sum(inserted) FROM _import_entity AS other
+                        WHERE other.table_name = own.table_name COLLATE NOCASE
+                    ) END AS row_count
+                FROM _import_entity AS own WHERE job = ? ORDER BY position
+                """,
+            arguments: [job]
+        ).map { row in
+            var totals = EntityTotals(entity: row["entity"], table: row["table_name"])
+            totals.recordsRead = row["records_read"]
+            totals.inserted = row["inserted"]
+            totals.updated = row["updated"]
+            totals.unchanged = row["unchanged"]
+            totals.ignored = row["ignored"]
+            totals.rejected = row["rejected"]
+            totals.rows = row["row_count"]
+            return totals
+        }
+    }
+}

@@ -1,0 +1,207 @@
+import Foundation
+import GRDB
+
+/// What the last commits changed, kept in the store for readers in other processes (`_import_merge`).
+///
+/// Each entry is written in the transaction that it tells of, so that a reader finds it together with the rows. Entries are
+/// numbered from 1 on, and no number comes twice: old ones go, the last one stays.
+enum MergeLog {
+    /// So many entries are kept at least.
+    static let keptEntries: Int64 = 1_024
+    /// So many go at a time, as each removal is one more page to be written.
+    static let trimmedEntries: Int64 = 64
+    /// About so many bytes an entry's row ids take at most; there are more where entities are many.
+    static let maximumBytes = 4_096
+
+    private static let table = "_import_merge"
+    /// The number that tells the store from others, in `_import_meta`.
+    private static let identityKey = "store"
+
+    // MARK: Writing
+
+    /// Gives the store a number that tells it from others, unless it has one.
+    static func prepare(_ database: Database) throws {
+        try database.execute(
+            sql: "INSERT OR IGNORE INTO _import_meta (key, value) VALUES (?, ?)",
+            arguments: [identityKey, Int64.random(in: 1...Int64.max)]
+        )
+    }
+
+    /// Adds what a transaction changes.
+    ///
+    /// One that asks for everything to be looked at again takes the place of all that came before it.
+    ///
+    /// - Returns: the same, with its position.
+    static func append(_ merge: MergeNotification, _ database: Database) throws -> MergeNotification {
+        let stamp = Int64.random(in: Int64.min...Int64.max)
+        let marker = merge.marker
+        try database.cachedStatement(
+            sql: """
+                INSERT INTO \(table) (
+                    stamp, job, commits, is_finished, needs_refresh, source, byte_offset, record_ordinal, record_path,
+                    bytes, chunks_done, seconds, changes, totals
+                ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """
+        ).execute(arguments: [
+            stamp, merge.job, merge.commit, merge.isFinished, merge.needsRefresh, marker.source, marker.byteOffset,
+            marker.recordOrdinal, Data(marker.recordPath.utf8), marker.bytes, marker.chunksDone, marker.seconds,
+            Data(MergeLogCoding.encode(merge.changes, within: maximumBytes)), Data(MergeLogCoding.encode(merge.totals)),
+        ])
+        let sequence = database.lastInsertedRowID
+        if merge.needsRefresh || sequence % trimmedEntries == 0 {
+            let last = merge.needsRefresh ? sequence - 1 : sequence - keptEntries
+            try database.cachedStatement(sql: "DELETE FROM \(table) WHERE sequence <= ?").execute(arguments: [last])
+        }
+        var merge = merge
+        merge.position = StorePosition(store: try identity(database), sequence: sequence, stamp: stamp)
+        return merge
+    }
+
+    /// Adds what a job has come to outside of its commits.
+    ///
+    /// - Parameter changes: in any order.
+    static func append(
+        _ changes: [EntityChanges],
+        of job: Int64,
+        isFinished: Bool = false,
+        _ database: Database
+    ) throws -> MergeNotification {
+        let marker = try Marker(database, job: job) ?? Marker()
+        let merge = MergeNotification(
+            job: job,
+            commit: marker.commits,
+            changes: changes,
+            totals: try EntityTotals.all(of: job, database),
+            marker: marker,
+            isFinished: isFinished
+        )
+        return try append(merge, database)
+    }
+
+    /// Adds that what a job has inserted is taken back.
+    static func appendReset(of job: Int64, _ database: Database) throws -> MergeNotification {
+        let merge = MergeNotification(
+            job: job,
+            commit: 0,
+            changes: [],
+            totals: [],
+            marker: Marker(),
+            isFinished: false,
+            needsRefresh: true
+        )
+        return try append(merge, database)
+    }
+
+    // MARK: Reading
+
+    private static func identity(_ database: Database) throws -> Int64? {
+        try Int64.fetchOne(
+            database.cachedStatement(sql: "SELECT value FROM _import_meta WHERE key = ?"),
+            arguments: [identityKey]
+        )
+    }
+
+    /// Whether the store has a log by now: GRDB remembers what tables there were when it looked first.
+    private static func isThere(_ database: Database) throws -> Bool {
+        try Bool.fetchOne(
+            database.cachedStatement(
+                sql: "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name = ? AND type = 'table')"
+            ),
+            arguments: [table]
+        ) ?? false
+    }
+
+    /// Behind the last entry.
+    static func end(_ database: Database) throws -> StorePosition {
+        guard try isThere(database) else { return .start }
+        let last = try Row.fetchOne(
+            database,
+            sql: "SELECT sequence, stamp FROM \(table) ORDER BY sequence DESC LIMIT 1"
+        )
+        guard let last else { return StorePosition(store: try identity(database), sequence: 0, stamp: 0) }
+        return StorePosition(store: try identity(database), sequence: last["sequence"], stamp: last["stamp"])
+    }
+
+    /// What a reader finds behind its position.
+    enum Reading {
+        /// Nothing new.
+        case nothing
+        /// Entries of one job, merged; there may be others behind them.
+        case next(MergeNotification)
+        /// The position is one in another store.
+        case otherStore
+    }
+
+    /// Reads on from a position.
+    static func read(after position: StorePosition, _ database: Database) throws -> Reading {
+        let end = try end(database)
+        if let store = position.store, store != end.store { return .otherStore }
+        guard end.sequence != position.sequence || end.stamp != position.stamp else { return .nothing }
+        guard try holds(position, database) else {
+            return try newest(database).map { .next($0.refreshing) } ?? .nothing
+        }
+        let rows = try Row.fetchCursor(
+            database,
+            sql: "SELECT * FROM \(table) WHERE sequence > ? ORDER BY sequence",
+            arguments: [position.sequence]
+        )
+        var all: MergeNotification?
+        var entities: [EntityTotals] = []
+        while let row = try rows.next() {
+            guard var merge = all else {
+                entities = try EntityTotals.all(of: row["job"], database)
+                all = notification(row, entities, store: end.store)
+                continue
+            }
+            guard merge.job == row["job"] else { break }
+            merge.merge(notification(row, entities, store: end.store))
+            all = merge
+        }
+        return all.map { .next($0) } ?? .nothing
+    }
+
+    /// Whether the entry at a position is the one that was seen, so that all behind it is there too.
+    private static func holds(_ position: StorePosition, _ database: Database) throws -> Bool {
+        if position.sequence == 0 {
+            return try Int64.fetchOne(database, sql: "SELECT min(sequence) FROM \(table)") == 1
+        }
+        let stamp = try Int64.fetchOne(
+            database,
+            sql: "SELECT stamp FROM \(table) WHERE sequence = ?",
+            arguments: [position.sequence]
+        )
+        return stamp == position.stamp
+    }
+
+    private static func newest(_ database: Database) throws -> MergeNotification? {
+        guard let row = try Row.fetchOne(database, sql: "SELECT * FROM \(table) ORDER BY sequence DESC LIMIT 1") else {
+            return nil
+        }
+        return notification(row, try EntityTotals.all(of: row["job"], database), store: try identity(database))
+    }
+
+    private static func notification(_ row: Row, _ entities: [EntityTotals], store: Int64?) -> MergeNotification {
+        var marker = Marker()
+        marker.source = row["source"]
+        marker.byteOffset = row["byte_offset"]
+        marker.recordOrdinal = row["record_ordinal"]
+        marker.recordPath = String(decoding: row["record_path"] as Data, as: UTF8.self)
+        marker.bytes = row["bytes"]
+        marker.chunksDone = row["chunks_done"]
+        marker.commits = row["commits"]
+        marker.seconds = row["seconds"]
+        let needsRefresh: Bool = row["needs_refresh"]
+        let changes = MergeLogCoding.changes([UInt8](row["changes"] as Data), of: entities)
+        let totals = MergeLogCoding.totals([UInt8](row["totals"] as Data), of: entities)
+        return MergeNotification(
+            job: row["job"],
+            commit: row["commits"],
+            changes: changes ?? [],
+            totals: needsRefresh ? [] : totals ?? entities,
+            marker: marker,
+            isFinished: row["is_finished"],
+            needsRefresh: needsRefresh || changes == nil || totals == nil,
+            position: StorePosition(store: store, sequence: row["sequence"], stamp: row["stamp"])
+        )
+    }
+}

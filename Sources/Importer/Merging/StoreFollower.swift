@@ -1,0 +1,171 @@
+import Foundation
+import GRDB
+import Synchronization
+
+/// Follows the commits of imports into a store, from this process or another.
+///
+/// What the commits changed is read from the store's log, in short read transactions that hold nobody up. Whatever comes
+/// while nobody asks becomes one notification, and one that asks for a refresh where the log does not go back far enough.
+/// A follower is meant for one reader; `follow(into:)` hands what it finds to any number of observers.
+public final class StoreFollower: Sendable {
+    private struct State {
+        var position: StorePosition
+        /// Changes when another connection has committed (<https://www.sqlite.org/pragma.html#pragma_data_version>).
+        var dataVersion: Int64?
+    }
+
+    /// The file that is followed, whatever has its name later.
+    private struct FileIdentity: Equatable {
+        let device: dev_t
+        let number: ino_t
+
+        init?(_ path: String) {
+            var status = stat()
+            guard stat(path, &status) == 0 else { return nil }
+            device = status.st_dev
+            number = status.st_ino
+        }
+    }
+
+    /// A screen shows no more than that.
+    static let shortestPause = Duration.seconds(1) / 60
+    /// Between two looks at a store in which nothing happens.
+    static let longestPause = Duration.milliseconds(250)
+
+    private let store: String
+    private let file: FileIdentity
+    private let database: DatabaseQueue
+    private let state: Mutex<State>
+
+    /// Opens a store to follow it.
+    ///
+    /// - Parameters:
+    ///   - store: the SQLite file's path.
+    ///   - position: where to go on; nil to begin with what is committed from now on.
+    /// - Throws: `ImportError` when the store is not there, is no SQLite database, or is of a newer format.
+    public init(store: String, from position: StorePosition? = nil) throws {
+        self.store = URL(fileURLWithPath: store).path
+        // Should another file take its place just now, the first look finds out.
+        guard let file = FileIdentity(self.store) else {
+            throw ImportError(.noInput, "\(store): there is no such store", advice: "Check the path.")
+        }
+        self.file = file
+        database = try StoreConnection.reader(self.store)
+        do {
+            let end = try database.read { database in
+                try StoreSchema.checkFormat(database, store: store)
+                return try MergeLog.end(database)
+            }
+            state = Mutex(State(position: position ?? end))
+        } catch let error as DatabaseError {
+            throw ImportError(store: store, error)
+        }
+    }
+
+    /// How far the store was followed: where a later follower goes on.
+    public var position: StorePosition { state.withLock { $0.position } }
+
+    /// Looks whether anything was committed since the last time; meant to be called at most as often as a screen is drawn.
+    ///
+    /// - Returns: what has changed; nil for nothing. It covers commits of one job, and others may follow at once.
+    /// - Throws: `ImportError` when the store cannot be read, was deleted or was replaced by another one.
+    public func poll() throws -> MergeNotification? {
+        try state.withLock { state in
+            try checkFile()
+            do {
+                let dataVersion = try database.inDatabase { database in
+                    try Int64.fetchOne(database.cachedStatement(sql: "PRAGMA data_version"))
+                }
+                guard dataVersion != state.dataVersion else { return nil }
+                switch try database.read({ try MergeLog.read(after: state.position, $0) }) {
+                case .nothing:
+                    state.dataVersion = dataVersion
+                    return nil
+                case .next(let merge):
+                    state.position = merge.position
+                    return merge
+                case .otherStore:
+                    throw replaced
+                }
+            } catch let error as DatabaseError {
+                try checkFile()
+                throw ImportError(store: store, error)
+            }
+        }
+    }
+
+    private func checkFile() throws {
+        let now = FileIdentity(store)
+        guard now == nil || now != file else { return }
+        guard now == nil else { throw replaced }
+        throw ImportError(
+            .noInput,
+            "\(store): the store was deleted or moved while it was followed",
+            advice: "Import into it again, then follow it anew."
+        )
+    }
+
+    private var replaced: ImportError {
+        ImportError(
+            .noInput,
+            "\(store): is another store than the one that was followed",
+            advice: "Follow it anew, without the position of the other one."
+        )
+    }
+
+    // MARK: Waiting
+
+    /// The notifications as they come, for `for try await`.
+    ///
+    /// It ends when the task is cancelled, and throws what `poll` throws.
+    public var notifications: Notifications { Notifications(follower: self) }
+
+    /// The notifications of a `StoreFollower` as they come.
+    public struct Notifications: AsyncSequence, Sendable {
+        fileprivate let follower: StoreFollower
+
+        /// Begins to read; meant for one reader.
+        public func makeAsyncIterator() -> Iterator {
+            Iterator(follower: follower)
+        }
+
+        /// Looks at the store no more often than a screen is drawn, and less often while nothing happens.
+        public struct Iterator: AsyncIteratorProtocol {
+            fileprivate let follower: StoreFollower
+            private var pause = StoreFollower.shortestPause
+            private var lastLook: ContinuousClock.Instant?
+
+            fileprivate init(follower: StoreFollower) {
+                self.follower = follower
+            }
+
+            /// The next notification; nil when the task is cancelled.
+            public mutating func next() async throws -> MergeNotification? {
+                while !Task.isCancelled {
+                    if let lastLook {
+                        guard (try? await Task.sleep(until: lastLook + pause, clock: .continuous)) != nil else {
+                            return nil
+                        }
+                    }
+                    lastLook = .now
+                    if let merge = try follower.poll() {
+                        pause = StoreFollower.shortestPause
+                        return merge
+                    }
+                    pause = Swift.min(pause * 5 / 4, StoreFollower.longestPause)
+                }
+                return nil
+            }
+        }
+    }
+
+    /// Hands all notifications to a center, which posts them and feeds its sequences, until the task is cancelled.
+    ///
+    /// The center's sequences end when this returns.
+    ///
+    /// - Throws: what `poll` throws.
+    public func follow(into center: MergeCenter) async throws {
+        defer { center.close() }
+        for try await merge in notifications { center.enqueue(merge) }
+    }
+}

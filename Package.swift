@@ -47,7 +47,7 @@ let package = Package(
             name: "ImporterTests",
             dependencies: ["Importer", "ImportModel", "TestSupport", .product(name: "GRDB", package: "GRDB.swift")]
         ),
-        .testTarget(name: "EndToEndTests", dependencies: ["TestSupport", "ImportCommand"]),
+        .testTarget(name: "EndToEndTests", dependencies: ["TestSupport", "ImportCommand", "Importer"]),
         .testTarget(name: "ImportCommandTests", dependencies: ["ImportCommand", "Importer", "ImportModel"]),
     ],
     swiftLanguageModes: [.v6]

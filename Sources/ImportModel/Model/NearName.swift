@@ -1,9 +1,9 @@
 /// What was perhaps meant by a name that there is not.
-enum NearName {
+package enum NearName {
     /// The one of `names` that differs from `name` by a slip or two; nil if there is none, or more than one.
     ///
     /// Case, hyphens and underscores make no difference.
-    static func nearest(to name: String, among names: [String]) -> String? {
+    package static func nearest(to name: String, among names: [String]) -> String? {
         let letters = folded(name)
         guard !letters.isEmpty, letters.count <= 40 else { return nil }
         var best: (name: String, distance: Int)?

@@ -40,23 +40,6 @@ public final class RecordView: Sendable {
         }
     }
 
-    /// One row, as it is stored.
-    public struct Record: Sendable, Hashable {
-        /// The row's id in its table.
-        public let rowID: Int64
-        /// The values by column, in the table's order.
-        public let values: [Value]
-    }
-
-    /// A stored value, with SQLite's storage classes (<https://www.sqlite.org/datatype3.html>).
-    public enum Value: Sendable, Hashable {
-        case null
-        case integer(Int64)
-        case real(Double)
-        case text(String)
-        case blob([UInt8])
-    }
-
     /// What the window shows, all of it from one moment.
     public struct Snapshot: Sendable, Hashable {
         /// The table's columns, in order.
@@ -140,23 +123,8 @@ public final class RecordView: Sendable {
         let total = try Int.fetchOne(database, sql: "SELECT count(*) FROM \(table)") ?? 0
         var records: [Record] = []
         while let row = try rows.next() {
-            records.append(Record(rowID: row[0], values: try (1...columns.count).map { try Value(row, at: $0) }))
+            records.append(try Record(row))
         }
         return Snapshot(columns: columns, records: records, total: total)
-    }
-}
-
-extension RecordView.Value {
-    /// Text is read by its length: it may hold NUL, where a C string would end.
-    fileprivate init(_ row: Row, at index: Int) throws {
-        let value: DatabaseValue = row[index]
-        switch value.storage {
-        case .null: self = .null
-        case .int64(let number): self = .integer(number)
-        case .double(let number): self = .real(number)
-        case .string:
-            self = .text(try row.withUnsafeData(atIndex: index) { String(decoding: $0 ?? Data(), as: UTF8.self) })
-        case .blob(let data): self = .blob([UInt8](data))
-        }
     }
 }

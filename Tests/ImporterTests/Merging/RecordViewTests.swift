@@ -5,7 +5,7 @@ import Testing
 @testable import Importer
 
 struct RecordViewTests {
-    private func ids(_ snapshot: RecordView.Snapshot) -> [RecordView.Value] {
+    private func ids(_ snapshot: RecordView.Snapshot) -> [Record.Value] {
         snapshot.records.compactMap { $0.values.first }
     }
 

@@ -1,0 +1,28 @@
+/// Which records of an entity to read, and in which order (after `NSFetchRequest`).
+public struct FetchRequest: Sendable, Hashable {
+    /// The entity's name.
+    public var entity: String
+    /// What must hold for a record; nil for all of them.
+    public var predicate: RecordPredicate?
+    /// What to sort by, the first one first; records that are equal in all of it stand by row id.
+    public var sort: [RecordSort]
+    /// How many records of the sorted whole to pass over, from 0.
+    public var offset: Int
+    /// How many records to read at most; nil for no limit.
+    public var limit: Int?
+
+    /// Puts one together from its parts.
+    public init(
+        entity: String,
+        predicate: RecordPredicate? = nil,
+        sort: [RecordSort] = [],
+        offset: Int = 0,
+        limit: Int? = nil
+    ) {
+        self.entity = entity
+        self.predicate = predicate
+        self.sort = sort
+        self.offset = offset
+        self.limit = limit
+    }
+}

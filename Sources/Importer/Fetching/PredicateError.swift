@@ -1,0 +1,25 @@
+/// What is wrong with a predicate, and where.
+public struct PredicateError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// What is wrong.
+    public let message: String
+    /// The predicate's text.
+    public let text: String
+    /// Where the mistake begins in the text, as a number of bytes of UTF-8 from 0.
+    public let byteOffset: Int
+    /// How many bytes of UTF-8 it takes; 0 where something is missing.
+    public let byteCount: Int
+    /// What to do about it; nil where there is nothing to advise.
+    public let advice: String?
+
+    /// Puts one together from its parts.
+    public init(_ message: String, in text: String, at place: Range<Int>, advice: String? = nil) {
+        self.message = message
+        self.text = text
+        byteOffset = place.lowerBound
+        byteCount = place.count
+        self.advice = advice
+    }
+
+    /// The message alone.
+    public var description: String { message }
+}

@@ -1,0 +1,135 @@
+import Foundation
+import GRDB
+import ImportModel
+import Synchronization
+
+/// Reads records back from a store: the context that everything that fetches is handed (after `NSManagedObjectContext`).
+///
+/// It has a connection of its own that only reads, never waits for an import, and sees whole commits only. Each call is one
+/// short transaction, so nothing keeps the store's WAL from being taken over into the store.
+public final class StoreReader: Sendable {
+    /// The store's path.
+    public let store: String
+    private let queue: DatabaseQueue
+    /// The file that was opened.
+    private let file: OpenedFile
+    private let known = Mutex<Known?>(nil)
+
+    /// The entities, and what they were read from.
+    private struct Known {
+        let schemaVersion: Int64
+        let lastModel: Int64
+        let entities: [EntityDescription]
+    }
+
+    /// Opens a store.
+    ///
+    /// - Throws: `ImportError` with `.noInput` when there is none, or nothing was imported into it; another when it cannot
+    ///   be read.
+    public init(store: String) throws {
+        self.store = store
+        do {
+            queue = try StoreConnection.reader(store)
+        } catch let error as ImportError where error.code == .cannotCreate {
+            throw ImportError(.io, error.message, advice: "Give the path of a store that an import has made.")
+        }
+        guard let file = OpenedFile(store) else { throw Self.isGone(store) }
+        self.file = file
+        try read { database in
+            try StoreSchema.checkFormat(database, store: store)
+            guard try database.tableExists("_import_model") else {
+                throw ImportError(.noInput, "\(store): holds no import", advice: "Check the path.")
+            }
+        }
+    }
+
+    // MARK: Entities
+
+    /// The store's entities, with an attribute for each column of their tables, in the columns' order.
+    ///
+    /// They are what the store's models say, the latest first to count. A column that no model knows, as somebody else's
+    /// program may add, becomes an optional attribute of its declared type. An entity whose table is not there yet, as while
+    /// its model is inferred, is left out.
+    ///
+    /// - Throws: `ImportError` when the store cannot be read.
+    public var entities: [EntityDescription] {
+        get throws { try read { try entities($0) } }
+    }
+
+    /// The entity with this name, or with this table.
+    ///
+    /// - Throws: `ImportError` with `.noInput` when there is none.
+    public func entity(named name: String) throws -> EntityDescription {
+        try read { try entity(named: name, $0) }
+    }
+
+    /// The entities as one transaction sees them.
+    func entities(_ database: Database) throws -> [EntityDescription] {
+        let schemaVersion = try Int64.fetchOne(database, sql: "PRAGMA schema_version") ?? 0
+        let lastModel = try Int64.fetchOne(database, sql: "SELECT max(id) FROM _import_model") ?? 0
+        if let known = known.withLock({ $0 }), known.schemaVersion == schemaVersion, known.lastModel == lastModel {
+            return known.entities
+        }
+        let entities = try StoredEntities.read(database)
+        known.withLock { $0 = Known(schemaVersion: schemaVersion, lastModel: lastModel, entities: entities) }
+        return entities
+    }
+
+    /// The entity with this name as one transaction sees it.
+    func entity(named name: String, _ database: Database) throws -> EntityDescription {
+        let entities = try entities(database)
+        let exact = entities.first { ExactText($0.name) == ExactText(name) }
+        if let entity = exact ?? entities.first(where: { $0.table.asciiLowercased == name.asciiLowercased }) {
+            return entity
+        }
+        let near = NearName.nearest(to: name, among: entities.map(\.name))
+        throw ImportError(
+            .noInput,
+            "\(store): has no entity \(name)" + (near.map { "; did you mean \($0)?" } ?? ""),
+            advice: entities.isEmpty
+                ? "Nothing is imported yet."
+                : "It has: \(entities.map(\.name).joined(separator: ", "))."
+        )
+    }
+
+    // MARK: Reading
+
+    /// Calls `body` in a transaction of its own, which sees one state of the store, between two commits.
+    ///
+    /// - Throws: `ImportError` when the store cannot be read, or its file was replaced or deleted; what `body` throws.
+    func read<Result>(_ body: (Database) throws -> Result) throws -> Result {
+        switch OpenedFile(store) {
+        case file: break
+        case nil: throw Self.isGone(store)
+        default:
+            throw ImportError(
+                .noInput,
+                "\(store): is another file than when it was opened",
+                advice: "Open it again to read what is there now."
+            )
+        }
+        do {
+            return try queue.read(body)
+        } catch let error as DatabaseError {
+            throw ImportError(store: store, error)
+        }
+    }
+
+    private static func isGone(_ store: String) -> ImportError {
+        ImportError(.noInput, "\(store): is no longer there", advice: "It was moved or deleted.")
+    }
+}
+
+/// A file by device and inode, to notice that a path leads to another one.
+private struct OpenedFile: Hashable {
+    private let device: UInt64
+    private let inode: UInt64
+
+    /// Nil where the path leads nowhere.
+    init?(_ path: String) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        device = UInt64(truncatingIfNeeded: status.st_dev)
+        inode = UInt64(truncatingIfNeeded: status.st_ino)
+    }
+}

@@ -2,7 +2,7 @@ extension NumberForm {
     /// Whether the value is smaller than another one, compared digit by digit.
     ///
     /// - Precondition: `fitsDecimal` of both.
-    func isLess(than other: NumberForm) -> Bool {
+    package func isLess(than other: NumberForm) -> Bool {
         if isZero || other.isZero || isNegative != other.isNegative {
             let sign = isZero ? 0 : isNegative ? -1 : 1
             return sign < (other.isZero ? 0 : other.isNegative ? -1 : 1)

@@ -4,7 +4,10 @@ public struct FetchRequest: Sendable, Hashable {
     public var entity: String
     /// What must hold for a record; nil for all of them.
     public var predicate: RecordPredicate?
-    /// What to sort by, the first one first; records that are equal in all of it stand by row id.
+    /// What to sort by, the first one first.
+    ///
+    /// Records that are equal in all of it stand by row id, in the direction of the last one: then an index on one attribute is
+    /// all that sorting by it needs.
     public var sort: [RecordSort]
     /// How many records of the sorted whole to pass over, from 0.
     public var offset: Int

@@ -1,23 +1,74 @@
+import Foundation
 import GRDB
 import ImportModel
 
 /// What must hold for a record (after `NSPredicate`), written as text: `age > 30 and city = 'Oslo'`.
+///
+/// The language is told in <doc:Fetching>. A predicate knows no entity; its attributes and types are looked at when it is used
+/// with one.
 public struct RecordPredicate: Sendable, Hashable {
     /// The text, as written.
     public let text: String
+    /// The values of the `?` in it, in order.
+    public let arguments: [JSONValue]
+    private let node: PredicateNode
 
     /// Reads a predicate.
     ///
-    /// - Throws: `PredicateError` with the place of the mistake, where it is none. Attributes and types are looked at only when
-    ///   it is used.
-    public init(_ text: String) throws {
+    /// - Parameters:
+    ///   - text: the predicate.
+    ///   - arguments: the values of the `?` in it, in order; an array for one after `in`. They are never taken for a part of the
+    ///     predicate, whatever they hold.
+    /// - Throws: `PredicateError` with the place of the mistake, where it is none.
+    public init(_ text: String, arguments: [JSONValue] = []) throws {
+        node = try PredicateParser.parse(text, arguments: arguments)
         self.text = text
+        self.arguments = arguments
+    }
+
+    /// Checks it against an entity.
+    ///
+    /// - Throws: `PredicateError` when an attribute is not there, or is compared with something of another type.
+    public func check(for entity: EntityDescription) throws {
+        _ = try compiled(for: entity)
     }
 
     /// The condition for `WHERE`, all values as arguments.
     ///
-    /// - Throws: `PredicateError` when an attribute is not there, or what it is compared with is of another type.
+    /// - Throws: `PredicateError` when an attribute is not there, or is compared with something of another type.
     func sql(for entity: EntityDescription) throws -> (sql: String, arguments: StatementArguments) {
-        throw PredicateError("predicates are not read yet", in: text, at: 0..<text.utf8.count)
+        let (sql, arguments) = try compiled(for: entity)
+        return (sql, StatementArguments(arguments.map(\.databaseValue)))
+    }
+
+    /// The same with the arguments as they are stored.
+    func compiled(for entity: EntityDescription) throws -> (sql: String, arguments: [Record.Value]) {
+        try PredicateCompiler.compile(node, text: text, for: entity)
+    }
+
+    /// Whether text and values are the same.
+    public static func == (one: RecordPredicate, other: RecordPredicate) -> Bool {
+        ExactText(one.text) == ExactText(other.text)
+            && one.arguments.elementsEqual(other.arguments) {
+                ExactText($0.serialized()) == ExactText($1.serialized())
+            }
+    }
+
+    /// Equal predicates have the same text.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(ExactText(text))
+    }
+}
+
+extension Record.Value {
+    /// The value for GRDB; a text that has a NUL does not arrive whole.
+    var databaseValue: DatabaseValue {
+        switch self {
+        case .null: .null
+        case .integer(let number): number.databaseValue
+        case .real(let number): number.databaseValue
+        case .text(let text): text.databaseValue
+        case .blob(let bytes): Data(bytes).databaseValue
+        }
     }
 }

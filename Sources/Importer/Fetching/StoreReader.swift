@@ -36,6 +36,7 @@ public final class StoreReader: Sendable {
         guard let file = OpenedFile(store) else { throw Self.isGone(store) }
         self.file = file
         try read { database in
+            database.add(collation: DecimalText.collation)
             try StoreSchema.checkFormat(database, store: store)
             guard try database.tableExists("_import_model") else {
                 throw ImportError(.noInput, "\(store): holds no import", advice: "Check the path.")

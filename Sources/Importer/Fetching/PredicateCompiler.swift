@@ -1,0 +1,248 @@
+import Foundation
+import GRDB
+import ImportModel
+
+/// Turns a predicate into SQL for an entity, after looking whether it makes sense there.
+///
+/// Values are arguments, in the form in which the attribute they are compared with is stored; only the names of columns stand
+/// in the SQL, quoted.
+struct PredicateCompiler {
+    private let entity: EntityDescription
+    private let text: String
+    private var arguments: [Record.Value] = []
+
+    /// - Throws: `PredicateError` where it makes no sense.
+    static func compile(
+        _ node: PredicateNode,
+        text: String,
+        for entity: EntityDescription
+    ) throws -> (sql: String, arguments: [Record.Value]) {
+        var compiler = PredicateCompiler(entity: entity, text: text)
+        let sql = try compiler.sql(node)
+        return (sql, compiler.arguments)
+    }
+
+    private init(entity: EntityDescription, text: String) {
+        self.entity = entity
+        self.text = text
+    }
+
+    private mutating func sql(_ node: PredicateNode) throws -> String {
+        switch node {
+        case .all(let nodes): return Self.joined(try nodes.map { try sql($0) }[...], by: "AND")
+        case .any(let nodes): return Self.joined(try nodes.map { try sql($0) }[...], by: "OR")
+        case .not(let node): return "NOT " + (try sql(node))
+        case .isNull(let operand):
+            guard let attribute = try attribute(operand) else {
+                throw error("expected an attribute before is", at: operand.place)
+            }
+            return "(\(column(attribute)) IS NULL)"
+        case .truth(let operand):
+            guard let attribute = try attribute(operand) else { return "0" }
+            guard attribute.type == .boolean else {
+                throw error(
+                    "\(attribute.name) is \(attribute.type.phrase), so it needs a comparison",
+                    at: operand.place
+                )
+            }
+            return "(\(column(attribute)) = 1)"
+        case .comparison(let left, let comparison, let right):
+            return try sql(left, comparison, right)
+        case .between(let operand, let low, let high):
+            return "(\(try sql(operand, .greaterOrEqual, low)) AND \(try sql(operand, .lessOrEqual, high)))"
+        case .membership(let operand, let operands):
+            guard let attribute = try attribute(operand) else {
+                throw error("expected an attribute before in", at: operand.place)
+            }
+            try checkThatComparing(attribute, .equal, isSense: operand.place)
+            let values = try operands.map { bind(try value(of: $0, for: attribute, .equal)) }
+            return "(\(column(attribute)) IN (\(values.joined(separator: ", "))))"
+        case .text(let operand, let test, let pattern):
+            return try sql(operand, test, pattern)
+        }
+    }
+
+    /// SQLite takes trees of 1,000 levels (`SQLITE_MAX_EXPR_DEPTH`): a long list makes one of few levels.
+    private static func joined(_ terms: ArraySlice<String>, by word: String) -> String {
+        guard terms.count > 1 else { return terms.first ?? "1" }
+        let middle = terms.startIndex + terms.count / 2
+        return "(\(joined(terms[..<middle], by: word)) \(word) \(joined(terms[middle...], by: word)))"
+    }
+
+    // MARK: Comparisons
+
+    private mutating func sql(
+        _ left: PredicateNode.Operand,
+        _ comparison: PredicateNode.Comparison,
+        _ right: PredicateNode.Operand
+    ) throws -> String {
+        let (one, other) = (try attribute(left), try attribute(right))
+        guard let attribute = one ?? other else {
+            throw error(
+                "none of the two is an attribute",
+                at: left.place.lowerBound..<right.place.upperBound,
+                advice: "Attributes are written bare or in double quotes, texts in single quotes."
+            )
+        }
+        if let one, let other { return try sql(one, comparison, other, at: right.place) }
+        let literal = one == nil ? left : right
+        let comparison = one == nil ? comparison.flipped : comparison
+        if literal.isNull {
+            guard comparison.isEquality else {
+                throw error("null is neither less nor greater than anything", at: literal.place)
+            }
+            return "(\(column(attribute)) IS \(comparison == .equal ? "" : "NOT ")NULL)"
+        }
+        try checkThatComparing(attribute, comparison, isSense: one == nil ? right.place : left.place)
+        let value = bind(try value(of: literal, for: attribute, comparison))
+        return "(\(column(attribute))\(collation(attribute, comparison)) \(comparison.rawValue) \(value))"
+    }
+
+    /// Two attributes of one record.
+    private func sql(
+        _ one: AttributeDescription,
+        _ comparison: PredicateNode.Comparison,
+        _ other: AttributeDescription,
+        at place: Range<Int>
+    ) throws -> String {
+        try checkThatComparing(one, comparison, isSense: place)
+        guard one.type.family == other.type.family, one.storage == other.storage else {
+            throw error("\(one.name) is \(one.phrase), but \(other.name) is \(other.phrase)", at: place)
+        }
+        return "(\(column(one))\(collation(one, comparison)) \(comparison.rawValue) \(column(other)))"
+    }
+
+    private func collation(_ attribute: AttributeDescription, _ comparison: PredicateNode.Comparison) -> String {
+        attribute.type == .decimal && !comparison.isEquality ? " COLLATE \(DecimalText.collation.name)" : ""
+    }
+
+    private func checkThatComparing(
+        _ attribute: AttributeDescription,
+        _ comparison: PredicateNode.Comparison,
+        isSense place: Range<Int>
+    ) throws {
+        switch attribute.type {
+        case .json:
+            throw error(
+                "\(attribute.name) is JSON, which cannot be compared",
+                at: place,
+                advice: "Use contains or like on its text, or is null."
+            )
+        case .boolean where !comparison.isEquality:
+            throw error("\(attribute.name) is a boolean: it is true or false, not less or greater", at: place)
+        default: break
+        }
+    }
+
+    // MARK: Texts
+
+    private mutating func sql(
+        _ operand: PredicateNode.Operand,
+        _ test: PredicateNode.TextTest,
+        _ pattern: PredicateNode.Operand
+    ) throws -> String {
+        guard let attribute = try attribute(operand) else {
+            throw error("expected an attribute before \(test.rawValue)", at: operand.place)
+        }
+        guard [.string, .uri, .uuid, .json].contains(attribute.type) else {
+            throw error("\(attribute.name) is \(attribute.type.phrase), not a text", at: operand.place)
+        }
+        guard case .literal(.string(let text)) = pattern.content else {
+            throw error("expected a text in single quotes after \(test.rawValue)", at: pattern.place)
+        }
+        let column = column(attribute)
+        switch test {
+        case .like:
+            // SQLite takes no more (SQLITE_MAX_LIKE_PATTERN_LENGTH).
+            guard text.utf8.count <= 50_000 else { throw error("the pattern is too long", at: pattern.place) }
+            return "(\(column) LIKE \(bind(.text(text))))"
+        case .contains:
+            return "(instr(\(column), \(bind(.text(text)))) > 0)"
+        case .beginsWith:
+            // A range, for which an index can be used.
+            let low = "\(column) >= \(bind(.text(text)))"
+            guard let end = Self.end(ofPrefix: text) else { return "(\(low))" }
+            return "(\(low) AND \(column) < \(bind(.text(end))))"
+        case .endsWith:
+            guard !text.isEmpty else { return "(\(column) IS NOT NULL)" }
+            // As bytes: substr would count characters only up to a NUL.
+            let tail = bind(.integer(-Int64(text.utf8.count)))
+            return "(substr(CAST(\(column) AS BLOB), \(tail)) = \(bind(.blob(Array(text.utf8)))))"
+        }
+    }
+
+    /// The first text after all those with this prefix, as SQLite compares bytes; nil where there is none.
+    private static func end(ofPrefix prefix: String) -> String? {
+        var scalars = Array(prefix.unicodeScalars)
+        while let last = scalars.popLast() {
+            // The surrogates are no scalars.
+            let next = last.value == 0xD7FF ? 0xE000 : last.value + 1
+            guard let scalar = Unicode.Scalar(next) else { continue }
+            var text = String.UnicodeScalarView()
+            text.append(contentsOf: scalars)
+            text.append(scalar)
+            return String(text)
+        }
+        return nil
+    }
+
+    // MARK: Operands
+
+    /// The attribute that an operand names; nil for a literal.
+    private func attribute(_ operand: PredicateNode.Operand) throws -> AttributeDescription? {
+        guard case .attribute(let name, let isQuoted) = operand.content else { return nil }
+        if let attribute = entity.attribute(named: name) { return attribute }
+        let names = entity.attributes.map(\.name)
+        let near = NearName.nearest(to: name, among: names)
+        let shown = names.prefix(30).joined(separator: ", ") + (names.count > 30 ? ", …" : "")
+        throw error(
+            "\(entity.name) has no attribute \(name)" + (near.map { "; did you mean \($0)?" } ?? ""),
+            at: operand.place,
+            advice: (isQuoted && near == nil ? "Texts stand in single quotes. " : "") + "It has: \(shown)."
+        )
+    }
+
+    private func value(
+        of operand: PredicateNode.Operand,
+        for attribute: AttributeDescription,
+        _ comparison: PredicateNode.Comparison
+    ) throws -> Record.Value {
+        guard case .literal(let literal) = operand.content else {
+            throw error("expected a value, not an attribute", at: operand.place)
+        }
+        if literal == .null { throw error("null is not among values: write is null", at: operand.place) }
+        do throws(PredicateValue.Misfit) {
+            return try PredicateValue.stored(literal, for: attribute)
+        } catch {
+            throw PredicateError(error.message, in: text, at: operand.place, advice: error.advice)
+        }
+    }
+
+    private func column(_ attribute: AttributeDescription) -> String { attribute.column.quotedIdentifier }
+
+    /// Adds an argument, and gives back what stands for it.
+    private mutating func bind(_ value: Record.Value) -> String {
+        // GRDB hands texts over as C strings, which end at a NUL.
+        if case .text(let text) = value, text.utf8.contains(0) {
+            arguments.append(.blob(Array(text.utf8)))
+            return "CAST(? AS TEXT)"
+        }
+        arguments.append(value)
+        return "?"
+    }
+
+    private func error(_ message: String, at place: Range<Int>, advice: String? = nil) -> PredicateError {
+        PredicateError(message, in: text, at: place, advice: advice)
+    }
+}
+
+extension EntityDescription {
+    /// The attribute with this name; `rowid` is the row's id, where no attribute has that name.
+    func attribute(named name: String) -> AttributeDescription? {
+        if let attribute = attributes.first(where: { ExactText($0.name) == ExactText(name) }) { return attribute }
+        return name == Self.rowIDName ? AttributeDescription(name: name, type: .integer64) : nil
+    }
+
+    /// What row ids are asked for by.
+    static let rowIDName = "rowid"
+}

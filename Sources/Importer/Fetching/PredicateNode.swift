@@ -1,0 +1,73 @@
+import ImportModel
+
+/// A predicate, taken apart.
+indirect enum PredicateNode: Sendable {
+    /// All of them hold.
+    case all([PredicateNode])
+    /// One of them holds.
+    case any([PredicateNode])
+    case not(PredicateNode)
+    case comparison(Operand, Comparison, Operand)
+    case between(Operand, Operand, Operand)
+    case membership(Operand, [Operand])
+    case text(Operand, TextTest, Operand)
+    case isNull(Operand)
+    /// A boolean attribute that stands alone.
+    case truth(Operand)
+
+    /// How two values compare.
+    enum Comparison: String, Sendable {
+        case equal = "="
+        case different = "<>"
+        case less = "<"
+        case lessOrEqual = "<="
+        case greater = ">"
+        case greaterOrEqual = ">="
+
+        init?(symbol: String) {
+            switch symbol {
+            case "==": self = .equal
+            case "!=": self = .different
+            default: self.init(rawValue: symbol)
+            }
+        }
+
+        /// The same with the sides exchanged.
+        var flipped: Comparison {
+            switch self {
+            case .equal, .different: self
+            case .less: .greater
+            case .lessOrEqual: .greaterOrEqual
+            case .greater: .less
+            case .greaterOrEqual: .lessOrEqual
+            }
+        }
+
+        /// Whether it tells no more than whether they are the same.
+        var isEquality: Bool { self == .equal || self == .different }
+    }
+
+    /// What a text is looked at for.
+    enum TextTest: String, Sendable {
+        case like
+        case beginsWith = "begins with"
+        case contains
+        case endsWith = "ends with"
+    }
+
+    /// One side of a comparison.
+    struct Operand: Sendable {
+        enum Content: Sendable {
+            case attribute(String, isQuoted: Bool)
+            case literal(JSONValue)
+        }
+
+        let content: Content
+        let place: Range<Int>
+
+        var isNull: Bool {
+            if case .literal(.null) = content { return true }
+            return false
+        }
+    }
+}

@@ -1,0 +1,147 @@
+import ImportModel
+
+/// The values that a predicate compares attributes with.
+enum PredicateValue {
+    /// Why a value cannot be compared with an attribute.
+    struct Misfit: Error {
+        let message: String
+        var advice: String?
+    }
+
+    /// The value in the form in which the attribute's values are stored.
+    ///
+    /// Numbers are compared with numbers, also where they do not fit the attribute's width or have a fraction. A date is read
+    /// by the attribute's formats and zone, and by ISO 8601.
+    static func stored(_ value: JSONValue, for attribute: AttributeDescription) throws(Misfit) -> Record.Value {
+        switch (attribute.type, value) {
+        case (.string, .string(let text)), (.uri, .string(let text)):
+            return .text(text)
+        case (.integer16, .number(let digits)), (.integer32, .number(let digits)), (.integer64, .number(let digits)),
+            (.bitfield, .number(let digits)):
+            if let number = integer(digits) { return .integer(number) }
+            return try coerced(value, for: AttributeDescription(name: attribute.name, type: .double))
+        case (.float, .number), (.double, .number), (.decimal, .number), (.decimal, .string), (.boolean, .boolean),
+            (.boolean, .number), (.uuid, .string), (.binary, .string):
+            return try coerced(value, for: bare(attribute))
+        case (.date, .string), (.date, .number):
+            return try date(value, for: attribute)
+        default:
+            throw Misfit(
+                message: "\(attribute.name) is \(attribute.type.phrase), and this is \(value.phrase)",
+                advice: advice(value, for: attribute)
+            )
+        }
+    }
+
+    /// The integer of digits that are one, also if they are written as `3.0` or `3e2`; nil if it has more than 64 bits.
+    private static func integer(_ digits: String) -> Int64? {
+        var digits = digits
+        return digits.withUTF8 { buffer in
+            guard let form = NumberForm(ByteView(buffer)), form.isInteger else { return nil }
+            return form.int64
+        }
+    }
+
+    /// A date that is stored in whole seconds is compared with the fraction too.
+    private static func date(_ value: JSONValue, for attribute: AttributeDescription) throws(Misfit) -> Record.Value {
+        var reading = bare(attribute)
+        if !attribute.formats.isEmpty, !attribute.formats.contains("iso8601") { reading.formats.append("iso8601") }
+        if attribute.storage == .unix { reading.storage = .unixMilliseconds }
+        if case .number = value, !attribute.formats.contains(where: { $0.hasPrefix("unix") }) {
+            guard attribute.storage != .iso8601 else {
+                throw Misfit(message: "\(attribute.name) is a date, and this is a number", advice: dateAdvice)
+            }
+            reading.formats = [attribute.storage.rawValue]
+        }
+        let stored = try coerced(value, for: reading)
+        guard attribute.storage == .unix, case .integer(let milliseconds) = stored else { return stored }
+        return milliseconds.isMultiple(of: 1_000)
+            ? .integer(milliseconds / 1_000)
+            : .real(Double(milliseconds) / 1_000)
+    }
+
+    private static func coerced(
+        _ value: JSONValue,
+        for attribute: AttributeDescription
+    ) throws(Misfit) -> Record.Value {
+        let stored: Record.Value
+        do throws(CoercionError) {
+            stored = try attribute.coerce(value).value
+        } catch {
+            let what = error.code == .outOfRange ? "is out of the range of" : "cannot be read as"
+            throw Misfit(message: "this \(what) \(attribute.type.phrase)", advice: advice(value, for: attribute))
+        }
+        guard !stored.isNull else { throw Misfit(message: "this stands for no date", advice: "Write is null.") }
+        return stored
+    }
+
+    /// The attribute with nothing but its type: what may be compared need not be allowed as a value.
+    private static func bare(_ attribute: AttributeDescription) -> AttributeDescription {
+        var bare = attribute
+        bare.isOptional = true
+        bare.transformers = []
+        bare.validation = AttributeDescription.Validation()
+        return bare
+    }
+
+    private static let dateAdvice = "Dates are texts: '2024-02-29', '2024-02-29T12:30:00Z'."
+
+    private static func advice(_ value: JSONValue, for attribute: AttributeDescription) -> String? {
+        switch (attribute.type, value) {
+        case (.date, _):
+            let formats = attribute.formats.filter { $0 != "iso8601" }
+            return dateAdvice + (formats.isEmpty ? "" : " Also read: \(formats.joined(separator: ", ")).")
+        case (.string, .number(let text)), (.uri, .number(let text)):
+            return "Write it as a text: '\(text)'."
+        case (.boolean, _): return "Write true or false."
+        case (.uuid, _): return "UUIDs are texts: '6ba7b810-9dad-11d1-80b4-00c04fd430c8'."
+        case (.binary, _): return "Bytes are texts in base64: 'aGVsbG8='."
+        case (_, .string(let text)) where DecimalText.isNumber(text): return "Write it without quotes: \(text)"
+        default: return nil
+        }
+    }
+}
+
+extension AttributeType {
+    /// The type with its article.
+    var phrase: String {
+        switch self {
+        case .integer16, .integer32, .integer64, .uri: self == .uri ? "a URI" : "an \(rawValue)"
+        case .uuid: "a UUID"
+        case .json: "JSON"
+        default: "a \(rawValue)"
+        }
+    }
+
+    /// What attributes that can be compared with each other have in common.
+    enum Family { case number, decimal, boolean, text, date, binary, json }
+
+    var family: Family {
+        switch self {
+        case .integer16, .integer32, .integer64, .float, .double, .bitfield: .number
+        case .decimal: .decimal
+        case .boolean: .boolean
+        case .string, .uri, .uuid: .text
+        case .date: .date
+        case .binary: .binary
+        case .json: .json
+        }
+    }
+}
+
+extension AttributeDescription {
+    /// What it is, with the form in which dates are stored.
+    var phrase: String { type == .date ? "a date as \(storage.rawValue)" : type.phrase }
+}
+
+extension JSONValue {
+    /// What it is, with its article.
+    var phrase: String {
+        switch kind {
+        case .null: "null"
+        case .object, .array: "an \(kind.name)"
+        case .string: "a text"
+        default: "a \(kind.name)"
+        }
+    }
+}

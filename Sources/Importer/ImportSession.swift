@@ -54,7 +54,7 @@ final class ImportSession {
                 (job, changed) = try database.write { [store, transformers] database in
                     var job = planned
                     try StoreSchema.prepareBookkeeping(database, store: store)
-                    var changed = try replaced.map { [try $0.remove(database)] } ?? []
+                    var changed = try replaced?.remove(database).map { [$0] } ?? []
                     try job.insert(database)
                     if let model = job.model { changed += try job.adopt(model, transformers, database, store: store) }
                     try StoreIndexes(wanted: run.indexes).save(for: job, database)
@@ -341,8 +341,11 @@ final class ImportSession {
 
     /// Takes the job out of the store again, as it cannot be done as it is asked for: the next one may ask otherwise.
     private func abandon() {
-        guard let reset = try? database.write({ [job] in try job.remove($0) }) else { return }
-        merges.enqueue(reset)
+        do {
+            if let reset = try database.write({ [job] in try job.remove($0) }) { merges.enqueue(reset) }
+        } catch {
+            return
+        }
         if !job.options.takesChunks { try? directory.removeAll() }
     }
 

@@ -267,9 +267,9 @@ struct StoredJob: Sendable {
 
     /// Takes the job out of the store again: the rows that it inserted go, merges that it made stay.
     ///
-    /// - Returns: that all is to be looked at again, to be told when it is committed.
+    /// - Returns: that all is to be looked at again, to be told when it is committed; nil where it had no model yet.
     /// - Throws: `ImportError` when the rows that it inserted cannot be told from others.
-    func remove(_ database: Database) throws -> MergeNotification {
+    func remove(_ database: Database) throws -> MergeNotification? {
         let merge = try clear(database)
         try database.execute(sql: "DELETE FROM _import_source WHERE job = ?", arguments: [id])
         try database.execute(sql: "DELETE FROM _import_index WHERE job = ?", arguments: [id])
@@ -279,9 +279,9 @@ struct StoredJob: Sendable {
 
     /// Puts the job back to where it had no model yet.
     ///
-    /// - Returns: that all is to be looked at again, to be told when it is committed.
+    /// - Returns: that all is to be looked at again, to be told when it is committed; nil where it had no model yet.
     /// - Throws: `ImportError` when the rows that it inserted cannot be told from others.
-    mutating func forgetModel(_ database: Database) throws -> MergeNotification {
+    mutating func forgetModel(_ database: Database) throws -> MergeNotification? {
         let merge = try clear(database)
         try database.execute(
             sql: "UPDATE _import_job SET model = NULL, is_model_final = 1 WHERE id = ?",
@@ -293,7 +293,7 @@ struct StoredJob: Sendable {
         return merge
     }
 
-    private func clear(_ database: Database) throws -> MergeNotification {
+    private func clear(_ database: Database) throws -> MergeNotification? {
         guard try Int64.fetchOne(database, sql: "SELECT max(id) FROM _import_job") == id else {
             throw ImportError(
                 .usage,
@@ -322,7 +322,7 @@ struct StoredJob: Sendable {
         ] {
             try database.execute(sql: "DELETE FROM _import_\(table) WHERE job = ?", arguments: [id])
         }
-        return try MergeLog.appendReset(of: id, database)
+        return tables.isEmpty ? nil : try MergeLog.appendReset(of: id, database)
     }
 
     private func deleteRows(of table: String, before row: Row, _ database: Database) throws {

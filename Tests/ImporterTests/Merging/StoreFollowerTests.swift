@@ -182,6 +182,28 @@ struct StoreFollowerTests {
         }
     }
 
+    /// What an interrupted job has left to be merged is merged for the next one, and announced as its own.
+    @Test func tellsWhatIsMergedForAnotherJob() throws {
+        let job = try LibraryImport("[{\"k\":\"a\"},{\"k\":\"b\"},{\"k\":\"a\"}", named: "one.json")
+        let model = #"{"entities": {"item": {"identifier": ["k"], "attributes": {"k": {"type": "string"}}}}}"#
+        let options = JobOptions(model: try ModelDescription(parsing: Array(model.utf8)))
+        #expect(throws: ImportError.self) { try job.pipeline(options).run() }
+        let follower = try StoreFollower(store: job.store, from: .start)
+        #expect(try follower.pollAll().rows(of: "item") == [1, 2, 3])
+        let more = try job.directory.write("[{\"k\":\"b\"},{\"k\":\"c\"}]", to: "two.json")
+        let pipeline = ImportPipeline(sources: [more], into: job.store, job: options, run: RunOptions())
+        let seen = SeenMerges(of: pipeline.merges)
+        _ = try pipeline.run()
+        let merges = try follower.pollAll()
+        #expect(merges.map(\.job) == [1, 2])
+        #expect(merges.map(\.isFinished) == [false, true])
+        #expect(merges.first?.changes.map(\.deletedRanges) == [[3...3]])
+        #expect(merges.first?.totals.map(\.unchanged) == [1])
+        #expect(merges.last?.changes.map(\.inserted) == [1])
+        #expect(merges.last?.totals.map(\.rows) == [3])
+        #expect(seen.all().merged?.changes == merges.merged?.changes)
+    }
+
     /// Two jobs are told apart, however late one looks: that the first was finished is not lost.
     @Test func tellsJobsApart() throws {
         let job = try LibraryImport(LibraryImport.items(10))

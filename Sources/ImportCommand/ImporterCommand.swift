@@ -23,8 +23,8 @@ struct ImporterCommand: ParsableCommand {
         version: ImporterVersion.text,
         subcommands: [
             ImportSubcommand.self, ResumeSubcommand.self, StatusSubcommand.self, SplitSubcommand.self,
-            InferSubcommand.self, ModelSubcommand.self, RejectsSubcommand.self, RetrySubcommand.self,
-            VerifySubcommand.self,
+            InferSubcommand.self, ModelSubcommand.self, FetchSubcommand.self, RejectsSubcommand.self,
+            RetrySubcommand.self, VerifySubcommand.self,
         ],
         defaultSubcommand: ImportSubcommand.self
     )

@@ -19,22 +19,7 @@ public enum DotNetDate {
 
     /// The text for a date that the store keeps; nil if it is null or no date of this storage.
     public static func text(of stored: CoercedJSON, storage: DateStorage = .iso8601) -> String? {
-        switch (stored, storage) {
-        case (.text(let text), .iso8601):
-            return Array(text.utf8).withUnsafeBufferPointer { buffer in
-                guard let date = WrittenDate(iso8601: ByteView(buffer)), date.isCanonical,
-                    let instant = Instant(seconds: date.clockSeconds, milliseconds: date.milliseconds)
-                else { return nil }
-                return Self.text(ofMilliseconds: instant.unixMilliseconds)
-            }
-        case (.integer(let milliseconds), .unixMilliseconds):
-            return text(ofMilliseconds: milliseconds)
-        case (.integer(let seconds), .unix):
-            let (milliseconds, overflow) = seconds.multipliedReportingOverflow(by: 1_000)
-            return overflow ? nil : text(ofMilliseconds: milliseconds)
-        default:
-            return nil
-        }
+        StoredDate.milliseconds(of: stored, storage: storage).map { text(ofMilliseconds: $0) }
     }
 
     /// Reads such a text; a backslash that is left before its slashes does no harm.

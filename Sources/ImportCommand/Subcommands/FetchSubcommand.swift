@@ -1,0 +1,194 @@
+import ArgumentParser
+import Foundation
+import ImportModel
+import Importer
+
+/// Reads records back.
+///
+/// `importer fetch STORE ENTITY`
+struct FetchSubcommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "fetch",
+        abstract: "Read records back, also while an import is running.",
+        discussion: """
+            --where takes comparisons (= != < <= > >=), in (…), between … and …, is null, is not null, like, \
+            contains, begins with, ends with, put together with and, or, not and parentheses. Texts stand in single \
+            quotes, names that are no plain words in double quotes. Dates are texts: '2024-02-29'. A comparison with a \
+            null is neither true nor false.
+
+            Without --sort records come in the order of their row ids. While an import is running, records come from \
+            several of its commits; a message says so.
+
+            EXAMPLES
+              importer fetch people.sqlite people --limit 10
+              importer fetch people.sqlite people --where "age > 30 and name like 'A%'"
+              importer fetch people.sqlite people --sort created:desc,name --format csv
+              importer fetch people.sqlite people --count --where "note is null"
+              importer fetch people.sqlite people --format ndjson | gzip > people.gz
+            """
+    )
+
+    /// The forms in which records are printed.
+    enum Format: String, ExpressibleByArgument, CaseIterable {
+        case table, json, ndjson, csv, markdown
+    }
+
+    @Argument(help: "The store.")
+    var store: String
+
+    @Argument(help: "The entity's name.")
+    var entity: String
+
+    @Option(
+        name: .customLong("where"),
+        help: ArgumentHelp("Only records for which this holds.", valueName: "predicate")
+    )
+    var predicate: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Sort by these attributes; after a name :desc turns the order, :nocase ignores the case of ASCII letters.",
+            valueName: "name[:desc],…"
+        )
+    )
+    var sort: [String] = []
+
+    @Option(help: ArgumentHelp("Print at most this many records.", valueName: "number"))
+    var limit: Int?
+
+    @Option(help: ArgumentHelp("Pass over this many records first.", valueName: "number"))
+    var offset = 0
+
+    @Option(
+        help: ArgumentHelp("Print only these attributes, in this order; rowid is the row id.", valueName: "name,…")
+    )
+    var columns: [String] = []
+
+    @Flag(help: "Print only how many records there are.")
+    var count = false
+
+    @Option(help: "How records are printed.")
+    var format: Format?
+
+    @Flag(help: "The same as --format json.")
+    var json = false
+
+    @Option(help: "How dates are printed; unix is seconds as a number.")
+    var dates = DateStyle.iso8601
+
+    @Flag(help: "Print the model by which an import reads what --format ndjson prints, and no records.")
+    var printModel = false
+
+    func validate() throws {
+        if json, let format, format != .json {
+            throw ValidationError("--json and --format \(format) exclude each other")
+        }
+        if let limit, limit < 0 { throw ValidationError("--limit must not be negative") }
+        if offset < 0 { throw ValidationError("--offset must not be negative") }
+        if count && printModel { throw ValidationError("--count and --print-model exclude each other") }
+    }
+
+    func run() throws {
+        let predicate = try predicate.map { try RecordPredicate($0) }
+        let reader = try StoreReader(store: store)
+        let entity = try reader.entity(named: entity)
+        if printModel {
+            let model = ModelDescription(entities: [entity.readingBack])
+            return try StandardOutput.write(model.encoded())
+        }
+        let request = FetchRequest(
+            entity: entity.name,
+            predicate: predicate,
+            sort: try sort.flatMap { try Self.sorts($0) },
+            offset: offset,
+            limit: limit
+        )
+        if count { return try printCount(request, reader) }
+        let names = columns.isEmpty ? nil : columns.flatMap { $0.split(separator: ",").map(String.init) }
+        let isConsistent =
+            if let format = RecordFormat(rawValue: chosenFormat.rawValue) {
+                try write(request, names, format, reader)
+            } else {
+                try writeTable(request, names ?? entity.attributes.map(\.name), entity, reader)
+            }
+        guard !isConsistent else { return }
+        StandardError.write(
+            "importer: something was committed meanwhile: not all of the records are from the same state of the store\n"
+        )
+    }
+
+    private var chosenFormat: Format { json ? .json : format ?? .table }
+
+    private func printCount(_ request: FetchRequest, _ reader: StoreReader) throws {
+        let count = try reader.count(request)
+        switch chosenFormat {
+        case .json, .ndjson: try StandardOutput.write("{\"count\":\(count)}\n")
+        case .table, .csv, .markdown: try StandardOutput.write("\(count)\n")
+        }
+    }
+
+    private func write(
+        _ request: FetchRequest,
+        _ names: [String]?,
+        _ format: RecordFormat,
+        _ reader: StoreReader
+    ) throws -> Bool {
+        let isTerminal = Terminal.columns(of: STDOUT_FILENO) != nil
+        return try reader.write(request, attributes: names, as: format, dates: dates) { bytes in
+            guard isTerminal else { return try StandardOutput.write(bytes: bytes) }
+            let text = String(decoding: bytes, as: UTF8.self)
+            let isJSON = format == .json || format == .ndjson
+            try StandardOutput.write(
+                isJSON ? TerminalText.escapedInJSON(text) : TerminalText.escaped(text, keepingLineBreaks: true)
+            )
+        }
+    }
+
+    private func writeTable(
+        _ request: FetchRequest,
+        _ names: [String],
+        _ entity: EntityDescription,
+        _ reader: StoreReader
+    ) throws -> Bool {
+        let attributes = try reader.attributes(named: names, of: entity)
+        var table = TableText(attributes, dates: dates, columns: Terminal.columns(of: STDOUT_FILENO))
+        var pending = ""
+        let isConsistent = try reader.forEachRecord(request, attributes: names) { record in
+            pending += table.append(record)
+            guard pending.utf8.count >= 1 << 16 else { return }
+            try StandardOutput.write(pending)
+            pending = ""
+        }
+        try StandardOutput.write(pending + table.end())
+        return isConsistent
+    }
+
+    /// `created:desc,name:nocase` as sort descriptors.
+    static func sorts(_ text: String) throws -> [RecordSort] {
+        try text.split(separator: ",", omittingEmptySubsequences: false).map { term in
+            var words = term.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
+            var sort = RecordSort("")
+            while words.count > 1, let word = words.last {
+                if word == "asc" || word == "desc" {
+                    sort.ascending = word == "asc"
+                } else if let collation = RecordSort.Collation(rawValue: word) {
+                    sort.collation = collation
+                } else {
+                    break
+                }
+                words.removeLast()
+            }
+            sort.attribute = words.joined(separator: ":")
+            guard !sort.attribute.isEmpty else {
+                throw ImportError(
+                    .usage,
+                    "--sort: a name is missing in '\(text)'",
+                    advice: "Write --sort name or --sort created:desc,name."
+                )
+            }
+            return sort
+        }
+    }
+}
+
+extension DateStyle: ExpressibleByArgument {}

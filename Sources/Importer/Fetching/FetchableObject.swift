@@ -1,0 +1,182 @@
+import ImportModel
+
+/// A type whose values are the records of an entity: anything `Decodable` that has the attributes' names as its keys.
+///
+/// ```swift
+/// struct Person: FetchableObject {
+///     let name: String
+///     let age: Int?
+///     let created: Date
+/// }
+/// let reader = try StoreReader(store: "people.sqlite")
+/// let adults = try Person.fetchAll(in: reader, where: RecordPredicate("age >= 18"), sortedBy: [RecordSort("name")])
+/// ```
+///
+/// Dates decode as `Date`, decimals as `Decimal` (or `String`, with all their digits), binaries as `Data`, UUIDs as `UUID`, URIs as
+/// `URL`, JSON as whatever it holds, bitfields as an integer or an object of flags. Keys that have no attribute are missing.
+public protocol FetchableObject: Decodable {
+    /// The entity's name; the type's own, if nothing else is said.
+    static var entityName: String { get }
+}
+
+extension FetchableObject {
+    /// The type's own name.
+    public static var entityName: String { String(describing: Self.self) }
+
+    /// All objects for which the predicate holds.
+    ///
+    /// - Throws: `ImportError` when there is no such entity or attribute, or the store cannot be read; `PredicateError` when the
+    ///   predicate does not fit the entity; `DecodingError` when a record is no such object.
+    public static func fetchAll(
+        in reader: StoreReader,
+        where predicate: RecordPredicate? = nil,
+        sortedBy sort: [RecordSort] = [],
+        offset: Int = 0,
+        limit: Int? = nil
+    ) throws -> [Self] {
+        try reader.fetch(Self.self, where: predicate, sortedBy: sort, offset: offset, limit: limit)
+    }
+
+    /// The first of the objects for which the predicate holds; nil if there is none.
+    ///
+    /// - Throws: as `fetchAll` does.
+    public static func fetchFirst(
+        in reader: StoreReader,
+        where predicate: RecordPredicate? = nil,
+        sortedBy sort: [RecordSort] = []
+    ) throws -> Self? {
+        try reader.first(Self.self, where: predicate, sortedBy: sort)
+    }
+
+    /// How many objects there are for which the predicate holds.
+    ///
+    /// - Throws: as `fetchAll` does.
+    public static func fetchCount(in reader: StoreReader, where predicate: RecordPredicate? = nil) throws -> Int {
+        try reader.count(entityName, where: predicate)
+    }
+
+    /// The object with this identifier; nil if there is none.
+    ///
+    /// - Parameter identifier: a value for each of the entity's identifying attributes, in their order.
+    /// - Throws: as `fetchAll` does; `ImportError` with `.usage` when the entity has no identifier, or one of other length.
+    public static func fetchOne(in reader: StoreReader, identifier: JSONValue...) throws -> Self? {
+        try reader.one(Self.self, identifier: identifier)
+    }
+}
+
+extension StoreReader {
+    /// The objects for which the predicate holds, in memory.
+    ///
+    /// - Throws: as `FetchableObject.fetchAll(in:where:sortedBy:offset:limit:)` does.
+    public func fetch<Object: FetchableObject>(
+        _ type: Object.Type,
+        where predicate: RecordPredicate? = nil,
+        sortedBy sort: [RecordSort] = [],
+        offset: Int = 0,
+        limit: Int? = nil
+    ) throws -> [Object] {
+        let attributes = try entity(named: type.entityName).attributes
+        let request = FetchRequest(
+            entity: type.entityName,
+            predicate: predicate,
+            sort: sort,
+            offset: offset,
+            limit: limit
+        )
+        var objects: [Object] = []
+        try forEachRecord(request, attributes: attributes.map(\.name)) {
+            objects.append(try Object(from: ObjectDecoder($0, attributes: attributes)))
+        }
+        return objects
+    }
+
+    /// The first of the objects for which the predicate holds; nil if there is none.
+    ///
+    /// - Throws: as `fetch` does.
+    public func first<Object: FetchableObject>(
+        _ type: Object.Type,
+        where predicate: RecordPredicate? = nil,
+        sortedBy sort: [RecordSort] = []
+    ) throws -> Object? {
+        try fetch(type, where: predicate, sortedBy: sort, limit: 1).first
+    }
+
+    /// The object with this identifier; nil if there is none.
+    ///
+    /// - Parameter identifier: a value for each of the entity's identifying attributes, in their order.
+    /// - Throws: as `fetch` does; `ImportError` with `.usage` when the entity has no identifier, or one of other length.
+    public func one<Object: FetchableObject>(_ type: Object.Type, identifier: [JSONValue]) throws -> Object? {
+        try first(type, where: try predicate(identifier: identifier, of: type.entityName))
+    }
+
+    // MARK: Without a type
+
+    /// The records for which the predicate holds, as values by the names of the attributes, in memory.
+    ///
+    /// The values are as JSON has them: dates in ISO 8601, decimals with all their digits, binaries in base64.
+    ///
+    /// - Throws: `ImportError` when there is no such entity or attribute, or the store cannot be read; `PredicateError` when the
+    ///   predicate does not fit the entity.
+    public func fetch(
+        _ entity: String,
+        where predicate: RecordPredicate? = nil,
+        sortedBy sort: [RecordSort] = [],
+        offset: Int = 0,
+        limit: Int? = nil
+    ) throws -> [[String: JSONValue]] {
+        let attributes = try self.entity(named: entity).attributes
+        let request = FetchRequest(entity: entity, predicate: predicate, sort: sort, offset: offset, limit: limit)
+        var objects: [[String: JSONValue]] = []
+        try forEachRecord(request, attributes: attributes.map(\.name)) { record in
+            var object: [String: JSONValue] = [:]
+            for (attribute, value) in zip(attributes, record.values) {
+                object[attribute.name] = attribute.json(of: value)
+            }
+            objects.append(object)
+        }
+        return objects
+    }
+
+    /// The first of the records for which the predicate holds; nil if there is none.
+    ///
+    /// - Throws: as `fetch` does.
+    public func first(
+        _ entity: String,
+        where predicate: RecordPredicate? = nil,
+        sortedBy sort: [RecordSort] = []
+    ) throws -> [String: JSONValue]? {
+        try fetch(entity, where: predicate, sortedBy: sort, limit: 1).first
+    }
+
+    /// The record with this identifier; nil if there is none.
+    ///
+    /// - Parameter identifier: a value for each of the entity's identifying attributes, in their order.
+    /// - Throws: as `fetch` does; `ImportError` with `.usage` when the entity has no identifier, or one of other length.
+    public func one(_ entity: String, identifier: [JSONValue]) throws -> [String: JSONValue]? {
+        try first(entity, where: try predicate(identifier: identifier, of: entity))
+    }
+
+    /// How many records there are for which the predicate holds.
+    ///
+    /// - Throws: as `fetch` does.
+    public func count(_ entity: String, where predicate: RecordPredicate? = nil) throws -> Int {
+        try count(FetchRequest(entity: entity, predicate: predicate))
+    }
+
+    private func predicate(identifier values: [JSONValue], of name: String) throws -> RecordPredicate {
+        let entity = try entity(named: name)
+        guard !entity.identifier.isEmpty, entity.identifier.count == values.count else {
+            throw ImportError(
+                .usage,
+                entity.identifier.isEmpty
+                    ? "\(entity.name) has no identifier"
+                    : "the identifier of \(entity.name) is \(entity.identifier.joined(separator: ", "))",
+                advice: entity.identifier.isEmpty ? "Fetch it by a predicate." : "Give a value for each."
+            )
+        }
+        let terms = entity.identifier.map {
+            "\"\($0.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\""))\" = ?"
+        }
+        return try RecordPredicate(terms.joined(separator: " and "), arguments: values)
+    }
+}

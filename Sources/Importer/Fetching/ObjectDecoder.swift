@@ -1,0 +1,205 @@
+import Foundation
+import ImportModel
+
+/// Decodes a record: a keyed container with a value for each attribute, under its name.
+struct ObjectDecoder: Decoder {
+    /// An attribute's value.
+    struct Field {
+        let attribute: AttributeDescription
+        let value: Record.Value
+    }
+
+    let fields: [ExactText: Field]
+    var codingPath: [any CodingKey] = []
+    let userInfo: [CodingUserInfoKey: Any] = [:]
+
+    init(_ record: Record, attributes: [AttributeDescription]) {
+        fields = Dictionary(
+            zip(attributes, record.values).map { (ExactText($0.name), Field(attribute: $0, value: $1)) },
+            uniquingKeysWith: { first, _ in first }
+        )
+    }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+        KeyedDecodingContainer(FieldContainer<Key>(fields: fields, codingPath: codingPath))
+    }
+
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer { throw notKeyed }
+
+    func singleValueContainer() throws -> any SingleValueDecodingContainer { throw notKeyed }
+
+    private var notKeyed: DecodingError {
+        .typeMismatch([String: Any].self, .init(codingPath: codingPath, debugDescription: "a record has named values"))
+    }
+}
+
+/// A record's values by the names of the attributes.
+private struct FieldContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
+    let fields: [ExactText: ObjectDecoder.Field]
+    let codingPath: [any CodingKey]
+
+    var allKeys: [Key] { fields.keys.compactMap { Key(stringValue: $0.text) } }
+
+    func contains(_ key: Key) -> Bool { fields[ExactText(key.stringValue)] != nil }
+
+    func decodeNil(forKey key: Key) throws -> Bool { try decoder(key).field.value.isNull }
+
+    func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
+        try decoder(key).decode(type)
+    }
+
+    func nestedContainer<NestedKey: CodingKey>(
+        keyedBy type: NestedKey.Type,
+        forKey key: Key
+    ) throws -> KeyedDecodingContainer<NestedKey> {
+        try decoder(key).container(keyedBy: type)
+    }
+
+    func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
+        try decoder(key).unkeyedContainer()
+    }
+
+    func superDecoder() throws -> any Decoder {
+        throw DecodingError.dataCorrupted(.init(codingPath: codingPath, debugDescription: "a record has no parent"))
+    }
+
+    func superDecoder(forKey key: Key) throws -> any Decoder { try decoder(key) }
+
+    private func decoder(_ key: Key) throws -> FieldDecoder {
+        guard let field = fields[ExactText(key.stringValue)] else {
+            throw DecodingError.keyNotFound(
+                key,
+                .init(codingPath: codingPath, debugDescription: "there is no attribute \(key.stringValue)")
+            )
+        }
+        return FieldDecoder(field: field, codingPath: codingPath + [key])
+    }
+}
+
+/// Decodes one attribute's value.
+private struct FieldDecoder: Decoder, SingleValueDecodingContainer {
+    let field: ObjectDecoder.Field
+    let codingPath: [any CodingKey]
+    let userInfo: [CodingUserInfoKey: Any] = [:]
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+        throw mismatch(type)
+    }
+
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer { throw mismatch([Any].self) }
+
+    func singleValueContainer() throws -> any SingleValueDecodingContainer { self }
+
+    func decodeNil() -> Bool { field.value.isNull }
+
+    func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+        // An optional decodes its own nil.
+        if type is any ExpressibleByNilLiteral.Type { return try Value(from: self) }
+        let special: Any? =
+            switch type {
+            case is Date.Type: date
+            case is Data.Type: data
+            case is Decimal.Type: decimal
+            case is URL.Type: text.flatMap { URL(string: $0) }
+            default: nil
+            }
+        if let value = special as? Value { return value }
+        if type is Date.Type || type is Data.Type || type is Decimal.Type || type is URL.Type { throw mismatch(type) }
+        switch (field.attribute.type, field.value) {
+        case (.json, .text(let text)):
+            return try JSONDecoder().decode(type, from: Data(text.utf8))
+        case (.bitfield, .integer(let number)):
+            if let value = try? Value(from: self) { return value }
+            return try JSONDecoder().decode(type, from: Data(field.attribute.flags(of: number).serialized().utf8))
+        default:
+            return try Value(from: self)
+        }
+    }
+
+    // MARK: Plain values
+
+    func decode(_ type: Bool.Type) throws -> Bool {
+        guard case .integer(let number) = field.value, number == 0 || number == 1 else { throw mismatch(type) }
+        return number == 1
+    }
+
+    func decode(_ type: String.Type) throws -> String {
+        if case .json = field.attribute.type, case .text(let text) = field.value {
+            return try JSONDecoder().decode(type, from: Data(text.utf8))
+        }
+        guard let text else { throw mismatch(type) }
+        return text
+    }
+
+    func decode(_ type: Double.Type) throws -> Double {
+        switch field.value {
+        case .real(let number): return number
+        case .integer(let number): return Double(number)
+        case .text(let text) where field.attribute.type == .decimal:
+            guard let number = Double(text) else { throw mismatch(type) }
+            return number
+        default: throw mismatch(type)
+        }
+    }
+
+    func decode(_ type: Float.Type) throws -> Float { Float(try decode(Double.self)) }
+    func decode(_ type: Int.Type) throws -> Int { try integer() }
+    func decode(_ type: Int8.Type) throws -> Int8 { try integer() }
+    func decode(_ type: Int16.Type) throws -> Int16 { try integer() }
+    func decode(_ type: Int32.Type) throws -> Int32 { try integer() }
+    func decode(_ type: Int64.Type) throws -> Int64 { try integer() }
+    func decode(_ type: UInt.Type) throws -> UInt { try integer() }
+    func decode(_ type: UInt8.Type) throws -> UInt8 { try integer() }
+    func decode(_ type: UInt16.Type) throws -> UInt16 { try integer() }
+    func decode(_ type: UInt32.Type) throws -> UInt32 { try integer() }
+    func decode(_ type: UInt64.Type) throws -> UInt64 {
+        // All bits of a bitfield may be set.
+        if field.attribute.type == .bitfield, case .integer(let number) = field.value {
+            return UInt64(bitPattern: number)
+        }
+        return try integer()
+    }
+
+    private func integer<Number: FixedWidthInteger>() throws -> Number {
+        guard case .integer(let stored) = field.value, let number = Number(exactly: stored) else {
+            throw mismatch(Number.self)
+        }
+        return number
+    }
+
+    private var text: String? {
+        guard case .text(let text) = field.value else { return nil }
+        return text
+    }
+
+    private var date: Date? {
+        guard field.attribute.type == .date else { return nil }
+        return StoredDate.milliseconds(of: field.value, storage: field.attribute.storage)
+            .map { Date(timeIntervalSince1970: Double($0) / 1_000) }
+    }
+
+    private var data: Data? {
+        guard case .blob(let bytes) = field.value else { return nil }
+        return Data(bytes)
+    }
+
+    private var decimal: Decimal? {
+        switch field.value {
+        case .text(let text) where DecimalText.isNumber(text): Decimal(string: text)
+        case .integer(let number): Decimal(number)
+        case .real(let number): Decimal(string: "\(number)")
+        default: nil
+        }
+    }
+
+    private func mismatch(_ type: Any.Type) -> DecodingError {
+        let name = field.attribute.name
+        guard !field.value.isNull else {
+            return .valueNotFound(type, .init(codingPath: codingPath, debugDescription: "\(name) is null"))
+        }
+        return .typeMismatch(
+            type,
+            .init(codingPath: codingPath, debugDescription: "\(name) is \(field.attribute.type.phrase), not a \(type)")
+        )
+    }
+}

@@ -1,0 +1,100 @@
+import GRDB
+import GRDBSQLite
+import ImportModel
+
+/// A query whose rows are read where SQLite has them, through its C functions (`sqlite3_step`, `sqlite3_column_*`).
+///
+/// A row of GRDB makes a `String` of each text, which ends at a NUL. It is made, used and thrown away within one transaction.
+struct RowStatement {
+    private let statement: Statement
+    private let database: Database
+
+    init(_ database: Database, sql: String) throws {
+        self.database = database
+        statement = try database.makeStatement(sql: sql)
+    }
+
+    /// Binds all arguments, and begins anew.
+    func bind(_ arguments: [Record.Value]) throws {
+        let pointer = statement.sqliteStatement
+        sqlite3_reset(pointer)
+        // SQLite makes a copy (SQLITE_TRANSIENT).
+        let copying = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+        for (index, argument) in arguments.enumerated() {
+            let place = Int32(index + 1)
+            let code =
+                switch argument {
+                case .null: sqlite3_bind_null(pointer, place)
+                case .integer(let number): sqlite3_bind_int64(pointer, place, number)
+                case .real(let number): sqlite3_bind_double(pointer, place, number)
+                case .text(let text):
+                    sqlite3_bind_text(pointer, place, text, Int32(clamping: text.utf8.count), copying)
+                case .blob(let bytes):
+                    bytes.isEmpty
+                        ? sqlite3_bind_zeroblob(pointer, place, 0)
+                        : sqlite3_bind_blob(pointer, place, bytes, Int32(clamping: bytes.count), copying)
+                }
+            guard code == SQLITE_OK else { throw error(code) }
+        }
+    }
+
+    /// Goes to the next row; nil after the last.
+    func next() throws -> StoredRow? {
+        let code = sqlite3_step(statement.sqliteStatement)
+        switch code {
+        case SQLITE_ROW: return StoredRow(pointer: statement.sqliteStatement)
+        case SQLITE_DONE: return nil
+        default: throw error(code)
+        }
+    }
+
+    /// Lets go of what it holds in the store.
+    func reset() { sqlite3_reset(statement.sqliteStatement) }
+
+    private func error(_ code: Int32) -> DatabaseError {
+        DatabaseError(resultCode: ResultCode(rawValue: code), message: database.lastErrorMessage)
+    }
+}
+
+/// The row that a statement stands at; it is gone with the next one.
+struct StoredRow {
+    fileprivate let pointer: OpaquePointer
+
+    /// A value with its storage class; the bytes of texts and blobs stay where SQLite has them.
+    enum Value {
+        case null
+        case integer(Int64)
+        case real(Double)
+        case text(UnsafeBufferPointer<UInt8>)
+        case blob(UnsafeBufferPointer<UInt8>)
+    }
+
+    func integer(at index: Int) -> Int64 { sqlite3_column_int64(pointer, Int32(index)) }
+
+    /// The value of a column, from 0; valid until the statement goes on.
+    func value(at index: Int) -> Value {
+        let index = Int32(index)
+        switch sqlite3_column_type(pointer, index) {
+        case SQLITE_INTEGER: return .integer(sqlite3_column_int64(pointer, index))
+        case SQLITE_FLOAT: return .real(sqlite3_column_double(pointer, index))
+        case SQLITE_TEXT:
+            // The text first, and then how long it is in the encoding that was asked for.
+            let base = sqlite3_column_text(pointer, index)
+            return .text(UnsafeBufferPointer(start: base, count: Int(sqlite3_column_bytes(pointer, index))))
+        case SQLITE_BLOB:
+            let base = sqlite3_column_blob(pointer, index)
+            let count = Int(sqlite3_column_bytes(pointer, index))
+            return .blob(UnsafeBufferPointer(start: base?.assumingMemoryBound(to: UInt8.self), count: count))
+        default: return .null
+        }
+    }
+
+    /// Whether it is anything but a text that is no UTF-8.
+    func isWellFormed(at index: Int) -> Bool {
+        guard case .text(let bytes) = value(at: index), bytes.baseAddress != nil else { return true }
+        return UTF8Validation.firstInvalid(in: ByteView(bytes)) == nil
+    }
+
+    /// The same to keep.
+    func stored(at index: Int) -> Record.Value { value(at: index).stored }
+}

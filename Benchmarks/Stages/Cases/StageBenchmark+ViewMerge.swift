@@ -7,7 +7,7 @@ extension StageBenchmark {
     static var viewing: [StageBenchmark] {
         [
             view("ViewMerge_window", sort: [], floor: "ViewMerge_floor_window"),
-            view("ViewMerge_sorted", sort: [RecordView.Sort("name")], floor: "ViewMerge_floor_sorted"),
+            view("ViewMerge_sorted", sort: [RecordSort("name")], floor: "ViewMerge_floor_sorted"),
             select("ViewMerge_floor_window", order: "rowid"),
             select("ViewMerge_floor_sorted", order: "name ASC, rowid"),
         ]
@@ -15,17 +15,18 @@ extension StageBenchmark {
 
     private static let size = 100
 
-    private static func view(_ name: String, sort: [RecordView.Sort], floor: String) -> StageBenchmark {
+    private static func view(_ name: String, sort: [RecordSort], floor: String) -> StageBenchmark {
         StageBenchmark(name, floor: floor) { place in
             let path = try place.store()
-            let view = try RecordView(store: path, RecordView.Request(table: "people", sort: sort, limit: size))
+            let request = FetchRequest(entity: "people", sort: sort, limit: size)
+            let view = try RecordView(request, in: try StoreReader(store: path))
             let writer = try RawStore(path)
             return { measure in
                 // As an import would do: change a row that is in the window.
                 let rowID = view.snapshot.records.last?.rowID ?? 0
                 try writer.execute("UPDATE people SET age = age + 1 WHERE rowid = \(rowID)")
-                var changed: RecordView.Snapshot?
-                try measure { changed = try view.refresh() }
+                var changed: RecordViewSnapshot?
+                try measure { changed = try view.refresh()?.snapshot }
                 try expect("total", changed?.total, is: place.records)
                 try expect("rows", changed?.records.count, is: size)
                 try expect("the last row", changed?.records.last?.rowID, is: rowID)

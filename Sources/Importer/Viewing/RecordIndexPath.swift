@@ -18,6 +18,6 @@ public struct RecordIndexPath: Sendable, Hashable, Comparable {
 }
 
 extension RecordIndexPath: CustomStringConvertible {
-    /// `section.row`
+    /// Both numbers, with a dot between them.
     public var description: String { "\(section).\(row)" }
 }

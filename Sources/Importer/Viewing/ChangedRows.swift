@@ -1,0 +1,87 @@
+import GRDB
+
+/// The rows of a view's entity that a notification tells of, and what they have to do with the window.
+///
+/// Ranges may cover rows that did not change; nothing here takes them for changed ones.
+struct ChangedRows {
+    private let inserted: [ClosedRange<Int64>]
+    private let updated: [ClosedRange<Int64>]
+    private let deleted: [ClosedRange<Int64>]
+    /// How many there are.
+    private let count: Int64
+
+    init(_ changes: [EntityChanges]) {
+        inserted = changes.flatMap(\.insertedRanges)
+        updated = changes.flatMap(\.updatedRanges)
+        deleted = changes.flatMap(\.deletedRanges)
+        count = changes.reduce(0) { $0 + $1.inserted + $1.updated + $1.deleted }
+    }
+
+    // MARK: Without a query
+
+    /// Whether the window stays as it is, as far as can be told without looking at the store.
+    func cannotTouch(_ state: RecordView.State, _ query: WindowQuery) -> Bool {
+        if state.limit == 0 { return true }
+        guard query.order.isByRowID, state.isFull, let first = state.first, let last = state.last else { return false }
+        func isBehind(_ rows: ClosedRange<Int64>) -> Bool {
+            query.order.isRowIDAscending ? rows.lowerBound > last.rowID : rows.upperBound < last.rowID
+        }
+        // Row ids stay; so do places, unless records come to match the predicate.
+        func isBefore(_ rows: ClosedRange<Int64>) -> Bool {
+            query.order.isRowIDAscending ? rows.upperBound < first.rowID : rows.lowerBound > first.rowID
+        }
+        return inserted.allSatisfy(isBehind) && deleted.allSatisfy(isBehind)
+            && updated.allSatisfy { isBehind($0) || !query.isSelective && isBefore($0) }
+    }
+
+    /// Whether one of them may be in the window.
+    private func touch(_ state: RecordView.State) -> Bool {
+        (inserted + updated + deleted).contains { rows in
+            var (low, high) = (0, state.rowIDs.count)
+            while low < high {
+                let middle = (low + high) / 2
+                if state.rowIDs[middle] < rows.lowerBound { low = middle + 1 } else { high = middle }
+            }
+            return low < state.rowIDs.count && state.rowIDs[low] <= rows.upperBound
+        }
+    }
+
+    // MARK: With one
+
+    /// Where to read the window from; nil where it stays as it is.
+    func start(
+        of state: inout RecordView.State,
+        _ query: WindowQuery,
+        _ database: Database
+    ) throws -> WindowQuery.Start? {
+        let all = WindowQuery.Start.offset(state.offset)
+        guard let first = state.first, let last = state.last else { return all }
+        let isTouched = !state.isFull || touch(state)
+        if state.offset == 0 {
+            // Records outside of the window come into it only by standing before its last one now.
+            if isTouched || isReadingCheaper(state) { return all }
+            return try (inserted + updated).contains { try query.isAny(of: $0, upTo: last, database) } ? all : nil
+        }
+        // How many records stand before the window is known as long as rows only come. Where one stood that was changed or
+        // is gone, nobody knows; nor whether it was counted before, as the store may be ahead of its notification.
+        let isKnown = (updated + deleted).allSatisfy { $0.lowerBound > state.lastRowID }
+        guard query.order.onlyAppends, state.lastRowID < .max, isKnown else {
+            if isTouched || !updated.isEmpty || !deleted.isEmpty { return all }
+            return try inserted.contains { try query.isAny(of: $0, upTo: last, database) } ? all : nil
+        }
+        let new = state.lastRowID + 1...Int64.max
+        let before = try query.count(new, before: first, database)
+        if before == 0, !isTouched, try !query.isAny(of: new, upTo: last, database) {
+            state.lastRowID = max(state.lastRowID, try query.lastRowID(database))
+            return nil
+        }
+        return try query.key(-before, from: first, database).map { .key($0) } ?? all
+    }
+
+    /// Whether it takes less to read the window than to look at each of the rows.
+    private func isReadingCheaper(_ state: RecordView.State) -> Bool {
+        if state.isIndexed, count > state.limit { return true }
+        let span = (inserted + updated).reduce(0.0) { $0 + Double($1.upperBound) - Double($1.lowerBound) + 1 }
+        return span > 4 * Double(count) + 1_000
+    }
+}

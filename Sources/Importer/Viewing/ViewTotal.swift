@@ -1,0 +1,78 @@
+import GRDB
+
+/// How many records a view has in all.
+///
+/// Without a predicate they are counted once; after that the import's own counts say how many come and go. Under a predicate
+/// they are counted again, at most once a second and in at most a twentieth of the time.
+struct ViewTotal: Sendable {
+    private(set) var value = 0
+    /// Whether records were changed since.
+    private(set) var isStale = false
+
+    private let table: String
+    private let query: WindowQuery
+    private let clock: ViewClock
+    /// The last job that imports into the table, and how many more rows there are than it knows of.
+    private var base: (job: Int64, difference: Int)?
+    /// Up to where in the store's log it counts.
+    private var sequence: Int64 = 0
+    /// Not to be counted again before.
+    private var next = Duration.zero
+
+    init(table: String, query: WindowQuery, clock: ViewClock) {
+        self.table = table
+        self.query = query
+        self.clock = clock
+    }
+
+    /// When they are to be counted; nil when they need not be.
+    var isDue: Duration? { isStale ? next : nil }
+
+    /// Counts them.
+    mutating func count(_ database: Database) throws {
+        let start = clock.now()
+        value = try query.count(database)
+        isStale = false
+        sequence = try MergeLog.end(database).sequence
+        base = nil
+        if !query.isSelective, let known = try known(database) { base = (known.job, value - known.rows) }
+        let end = clock.now()
+        next = max(start + .seconds(1), end + (end - start) * 19)
+    }
+
+    /// Takes the import's counts where they are enough, or else counts if it is time to.
+    mutating func bringUp(_ database: Database) throws {
+        if let base, let known = try known(database), known.job == base.job {
+            value = known.rows + base.difference
+            isStale = false
+            sequence = try MergeLog.end(database).sequence
+        } else if clock.now() >= next {
+            try count(database)
+        }
+    }
+
+    /// Takes the counts that a notification tells, if they are enough.
+    mutating func bringUp(_ notification: MergeNotification) {
+        isStale = true
+        guard let base, notification.job == base.job,
+            let totals = notification.totals.first(where: { $0.table.asciiLowercased == table.asciiLowercased })
+        else { return }
+        isStale = false
+        // The store may have been read ahead of its notifications.
+        guard notification.position.sequence > sequence else { return }
+        value = Int(totals.rows) + base.difference
+        sequence = notification.position.sequence
+    }
+
+    private func known(_ database: Database) throws -> (job: Int64, rows: Int)? {
+        try Row.fetchOne(
+            database.cachedStatement(
+                sql: """
+                    SELECT job, rows_before + inserted AS row_count FROM _import_entity
+                    WHERE table_name = ? COLLATE NOCASE ORDER BY job DESC, position LIMIT 1
+                    """
+            ),
+            arguments: [table]
+        ).map { (job: $0["job"], rows: $0["row_count"]) }
+    }
+}

@@ -1,0 +1,286 @@
+import Foundation
+import ImportModel
+import Synchronization
+import TestSupport
+import Testing
+
+import class GRDB.Row
+import struct GRDB.StatementArguments
+
+@testable import Importer
+
+struct RecordViewTests {
+    private func ids(_ snapshot: RecordViewSnapshot) -> [Record.Value] {
+        snapshot.records.compactMap { $0.values.first }
+    }
+
+    @Test func showsASortedWindowInSections() throws {
+        let job = try LibraryImport(LibraryImport.items(50))
+        _ = try job.pipeline().run()
+        let request = FetchRequest(
+            entity: "item",
+            sort: [RecordSort("name", ascending: false), RecordSort("id")],
+            offset: 5,
+            limit: 4
+        )
+        let view = try RecordView(request, sectionKey: "name", in: try StoreReader(store: job.store))
+        // n6 is every seventh from the seventh on: ids 44, 37, … 2 in the order of the source.
+        #expect(view.snapshot.sections.map(\.name) == [.text("n6"), .text("n5")])
+        #expect(view.snapshot.sections.map(\.count) == [2, 2])
+        #expect(ids(view.snapshot) == [.integer(37), .integer(44), .integer(3), .integer(10)])
+        #expect(view.snapshot.total == 50)
+        #expect(view.entity.attributes.map(\.name) == ["id", "name"])
+        #expect(try view.refresh() == nil)
+        #expect(try view.move(toOffset: 6, limit: 2)?.changes.deletions.count == 2)
+        #expect(ids(view.snapshot) == [.integer(44), .integer(3)])
+    }
+
+    /// A view that follows an import ends up with what a fresh look at the store shows.
+    @Test func followsAnImportToItsEnd() async throws {
+        let job = try LibraryImport(LibraryImport.items(30))
+        _ = try job.pipeline().run()
+        let request = FetchRequest(entity: "item", sort: [RecordSort("id")], limit: 5)
+        let view = try RecordView(request, in: try StoreReader(store: job.store))
+        #expect(ids(view.snapshot).first == .integer(1))
+        let more = try job.directory.write("[{\"id\":-5,\"name\":\"x\"},{\"id\":0,\"name\":\"y\"}]", to: "more.json")
+        let pipeline = ImportPipeline(
+            sources: [more],
+            into: job.store,
+            job: JobOptions(entity: "item"),
+            run: RunOptions(commitEvery: 1)
+        )
+        let notifications = pipeline.merges.notifications()
+        let first = view.snapshot
+        let following = Task {
+            var shown: RecordViewSnapshot? = first
+            try await view.follow(notifications) { shown = shown?.applying($0.changes) }
+            return shown
+        }
+        _ = try pipeline.run()
+        #expect(try await following.value == view.snapshot)
+        #expect(ids(view.snapshot) == [.integer(-5), .integer(0), .integer(1), .integer(2), .integer(3)])
+        #expect(view.snapshot.total == 32)
+    }
+
+    @Test func readsTextPastANULCharacter() throws {
+        let job = try LibraryImport("[{\"text\":\"a\\u0000b\"}]")
+        _ = try job.pipeline().run()
+        let view = try RecordView(FetchRequest(entity: "item"), in: try StoreReader(store: job.store))
+        #expect(ids(view.snapshot) == [.text("a\0b")])
+    }
+
+    // MARK: What a merge costs
+
+    /// Without the store's file every query is an error: so there is none.
+    @Test func doesNoQueryWhereAMergeCannotTouchTheWindow() throws {
+        let store = try ViewedStore(isKeyed: true)
+        let values = Array(repeating: Record.Value.null, count: 4)
+        try store.write { database in for row in 2...20 { try store.insert(Int64(row), values, database) } }
+        _ = store.notification()
+        func view(_ sort: [RecordSort], offset: Int) throws -> RecordView {
+            try RecordView(FetchRequest(entity: "item", sort: sort, offset: offset, limit: 5), in: store.reader)
+        }
+        let first = try view([], offset: 0)
+        let second = try view([RecordSort("id")], offset: 5)
+        let last = try view([RecordSort("id", ascending: false)], offset: 3)
+        try store.write { database in
+            try store.insert(21, values, database)
+            try store.insert(22, values, database)
+            try store.update(15, values, database)
+            try store.delete(14, database)
+        }
+        let behind = store.notification()
+        try store.write { try store.update(3, values, $0) }
+        let before = store.notification()
+        try FileManager.default.removeItem(atPath: store.job.store)
+        try first.merge(behind)
+        try second.merge(behind)
+        try second.merge(before)
+        try last.merge(before)
+        #expect(throws: ImportError.self) { try first.merge(before) }
+        #expect(throws: ImportError.self) { try last.merge(behind) }
+        // The total is known all the same: 20 rows, two more and one less.
+        #expect(first.snapshot.total == 21 && second.snapshot.total == 21)
+        var other = EntityChanges(entity: "other", table: "other")
+        other.insert(1)
+        #expect(try first.merge(store.notification(of: [other])) == nil)
+    }
+
+    /// From a key on, every record is found by a search in the index, and nothing is sorted.
+    @Test func readsFromAKeyOnByTheIndex() throws {
+        let store = try ViewedStore(isKeyed: false)
+        try store.execute("CREATE INDEX i ON item (s, n)")
+        try store.execute("CREATE INDEX j ON item (s COLLATE NOCASE)")
+        let row = [Record.Value.integer(1), .text("a\0b"), .integer(1), .real(1)]
+        try store.write { database in
+            try store.insert(2, row, database)
+            try store.insert(3, [row[0], row[1], .null, .null], database)
+        }
+        let sorts = [
+            [RecordSort("s"), RecordSort("n")],
+            [RecordSort("s", ascending: false), RecordSort("n", ascending: false)],
+            [RecordSort("s", collation: .nocase)],
+            [RecordSort("s")],
+        ]
+        for sort in sorts {
+            try store.reader.read { database in
+                let entity = try store.reader.entity(named: "item", database)
+                let query = try WindowQuery(FetchRequest(entity: "item", sort: sort), of: entity, database)
+                #expect(try query.isIndexed(database) == (sort != [RecordSort("s")]))
+                for offset in 0..<3 {
+                    let window = try query.window(.offset(offset), limit: 1, database)
+                    let key = try #require(window.first)
+                    guard try query.isIndexed(database) else { continue }
+                    for statement in query.statements(.key(key)) + query.statements(beside: key, backwards: true) {
+                        var arguments: StatementArguments = statement.arguments
+                        _ = arguments.append(contentsOf: StatementArguments([1, 0]))
+                        let plan = try Row.fetchAll(
+                            database,
+                            sql: "EXPLAIN QUERY PLAN " + statement.sql,
+                            arguments: arguments
+                        ).map { $0["detail"] as String }
+                        #expect(plan.count == 1 && plan[0].hasPrefix("SEARCH item USING"), "\(statement.sql) \(plan)")
+                    }
+                }
+            }
+        }
+    }
+
+    /// What was read already needs no second look, and what another program has done is found by looking again.
+    @Test func looksAgainOnlyForWhatItHasNotSeen() throws {
+        let store = try ViewedStore(isKeyed: false)
+        let values = Array(repeating: Record.Value.null, count: 4)
+        let view = try RecordView(FetchRequest(entity: "item", sort: [RecordSort("s")], offset: 1), in: store.reader)
+        try store.execute("INSERT INTO item (s) VALUES ('b'), ('a')")
+        #expect(try view.refresh()?.changes.insertions.count == 2)
+        #expect(view.snapshot.total == 3)
+        try store.execute("DELETE FROM item WHERE s = 'a'")
+        #expect(try view.merge(store.notification(of: [], needsRefresh: true))?.changes.deletions.count == 1)
+        try store.write { try store.insert(3, values, $0) }
+        let first = store.notification()
+        try store.write { try store.delete(3, $0) }
+        let second = store.notification()
+        try view.merge(first)
+        #expect(view.snapshot.total == 2)
+        try view.refresh()
+        try FileManager.default.removeItem(atPath: store.job.store)
+        #expect(try view.merge(second) == nil)
+        #expect(view.snapshot.total == 2)
+    }
+
+    // MARK: Following
+
+    /// Updates come no faster than a screen shows them, and the last one tells of everything.
+    @Test func updatesAtMostSixtyTimesASecond() async throws {
+        let store = try ViewedStore(isKeyed: false)
+        let clock = ToldClock()
+        let view = try RecordView(FetchRequest(entity: "item"), sectionKey: nil, in: store.reader, clock: clock.view)
+        let (stream, feed) = AsyncStream<MergeNotification>.makeStream()
+        let values = Array(repeating: Record.Value.null, count: 4)
+        var times: [Duration] = []
+        var shown: RecordViewSnapshot? = view.snapshot
+        let updates = view.updates(following: stream).makeAsyncIterator()
+        for _ in 0..<50 {
+            try store.write { try store.insert(nil, values, $0) }
+            feed.yield(store.notification())
+            guard let update = try await updates.next() else { continue }
+            times.append(clock.now)
+            shown = shown?.applying(update.changes)
+            #expect(shown == update.snapshot)
+            if times.count == 10 {
+                for _ in 0..<30 {
+                    try store.write { try store.insert(nil, values, $0) }
+                    feed.yield(store.notification())
+                }
+            }
+        }
+        feed.finish()
+        while let update = try await updates.next() { shown = shown?.applying(update.changes) }
+        #expect(zip(times, times.dropFirst()).allSatisfy { $1 - $0 >= .seconds(1) / 60 })
+        #expect(shown == view.snapshot && shown?.total == 81 && shown?.count == 81)
+    }
+
+    /// Under a predicate the total is counted once a second at most, and is right in the end.
+    @Test func countsUnderAPredicateOnceASecond() throws {
+        let store = try ViewedStore(isKeyed: false)
+        let clock = ToldClock()
+        let request = FetchRequest(entity: "item", predicate: try RecordPredicate("n = 1"), limit: 1)
+        let view = try RecordView(request, sectionKey: nil, in: store.reader, clock: clock.view)
+        var totals: [Int] = []
+        for _ in 0..<40 {
+            try store.write { try store.insert(nil, [.integer(0), .null, .integer(1), .null], $0) }
+            try view.merge(store.notification())
+            totals.append(view.snapshot.total)
+            clock.advance(by: .milliseconds(100))
+        }
+        #expect(Set(totals).count <= 5)
+        #expect(view.totalIsDue != nil)
+        clock.advance(by: .seconds(1))
+        try view.recount()
+        #expect(view.snapshot.total == 40 && view.totalIsDue == nil)
+    }
+
+    /// Nobody waits for a reader that has gone.
+    @Test func endsWhenItsTaskIsCancelled() async throws {
+        let store = try ViewedStore(isKeyed: false)
+        let view = try RecordView(FetchRequest(entity: "item"), in: store.reader)
+        let (stream, feed) = AsyncStream<MergeNotification>.makeStream()
+        let following = Task { try await view.follow(stream) { _ in } }
+        following.cancel()
+        try await following.value
+        feed.finish()
+    }
+
+    /// What an observer throws ends its following, and the view goes on.
+    @Test func handsOnWhatItsObserverThrows() async throws {
+        let store = try ViewedStore(isKeyed: false)
+        let view = try RecordView(FetchRequest(entity: "item"), in: store.reader)
+        try store.write { try store.insert(nil, Array(repeating: .null, count: 4), $0) }
+        let (stream, _) = AsyncStream<MergeNotification>.makeStream()
+        await #expect(throws: CancellationError.self) {
+            try await view.follow(stream) { _ in throw CancellationError() }
+        }
+        #expect(view.snapshot.count == 2)
+    }
+
+    // MARK: Bad input
+
+    @Test func saysWhatIsNotThere() throws {
+        let job = try LibraryImport(LibraryImport.items(1))
+        _ = try job.pipeline().run()
+        let reader = try StoreReader(store: job.store)
+        func message(_ request: FetchRequest, sectionKey: String? = nil) -> String {
+            do {
+                _ = try RecordView(request, sectionKey: sectionKey, in: reader)
+                return "nothing is wrong"
+            } catch let error as ImportError {
+                return error.message
+            } catch {
+                return "\(error)"
+            }
+        }
+        #expect(message(FetchRequest(entity: "itme")).hasSuffix("has no entity itme; did you mean item?"))
+        #expect(message(FetchRequest(entity: "item", sort: [RecordSort("nope")])) == "item has no attribute nope")
+        #expect(message(FetchRequest(entity: "item"), sectionKey: "nope") == "item has no attribute nope")
+        #expect(
+            message(FetchRequest(entity: "item", sort: [RecordSort("id"), RecordSort("name")]), sectionKey: "name")
+                == "item: sections by name need records that are sorted by name"
+        )
+    }
+
+    /// A view never mixes two stores: it says that its own is gone, and goes on showing what it showed.
+    @Test func noticesThatItsStoreIsReplacedOrDeleted() throws {
+        let job = try LibraryImport(LibraryImport.items(3))
+        _ = try job.pipeline().run()
+        let other = try LibraryImport(LibraryImport.items(9))
+        _ = try other.pipeline().run()
+        let view = try RecordView(FetchRequest(entity: "item"), in: try StoreReader(store: job.store))
+        let shown = view.snapshot
+        try FileManager.default.removeItem(atPath: job.store)
+        #expect(throws: ImportError.self) { try view.refresh() }
+        try FileManager.default.copyItem(atPath: other.store, toPath: job.store)
+        #expect(throws: ImportError.self) { try view.refresh() }
+        #expect(throws: ImportError.self) { try view.move(toOffset: 1) }
+        #expect(view.snapshot == shown)
+    }
+}

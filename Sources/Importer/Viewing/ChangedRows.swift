@@ -55,23 +55,24 @@ struct ChangedRows {
         _ database: Database
     ) throws -> WindowQuery.Start? {
         let all = WindowQuery.Start.offset(state.offset)
-        guard let first = state.first, let last = state.last else { return all }
-        let isTouched = !state.isFull || touch(state)
+        let isTouched = touch(state)
+        // Other records come into a full window only by standing before its last one now; into one that has room, anywhere.
+        let end = state.isFull ? state.last : nil
         if state.offset == 0 {
-            // Records outside of the window come into it only by standing before its last one now.
-            if isTouched || isReadingCheaper(state) { return all }
-            return try (inserted + updated).contains { try query.isAny(of: $0, upTo: last, database) } ? all : nil
+            if isTouched || isReadingCheaper(state, query) { return all }
+            return try (inserted + updated).contains { try query.isAny(of: $0, upTo: end, database) } ? all : nil
         }
+        guard let first = state.first else { return all }
         // How many records stand before the window is known as long as rows only come. Where one stood that was changed or
         // is gone, nobody knows; nor whether it was counted before, as the store may be ahead of its notification.
         let isKnown = (updated + deleted).allSatisfy { $0.lowerBound > state.lastRowID }
         guard query.order.onlyAppends, state.lastRowID < .max, isKnown else {
             if isTouched || !updated.isEmpty || !deleted.isEmpty { return all }
-            return try inserted.contains { try query.isAny(of: $0, upTo: last, database) } ? all : nil
+            return try inserted.contains { try query.isAny(of: $0, upTo: end, database) } ? all : nil
         }
         let new = state.lastRowID + 1...Int64.max
         let before = try query.count(new, before: first, database)
-        if before == 0, !isTouched, try !query.isAny(of: new, upTo: last, database) {
+        if before == 0, !isTouched, try !query.isAny(of: new, upTo: end, database) {
             state.lastRowID = max(state.lastRowID, try query.lastRowID(database))
             return nil
         }
@@ -79,8 +80,9 @@ struct ChangedRows {
     }
 
     /// Whether it takes less to read the window than to look at each of the rows.
-    private func isReadingCheaper(_ state: RecordView.State) -> Bool {
-        if state.isIndexed, count > state.limit { return true }
+    private func isReadingCheaper(_ state: RecordView.State, _ query: WindowQuery) -> Bool {
+        // Under a predicate any number of records may be passed over to fill the window.
+        if state.isIndexed, !query.isSelective, count > state.limit { return true }
         let span = (inserted + updated).reduce(0.0) { $0 + Double($1.upperBound) - Double($1.lowerBound) + 1 }
         return span > 4 * Double(count) + 1_000
     }

@@ -186,9 +186,9 @@ struct WindowQuery: Sendable {
         ) ?? 0
     }
 
-    /// Whether one of some rows stands before a key or at it.
-    func isAny(of rows: ClosedRange<Int64>, upTo key: WindowKey, _ database: Database) throws -> Bool {
-        let statement = SQLText.all(among(rows) + [before(key, including: true)])
+    /// Whether one of some rows stands before a key or at it; anywhere, if there is no key.
+    func isAny(of rows: ClosedRange<Int64>, upTo key: WindowKey?, _ database: Database) throws -> Bool {
+        let statement = SQLText.all(among(rows) + (key.map { [before($0, including: true)] } ?? []))
         return try Bool.fetchOne(
             database.cachedStatement(
                 sql: "SELECT EXISTS (SELECT 1 FROM \(table) NOT INDEXED WHERE \(statement.sql))"

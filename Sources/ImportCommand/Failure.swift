@@ -19,7 +19,7 @@ struct Failure {
         case let error as ImportError:
             exitCode = error.code.rawValue
             text = Self.text(error.isInterruption ? error.message : "error: \(error.message)", advice: error.advice)
-        case let error as PredicateError:
+        case let error as RecordPredicateError:
             exitCode = ImportError.Code.usage.rawValue
             let lines = PredicateErrorText.lines(error).joined(separator: "\n")
             text = Self.text("error: --where: \(error.message)", advice: lines)

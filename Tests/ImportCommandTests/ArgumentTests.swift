@@ -171,6 +171,8 @@ struct ArgumentTests {
 
     @Test func helpNamesOnlyWhatThereIs() {
         let names = ImporterCommand.configuration.subcommands.map { $0.configuration.commandName }
-        #expect(names == ["import", "resume", "status", "split", "infer", "model", "rejects", "retry", "verify"])
+        #expect(
+            names == ["import", "resume", "status", "split", "infer", "model", "fetch", "rejects", "retry", "verify"]
+        )
     }
 }

@@ -6,7 +6,7 @@ enum PredicateErrorText {
     private static let mostAround = 60
 
     /// The predicate, a mark under the mistake, and what to do, a line each.
-    static func lines(_ error: PredicateError) -> [String] {
+    static func lines(_ error: RecordPredicateError) -> [String] {
         let bytes = Array(error.text.utf8)
         let start = min(max(error.byteOffset, 0), bytes.count)
         let end = min(max(start + error.byteCount, start), bytes.count)

@@ -25,7 +25,7 @@ extension FetchableObject {
 
     /// All objects for which the predicate holds.
     ///
-    /// - Throws: `ImportError` when there is no such entity or attribute, or the store cannot be read; `PredicateError` when the
+    /// - Throws: `ImportError` when there is no such entity or attribute, or the store cannot be read; `RecordPredicateError` when the
     ///   predicate does not fit the entity; `DecodingError` when a record is no such object.
     public static func fetchAll(
         in reader: StoreReader,
@@ -115,7 +115,7 @@ extension StoreReader {
     ///
     /// The values are as JSON has them: dates in ISO 8601, decimals with all their digits, binaries in base64.
     ///
-    /// - Throws: `ImportError` when there is no such entity or attribute, or the store cannot be read; `PredicateError` when the
+    /// - Throws: `ImportError` when there is no such entity or attribute, or the store cannot be read; `RecordPredicateError` when the
     ///   predicate does not fit the entity.
     public func fetch(
         _ entity: String,

@@ -11,7 +11,7 @@ struct PredicateCompiler {
     private let text: String
     private var arguments: [Record.Value] = []
 
-    /// - Throws: `PredicateError` where it makes no sense.
+    /// - Throws: `RecordPredicateError` where it makes no sense.
     static func compile(
         _ node: PredicateNode,
         text: String,
@@ -214,7 +214,7 @@ struct PredicateCompiler {
         do throws(PredicateValue.Misfit) {
             return try PredicateValue.stored(literal, for: attribute)
         } catch {
-            throw PredicateError(error.message, in: text, at: operand.place, advice: error.advice)
+            throw RecordPredicateError(error.message, in: text, at: operand.place, advice: error.advice)
         }
     }
 
@@ -231,8 +231,8 @@ struct PredicateCompiler {
         return "?"
     }
 
-    private func error(_ message: String, at place: Range<Int>, advice: String? = nil) -> PredicateError {
-        PredicateError(message, in: text, at: place, advice: advice)
+    private func error(_ message: String, at place: Range<Int>, advice: String? = nil) -> RecordPredicateError {
+        RecordPredicateError(message, in: text, at: place, advice: advice)
     }
 }
 

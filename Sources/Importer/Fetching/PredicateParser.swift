@@ -17,7 +17,7 @@ struct PredicateParser {
     /// What `text` says.
     ///
     /// - Parameter arguments: the values for each `?`, in order; an array is one after `in`.
-    /// - Throws: `PredicateError` where it is no predicate.
+    /// - Throws: `RecordPredicateError` where it is no predicate.
     static func parse(_ text: String, arguments: [JSONValue]) throws -> PredicateNode {
         var parser = PredicateParser(
             text: text,
@@ -196,7 +196,7 @@ struct PredicateParser {
 
     // MARK: Errors
 
-    private func unexpected(_ message: String) -> PredicateError {
+    private func unexpected(_ message: String) -> RecordPredicateError {
         switch next.kind {
         case .end: error(message + ", but the predicate ends", at: next.place)
         case .symbol(let symbol): error(message + ", not \(symbol)", at: next.place)
@@ -204,7 +204,7 @@ struct PredicateParser {
         }
     }
 
-    private func error(_ message: String, at place: Range<Int>) -> PredicateError {
-        PredicateError(message, in: text, at: place)
+    private func error(_ message: String, at place: Range<Int>) -> RecordPredicateError {
+        RecordPredicateError(message, in: text, at: place)
     }
 }

@@ -38,7 +38,7 @@ struct PredicateScanner {
 
     /// All words, and then the end.
     ///
-    /// - Throws: `PredicateError` for what is no word.
+    /// - Throws: `RecordPredicateError` for what is no word.
     static func tokens(of text: String) throws -> [PredicateToken] {
         var scanner = PredicateScanner(text)
         var tokens: [PredicateToken] = []
@@ -96,7 +96,7 @@ struct PredicateScanner {
             content.append(byte)
         }
         let mark = String(UnicodeScalar(quote))
-        throw PredicateError(
+        throw RecordPredicateError(
             "the quote is not closed",
             in: text,
             at: start..<bytes.count,
@@ -125,7 +125,7 @@ struct PredicateScanner {
         }
         let digits = String(decoding: bytes[start..<position], as: UTF8.self)
         guard DecimalText.isNumber(digits) else {
-            throw PredicateError(
+            throw RecordPredicateError(
                 "\(digits) is no number",
                 in: text,
                 at: start..<position,
@@ -152,11 +152,11 @@ struct PredicateScanner {
         }
     }
 
-    private func unexpectedCharacter() -> PredicateError {
+    private func unexpectedCharacter() -> RecordPredicateError {
         let rest = String(decoding: bytes[position...], as: UTF8.self)
         let character = rest.first.map(String.init) ?? ""
         let words: [String: String] = ["&": "and", "|": "or", "!": "not"]
-        return PredicateError(
+        return RecordPredicateError(
             "\(character) has no meaning here",
             in: text,
             at: position..<position + max(character.utf8.count, 1),

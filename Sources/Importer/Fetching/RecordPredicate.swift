@@ -19,7 +19,7 @@ public struct RecordPredicate: Sendable, Hashable {
     ///   - text: the predicate.
     ///   - arguments: the values of the `?` in it, in order; an array for one after `in`. They are never taken for a part of the
     ///     predicate, whatever they hold.
-    /// - Throws: `PredicateError` with the place of the mistake, where it is none.
+    /// - Throws: `RecordPredicateError` with the place of the mistake, where it is none.
     public init(_ text: String, arguments: [JSONValue] = []) throws {
         node = try PredicateParser.parse(text, arguments: arguments)
         self.text = text
@@ -28,14 +28,14 @@ public struct RecordPredicate: Sendable, Hashable {
 
     /// Checks it against an entity.
     ///
-    /// - Throws: `PredicateError` when an attribute is not there, or is compared with something of another type.
+    /// - Throws: `RecordPredicateError` when an attribute is not there, or is compared with something of another type.
     public func check(for entity: EntityDescription) throws {
         _ = try compiled(for: entity)
     }
 
     /// The condition for `WHERE`, all values as arguments.
     ///
-    /// - Throws: `PredicateError` when an attribute is not there, or is compared with something of another type.
+    /// - Throws: `RecordPredicateError` when an attribute is not there, or is compared with something of another type.
     func sql(for entity: EntityDescription) throws -> (sql: String, arguments: StatementArguments) {
         let (sql, arguments) = try compiled(for: entity)
         return (sql, StatementArguments(arguments.map(\.databaseValue)))

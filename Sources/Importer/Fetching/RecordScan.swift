@@ -20,7 +20,7 @@ struct RecordScan {
     /// Whether to go on with this page.
     enum Step { case nextRecord, nextPage }
 
-    /// - Throws: `ImportError` or `PredicateError` when the request does not fit the entity.
+    /// - Throws: `ImportError` or `RecordPredicateError` when the request does not fit the entity.
     init(
         _ request: FetchRequest,
         of entity: EntityDescription,

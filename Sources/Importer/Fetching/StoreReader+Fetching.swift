@@ -6,7 +6,7 @@ extension StoreReader {
     /// - Parameters:
     ///   - request: which ones; without a limit, all of them are held in memory.
     ///   - attributes: the names of the attributes whose values they have; all if it is nil. `rowid` is the row id.
-    /// - Throws: `ImportError` when there is no such entity or attribute, or the store cannot be read; `PredicateError` when the
+    /// - Throws: `ImportError` when there is no such entity or attribute, or the store cannot be read; `RecordPredicateError` when the
     ///   predicate does not fit the entity.
     public func records(_ request: FetchRequest, attributes: [String]? = nil) throws -> [Record] {
         var records: [Record] = []

@@ -1,5 +1,5 @@
 /// What is wrong with a predicate, and where.
-public struct PredicateError: Error, Sendable, Hashable, CustomStringConvertible {
+public struct RecordPredicateError: Error, Sendable, Hashable, CustomStringConvertible {
     /// What is wrong.
     public let message: String
     /// The predicate's text.

@@ -1,0 +1,233 @@
+import Foundation
+import GRDB
+import ImportModel
+import TestSupport
+import Testing
+
+@testable import Importer
+
+struct FetchingTests {
+    private static let model = """
+        {"entities": {"Person": {"table": "people", "identifier": ["id"], "attributes": {
+          "id": {"type": "integer64"}, "name": {"type": "string", "optional": true, "column": "full_name"},
+          "key": {"type": "uuid", "optional": true}, "active": {"type": "boolean", "optional": true},
+          "balance": {"type": "decimal", "optional": true}, "seen": {"type": "date", "storage": "unix", "optional": true},
+          "photo": {"type": "binary", "optional": true}, "home": {"type": "uri", "optional": true},
+          "tags": {"type": "json", "optional": true}, "weight": {"type": "double", "optional": true},
+          "rights": {"type": "bitfield", "bits": {"a": 0, "b.c": 1}, "optional": true}}}}}
+        """
+
+    /// The import stays as long as its directory is to.
+    private func people(_ records: String) throws -> (LibraryImport, StoreReader) {
+        let job = try LibraryImport(records)
+        let options = JobOptions(model: try ModelDescription(parsing: Array(Self.model.utf8)))
+        _ = try job.pipeline(options).run()
+        return (job, try StoreReader(store: job.store))
+    }
+
+    struct Person: FetchableObject, Equatable {
+        struct Rights: Decodable, Equatable {
+            struct B: Decodable, Equatable { let c: Bool }
+            let a: Bool
+            let b: B
+        }
+        let id: Int
+        let name: String?
+        let key: UUID?
+        let active: Bool?
+        let balance: Decimal?
+        let seen: Date?
+        let photo: Data?
+        let home: URL?
+        let tags: [String]?
+        let weight: Double?
+        let rights: Rights?
+    }
+
+    private static let records = """
+        [{"id": 7, "name": "Ada\\u0000x", "key": "6BA7B810-9DAD-11D1-80B4-00C04FD430C8", "active": true,
+          "balance": 12345678901234567890.25, "seen": "1970-01-02T00:00:00Z", "photo": "AP8=", "home": "http://x.org/",
+          "tags": ["a", "b"], "weight": 1.5, "rights": {"a": true, "b": {"c": false}}},
+         {"id": 3, "name": null, "active": false, "balance": -2, "tags": {"x": 1e2}},
+         {"id": 9, "name": "Bob", "balance": 10}, {"id": 11, "name": "Cyd", "balance": 9.75}]
+        """
+
+    @Test func decodesObjects() throws {
+        let (job, reader) = try people(Self.records)
+        defer { withExtendedLifetime(job) {} }
+        let ada = try #require(try Person.fetchOne(in: reader, identifier: 7))
+        #expect(
+            ada
+                == Person(
+                    id: 7,
+                    name: "Ada\0x",
+                    key: UUID(uuidString: "6ba7b810-9dad-11d1-80b4-00c04fd430c8"),
+                    active: true,
+                    balance: Decimal(string: "12345678901234567890.25"),
+                    seen: Date(timeIntervalSince1970: 86_400),
+                    photo: Data([0, 255]),
+                    home: URL(string: "http://x.org/"),
+                    tags: ["a", "b"],
+                    weight: 1.5,
+                    rights: Person.Rights(a: true, b: Person.Rights.B(c: false))
+                )
+        )
+        #expect(try Person.fetchOne(in: reader, identifier: 8) == nil)
+        #expect(throws: DecodingError.self) { try Person.fetchOne(in: reader, identifier: 3) }
+        #expect(try Person.fetchCount(in: reader) == 4)
+        #expect(try Person.fetchCount(in: reader, where: RecordPredicate("name is null")) == 1)
+        let first = try Person.fetchFirst(
+            in: reader,
+            where: RecordPredicate("id > 7"),
+            sortedBy: [RecordSort("id", ascending: false)]
+        )
+        #expect(first?.name == "Cyd")
+        #expect(throws: ImportError.self) { try Person.fetchOne(in: reader, identifier: 1, 2) }
+    }
+
+    @Test func givesDictionaries() throws {
+        let (job, reader) = try people(Self.records)
+        defer { withExtendedLifetime(job) {} }
+        let ada = try #require(try reader.one("Person", identifier: [7]))
+        #expect(ada["name"] == "Ada\0x")
+        #expect(ada["balance"] == .number("12345678901234567890.25"))
+        #expect(ada["seen"] == "1970-01-02T00:00:00.000Z")
+        #expect(ada["tags"] == .array(["a", "b"]))
+        #expect(ada["active"] == true)
+        #expect(ada["photo"] == "AP8=")
+        let other = try #require(try reader.first("Person", where: RecordPredicate("id = 3")))
+        #expect(other["key"] == .null)
+        #expect(other.count == 11)
+    }
+
+    @Test func findsAnEntityByItsTableToo() throws {
+        let (job, reader) = try people(Self.records)
+        #expect(try reader.entity(named: "PEOPLE").name == "Person")
+        #expect(throws: ImportError.self) { try reader.entity(named: "Persn") }
+        // A column of somebody else's is an attribute.
+        try DatabaseQueue(path: job.store).write { try $0.execute(sql: "ALTER TABLE people ADD COLUMN mine REAL") }
+        #expect(try reader.entity(named: "Person").attributes.last?.type == .double)
+    }
+
+    @Test func comparesDecimalsAsNumbers() throws {
+        let (job, reader) = try people(Self.records)
+        defer { withExtendedLifetime(job) {} }
+        func ids(_ text: String?) throws -> [Int64] {
+            let request = FetchRequest(
+                entity: "Person",
+                predicate: try text.map { try RecordPredicate($0) },
+                sort: [RecordSort("balance")]
+            )
+            return try reader.records(request, attributes: []).map(\.rowID)
+        }
+        #expect(try ids(nil) == [3, 11, 9, 7])
+        #expect(try ids("balance > 9.75") == [9, 7])
+        #expect(try ids("balance between -2.0 and '9.750'") == [3, 11])
+        #expect(try ids("balance = 10.00 or balance < 12345678901234567890.25 and balance > 100") == [9])
+        #expect(try ids("name = 'Ada'") == [])
+        #expect(try ids("name begins with 'Ada'") == [7])
+        #expect(try ids("name ends with 'x' and name contains 'a'") == [7])
+    }
+
+    /// Pages that go on after a record give what one query gives, whatever is null or equal, with and without indexes.
+    @Test(arguments: 1...6) func pagesAreTheWhole(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        var records: [String] = []
+        for id in 0..<400 {
+            func value() -> String {
+                Int.random(in: 0...4, using: &random) == 0 ? "null" : "\(Int.random(in: 0...5, using: &random))"
+            }
+            records.append("{\"id\":\(id),\"a\":\(value()),\"b\":\(value()),\"c\":\"\(value())x\"}")
+        }
+        let job = try LibraryImport("[" + records.joined(separator: ",") + "]")
+        _ = try job.pipeline().run()
+        try DatabaseQueue(path: job.store).write {
+            try $0.execute(
+                sql:
+                    "CREATE INDEX one ON item (a, b); CREATE INDEX two ON item (b DESC, c); CREATE INDEX three ON item (c)"
+            )
+        }
+        let reader = try StoreReader(store: job.store)
+        let entity = try reader.entity(named: "item")
+        for _ in 0..<12 {
+            let names = ["a", "b", "c"].shuffled(using: &random).prefix(Int.random(in: 0...3, using: &random))
+            let sort = names.map { RecordSort($0, ascending: Bool.random(using: &random)) }
+            let predicate = Bool.random(using: &random) ? try RecordPredicate("a < 4 or b is null") : nil
+            let offset = Int.random(in: 0...1, using: &random) * Int.random(in: 0...500, using: &random)
+            let limit = Bool.random(using: &random) ? Int.random(in: 0...300, using: &random) : nil
+            let request = FetchRequest(entity: "item", predicate: predicate, sort: sort, offset: offset, limit: limit)
+            let order = try RecordOrder(sort, entity: entity)
+            let expected = try DatabaseQueue(path: job.store).read {
+                try Int64.fetchAll(
+                    $0,
+                    sql: "SELECT rowid FROM item \(predicate == nil ? "" : "WHERE a < 4 OR b IS NULL") "
+                        + "ORDER BY \(order.sql) LIMIT \(limit ?? -1) OFFSET \(offset)"
+                )
+            }
+            let size = Int.random(in: 1...50, using: &random)
+            var found: [Int64] = []
+            _ = try RecordScan(request, of: entity, entity.attributes, in: reader).run { row in
+                found.append(row.integer(at: 0))
+                return found.count.isMultiple(of: size) ? .nextPage : .nextRecord
+            } endPage: {
+            }
+            #expect(found == expected, "\(request)")
+            #expect(try reader.count(request) == expected.count)
+        }
+    }
+
+    @Test func findsTheLastPageFromTheEnd() throws {
+        let job = try LibraryImport(LibraryImport.items(25_000))
+        _ = try job.pipeline().run()
+        let reader = try StoreReader(store: job.store)
+        for (offset, limit) in [(24_990, 5), (24_990, nil), (12_600, 100), (25_000, 3), (30_000, nil), (20_000, 9_000)]
+        {
+            let request = FetchRequest(
+                entity: "item",
+                sort: [RecordSort("name"), RecordSort("id", ascending: false)],
+                offset: offset,
+                limit: limit
+            )
+            let expected = try DatabaseQueue(path: job.store).read {
+                try Int64.fetchAll(
+                    $0,
+                    sql: "SELECT id FROM item ORDER BY name, id DESC, rowid DESC LIMIT \(limit ?? -1) OFFSET \(offset)"
+                )
+            }
+            #expect(
+                try reader.records(request, attributes: ["id"]).map(\.values)
+                    == expected.map { [Record.Value.integer($0)] }
+            )
+        }
+    }
+
+    /// Between pages no transaction is open, so the whole WAL can be taken over into the store.
+    @Test func keepsNobodyFromMakingACheckpoint() throws {
+        let job = try LibraryImport(LibraryImport.items(30_000))
+        _ = try job.pipeline().run()
+        let writer = try DatabaseQueue(path: job.store)
+        let reader = try StoreReader(store: job.store)
+        var count = 0
+        let isConsistent = try reader.forEachRecord(FetchRequest(entity: "item")) { record in
+            count += 1
+            guard count % 10_000 == 1 else { return }
+            try writer.write { try $0.execute(sql: "UPDATE item SET name = 'new' WHERE rowid = 30000") }
+            let busy = try writer.inDatabase { try Int.fetchOne($0, sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
+            #expect(busy == 0)
+        }
+        #expect(count == 30_000)
+        #expect(!isConsistent)
+    }
+
+    @Test func noticesThatItsFileIsAnother() throws {
+        let (job, reader) = try people(Self.records)
+        let (other, _) = try people("[{\"id\": 1}]")
+        try FileManager.default.removeItem(atPath: job.store)
+        #expect(throws: ImportError.self) { try reader.count("Person") }
+        try FileManager.default.copyItem(atPath: other.store, toPath: job.store)
+        #expect(throws: ImportError.self) { try reader.count("Person") }
+        #expect(try StoreReader(store: job.store).count("Person") == 1)
+        let empty = try job.directory.write("", to: "empty.sqlite")
+        #expect(throws: ImportError.self) { try StoreReader(store: empty) }
+    }
+}

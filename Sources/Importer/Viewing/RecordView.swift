@@ -60,7 +60,7 @@ public final class RecordView: Sendable {
     ///   - sectionKey: the attribute whose values make the sections; it must be the first one to sort by.
     ///   - reader: the context to read in; several views may share one.
     /// - Throws: `ImportError` when the store has no such entity, the entity no such attribute, or the store cannot be read;
-    ///   `PredicateError` when the predicate does not fit the entity.
+    ///   `RecordPredicateError` when the predicate does not fit the entity.
     public convenience init(_ request: FetchRequest, sectionKey: String? = nil, in reader: StoreReader) throws {
         try self.init(request, sectionKey: sectionKey, in: reader, clock: .continuous)
     }

@@ -38,6 +38,7 @@ enum SignalForwarding {
                 guard sigwait(&set, &number) == 0 else { continue }
                 if let first {
                     guard first.time.duration(to: .now) > echo else { continue }
+                    TerminalMode.restore()
                     StandardError.write("\n")
                     _exit(first.code)
                 }

@@ -1,0 +1,99 @@
+import Foundation
+import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// What happens to a terminal beside its keys, and a way to wake whoever waits for keys.
+///
+/// The signals are blocked and one thread waits for them, as `SignalForwarding` does it.
+final class TerminalSignals: Sendable {
+    /// What happened since it was last asked.
+    struct Events: Sendable, Hashable {
+        var isResized = false
+        /// Ctrl-Z.
+        var isSuspended = false
+        var isContinued = false
+    }
+
+    /// Readable when something has happened.
+    let wakeDescriptor: Int32
+    private let wakeEnd: Int32
+    private let events = Mutex(Events())
+    private let isOver = Atomic(false)
+
+    private init(_ ends: [Int32]) {
+        (wakeDescriptor, wakeEnd) = (ends[0], ends[1])
+    }
+
+    /// Starts waiting.
+    ///
+    /// To be called on the main thread before others are made: they inherit its mask.
+    static func start() -> TerminalSignals {
+        var ends: [Int32] = [-1, -1]
+        if pipe(&ends) == 0 {
+            for end in ends {
+                _ = fcntl(end, F_SETFL, O_NONBLOCK)
+                _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+            }
+        }
+        let signals = TerminalSignals(ends)
+        var set = sigset_t()
+        sigemptyset(&set)
+        for number in [SIGWINCH, SIGTSTP, SIGCONT] {
+            // One that is ignored is never seen.
+            signal(number, SIG_DFL)
+            sigaddset(&set, number)
+        }
+        pthread_sigmask(SIG_BLOCK, &set, nil)
+        let waited = set
+        Thread.detachNewThread {
+            var set = waited
+            while true {
+                var number: Int32 = 0
+                guard sigwait(&set, &number) == 0 else { continue }
+                signals.note(number)
+            }
+        }
+        return signals
+    }
+
+    /// What has happened since the last call.
+    func take() -> Events {
+        var buffer = [UInt8](repeating: 0, count: 64)
+        while read(wakeDescriptor, &buffer, buffer.count) > 0 {}
+        return events.withLock { events in
+            defer { events = Events() }
+            return events
+        }
+    }
+
+    /// Nobody takes events any more: Ctrl-Z suspends as it would have done.
+    func end() {
+        isOver.store(true, ordering: .releasing)
+    }
+
+    /// Wakes whoever waits.
+    func wake() {
+        var byte: UInt8 = 0
+        _ = write(wakeEnd, &byte, 1)
+    }
+
+    private func note(_ number: Int32) {
+        guard !isOver.load(ordering: .acquiring) else {
+            if number == SIGTSTP { kill(getpid(), SIGSTOP) }
+            return
+        }
+        events.withLock { events in
+            switch number {
+            case SIGTSTP: events.isSuspended = true
+            case SIGCONT: events.isContinued = true
+            default: events.isResized = true
+            }
+        }
+        wake()
+    }
+}

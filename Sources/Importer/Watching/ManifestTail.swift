@@ -1,0 +1,62 @@
+import Foundation
+
+/// Follows a manifest as it grows: what has been cut into chunks so far.
+struct ManifestTail {
+    private struct Header: Decodable {
+        let job: String?
+    }
+
+    private struct Entry: Decodable {
+        let firstByte: Int64
+        let endByte: Int64
+        let records: Int64
+    }
+
+    private let path: String
+    /// The token that the manifest must have; nil for chunks that were cut for nobody in particular.
+    private let token: String?
+    private var node: ino_t = 0
+    private var offset: off_t = 0
+    private var isOther = false
+    private(set) var bytes: Int64 = 0
+    private(set) var records: Int64 = 0
+
+    init(directory: String, token: String?) {
+        path = directory + "/" + ChunkManifest.fileName
+        self.token = token
+    }
+
+    /// Reads what has been added; a manifest that was begun anew or cut back is read from its beginning.
+    mutating func update() {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        guard descriptor >= 0 else { return }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { return }
+        if status.st_ino != node || status.st_size < offset {
+            node = status.st_ino
+            (offset, bytes, records, isOther) = (0, 0, 0, false)
+        }
+        guard status.st_size > offset, !isOther else { return }
+        var buffer = [UInt8](repeating: 0, count: Int(status.st_size - offset))
+        let count = buffer.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, offset) }
+        guard count > 0 else { return }
+        var rest = buffer[..<count]
+        while let end = rest.firstIndex(of: UInt8(ascii: "\n")), !isOther {
+            take(Data(rest[..<end]))
+            offset += off_t(end + 1 - rest.startIndex)
+            rest = rest[(end + 1)...]
+        }
+    }
+
+    private mutating func take(_ line: Data) {
+        let decoder = JSONDecoder()
+        if offset == 0 {
+            isOther = (try? decoder.decode(Header.self, from: line))?.job != token
+        } else if let entry = try? decoder.decode(Entry.self, from: line) {
+            let (span, _) = entry.endByte.subtractingReportingOverflow(entry.firstByte)
+            bytes = bytes.addingReportingOverflow(span).partialValue
+            records = records.addingReportingOverflow(entry.records).partialValue
+        }
+    }
+}

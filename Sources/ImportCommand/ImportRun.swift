@@ -19,7 +19,8 @@ struct ImportRun {
         let watch = WatchedRun(
             progress: pipeline.progress,
             interruption: pipeline.interruption,
-            mode: output.progress.progress
+            mode: output.progress.progress,
+            store: output.watch ? store : nil
         )
         let outcome: ImportPipeline.Outcome
         do {

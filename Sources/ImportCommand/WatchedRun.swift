@@ -1,3 +1,4 @@
+import Foundation
 import Importer
 
 /// Work that can be interrupted by signals and that shows its progress.
@@ -6,25 +7,36 @@ struct WatchedRun {
     let interruption: Interruption
     let mode: ProgressMode
     let purpose: ProgressFrame.Purpose
+    /// The store to show on a full screen, where there is a terminal.
+    let store: String?
 
     init(
         progress: ImportProgress = ImportProgress(),
         interruption: Interruption = Interruption(),
         mode: ProgressMode,
-        purpose: ProgressFrame.Purpose = .importing
+        purpose: ProgressFrame.Purpose = .importing,
+        store: String? = nil
     ) {
         self.progress = progress
         self.interruption = interruption
         self.mode = mode
         self.purpose = purpose
+        self.store = store
     }
 
     /// Does the work on this thread.
     ///
     /// Returns or throws as the work does, with nothing more to be shown.
     func perform<Result>(_ work: () throws -> Result) throws -> Result {
+        let screen = store.flatMap { WatchScreen.Place(WatchScreen.Options(store: $0), output: STDERR_FILENO) }
         SignalForwarding.start(to: interruption)
-        let reporter = ProgressReporter(progress, interruption: interruption, mode: mode, purpose: purpose)
+        let reporter = ProgressReporter(
+            progress,
+            interruption: interruption,
+            mode: mode,
+            purpose: purpose,
+            screen: screen
+        )
         defer { reporter.stop() }
         return try work()
     }

@@ -120,7 +120,7 @@ struct ArgumentTests {
             "import a --into s --dry-run --report r", "import a --into s --report -", "resume s --report -",
             "import a --into s --durability much",
             "split a", "split a --to d --max-depth 0", "infer", "infer a --workers 0", "status", "verify", "rejects",
-            "resume", "status s --nope", "verify a b",
+            "resume", "status s --nope", "verify a b", "watch", "watch s --sort a,,b", "watch s --sort :desc",
         ])
     func wrongUseIsRefused(line: String) {
         let error = #expect(throws: (any Error).self) {
@@ -171,8 +171,9 @@ struct ArgumentTests {
 
     @Test func helpNamesOnlyWhatThereIs() {
         let names = ImporterCommand.configuration.subcommands.map { $0.configuration.commandName }
-        #expect(
-            names == ["import", "resume", "status", "split", "infer", "model", "fetch", "rejects", "retry", "verify"]
-        )
+        let commands = [
+            "import", "resume", "status", "split", "infer", "model", "fetch", "rejects", "retry", "verify", "watch",
+        ]
+        #expect(names == commands)
     }
 }

@@ -17,7 +17,7 @@ enum ErrorGroupText {
         return lines
     }
 
-    private static func line(_ group: ErrorGroup, namesEntity: Bool) -> String {
+    static func line(_ group: ErrorGroup, namesEntity: Bool) -> String {
         let place = "first at byte \(NumberText.grouped(group.first.byteOffset)) of \(source(group.first.source))"
         if group.keyPath == ErrorGroup.others, group.code.isEmpty {
             return TerminalText.escaped("\(NumberText.counted(group.count, "error")) of other kinds, \(place)")

@@ -33,8 +33,10 @@ enum ProgressLine {
     }
 
     /// One JSON object on one line, its line break included.
-    static func json(_ frame: ProgressFrame) throws -> String {
-        try JSONText.line(Record(frame))
+    ///
+    /// - Parameter state: where the job stands, for whoever watches it from outside.
+    static func json(_ frame: ProgressFrame, state: String? = nil) throws -> String {
+        try JSONText.line(Record(frame, state: state))
     }
 
     /// A message as one JSON object on one line, its line break included.
@@ -44,6 +46,7 @@ enum ProgressLine {
 
     /// The keys of `--progress json`; one that is not known is left out.
     private struct Record: Encodable {
+        let state: String?
         let phase: String
         let elapsed: Double
         let totalBytes: Int64?
@@ -56,7 +59,8 @@ enum ProgressLine {
         let bytesPerSecond: Double?
         let secondsLeft: Double?
 
-        init(_ frame: ProgressFrame) {
+        init(_ frame: ProgressFrame, state: String?) {
+            self.state = state
             let snapshot = frame.snapshot
             phase = snapshot.phase.rawValue
             elapsed = Self.rounded(frame.elapsed)
@@ -74,7 +78,7 @@ enum ProgressLine {
         private static func rounded(_ value: Double) -> Double { (value * 1000).rounded() / 1000 }
 
         enum CodingKeys: String, CodingKey {
-            case phase, elapsed
+            case state, phase, elapsed
             case totalBytes = "total_bytes"
             case splitBytes = "split_bytes"
             case splitRecords = "split_records"

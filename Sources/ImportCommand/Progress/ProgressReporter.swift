@@ -4,13 +4,21 @@ import Importer
 
 /// Shows an import's progress on standard error while it runs, on a thread of its own.
 ///
-/// The cursor is never hidden: a process that is killed has nothing to restore.
+/// The cursor is not hidden by it: a process that is killed has nothing to restore.
 final class ProgressReporter: Sendable {
     private let stopRequest = DispatchSemaphore(value: 0)
     private let stopped = DispatchSemaphore(value: 0)
 
     /// Starts to show `progress` of a run for `purpose` as `mode` says.
-    init(_ progress: ImportProgress, interruption: Interruption, mode: ProgressMode, purpose: ProgressFrame.Purpose) {
+    ///
+    /// - Parameter screen: where the store is shown until the run ends or that view is quit; `mode` is for what follows.
+    init(
+        _ progress: ImportProgress,
+        interruption: Interruption,
+        mode: ProgressMode,
+        purpose: ProgressFrame.Purpose,
+        screen: WatchScreen.Place? = nil
+    ) {
         let environment = ProcessInfo.processInfo.environment
         let mode = mode.resolved(canRedraw: Terminal.canRedraw(STDERR_FILENO, environment: environment))
         let style = ProgressBar.Style(
@@ -23,8 +31,16 @@ final class ProgressReporter: Sendable {
             let clock = ContinuousClock()
             let start = clock.now
             var isLast = false
+            if let screen {
+                _ = WatchScreen(screen, own: progress).run {
+                    isLast = isLast || stopRequest.wait(timeout: .now()) == .success
+                    return (isLast, interruption.isRequested ? "stopping" : nil)
+                }
+            }
             repeat {
-                isLast = stopRequest.wait(timeout: .now() + .milliseconds(display.intervalInMilliseconds)) == .success
+                isLast =
+                    isLast
+                    || stopRequest.wait(timeout: .now() + .milliseconds(display.intervalInMilliseconds)) == .success
                 let elapsed = start.duration(to: clock.now) / .seconds(1)
                 StandardError.write(
                     display.update(

@@ -1,0 +1,111 @@
+import ArgumentParser
+import Foundation
+import Importer
+
+/// Shows a store while it fills.
+///
+/// `importer watch STORE`
+struct WatchSubcommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "watch",
+        abstract: "Show a store live, while an import fills it.",
+        discussion: """
+            On a terminal: how far the import is, how fast it goes, the counts of each entity, the newest rejects, and \
+            the rows of one entity, new ones marked with + and changed ones with *. Elsewhere a line per second.
+
+            It may be started before the import, waits for an interrupted one to go on, and ends by itself when the \
+            import is finished. The import never waits for it.
+
+            KEYS
+              q                      quit
+              Tab, Shift-Tab         next, previous entity
+              s, S                   sort by the next, previous column; r: the other way round
+              arrows, PgUp, PgDn     other rows and columns; g, G: first and last rows
+              Ctrl-L                 draw everything again
+
+            EXAMPLES
+              importer watch people.sqlite
+              importer watch people.sqlite --entity people --sort age:desc,name
+              importer watch people.sqlite --follow
+            """
+    )
+
+    @Argument(help: "The store; it need not be there yet.")
+    var store: String
+
+    @Option(help: ArgumentHelp("Entity to begin with.", discussion: "Default: the import's first.", valueName: "name"))
+    var entity: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Columns to sort its rows by; ':desc' behind one for the largest first.",
+            discussion: "Default: the newest rows first.",
+            valueName: "column,..."
+        ),
+        transform: Self.sorts
+    )
+    var sort: [StoreWindow.Sort] = []
+
+    @Flag(help: "Stay when the import is finished.")
+    var follow = false
+
+    @Flag(help: "Print a JSON object per second.")
+    var json = false
+
+    func validate() throws {
+        if store.isEmpty { throw ValidationError("the store's path is empty") }
+    }
+
+    func run() throws {
+        try checkFolder()
+        let interruption = Interruption()
+        let options = WatchScreen.Options(store: store, entity: entity, sort: sort, follows: follow)
+        let place = json ? nil : WatchScreen.Place(options, output: STDOUT_FILENO)
+        SignalForwarding.start(to: interruption)
+        if let place {
+            let screen = WatchScreen(place)
+            switch screen.run({ (interruption.isRequested, nil) }) {
+            case .finished: try StandardOutput.write(ProgressLine.text(screen.frame) + "\n")
+            case .failed(let error): throw error
+            case .closed: throw OutputClosed()
+            case .quit, .stopped: break
+            }
+        } else {
+            try WatchLines(store: store, follows: follow, isJSON: json).run(interruption)
+        }
+        if let reason = interruption.reason { throw ExitCode(reason.exitCode) }
+    }
+
+    /// A store that is not there yet can only come where its folder is.
+    private func checkFolder() throws {
+        let folder = URL(fileURLWithPath: store).deletingLastPathComponent().path
+        var isDirectory: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: folder, isDirectory: &isDirectory), isDirectory.boolValue else {
+            throw ImportError(.noInput, "\(store): its folder does not exist", advice: "Check the path.")
+        }
+    }
+
+    private static func sorts(_ text: String) throws -> [StoreWindow.Sort] {
+        try text.split(separator: ",", omittingEmptySubsequences: false).map { part in
+            var column = part
+            var ascending = true
+            for (suffix, isAscending) in [(":asc", true), (":desc", false)] where part.hasSuffix(suffix) {
+                column = part.dropLast(suffix.count)
+                ascending = isAscending
+            }
+            guard !column.isEmpty else { throw ValidationError("'\(text)' has an empty name between its commas") }
+            return StoreWindow.Sort(String(column), ascending: ascending)
+        }
+    }
+}
+
+extension Interruption.Reason {
+    /// As a shell puts the end by a signal.
+    fileprivate var exitCode: Int32 {
+        switch self {
+        case .hangup: ImportError.Code.hangup.rawValue
+        case .interrupt: ImportError.Code.interrupted.rawValue
+        case .terminate: ImportError.Code.terminated.rawValue
+        }
+    }
+}

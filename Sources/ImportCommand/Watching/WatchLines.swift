@@ -1,0 +1,63 @@
+import Foundation
+import Importer
+
+/// A store's import as a line per second, where there is no terminal.
+///
+/// While nothing happens nothing is printed.
+struct WatchLines {
+    /// Between two lines.
+    private static let intervalInMilliseconds: Int32 = 1000
+
+    let store: String
+    /// Whether it goes on when the job is finished.
+    let follows: Bool
+    /// Whether a line is a JSON object.
+    let isJSON: Bool
+
+    /// Prints until the job is finished or `interruption` asks for an end.
+    ///
+    /// - Throws: `ImportError` when the store cannot be read, `OutputClosed` when nobody reads the lines.
+    func run(_ interruption: Interruption) throws {
+        let watch = StoreWatch(store: store)
+        var meter = ProgressMeter(purpose: .importing)
+        var figures = WatchFigures()
+        var last = ""
+        let start = ContinuousClock.now
+        while true {
+            if try !watch.connect() { figures.look = StoreLook() }
+            if let look = try watch.look() { figures.look = look }
+            var frame = meter.add(figures.snapshot, elapsed: start.duration(to: .now) / .seconds(1))
+            frame.elapsed = figures.look.seconds
+            let line = try text(frame, figures)
+            if line != last { try StandardOutput.write(line) }
+            last = line
+            if figures.look.state == .finished, !follows { return }
+            guard try wait(interruption) else { return }
+        }
+    }
+
+    private func text(_ frame: ProgressFrame, _ figures: WatchFigures) throws -> String {
+        if isJSON { return try ProgressLine.json(frame, state: figures.stateText) }
+        switch figures.look.job == nil ? nil : figures.look.state {
+        case nil: return TerminalText.escaped("waiting for an import into \(store)") + "\n"
+        case .interrupted?: return "interrupted, " + ProgressLine.text(frame) + "\n"
+        case .failed?:
+            let reason = figures.look.message.map { " (\($0))" } ?? ""
+            return TerminalText.escaped("failed\(reason), " + ProgressLine.text(frame)) + "\n"
+        default: return ProgressLine.text(frame) + "\n"
+        }
+    }
+
+    /// Waits for the next line; false when the end was asked for.
+    private func wait(_ interruption: Interruption) throws -> Bool {
+        var rest = Self.intervalInMilliseconds
+        while rest > 0 {
+            if interruption.isRequested { return false }
+            var output = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
+            // A pipe that nobody reads is known before anything is written to it.
+            if poll(&output, 1, 100) > 0, output.revents & Int16(POLLERR) != 0 { throw OutputClosed() }
+            rest -= 100
+        }
+        return true
+    }
+}

@@ -1,0 +1,260 @@
+import Foundation
+import Importer
+
+/// The live view on a terminal: waits for keys, for what the reader finds and for the terminal's own events, and draws.
+///
+/// Used by one thread.
+final class WatchScreen {
+    /// How a view ended.
+    enum Ending {
+        /// By a key.
+        case quit
+        /// The job is finished.
+        case finished
+        /// Whoever runs it asked for it.
+        case stopped
+        /// The terminal is gone.
+        case closed
+        case failed(ImportError)
+    }
+
+    /// What is watched, and how.
+    struct Options: Sendable {
+        var store: String
+        var entity: String?
+        var sort: [StoreWindow.Sort] = []
+        /// Whether it stays when the job is finished.
+        var follows = false
+    }
+
+    /// Where it is shown.
+    struct Place: Sendable {
+        let options: Options
+        let terminal: TerminalMode
+        let output: Int32
+        let signals: TerminalSignals
+
+        /// To be made on the main thread before others are made.
+        ///
+        /// - Returns: nil where there is no terminal that can show it.
+        init?(_ options: Options, output: Int32) {
+            guard Terminal.canRedraw(output, environment: ProcessInfo.processInfo.environment),
+                let terminal = TerminalMode(output: output)
+            else { return nil }
+            self.options = options
+            self.terminal = terminal
+            self.output = output
+            signals = TerminalSignals.start()
+        }
+    }
+
+    /// In seconds: a picture takes at most a fiftieth of one processor.
+    private static let drawInterval = 0.1
+    private static let drawShare = 50.0
+
+    private let options: Options
+    private let terminal: TerminalMode
+    private let output: Int32
+    private let signals: TerminalSignals
+    private let own: ImportProgress?
+    private let style: ProgressBar.Style
+    private let clock = ContinuousClock()
+    private let start: ContinuousClock.Instant
+    private var state: WatchState
+    private var meter = ProgressMeter(purpose: .importing)
+    private var keys = KeyReader()
+    private var lastByte = ContinuousClock.now
+    private var drawn: TerminalScreen?
+    private var isDirty = true
+    private var isOut = true
+    private var lastMeter = -1.0
+    private var lastDraw = 0.0
+    private var nextDraw = 0.0
+    private var lastDrawCost = 0.0
+
+    /// - Parameter own: the progress of the import, in its own process.
+    init(_ place: Place, own: ImportProgress? = nil) {
+        let environment = ProcessInfo.processInfo.environment
+        options = place.options
+        terminal = place.terminal
+        output = place.output
+        signals = place.signals
+        self.own = own
+        style = ProgressBar.Style(
+            isUnicode: Terminal.isUTF8(environment: environment),
+            isColored: (environment["NO_COLOR"] ?? "").isEmpty
+        )
+        start = clock.now
+        let name = options.store.split(separator: "/").last.map(String.init) ?? options.store
+        state = WatchState(store: name, entity: options.entity, sort: options.sort)
+    }
+
+    /// How far the import is, as last seen.
+    var frame: ProgressFrame { state.frame }
+
+    /// Shows the view until it ends; the terminal is as it was before, then.
+    ///
+    /// - Parameter shouldStop: asked 10 times a second: whether to end, and what else there is to say.
+    func run(_ shouldStop: () -> (isStopped: Bool, message: String?)) -> Ending {
+        let reader = WatchReader(store: options.store) { [signals] in signals.wake() }
+        defer {
+            reader.stop()
+            terminal.leave()
+            signals.end()
+        }
+        while true {
+            guard let bytes = wait() else { return .closed }
+            let control = shouldStop()
+            if control.isStopped { return .stopped }
+            if isOut, Terminal.isForeground(output), !comeIn() { return .closed }
+            for key in pressed(bytes) {
+                isDirty = true
+                nextDraw = 0
+                switch state.press(key) {
+                case .quit: return .quit
+                case .redraw: drawn = nil
+                case .nothing: break
+                }
+            }
+            handle(signals.take())
+            let now = start.duration(to: clock.now) / .seconds(1)
+            if let findings = reader.take(), let ending = take(findings, at: now) { return ending }
+            say(control.message)
+            measure(at: now)
+            if state.marksEnd(after: lastDraw, until: now) { isDirty = true }
+            if isDirty, now >= nextDraw, !draw(at: now) { return .closed }
+            reader.ask(state.request)
+        }
+    }
+
+    // MARK: Waiting
+
+    /// Waits for a key, an event or the time of the next look; nil when the terminal is gone.
+    private func wait() -> [UInt8]? {
+        var polled = [
+            pollfd(fd: signals.wakeDescriptor, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: output, events: 0, revents: 0),
+            pollfd(fd: terminal.input, events: Int16(POLLIN), revents: 0),
+        ]
+        // Keys are the shell's while this is a background job.
+        let count = isOut && !Terminal.isForeground(output) ? 2 : 3
+        let pause = keys.isInside ? 20 : Int32(Self.drawInterval * 1000)
+        guard poll(&polled, nfds_t(count), pause) > 0 else { return [] }
+        let gone = Int16(POLLERR | POLLHUP | POLLNVAL)
+        if polled[1].revents & gone != 0 || polled[2].revents & Int16(POLLNVAL) != 0 { return nil }
+        guard count == 3, polled[2].revents != 0 else { return [] }
+        var buffer = [UInt8](repeating: 0, count: 256)
+        let got = read(terminal.input, &buffer, buffer.count)
+        if got > 0 { return Array(buffer[..<got]) }
+        return got < 0 && (errno == EINTR || errno == EAGAIN) ? [] : nil
+    }
+
+    /// The keys that `bytes` complete, or that do not go on for a while.
+    private func pressed(_ bytes: [UInt8]) -> [Key] {
+        if !bytes.isEmpty {
+            lastByte = clock.now
+            return keys.take(bytes)
+        }
+        return keys.isInside && lastByte.duration(to: clock.now) > .milliseconds(50) ? keys.flush() : []
+    }
+
+    /// Takes the terminal; false when it is gone.
+    private func comeIn() -> Bool {
+        guard terminal.enter() else { return false }
+        isOut = false
+        drawn = nil
+        isDirty = true
+        return true
+    }
+
+    private func handle(_ events: TerminalSignals.Events) {
+        if events.isSuspended {
+            terminal.leave()
+            isOut = true
+            // What the key would have done without us.
+            kill(getpid(), SIGSTOP)
+        } else if events.isContinued {
+            // Whoever had the terminal meanwhile may have left it in any mode.
+            isOut = true
+        }
+        if events.isResized {
+            isDirty = true
+            nextDraw = 0
+        }
+    }
+
+    // MARK: Figures
+
+    private func take(_ findings: WatchReader.Findings, at now: Double) -> Ending? {
+        isDirty = true
+        if let error = findings.error {
+            // An import is not ended by its view.
+            guard own != nil else { return .failed(error) }
+            state.message = error.message
+        }
+        do {
+            if let look = findings.look { try state.take(look) }
+        } catch {
+            return .failed(error as? ImportError ?? ImportError(.software, "\(error)"))
+        }
+        if findings.isThere == false {
+            if state.figures.look.job != nil { try? state.take(StoreLook()) }
+        }
+        if let (request, window) = findings.window { state.take(window, for: request, at: now) }
+        let isOver = state.figures.look.state == .finished && own == nil && !options.follows
+        if isOver { measure(at: now, isLast: true) }
+        return isOver ? .finished : nil
+    }
+
+    private func say(_ message: String?) {
+        guard let message, state.message != message else { return }
+        state.message = message
+        isDirty = true
+    }
+
+    private func measure(at now: Double, isLast: Bool = false) {
+        let own = own?.snapshot
+        if own != state.figures.own {
+            state.figures.own = own
+            isDirty = true
+        }
+        guard isLast || now - lastMeter >= (isDirty ? Self.drawInterval : 1) else { return }
+        lastMeter = now
+        let figures = state.figures
+        let snapshot = figures.snapshot
+        var frame = meter.add(snapshot, elapsed: now)
+        if own == nil { frame.elapsed = figures.look.seconds }
+        if figures.look.state == .running || own != nil {
+            state.history.add(
+                records: frame.work == .import ? snapshot.importedRecords : snapshot.splitRecords,
+                at: now
+            )
+        } else {
+            (frame.recordsPerSecond, frame.bytesPerSecond, frame.secondsLeft) = (nil, nil, nil)
+        }
+        if frame != state.frame {
+            state.frame = frame
+            isDirty = true
+        }
+    }
+
+    // MARK: Drawing
+
+    /// Draws what has changed; false when the terminal is gone.
+    private func draw(at now: Double) -> Bool {
+        guard !isOut else { return true }
+        let began = ThreadTime.now
+        let layout = WatchLayout(size: TerminalSize(of: output), isUnicode: style.isUnicode)
+        state.pageRows = layout.pageRows(for: state)
+        let screen = layout.screen(state, at: now)
+        let changes = screen.changes(from: drawn, hasColors: style.isColored)
+        drawn = screen
+        isDirty = false
+        lastDraw = now
+        let isWritten = changes.isEmpty || RawOutput.writeAll(changes, to: output) == 0
+        let cost = ThreadTime.now - began
+        nextDraw = now + max(Self.drawInterval, min(cost, lastDrawCost) * Self.drawShare)
+        lastDrawCost = cost
+        return isWritten
+    }
+}

@@ -62,6 +62,7 @@ public final class StoreWatch {
     /// - Throws: `ImportError` when it is no store, or can no longer be read.
     public func look() throws -> StoreLook? {
         guard let connection = try open() else { return nil }
+        defer { if last.job == nil { forgetConnection() } }
         return try translating {
             let version = try connection.inDatabase { try Int64.fetchOne($0, sql: "PRAGMA data_version") }
             var look = last
@@ -96,6 +97,12 @@ public final class StoreWatch {
     }
 
     // MARK: Connection
+
+    /// A connection that was opened before the store became what it is may not notice what is committed to it.
+    private func forgetConnection() {
+        try? connection?.close()
+        (connection, version) = (nil, nil)
+    }
 
     /// The connection to the file that has the store's name now; nil while there is none.
     private func open() throws -> DatabaseQueue? {

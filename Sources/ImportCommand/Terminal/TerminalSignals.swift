@@ -48,7 +48,15 @@ final class TerminalSignals: Sendable {
             signal(number, SIG_DFL)
             sigaddset(&set, number)
         }
-        pthread_sigmask(SIG_BLOCK, &set, nil)
+        // The thread must not take what others wait for: it begins with everything blocked.
+        var all = sigset_t()
+        var before = sigset_t()
+        sigfillset(&all)
+        pthread_sigmask(SIG_SETMASK, &all, &before)
+        defer {
+            pthread_sigmask(SIG_SETMASK, &before, nil)
+            pthread_sigmask(SIG_BLOCK, &set, nil)
+        }
         let waited = set
         Thread.detachNewThread {
             var set = waited

@@ -77,6 +77,7 @@ final class ImportSession {
                 directory = try ChunkDirectory(path: job.chunkDirectory, creates: !job.options.takesChunks)
                 if !job.options.takesChunks { try Self.check(directory, for: job) }
             }
+            if !job.options.takesChunks { try directory.removePartialChunks() }
             // The store may be of an older format.
             try database.write { [store] database in
                 try StoreSchema.prepareBookkeeping(database, store: store)
@@ -396,6 +397,7 @@ final class ImportSession {
 
     /// Hands the workers the chunks that are there and those that the split makes.
     private func feed(_ queue: ChunkQueue, _ point: ResumePoint) throws -> ImportError? {
+        defer { directory.endWriting() }
         for (index, entry) in point.chunks.enumerated() {
             try queue.put(sealed(entry), committed: index == 0 ? point.committed : .none)
         }

@@ -15,8 +15,8 @@ final class ChunkDirectory: Sendable {
     /// As given, for messages.
     let path: String
     private let descriptor: Int32
-    /// Files of chunks that are done with, by the names that they have now.
-    private let spares = Mutex<[String]>([])
+    /// Files of chunks that are done with, by the names that they have now; nil when no more are kept.
+    private let spares = Mutex<[String]?>([])
 
     /// Opens the directory.
     ///
@@ -134,9 +134,9 @@ final class ChunkDirectory: Sendable {
     private func makeSpare(_ name: String) throws -> Bool {
         let spare = Self.temporaryName(name)
         return try spares.withLock { spares in
-            guard spares.count < Self.mostSpares else { return false }
+            guard let count = spares?.count, count < Self.mostSpares else { return false }
             if renameat(descriptor, name, descriptor, spare) == 0 {
-                spares.append(spare)
+                spares?.append(spare)
             } else if errno != ENOENT {
                 throw ImportError.system(errno, "rename", "\(path)/\(name)")
             }
@@ -146,8 +146,24 @@ final class ChunkDirectory: Sendable {
 
     /// - Returns: whether there was a file to be written over, which has this name now.
     private func takeSpare(as name: String) -> Bool {
-        guard let spare = spares.withLock({ $0.popLast() }) else { return false }
+        guard let spare = spares.withLock({ $0?.popLast() }) else { return false }
         return renameat(descriptor, spare, descriptor, name) == 0
+    }
+
+    /// Says that no more chunks are written: the files that were kept for them go, and no more are kept.
+    ///
+    /// One that cannot be removed goes with the directory.
+    func endWriting() {
+        let names = spares.withLock { spares in
+            defer { spares = nil }
+            return spares ?? []
+        }
+        for name in names { unlinkat(descriptor, name, 0) }
+    }
+
+    /// Removes what an import that was killed has left half written, or to be written over.
+    func removePartialChunks() throws {
+        for name in try names() where Self.isChunk(name) && name.hasSuffix(Self.temporaryName("")) { try remove(name) }
     }
 
     /// Removes a file; it is no error if it is not there.
@@ -165,6 +181,19 @@ final class ChunkDirectory: Sendable {
 
     /// Removes the chunks and the manifest; other files stay.
     func removeFiles() throws {
+        let manifest = ChunkManifest.fileName
+        for name in try names() where Self.isChunk(name) || name == manifest || name == Self.temporaryName(manifest) {
+            try remove(name)
+        }
+    }
+
+    /// Whether a chunk has this name, or what is to become one.
+    private static func isChunk(_ name: String) -> Bool {
+        name.hasPrefix("chunk-") && (name.hasSuffix(".ndjson") || name.hasSuffix(temporaryName(".ndjson")))
+    }
+
+    /// The names of all files.
+    private func names() throws -> [String] {
         let copy = dup(descriptor)
         guard copy >= 0, let stream = fdopendir(copy) else {
             throw ImportError.system(errno, "list the chunk directory", path)
@@ -173,15 +202,13 @@ final class ChunkDirectory: Sendable {
         rewinddir(stream)
         var names: [String] = []
         while let entry = readdir(stream) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            let isChunk = name.hasPrefix("chunk-") && (name.hasSuffix(".ndjson") || name.hasSuffix(".ndjson.partial"))
-            if isChunk || name == ChunkManifest.fileName || name == ChunkManifest.fileName + ".partial" {
-                names.append(name)
-            }
+            names.append(
+                withUnsafePointer(to: &entry.pointee.d_name) {
+                    $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+                }
+            )
         }
-        for name in names { try remove(name) }
+        return names
     }
 
     /// Opens a file of this directory, with mode 0600 if it is made.

@@ -52,6 +52,25 @@ struct ChunkDirectoryTests {
         #expect(!FileManager.default.fileExists(atPath: temporary.path))
     }
 
+    @Test func leavesNothingWhenNoMoreIsWritten() throws {
+        let directory = try ChunkDirectory(path: temporary.path, creates: true)
+        for number in 1...3 { try write("chunk \(number)\n", chunk: number, in: directory) }
+        try directory.remove(chunk: 1)
+        directory.endWriting()
+        try directory.remove(chunk: 2)
+        #expect(try names() == [ChunkDirectory.fileName(3)])
+    }
+
+    @Test func removesWhatAKilledImportLeft() throws {
+        var directory: ChunkDirectory? = try ChunkDirectory(path: temporary.path, creates: true)
+        for number in 1...3 { try directory.map { try write("chunk \(number)\n", chunk: number, in: $0) } }
+        try directory?.remove(chunk: 1)
+        directory = nil
+        try "mine".write(toFile: temporary.path + "/mine.partial", atomically: false, encoding: .utf8)
+        try ChunkDirectory(path: temporary.path, creates: false).removePartialChunks()
+        #expect(try names() == [ChunkDirectory.fileName(2), ChunkDirectory.fileName(3), "mine.partial"])
+    }
+
     @Test func doesNotWriteThroughALinkThatTookTheFilesPlace() throws {
         let directory = try ChunkDirectory(path: temporary.path, creates: true)
         try write("one\n", chunk: 1, in: directory)

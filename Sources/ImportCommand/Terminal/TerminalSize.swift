@@ -9,10 +9,13 @@ struct TerminalSize: Sendable, Hashable {
     var columns: Int
     var rows: Int
 
-    /// A size; never less than one character.
+    /// More than any screen has; a terminal may say anything.
+    private static let most = 1_000
+
+    /// A size of 1 to 1,000 characters each way.
     init(columns: Int, rows: Int) {
-        self.columns = max(columns, 1)
-        self.rows = max(rows, 1)
+        self.columns = min(max(columns, 1), Self.most)
+        self.rows = min(max(rows, 1), Self.most)
     }
 
     /// The size of the terminal behind a descriptor, as it is now; 80 × 24 where it does not tell.

@@ -113,7 +113,7 @@ struct WatchLayout {
         let rates = state.history.rates
         let plot = WatchText.plot(rates, columns: wide ? room - 16 : room, isUnicode: isUnicode)
         column = screen.put(plot, row: row, column: column, style: TerminalScreen.Style(color: 36)) + 2
-        guard wide, let most = rates.suffix(room - 16).max(), most > 0 else { return }
+        guard wide, let most = rates.suffix(max(room - 16, 0)).max(), most > 0 else { return }
         screen.put("max " + NumberText.grouped(whole: most), row: row, column: column, style: .faint)
     }
 

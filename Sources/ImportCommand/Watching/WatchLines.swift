@@ -55,7 +55,9 @@ struct WatchLines {
             if interruption.isRequested { return false }
             var output = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
             // A pipe that nobody reads is known before anything is written to it.
-            if poll(&output, 1, 100) > 0, output.revents & Int16(POLLERR) != 0 { throw OutputClosed() }
+            if poll(&output, 1, 100) > 0, output.revents & Int16(POLLERR | POLLHUP | POLLNVAL) != 0 {
+                throw OutputClosed()
+            }
             rest -= 100
         }
         return true

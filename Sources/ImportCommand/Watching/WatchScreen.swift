@@ -224,11 +224,9 @@ final class WatchScreen {
         let snapshot = figures.snapshot
         var frame = meter.add(snapshot, elapsed: now)
         if own == nil { frame.elapsed = figures.look.seconds }
-        if figures.look.state == .running || own != nil {
-            state.history.add(
-                records: frame.work == .import ? snapshot.importedRecords : snapshot.splitRecords,
-                at: now
-            )
+        if own != nil || (figures.look.job != nil && figures.look.state == .running) {
+            let records = frame.work == .import ? snapshot.importedRecords : snapshot.splitRecords
+            state.history.add(records: records - snapshot.resumedRecords, at: now)
         } else {
             (frame.recordsPerSecond, frame.bytesPerSecond, frame.secondsLeft) = (nil, nil, nil)
         }

@@ -62,7 +62,7 @@ final class StoreLock {
         let descriptor = open(store + ".lock", O_RDWR | O_CLOEXEC | O_NOFOLLOW)
         guard descriptor >= 0 else { return false }
         defer { close(descriptor) }
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { return true }
-        return false
+        // Shared: those who look must not take one another for an importer.
+        return flock(descriptor, LOCK_SH | LOCK_NB) != 0
     }
 }

@@ -35,6 +35,7 @@ public final class StoreWatch {
     private var connection: DatabaseQueue?
     private var identity: Identity?
     private var version: Int64?
+    private var schemaVersion: Int64?
     private var job: Job?
     private var last = StoreLook()
     private var newestReject: Int64 = 0
@@ -93,7 +94,12 @@ public final class StoreWatch {
     /// - Throws: `ImportError` when the table has no such column, or the store cannot be read.
     public func window(_ request: StoreWindow.Request) throws -> StoreWindow? {
         guard let connection = try open() else { return nil }
-        return try translating { try connection.read { try Self.read(request, $0) } }
+        return try translating {
+            try connection.read { database in
+                try forgetOldSchema(database)
+                return try Self.read(request, database)
+            }
+        }
     }
 
     // MARK: Connection
@@ -142,6 +148,7 @@ public final class StoreWatch {
 
     private func read(_ database: Database) throws -> StoreLook {
         var look = StoreLook()
+        try forgetOldSchema(database)
         guard try database.tableExists("_import_job"), let row = try jobRow(database) else { return look }
         let id: Int64 = row["id"]
         look.job = id
@@ -173,13 +180,28 @@ public final class StoreWatch {
         return look
     }
 
-    /// The job that runs, or else the last one.
+    /// GRDB remembers tables and columns, and does not see what other connections make of them.
+    private func forgetOldSchema(_ database: Database) throws {
+        let version = try Int64.fetchOne(database, sql: "PRAGMA schema_version")
+        if version != schemaVersion { database.clearSchemaCache() }
+        schemaVersion = version
+    }
+
+    /// The job that has committed last, or a later one that has yet to do so.
+    ///
+    /// That a job is said to run means little: one that was killed is, until it is resumed.
     private func jobRow(_ database: Database) throws -> Row? {
-        try Row.fetchOne(
+        let newest =
+            try database.tableExists("_import_merge")
+            ? "coalesce((SELECT job FROM _import_merge ORDER BY sequence DESC LIMIT 1), 0)" : "0"
+        return try Row.fetchOne(
             database,
             sql: """
-                SELECT id, token, state, message, model, chunk_directory, options FROM _import_job
-                ORDER BY state = 'running' DESC, id DESC LIMIT 1
+                SELECT id, token, state, message, model, chunk_directory, options
+                FROM _import_job, (SELECT \(newest) AS newest)
+                ORDER BY id = newest AND state = 'running' DESC, id > newest AND state = 'running' DESC,
+                    id = newest DESC, id DESC
+                LIMIT 1
                 """
         )
     }

@@ -19,6 +19,16 @@ struct StoreLockTests {
         _ = try StoreLock(store: store)
     }
 
+    @Test func whoLooksIsNoImporter() throws {
+        let directory = try TemporaryDirectory()
+        let store = directory.path("s.sqlite")
+        // Somebody else looks at this very moment, at what an importer that was killed has left.
+        let looking = open(store + ".lock", O_RDWR | O_CREAT, 0o600)
+        defer { close(looking) }
+        #expect(flock(looking, LOCK_SH | LOCK_NB) == 0)
+        #expect(!StoreLock.isHeld(store: store))
+    }
+
     @Test func saysThatTheFolderIsNotThere() throws {
         let directory = try TemporaryDirectory()
         let error = #expect(throws: ImportError.self) { try StoreLock(store: directory.path("no/s.sqlite")) }

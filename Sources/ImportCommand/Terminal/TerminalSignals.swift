@@ -79,6 +79,20 @@ final class TerminalSignals: Sendable {
         }
     }
 
+    /// Stops the process as Ctrl-Z does by itself, until it is continued.
+    ///
+    /// Not by SIGSTOP: where no shell could continue the process, the system passes this signal over (an orphaned process
+    /// group, POSIX.1-2017 XSH 2.4.3), as for a container's only program.
+    static func suspend() {
+        var set = sigset_t()
+        sigemptyset(&set)
+        sigaddset(&set, SIGTSTP)
+        // For this thread alone, so that no other one takes it.
+        raise(SIGTSTP)
+        pthread_sigmask(SIG_UNBLOCK, &set, nil)
+        pthread_sigmask(SIG_BLOCK, &set, nil)
+    }
+
     /// Nobody takes events any more: Ctrl-Z suspends as it would have done.
     func end() {
         isOver.store(true, ordering: .releasing)
@@ -92,7 +106,7 @@ final class TerminalSignals: Sendable {
 
     private func note(_ number: Int32) {
         guard !isOver.load(ordering: .acquiring) else {
-            if number == SIGTSTP { kill(getpid(), SIGSTOP) }
+            if number == SIGTSTP { Self.suspend() }
             return
         }
         events.withLock { events in

@@ -61,7 +61,7 @@ final class WatchReader: Sendable {
     private func read(_ watch: StoreWatch, _ wake: @Sendable () -> Void) {
         var answered: StoreWindow.Request?
         var next = DispatchTime.now()
-        var lastCost = 0.0
+        var isFirst = true
         while true {
             _ = bell.wait(timeout: next)
             let (request, isStopped) = state.withLock { ($0.request, $0.isStopped) }
@@ -85,9 +85,9 @@ final class WatchReader: Sendable {
             add(findings)
             wake()
             let cost = ThreadTime.now - start
-            // What is costly once, as the first look at many chunks, is no measure for the next.
-            next = .now() + max(Self.interval, min(cost, lastCost) * Self.share)
-            lastCost = cost
+            // The first look is at many chunks maybe, and no measure for the next.
+            next = .now() + max(Self.interval, isFirst ? 0 : cost * Self.share)
+            isFirst = findings.look == nil && isFirst
         }
     }
 

@@ -70,7 +70,6 @@ final class WatchScreen {
     private var lastMeter = -1.0
     private var lastDraw = 0.0
     private var nextDraw = 0.0
-    private var lastDrawCost = 0.0
 
     /// - Parameter own: the progress of the import, in its own process.
     init(_ place: Place, own: ImportProgress? = nil) {
@@ -172,7 +171,7 @@ final class WatchScreen {
             terminal.leave()
             isOut = true
             // What the key would have done without us.
-            kill(getpid(), SIGSTOP)
+            TerminalSignals.suspend()
         } else if events.isContinued {
             // Whoever had the terminal meanwhile may have left it in any mode.
             isOut = true
@@ -246,13 +245,13 @@ final class WatchScreen {
         state.pageRows = layout.pageRows(for: state)
         let screen = layout.screen(state, at: now)
         let changes = screen.changes(from: drawn, hasColors: style.isColored)
+        let isWhole = drawn == nil
         drawn = screen
         isDirty = false
         lastDraw = now
         let isWritten = changes.isEmpty || RawOutput.writeAll(changes, to: output) == 0
         let cost = ThreadTime.now - began
-        nextDraw = now + max(Self.drawInterval, min(cost, lastDrawCost) * Self.drawShare)
-        lastDrawCost = cost
+        nextDraw = now + max(Self.drawInterval, isWhole ? 0 : cost * Self.drawShare)
         return isWritten
     }
 }

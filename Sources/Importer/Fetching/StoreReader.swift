@@ -80,7 +80,8 @@ public final class StoreReader: Sendable {
     func entity(named name: String, _ database: Database) throws -> EntityDescription {
         let entities = try entities(database)
         let exact = entities.first { ExactText($0.name) == ExactText(name) }
-        if let entity = exact ?? entities.first(where: { $0.table.asciiLowercased == name.asciiLowercased }) {
+        let table = ExactText(name.asciiLowercased)
+        if let entity = exact ?? entities.first(where: { ExactText($0.table.asciiLowercased) == table }) {
             return entity
         }
         let near = NearName.nearest(to: name, among: entities.map(\.name))

@@ -5,12 +5,12 @@ import ImportModel
 enum StoredEntities {
     /// Reads them, in the order in which their tables were first described.
     static func read(_ database: Database) throws -> [EntityDescription] {
-        var tables: [String] = []
-        var described: [String: EntityDescription] = [:]
+        var tables: [ExactText] = []
+        var described: [ExactText: EntityDescription] = [:]
         for text in try String.fetchAll(database, sql: "SELECT model FROM _import_model ORDER BY id") {
             guard let model = try? ModelDescription(stored: Array(text.utf8)) else { continue }
             for entity in model.entities {
-                let table = entity.table.asciiLowercased
+                let table = ExactText(entity.table.asciiLowercased)
                 if let earlier = described[table] {
                     described[table] = joined(entity, earlier)
                 } else {
@@ -26,8 +26,8 @@ enum StoredEntities {
     private static func joined(_ later: EntityDescription, _ earlier: EntityDescription) -> EntityDescription {
         var entity = later
         if entity.identifier.isEmpty { entity.identifier = earlier.identifier }
-        let columns = Set(later.attributes.map { $0.column.asciiLowercased })
-        entity.attributes += earlier.attributes.filter { !columns.contains($0.column.asciiLowercased) }
+        let columns = Set(later.attributes.map { ExactText($0.column.asciiLowercased) })
+        entity.attributes += earlier.attributes.filter { !columns.contains(ExactText($0.column.asciiLowercased)) }
         return entity
     }
 
@@ -39,13 +39,13 @@ enum StoredEntities {
             arguments: [entity.table]
         )
         guard !columns.isEmpty else { return nil }
-        var known: [String: AttributeDescription] = [:]
-        for attribute in entity.attributes { known[attribute.column.asciiLowercased] = attribute }
+        var known: [ExactText: AttributeDescription] = [:]
+        for attribute in entity.attributes { known[ExactText(attribute.column.asciiLowercased)] = attribute }
         var names = Set(entity.attributes.map { ExactText($0.name) })
         var result = entity
         result.attributes = columns.map { row in
             let column: String = row["name"]
-            if let attribute = known[column.asciiLowercased] { return attribute }
+            if let attribute = known[ExactText(column.asciiLowercased)] { return attribute }
             var name = column
             while !names.insert(ExactText(name)).inserted { name += "_" }
             return AttributeDescription(name: name, column: column, type: type(declared: row["type"]), isOptional: true)

@@ -219,6 +219,34 @@ struct FetchingTests {
         #expect(!isConsistent)
     }
 
+    /// Names that are canonically equivalent are two, as they are for SQLite.
+    @Test func tellsNamesApartByTheirBytes() throws {
+        let job = try LibraryImport("[{\"e\": 0}]")
+        _ = try job.pipeline().run()
+        try DatabaseQueue(path: job.store).write {
+            try $0.execute(
+                sql: """
+                    ALTER TABLE item ADD COLUMN "\u{E9}" INTEGER; ALTER TABLE item ADD COLUMN "e\u{301}" INTEGER;
+                    UPDATE item SET "\u{E9}" = 1, "e\u{301}" = 2;
+                    """
+            )
+            // A model that knows both, as an import of them would leave it.
+            let text = try #require(try String.fetchOne($0, sql: "SELECT model FROM _import_model"))
+            var model = try ModelDescription(stored: Array(text.utf8))
+            for name in ["\u{E9}", "e\u{301}"] {
+                model.entities[0].attributes.append(
+                    AttributeDescription(name: name, column: name, type: .integer64, isOptional: true)
+                )
+            }
+            try $0.execute(
+                sql: "UPDATE _import_model SET model = ?",
+                arguments: [model.encoded()]
+            )
+        }
+        let records = try StoreReader(store: job.store).records(FetchRequest(entity: "item"))
+        #expect(records.map(\.values) == [[.integer(0), .integer(1), .integer(2)]])
+    }
+
     @Test func noticesThatItsFileIsAnother() throws {
         let (job, reader) = try people(Self.records)
         let (other, _) = try people("[{\"id\": 1}]")

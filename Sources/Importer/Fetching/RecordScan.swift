@@ -62,7 +62,7 @@ struct RecordScan {
     /// How many records there are, after offset and limit.
     func count() throws -> Int {
         let all: Int = try reader.read { try total($0) }
-        return min(request.limit ?? .max, max(0, all - max(0, request.offset)))
+        return min(max(0, request.limit ?? .max), max(0, all - max(0, request.offset)))
     }
 
     private func total(_ database: Database) throws -> Int {

@@ -219,6 +219,14 @@ struct FetchingTests {
         #expect(!isConsistent)
     }
 
+    @Test func takesANegativeLimitForNone() throws {
+        let (job, reader) = try people(Self.records)
+        defer { withExtendedLifetime(job) {} }
+        let request = FetchRequest(entity: "Person", limit: -1)
+        #expect(try reader.count(request) == 0)
+        #expect(try reader.records(request).isEmpty)
+    }
+
     /// Names that are canonically equivalent are two, as they are for SQLite.
     @Test func tellsNamesApartByTheirBytes() throws {
         let job = try LibraryImport("[{\"e\": 0}]")

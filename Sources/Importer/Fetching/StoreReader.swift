@@ -26,14 +26,20 @@ public final class StoreReader: Sendable {
     ///
     /// - Throws: `ImportError` with `.noInput` when there is none, or nothing was imported into it; another when it cannot
     ///   be read.
-    public init(store: String) throws {
+    public convenience init(store: String) throws {
+        try self.init(store: store, opening: StoreConnection.reader)
+    }
+
+    init(store: String, opening open: (String) throws -> DatabaseQueue) throws {
         self.store = store
+        // Before it is opened: if another takes its place meanwhile, the two differ.
+        let file = OpenedFile(store)
         do {
-            queue = try StoreConnection.reader(store)
+            queue = try open(store)
         } catch let error as ImportError where error.code == .cannotCreate {
             throw ImportError(.io, error.message, advice: "Give the path of a store that an import has made.")
         }
-        guard let file = OpenedFile(store) else { throw Self.isGone(store) }
+        guard let file else { throw Self.isGone(store) }
         self.file = file
         try read { database in
             database.add(collation: DecimalText.collation)

@@ -263,6 +263,18 @@ struct FetchingTests {
         try FileManager.default.copyItem(atPath: other.store, toPath: job.store)
         #expect(throws: ImportError.self) { try reader.count("Person") }
         #expect(try StoreReader(store: job.store).count("Person") == 1)
+        // One that takes its place while it is opened is noticed too.
+        #expect(throws: ImportError.self) {
+            try StoreReader(
+                store: job.store,
+                opening: { path in
+                    let queue = try StoreConnection.reader(path)
+                    try FileManager.default.removeItem(atPath: path)
+                    try FileManager.default.copyItem(atPath: other.store, toPath: path)
+                    return queue
+                }
+            )
+        }
         let empty = try job.directory.write("", to: "empty.sqlite")
         #expect(throws: ImportError.self) { try StoreReader(store: empty) }
     }

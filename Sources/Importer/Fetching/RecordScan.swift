@@ -1,11 +1,12 @@
 import GRDB
 import ImportModel
 
-/// Reads the records of a request one after the other, in short transactions.
+/// Reads the records of a request one page after the other, each in a short transaction of its own.
 ///
-/// Where an index, or the row ids, give the order, a transaction ends with each page, and the next one goes on after the last
-/// record of it (keyset paging): however long whoever gets the records takes, nothing keeps the store's WAL from being taken
-/// over. Where the records must be sorted, all are read in one transaction.
+/// Where an index, or the row ids, give the order, a page goes on after the last record of the one before (keyset paging).
+/// What must be sorted, or cannot be found again by its values, is read by row ids, which one transaction collects: 8 bytes
+/// in memory for each record that is left. Nobody is called in a transaction but for filling a page: however long whoever
+/// gets the records takes, nothing keeps the store's WAL from being taken over.
 struct RecordScan {
     private let reader: StoreReader
     private let request: FetchRequest
@@ -38,25 +39,25 @@ struct RecordScan {
     /// Calls `body` with each record: a row with the row id and then the attributes' values.
     ///
     /// - Parameters:
-    ///   - endPage: called after each page, outside of a transaction where that can be.
-    /// - Returns: whether all of it is from one state of the store.
+    ///   - body: called in a transaction; it must not read from the store.
+    ///   - endPage: called after each page, outside of any transaction.
+    /// - Returns: whether all of it is from one state of the store: nobody committed anything between the first transaction
+    ///   and the last one.
     func run(_ body: (StoredRow) throws -> Step, endPage: () throws -> Void) throws -> Bool {
-        guard request.limit ?? 1 > 0 else { return true }
-        if let rowIDs = try lastRowIDs() {
-            try reader.read { try run(rowIDs, $0, body, endPage: endPage) }
-            try endPage()
-            return true
-        }
-        var progress = Progress(rest: request.limit ?? .max)
+        var progress = Progress(rest: max(0, request.limit ?? .max))
+        guard progress.rest > 0 else { return true }
+        var next = try lastRowIDs(&progress).map { Next.rowIDs($0[...]) } ?? .page(after: nil)
         while true {
-            let isMore = try reader.read { database -> Bool in
-                try readPage(&progress, database, body, endPage: endPage)
+            switch next {
+            case .page(let key):
+                next = try reader.read { try readPage(after: key, &progress, $0, body) }
+            case .rowIDs(let rowIDs):
+                next = try reader.read { try readPage(of: rowIDs, &progress, $0, body) }
+            case .nothing:
+                return progress.isConsistent
             }
-            guard isMore else { break }
             try endPage()
         }
-        try endPage()
-        return progress.isConsistent
     }
 
     /// How many records there are, after offset and limit.
@@ -77,97 +78,133 @@ struct RecordScan {
 
     // MARK: Pages
 
+    /// The values of the order's terms, and the row id.
+    private typealias Key = (values: [Record.Value], rowID: Int64)
+    private typealias Query = (sql: String, arguments: [Record.Value])
+
     private struct Progress {
         /// How many records are left of the limit.
         var rest: Int
-        var lastKey: (values: [Record.Value], rowID: Int64)?
         var dataVersion: Int64?
         var isConsistent = true
+
+        init(rest: Int) { self.rest = rest }
+
+        /// Begins a transaction.
+        mutating func begin(_ database: Database) throws {
+            let version = try Int64.fetchOne(database, sql: "PRAGMA data_version")
+            if dataVersion != nil, version != dataVersion { isConsistent = false }
+            dataVersion = version
+        }
     }
 
-    /// - Returns: whether there may be another page.
+    /// What the next transaction reads.
+    private enum Next {
+        /// The records after the one with this key, or from the beginning.
+        case page(after: Key?)
+        case rowIDs(ArraySlice<Int64>)
+        case nothing
+    }
+
     private func readPage(
+        after key: Key?,
         _ progress: inout Progress,
         _ database: Database,
-        _ body: (StoredRow) throws -> Step,
-        endPage: () throws -> Void
-    ) throws -> Bool {
-        let version = try Int64.fetchOne(database, sql: "PRAGMA data_version")
-        if progress.dataVersion != nil, version != progress.dataVersion { progress.isConsistent = false }
-        progress.dataVersion = version
-        guard let key = progress.lastKey else {
-            let (sql, arguments) = query(where: nil, offset: max(0, request.offset))
-            let isSorted = try isSortedByIndex(sql, arguments, database)
-            return try read(sql, arguments, &progress, database, body, isPaged: isSorted, endPage: endPage)
+        _ body: (StoredRow) throws -> Step
+    ) throws -> Next {
+        try progress.begin(database)
+        var parts: [Query?] = key.map { order.conditions(after: $0.values, rowID: $0.rowID) } ?? [nil]
+        while progress.rest > 0, let part = parts.first {
+            let (sql, arguments) = query(allColumns, where: part, limit: progress.rest)
+            guard try isSortedByIndex(sql, arguments, database) else {
+                return .rowIDs(try rowIDs(parts, limit: progress.rest, database)[...])
+            }
+            parts.removeFirst()
+            let statement = try RowStatement(database, sql: sql)
+            try statement.bind(arguments)
+            defer { statement.reset() }
+            while let row = try statement.next() {
+                progress.rest -= 1
+                guard try body(row) == .nextPage else { continue }
+                if let key = self.key(of: row) { return .page(after: key) }
+                var rowIDs: [Int64] = []
+                while let row = try statement.next() { rowIDs.append(row.integer(at: 0)) }
+                rowIDs += try self.rowIDs(parts, limit: progress.rest - rowIDs.count, database)
+                return .rowIDs(rowIDs[...])
+            }
         }
-        for part in order.conditions(after: key.values, rowID: key.rowID) {
-            let (sql, arguments) = query(where: part, offset: 0)
-            if try read(sql, arguments, &progress, database, body, isPaged: true, endPage: endPage) { return true }
-        }
-        return false
+        return .nothing
     }
 
-    /// - Parameter isPaged: whether the transaction ends with the page; else `endPage` is called within.
-    /// - Returns: whether it ended with a page; else there are no more rows.
-    private func read(
-        _ sql: String,
-        _ arguments: [Record.Value],
+    /// The row ids of the records that meet the conditions, all of one before those of the next.
+    private func rowIDs(_ parts: [Query?], limit: Int, _ database: Database) throws -> [Int64] {
+        var rowIDs: [Int64] = []
+        for part in parts where rowIDs.count < limit {
+            let (sql, arguments) = query(["rowid"], where: part, limit: limit - rowIDs.count)
+            let statement = try RowStatement(database, sql: sql)
+            try statement.bind(arguments)
+            defer { statement.reset() }
+            while let row = try statement.next() { rowIDs.append(row.integer(at: 0)) }
+        }
+        return rowIDs
+    }
+
+    /// Reads records by their row ids; those that are gone, or meet the request's condition no longer, are left out.
+    private func readPage(
+        of rowIDs: ArraySlice<Int64>,
         _ progress: inout Progress,
         _ database: Database,
-        _ body: (StoredRow) throws -> Step,
-        isPaged: Bool,
-        endPage: () throws -> Void
-    ) throws -> Bool {
-        guard progress.rest > 0 else { return false }
-        let statement = try RowStatement(database, sql: sql)
-        try statement.bind(arguments)
+        _ body: (StoredRow) throws -> Step
+    ) throws -> Next {
+        try progress.begin(database)
+        let columns = ["rowid"] + attributes.map(\.column.quotedIdentifier)
+        let statement = try RowStatement(
+            database,
+            sql: "SELECT \(columns.joined(separator: ", ")) FROM \(table) WHERE rowid = ?"
+                + (condition.map { " AND \($0.sql)" } ?? "")
+        )
         defer { statement.reset() }
-        while progress.rest > 0, let row = try statement.next() {
-            progress.rest -= 1
-            guard try body(row) == .nextPage else { continue }
-            if isPaged, let key = key(of: row) {
-                progress.lastKey = key
-                return true
-            }
-            try endPage()
+        for (index, rowID) in zip(rowIDs.indices, rowIDs) {
+            try statement.bind([.integer(rowID)] + (condition?.arguments ?? []))
+            guard let row = try statement.next(), try body(row) == .nextPage else { continue }
+            return .rowIDs(rowIDs[(index + 1)...])
         }
-        return false
+        return .nothing
     }
 
     /// Where to go on after a row; nil if a text of it is not well-formed, so that it could not be found again.
-    private func key(of row: StoredRow) -> (values: [Record.Value], rowID: Int64)? {
+    private func key(of row: StoredRow) -> Key? {
         let places = order.terms.indices.map { attributes.count + 1 + $0 }
         guard places.allSatisfy({ row.isWellFormed(at: $0) }) else { return nil }
         return (places.map { row.stored(at: $0) }, row.integer(at: 0))
     }
 
-    private func query(
-        where part: (sql: String, arguments: [Record.Value])?,
-        offset: Int
-    ) -> (sql: String, arguments: [Record.Value]) {
+    private var allColumns: [String] {
+        ["rowid"] + attributes.map(\.column.quotedIdentifier) + order.terms.map(\.column)
+    }
+
+    /// - Parameter part: the condition for what comes after a record; nil for the whole, with the request's offset.
+    private func query(_ columns: [String], where part: Query?, limit: Int) -> Query {
         let conditions = [condition, part].compactMap(\.self)
-        let columns = ["rowid"] + attributes.map(\.column.quotedIdentifier) + order.terms.map(\.column)
+        let offset = part == nil ? max(0, request.offset) : 0
         var sql = "SELECT \(columns.joined(separator: ", ")) FROM \(table)"
         if !conditions.isEmpty { sql += " WHERE " + conditions.map(\.sql).joined(separator: " AND ") }
         sql += " ORDER BY \(order.sql)"
         var arguments = conditions.flatMap(\.arguments)
-        if let limit = request.limit, part == nil {
+        if request.limit != nil || offset > 0 {
             sql += " LIMIT ? OFFSET ?"
-            arguments += [.integer(Int64(limit)), .integer(Int64(offset))]
-        } else if offset > 0 {
-            sql += " LIMIT -1 OFFSET ?"
-            arguments.append(.integer(Int64(offset)))
+            arguments += [.integer(request.limit == nil ? -1 : Int64(limit)), .integer(Int64(offset))]
         }
         return (sql, arguments)
     }
 
-    /// Whether the rows come in their order by themselves.
+    /// Whether the rows come in their order by themselves, in all its terms.
     private func isSortedByIndex(_ sql: String, _ arguments: [Record.Value], _ database: Database) throws -> Bool {
         let statement = try RowStatement(database, sql: "EXPLAIN QUERY PLAN " + sql)
         try statement.bind(arguments)
         defer { statement.reset() }
         while let row = try statement.next() {
-            if case .text(let detail) = row.stored(at: 3), detail.hasPrefix("USE TEMP B-TREE FOR ORDER BY") {
+            if case .text(let detail) = row.stored(at: 3), detail.hasPrefix("USE TEMP B-TREE") {
                 return false
             }
         }
@@ -177,9 +214,10 @@ struct RecordScan {
     // MARK: The last records
 
     /// The row ids of what was asked for, if that is nearer to the end of the whole than to its beginning.
-    private func lastRowIDs() throws -> [Int64]? {
+    private func lastRowIDs(_ progress: inout Progress) throws -> [Int64]? {
         guard request.offset > Self.mostBackwards, condition == nil else { return nil }
         return try reader.read { database in
+            try progress.begin(database)
             let rest = try total(database) - request.offset
             guard rest > 0 else { return [] }
             let count = min(rest, request.limit ?? .max)
@@ -193,25 +231,6 @@ struct RecordScan {
             var rowIDs: [Int64] = []
             while let row = try statement.next() { rowIDs.append(row.integer(at: 0)) }
             return rowIDs.reversed()
-        }
-    }
-
-    private func run(
-        _ rowIDs: [Int64],
-        _ database: Database,
-        _ body: (StoredRow) throws -> Step,
-        endPage: () throws -> Void
-    ) throws {
-        let columns = ["rowid"] + attributes.map(\.column.quotedIdentifier)
-        let statement = try RowStatement(
-            database,
-            sql: "SELECT \(columns.joined(separator: ", ")) FROM \(table) WHERE rowid = ?"
-        )
-        defer { statement.reset() }
-        for rowID in rowIDs {
-            try statement.bind([.integer(rowID)])
-            guard let row = try statement.next(), try body(row) == .nextPage else { continue }
-            try endPage()
         }
     }
 }

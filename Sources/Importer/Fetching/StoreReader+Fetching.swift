@@ -16,8 +16,9 @@ extension StoreReader {
 
     /// Calls `body` with each record, holding about a MiB of them at a time.
     ///
-    /// Records that an index, or the row ids, have in order come in several short transactions, each of which sees the store as it
-    /// is then; others in one, in which `body` is called.
+    /// They are read in several short transactions, each of which sees the store as it is then. `body` is called in none, so
+    /// it may fetch too, and take its time. Where records must be sorted, their row ids are held in memory as well, 8 bytes
+    /// each; those that are deleted before their turn are left out.
     ///
     /// - Returns: whether all records are from one state of the store: nobody committed anything meanwhile.
     /// - Throws: as `records` does, and what `body` throws.
@@ -51,7 +52,7 @@ extension StoreReader {
         return try RecordScan(request, of: entity, [], in: self).count()
     }
 
-    /// Writes records out, in constant memory.
+    /// Writes records out, in constant memory but for their row ids where they must be sorted, as `forEachRecord` does.
     ///
     /// - Parameters:
     ///   - request: which ones.

@@ -5,8 +5,8 @@ import Synchronization
 
 /// Reads records back from a store: the context that everything that fetches is handed (after `NSManagedObjectContext`).
 ///
-/// It has a connection of its own that only reads, never waits for an import, and sees whole commits only. Each call is one
-/// short transaction, so nothing keeps the store's WAL from being taken over into the store.
+/// It has a connection of its own that only reads, never waits for an import, and sees whole commits only. It reads in
+/// short transactions, so nothing keeps the store's WAL from being taken over into the store.
 public final class StoreReader: Sendable {
     /// The store's path.
     public let store: String

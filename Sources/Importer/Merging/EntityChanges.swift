@@ -97,12 +97,12 @@ public struct EntityChanges: Sendable, Hashable {
         for range in next.insertedRanges { Self.append(range, to: &insertedRanges) }
         for range in next.updatedRanges { Self.append(range, to: &updatedRanges) }
         for range in next.deletedRanges { Self.append(range, to: &deletedRanges) }
-        inserted += next.inserted
-        updated += next.updated
-        deleted += next.deleted
-        unchanged += next.unchanged
-        ignored += next.ignored
-        rejected += next.rejected
+        inserted = inserted.addingClamped(next.inserted)
+        updated = updated.addingClamped(next.updated)
+        deleted = deleted.addingClamped(next.deleted)
+        unchanged = unchanged.addingClamped(next.unchanged)
+        ignored = ignored.addingClamped(next.ignored)
+        rejected = rejected.addingClamped(next.rejected)
     }
 
     @inline(__always)

@@ -32,14 +32,16 @@ public struct EntityTotals: Sendable, Hashable {
 
     /// Takes in what a commit changed.
     mutating func add(_ changes: EntityChanges, recordsRead: Int64) {
-        self.recordsRead += recordsRead
+        // A damaged store may have any counts.
+        self.recordsRead = self.recordsRead.addingClamped(recordsRead)
         // A row that is gone was counted as inserted when it came.
-        inserted += changes.inserted - changes.deleted
-        updated += changes.updated
-        unchanged += changes.unchanged
-        ignored += changes.ignored
-        rejected += changes.rejected
-        rows += changes.inserted - changes.deleted
+        let difference = changes.inserted.subtractingClamped(changes.deleted)
+        inserted = inserted.addingClamped(difference)
+        updated = updated.addingClamped(changes.updated)
+        unchanged = unchanged.addingClamped(changes.unchanged)
+        ignored = ignored.addingClamped(changes.ignored)
+        rejected = rejected.addingClamped(changes.rejected)
+        rows = rows.addingClamped(difference)
     }
 
     /// Those of a job's entities as the store has them, in their order.
@@ -49,15 +51,15 @@ public struct EntityTotals: Sendable, Hashable {
             database,
             sql: """
                 SELECT *,
-                    CASE job WHEN (
+                    CAST(CASE job WHEN (
                         SELECT max(job) FROM _import_entity AS other WHERE other.table_name = own.table_name COLLATE NOCASE
                     ) THEN rows_before + inserted ELSE (
                         SELECT rows_before FROM _import_entity AS first
                         WHERE first.table_name = own.table_name COLLATE NOCASE ORDER BY job LIMIT 1
                     ) + (
-                        SELECT sum(inserted) FROM _import_entity AS other
+                        SELECT total(inserted) FROM _import_entity AS other
                         WHERE other.table_name = own.table_name COLLATE NOCASE
-                    ) END AS row_count
+                    ) END AS INTEGER) AS row_count
                 FROM _import_entity AS own WHERE job = ? ORDER BY position
                 """,
             arguments: [job]

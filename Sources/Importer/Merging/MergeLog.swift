@@ -102,7 +102,7 @@ enum MergeLog {
     }
 
     /// Whether the store has a log by now: GRDB remembers what tables there were when it looked first.
-    private static func isThere(_ database: Database) throws -> Bool {
+    static func isThere(_ database: Database) throws -> Bool {
         try Bool.fetchOne(
             database.cachedStatement(
                 sql: "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name = ? AND type = 'table')"
@@ -138,7 +138,12 @@ enum MergeLog {
         if let store = position.store, store != end.store { return .otherStore }
         guard end.sequence != position.sequence || end.stamp != position.stamp else { return .nothing }
         guard try holds(position, database) else {
-            return try newest(database).map { .next($0.refreshing) } ?? .nothing
+            let finished = try Int64.fetchSet(
+                database,
+                sql: "SELECT id FROM _import_job WHERE state = ?",
+                arguments: [ImportReport.State.finished.rawValue]
+            )
+            return try newest(database).map { .next($0.refreshing(finishedJobs: finished)) } ?? .nothing
         }
         let rows = try Row.fetchCursor(
             database,

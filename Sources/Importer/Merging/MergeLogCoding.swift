@@ -80,9 +80,9 @@ struct MergeLogCoding {
         var coding = MergeLogCoding(bytes)
         var totals = entities
         for place in totals.indices {
-            guard let read = coding.nextSigned(), let inserted = coding.nextSigned(), let updated = coding.nextSigned(),
-                let unchanged = coding.nextSigned(), let ignored = coding.nextSigned(),
-                let rejected = coding.nextSigned(), let rows = coding.nextSigned()
+            guard let read = coding.nextCount(), let inserted = coding.nextSigned(), let updated = coding.nextCount(),
+                let unchanged = coding.nextCount(), let ignored = coding.nextCount(),
+                let rejected = coding.nextCount(), let rows = coding.nextSigned()
             else { return nil }
             totals[place].recordsRead = read
             totals[place].inserted = inserted
@@ -102,8 +102,8 @@ struct MergeLogCoding {
         var changes: [EntityChanges] = []
         while !coding.isAtEnd {
             guard let position = coding.next(), position < UInt64(entities.count),
-                let unchanged = coding.nextSigned(), let ignored = coding.nextSigned(),
-                let rejected = coding.nextSigned(), let inserted = coding.nextRanges(),
+                let unchanged = coding.nextCount(), let ignored = coding.nextCount(),
+                let rejected = coding.nextCount(), let inserted = coding.nextRanges(),
                 let updated = coding.nextRanges(), let deleted = coding.nextRanges()
             else { return nil }
             var change = EntityChanges(
@@ -139,10 +139,15 @@ struct MergeLogCoding {
         next().map { Int64(bitPattern: $0 >> 1) ^ -Int64(bitPattern: $0 & 1) }
     }
 
+    private mutating func nextCount() -> Int64? {
+        nextSigned().flatMap { $0 < 0 ? nil : $0 }
+    }
+
     private mutating func nextRanges() -> (count: Int64, ranges: [ClosedRange<Int64>])? {
-        guard let count = nextSigned(), let rangeCount = next(), rangeCount <= UInt64(bytes.count - place) else {
-            return nil
-        }
+        // One row may be counted several times, so the count says nothing of the ranges but whether there are any.
+        guard let count = nextCount(), let rangeCount = next(), rangeCount <= UInt64(bytes.count - place),
+            (count == 0) == (rangeCount == 0)
+        else { return nil }
         var ranges: [ClosedRange<Int64>] = []
         var last: Int64 = 0
         for _ in 0..<rangeCount {

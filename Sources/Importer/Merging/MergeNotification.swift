@@ -15,6 +15,10 @@ public struct MergeNotification: Sendable, Hashable {
     public private(set) var marker: Marker
     /// Whether the job is finished with it.
     public private(set) var isFinished: Bool
+    /// The numbers of all jobs that were finished in what it covers, for whoever waits for the end of one of them.
+    ///
+    /// Where a `StoreFollower` asks for a refresh, those of all jobs that are finished in the store.
+    public private(set) var finishedJobs: Set<Int64>
     /// Whether anything may have changed, and whoever follows is to look at everything again.
     ///
     /// So it is when an import begins anew, which takes back what it inserted, and for a `StoreFollower` that was away for
@@ -39,6 +43,7 @@ public struct MergeNotification: Sendable, Hashable {
         self.totals = totals
         self.marker = marker.announced
         self.isFinished = isFinished
+        finishedJobs = isFinished ? [job] : []
         self.needsRefresh = needsRefresh
         self.position = position
     }
@@ -62,12 +67,16 @@ public struct MergeNotification: Sendable, Hashable {
         totals = next.totals
         marker = next.marker
         isFinished = next.isFinished
+        finishedJobs.formUnion(next.finishedJobs)
         position = next.position
     }
 
     /// The same, but that all has to be looked at again.
-    var refreshing: MergeNotification {
+    ///
+    /// - Parameter finishedJobs: those that may have come to their end meanwhile.
+    func refreshing(finishedJobs: Set<Int64> = []) -> MergeNotification {
         var copy = self
+        copy.finishedJobs.formUnion(finishedJobs)
         copy.needsRefresh = true
         copy.changes = []
         return copy

@@ -9,6 +9,9 @@ import Synchronization
 /// A follower is meant for one reader; `follow(into:)` hands what it finds to any number of observers.
 public final class StoreFollower: Sendable {
     private struct State {
+        var database: DatabaseQueue
+        /// Whether the store has had a log at the last look.
+        var hasLog = false
         var position: StorePosition
         /// Changes when another connection has committed (<https://www.sqlite.org/pragma.html#pragma_data_version>).
         var dataVersion: Int64?
@@ -34,7 +37,6 @@ public final class StoreFollower: Sendable {
 
     private let store: String
     private let file: FileIdentity
-    private let database: DatabaseQueue
     private let state: Mutex<State>
 
     /// Opens a store to follow it.
@@ -50,13 +52,13 @@ public final class StoreFollower: Sendable {
             throw ImportError(.noInput, "\(store): there is no such store", advice: "Check the path.")
         }
         self.file = file
-        database = try StoreConnection.reader(self.store)
+        let database = try StoreConnection.reader(self.store)
         do {
             let end = try database.read { database in
                 try StoreSchema.checkFormat(database, store: store)
                 return try MergeLog.end(database)
             }
-            state = Mutex(State(position: position ?? end))
+            state = Mutex(State(database: database, position: position ?? end))
         } catch let error as DatabaseError {
             throw ImportError(store: store, error)
         }
@@ -73,11 +75,24 @@ public final class StoreFollower: Sendable {
         try state.withLock { state in
             try checkFile()
             do {
+                // A connection that was opened while the file was empty may not notice by its data version what is
+                // committed to it afterwards.
+                if !state.hasLog {
+                    state.database = try StoreConnection.reader(store)
+                    state.dataVersion = nil
+                    try state.database.read { try StoreSchema.checkFormat($0, store: store) }
+                }
+                let database = state.database
                 let dataVersion = try database.inDatabase { database in
                     try Int64.fetchOne(database.cachedStatement(sql: "PRAGMA data_version"))
                 }
                 guard dataVersion != state.dataVersion else { return nil }
-                switch try database.read({ try MergeLog.read(after: state.position, $0) }) {
+                let position = state.position
+                let (hasLog, reading) = try database.read { database in
+                    (try MergeLog.isThere(database), try MergeLog.read(after: position, database))
+                }
+                state.hasLog = hasLog
+                switch reading {
                 case .nothing:
                     state.dataVersion = dataVersion
                     return nil

@@ -76,4 +76,30 @@ struct MergeLogCodingTests {
         #expect(MergeLogCoding.changes([9], of: entities) == nil)
         #expect(MergeLogCoding.totals([], of: entities) == nil)
     }
+
+    /// Counts that no import makes are not believed.
+    @Test func refusesCountsThatCannotBe() {
+        typealias Kind = (Int64, [ClosedRange<Int64>])
+        func read(_ inserted: Kind, _ updated: Kind, _ deleted: Kind, unchanged: Int64 = 1) -> [EntityChanges]? {
+            var change = EntityChanges(
+                of: entities[0],
+                position: 0,
+                inserted: inserted,
+                updated: updated,
+                deleted: deleted
+            )
+            change.unchanged = unchanged
+            return MergeLogCoding.changes(MergeLogCoding.encode([change], within: 4_096), of: entities)
+        }
+        let none: Kind = (0, [])
+        #expect(read((2, [1...1]), none, none) != nil)
+        #expect(read((-1, [1...1]), none, none) == nil)
+        #expect(read(none, (.min, [1...1]), none) == nil)
+        #expect(read(none, none, (1, [])) == nil)
+        #expect(read(none, none, (0, [1...1])) == nil)
+        #expect(read(none, none, none, unchanged: -1) == nil)
+        var totals = entities
+        totals[1].updated = -1
+        #expect(MergeLogCoding.totals(MergeLogCoding.encode(totals), of: entities) == nil)
+    }
 }

@@ -200,7 +200,7 @@ struct MergeNotificationTests {
             marker: Marker(),
             isFinished: false
         )
-        first.merge(first.refreshing)
+        first.merge(first.refreshing())
         first.merge(
             MergeNotification(job: 2, commit: 5, changes: [change(2)], totals: [], marker: Marker(), isFinished: true)
         )

@@ -214,6 +214,26 @@ struct StoreFollowerTests {
         #expect(merges.map(\.job) == [1, 2])
         #expect(merges.allSatisfy { $0.isFinished })
         #expect(merges.map { $0.changes.map(\.inserted) } == [[10], [5]])
+        // Nor is it for an observer who was busy meanwhile.
+        #expect(merges.merged?.job == 2)
+        #expect(merges.merged?.finishedJobs == [1, 2])
+    }
+
+    /// Where the log no longer tells which jobs were finished meanwhile, the store does.
+    @Test func tellsWhichJobsAreFinishedWhenTheLogIsTooShort() throws {
+        let job = try LibraryImport(LibraryImport.items(10))
+        _ = try job.pipeline().run()
+        let more = try job.directory.write("[{\"id\":1}", to: "more.json")
+        let pipeline = ImportPipeline(sources: [more], into: job.store, job: JobOptions(), run: RunOptions())
+        #expect(throws: ImportError.self) { try pipeline.run() }
+        try DatabaseQueue(path: job.store).write {
+            try $0.execute(
+                sql: "DELETE FROM _import_merge WHERE sequence < (SELECT max(sequence) FROM _import_merge)"
+            )
+        }
+        let merge = try #require(try StoreFollower(store: job.store, from: .start).poll())
+        #expect(merge.needsRefresh && merge.job == 2 && !merge.isFinished)
+        #expect(merge.finishedJobs == [1])
     }
 
     // MARK: Stores that are not what they were
@@ -272,6 +292,33 @@ struct StoreFollowerTests {
         #expect(merge.changes.map(\.insertedRanges) == [[4...4]])
         #expect(merge.totals.map(\.rows) == [4])
         #expect(!merge.needsRefresh && merge.isFinished)
+    }
+
+    /// A file that an import has just made is a store that has nothing in it yet.
+    @Test func followsAStoreFromTheEmptyFileOn() throws {
+        let job = try LibraryImport(LibraryImport.items(30))
+        try Data().write(to: URL(fileURLWithPath: job.store))
+        let follower = try StoreFollower(store: job.store)
+        #expect(try follower.poll() == nil)
+        let pipeline = job.pipeline(JobOptions(), RunOptions(commitEvery: 5))
+        let polled = Shared<[MergeNotification]>([])
+        let observer = NotificationCenter.default.addObserver(
+            forName: .storeDidMerge,
+            object: pipeline.merges,
+            queue: nil
+        ) { _ in
+            if let merge = try? follower.poll() { polled.change { $0.append(merge) } }
+        }
+        defer { NotificationCenter.default.removeObserver(observer) }
+        _ = try pipeline.run()
+        let deadline = ContinuousClock.now + .seconds(20)
+        while polled.value.last?.isFinished != true, ContinuousClock.now < deadline {
+            if let merge = try follower.poll() { polled.change { $0.append(merge) } }
+            sched_yield()
+        }
+        #expect(polled.value.rows(of: "item") == Array(1...30))
+        #expect(polled.value.allSatisfy { !$0.needsRefresh })
+        #expect(try follower.poll() == nil)
     }
 
     @Test func saysThatThereIsNoStore() throws {

@@ -1,4 +1,5 @@
 import GRDB
+import ImportModel
 
 /// The rows of a view's entity that a notification tells of, and what they have to do with the window.
 ///
@@ -10,12 +11,18 @@ struct ChangedRows {
     /// How many there are.
     private let count: Int64
 
-    init(_ changes: [EntityChanges]) {
+    init(_ all: [EntityChanges], of entity: EntityDescription) {
+        let changes = all.filter { ExactText($0.table.asciiLowercased) == ExactText(entity.table.asciiLowercased) }
         inserted = changes.flatMap(\.insertedRanges)
         updated = changes.flatMap(\.updatedRanges)
         deleted = changes.flatMap(\.deletedRanges)
-        count = changes.reduce(0) { $0 + $1.inserted + $1.updated + $1.deleted }
+        count = changes.reduce(0) {
+            $0.addingClamped($1.inserted).addingClamped($1.updated).addingClamped($1.deleted)
+        }
     }
+
+    /// Whether there are none.
+    var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty }
 
     // MARK: Without a query
 
@@ -51,27 +58,27 @@ struct ChangedRows {
     /// Where to read the window from; nil where it stays as it is.
     func start(
         of state: inout RecordView.State,
-        _ query: WindowQuery,
+        _ source: RecordView.Source,
         _ database: Database
     ) throws -> WindowQuery.Start? {
+        let query = source.query
         let all = WindowQuery.Start.offset(state.offset)
         let isTouched = touch(state)
         // Other records come into a full window only by standing before its last one now; into one that has room, anywhere.
         let end = state.isFull ? state.last : nil
         if state.offset == 0 {
-            if isTouched || isReadingCheaper(state, query) { return all }
+            if isTouched || isReadingCheaper(state, source) { return all }
             return try (inserted + updated).contains { try query.isAny(of: $0, upTo: end, database) } ? all : nil
         }
         guard let first = state.first else { return all }
         // How many records stand before the window is known as long as rows only come. Where one stood that was changed or
         // is gone, nobody knows; nor whether it was counted before, as the store may be ahead of its notification.
         let isKnown = (updated + deleted).allSatisfy { $0.lowerBound > state.lastRowID }
-        guard query.order.onlyAppends, state.lastRowID < .max, isKnown else {
-            if isTouched || !updated.isEmpty || !deleted.isEmpty { return all }
+        guard isKnown, let before = try state.countNew(before: first, query, database) else {
+            if isTouched || !updated.isEmpty || !deleted.isEmpty || isReadingCheaper(state, source) { return all }
             return try inserted.contains { try query.isAny(of: $0, upTo: end, database) } ? all : nil
         }
         let new = state.lastRowID + 1...Int64.max
-        let before = try query.count(new, before: first, database)
         if before == 0, !isTouched, try !query.isAny(of: new, upTo: end, database) {
             state.lastRowID = max(state.lastRowID, try query.lastRowID(database))
             return nil
@@ -80,10 +87,11 @@ struct ChangedRows {
     }
 
     /// Whether it takes less to read the window than to look at each of the rows.
-    private func isReadingCheaper(_ state: RecordView.State, _ query: WindowQuery) -> Bool {
-        // Under a predicate any number of records may be passed over to fill the window.
-        if state.isIndexed, !query.isSelective, count > state.limit { return true }
+    private func isReadingCheaper(_ state: RecordView.State, _ source: RecordView.Source) -> Bool {
         let span = (inserted + updated).reduce(0.0) { $0 + Double($1.upperBound) - Double($1.lowerBound) + 1 }
-        return span > 4 * Double(count) + 1_000
+        let offset = Double(state.offset)
+        // Under a predicate any number of records may be passed over to fill the window.
+        if source.isIndexed, !source.query.isSelective, span > offset + Double(state.limit) { return true }
+        return span > 4 * Double(count) + 1_000 + offset
     }
 }

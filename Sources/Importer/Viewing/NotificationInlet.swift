@@ -74,7 +74,8 @@ final class NotificationInlet: Sendable {
         let alarm = time.map { time in
             Task {
                 await clock.sleep(time - clock.now())
-                wake { $0.isTime = true }
+                // One that was cancelled would end the next wait, and that one's the one after it.
+                if !Task.isCancelled { wake { $0.isTime = true } }
             }
         }
         defer { alarm?.cancel() }

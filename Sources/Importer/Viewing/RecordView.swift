@@ -13,20 +13,30 @@ import Synchronization
 ///
 /// A view is followed by one reader: each update is what makes the last one's snapshot the next.
 public final class RecordView: Sendable {
-    /// The entity whose records it shows; their values are in the order of its attributes.
-    public let entity: EntityDescription
-
     private let reader: StoreReader
-    let query: WindowQuery
-    private let sections: RecordViewSections?
+    private let request: FetchRequest
+    private let sectionKey: String?
     let clock: ViewClock
     /// Kept while the store is read.
     private let state: Mutex<State>
     /// What there is to look at meanwhile.
-    private let shown: Mutex<RecordViewSnapshot>
+    private let shown: Mutex<(entity: EntityDescription, snapshot: RecordViewSnapshot)>
+
+    /// What is made of the request and the entity that it is for.
+    struct Source: Sendable {
+        let entity: EntityDescription
+        let query: WindowQuery
+        let sections: RecordViewSections?
+        /// Whether an index has the window's order.
+        let isIndexed: Bool
+    }
 
     /// What the view knows of the store.
     struct State: Sendable {
+        /// Nil while the store does not have the entity, as after an import began anew.
+        var source: Source?
+        /// Changes when a table or an index comes or goes (<https://www.sqlite.org/pragma.html#pragma_schema_version>).
+        var schemaVersion: Int64?
         var limit: Int
         var snapshot = RecordViewSnapshot()
         var offset: Int
@@ -39,11 +49,22 @@ public final class RecordView: Sendable {
         var position = StorePosition.start
         /// All rows up to this one have their part in the window's offset.
         var lastRowID: Int64 = 0
-        /// Whether an index has the window's order.
-        var isIndexed = false
-        var total: ViewTotal
+        var total: ViewTotal?
+
+        init(offset: Int, limit: Int) {
+            self.offset = offset
+            self.limit = limit
+        }
 
         var isFull: Bool { records.count >= limit }
+
+        /// How many rows that came since the offset was counted stand before a key.
+        ///
+        /// - Returns: nil where nobody knows which came since: where new rows may have any row id.
+        func countNew(before key: WindowKey, _ query: WindowQuery, _ database: Database) throws -> Int? {
+            guard query.order.onlyAppends, lastRowID < .max else { return nil }
+            return try query.count(lastRowID + 1...Int64.max, before: key, database)
+        }
 
         mutating func take(_ window: WindowQuery.Window) {
             records = window.records
@@ -67,32 +88,30 @@ public final class RecordView: Sendable {
 
     init(_ request: FetchRequest, sectionKey: String?, in reader: StoreReader, clock: ViewClock) throws {
         self.reader = reader
+        self.request = request
+        self.sectionKey = sectionKey
         self.clock = clock
-        (entity, query) = try reader.read { database in
-            let entity = try reader.entity(named: request.entity, database)
-            return (entity, try WindowQuery(request, of: entity, database))
-        }
-        sections = try sectionKey.map { [entity] in try RecordViewSections(key: $0, of: request, in: entity) }
-        let total = ViewTotal(table: entity.table, query: query, clock: clock)
-        state = Mutex(State(limit: max(request.limit ?? .max, 0), offset: max(request.offset, 0), total: total))
-        shown = Mutex(RecordViewSnapshot())
+        shown = Mutex((try reader.entity(named: request.entity), RecordViewSnapshot()))
+        state = Mutex(State(offset: max(request.offset, 0), limit: max(request.limit ?? .max, 0)))
         try refresh()
     }
 
-    /// What the view shows now, without waiting for the store.
-    public var snapshot: RecordViewSnapshot { shown.withLock { $0 } }
+    /// The entity whose records it shows; their values are in the order of its attributes.
+    ///
+    /// An import that begins anew may take it away, and make it with other attributes. Until it does, it is what it was.
+    public var entity: EntityDescription { shown.withLock { $0.entity } }
+
+    /// What the view shows now, without waiting for the store; nothing while the store does not have the entity.
+    public var snapshot: RecordViewSnapshot { shown.withLock { $0.snapshot } }
 
     /// Looks at everything again, as after changes that no notification tells of: those of other programs.
     ///
     /// - Returns: what has changed, or nil if nothing has.
-    /// - Throws: `ImportError` when the store can no longer be read, was replaced or deleted.
+    /// - Throws: `ImportError` when the store can no longer be read, was replaced or deleted, or the entity was made again
+    ///   without an attribute that the view needs; `RecordPredicateError` when the predicate no longer fits it.
     @discardableResult
     public func refresh() throws -> RecordViewUpdate? {
-        try change { state, database in
-            state.isIndexed = try query.isIndexed(database)
-            try state.total.count(database)
-            try read(.offset(state.offset), &state, database)
-        }
+        try change { state, database in try lookAgain(&state, database) }
     }
 
     /// Shows another part of the sorted whole.
@@ -108,15 +127,18 @@ public final class RecordView: Sendable {
     public func move(toOffset offset: Int, limit: Int? = nil) throws -> RecordViewUpdate? {
         try change { state, database in
             let offset = max(offset, 0)
-            var start = WindowQuery.Start.offset(offset)
-            if let first = state.first, abs(offset - state.offset) < offset,
-                let key = try query.key(offset - state.offset, from: first, database)
-            {
-                start = .key(key)
-            }
+            let step = offset - state.offset
             state.offset = offset
             if let limit { state.limit = max(limit, 0) }
-            try read(start, &state, database)
+            try withSource(&state, database) { state, source in
+                var start = WindowQuery.Start.offset(offset)
+                if let first = state.first, abs(step) < offset {
+                    // The store may be ahead of its notifications: what it has before the window by now was not counted.
+                    let before = try state.countNew(before: first, source.query, database) ?? 0
+                    if let key = try source.query.key(step - before, from: first, database) { start = .key(key) }
+                }
+                try read(start, source, &state, database)
+            }
         }
     }
 
@@ -127,21 +149,22 @@ public final class RecordView: Sendable {
     /// - Throws: `ImportError` as `refresh` does.
     @discardableResult
     public func merge(_ notification: MergeNotification) throws -> RecordViewUpdate? {
-        let changes = notification.changes.filter {
-            $0.table.asciiLowercased == entity.table.asciiLowercased
-                && ($0.inserted > 0 || $0.updated > 0 || $0.deleted > 0)
-        }
         if notification.needsRefresh { return try refresh() }
-        guard !changes.isEmpty else { return nil }
-        let rows = ChangedRows(changes)
+        let rows = ChangedRows(notification.changes, of: entity)
+        if rows.isEmpty, state.withLock({ $0.source != nil }) { return nil }
         return try change(
             beforehand: { state in
-                state.total.bringUp(notification)
-                return notification.position.isCovered(by: state.position) || rows.cannotTouch(state, query)
+                guard let source = state.source else { return false }
+                state.total?.bringUp(notification)
+                return notification.position.isCovered(by: state.position) || rows.cannotTouch(state, source.query)
             },
             { state, database in
-                try state.total.bringUp(database)
-                if let start = try rows.start(of: &state, query, database) { try read(start, &state, database) }
+                try withSource(&state, database) { state, source in
+                    try state.total?.bringUp(database)
+                    if let start = try rows.start(of: &state, source, database) {
+                        try read(start, source, &state, database)
+                    }
+                }
             }
         )
     }
@@ -149,18 +172,75 @@ public final class RecordView: Sendable {
     // MARK: Totals
 
     /// When the total is to be brought up to what it should be; nil when it is.
-    var totalIsDue: Duration? { state.withLock { $0.total.isDue } }
+    var totalIsDue: Duration? { state.withLock { $0.total?.isDue } }
 
     /// Brings the total up to what it should be.
     @discardableResult
     func recount() throws -> RecordViewUpdate? {
         guard totalIsDue != nil else { return nil }
-        return try change { state, database in try state.total.count(database) }
+        return try change { state, database in
+            try withSource(&state, database) { state, _ in try state.total?.count(database) }
+        }
     }
 
     // MARK: Reading
 
-    private func read(_ start: WindowQuery.Start, _ state: inout State, _ database: Database) throws {
+    /// Calls `body`; where tables have come or gone since, as when an import begins anew, looks at everything again instead.
+    private func withSource(
+        _ state: inout State,
+        _ database: Database,
+        _ body: (inout State, Source) throws -> Void
+    ) throws {
+        if let source = state.source, try Self.schemaVersion(database) == state.schemaVersion {
+            try body(&state, source)
+        } else {
+            try lookAgain(&state, database)
+        }
+    }
+
+    private func lookAgain(_ state: inout State, _ database: Database) throws {
+        let source = try source(database)
+        state.source = source
+        state.schemaVersion = try Self.schemaVersion(database)
+        guard let source else {
+            state.take(WindowQuery.Window())
+            state.total = nil
+            return
+        }
+        var total = ViewTotal(table: source.entity.table, query: source.query, clock: clock)
+        try total.count(database)
+        state.total = total
+        try read(.offset(state.offset), source, &state, database)
+    }
+
+    /// Nil when the store does not have the entity.
+    private func source(_ database: Database) throws -> Source? {
+        let entity: EntityDescription
+        do {
+            entity = try reader.entity(named: request.entity, database)
+        } catch let error as ImportError where error.code == .noInput {
+            return nil
+        }
+        let query = try WindowQuery(request, of: entity, database)
+        return Source(
+            entity: entity,
+            query: query,
+            sections: try sectionKey.map { try RecordViewSections(key: $0, of: request, in: entity) },
+            isIndexed: try query.isIndexed(database)
+        )
+    }
+
+    private static func schemaVersion(_ database: Database) throws -> Int64? {
+        try Int64.fetchOne(database.cachedStatement(sql: "PRAGMA schema_version"))
+    }
+
+    private func read(
+        _ start: WindowQuery.Start,
+        _ source: Source,
+        _ state: inout State,
+        _ database: Database
+    ) throws {
+        let query = source.query
         state.take(try query.window(start, limit: state.limit, database))
         let last = try query.lastRowID(database)
         switch start {
@@ -185,17 +265,17 @@ public final class RecordView: Sendable {
             let records = next.records
             let whole = RecordViewSnapshot.Section(name: nil, records: records)
             let snapshot = RecordViewSnapshot(
-                sections: sections?.divide(records) ?? (records.isEmpty ? [] : [whole]),
+                sections: next.source?.sections?.divide(records) ?? (records.isEmpty ? [] : [whole]),
                 offset: next.offset,
-                total: next.total.value
+                total: next.total?.value ?? 0
             )
             let changes = RecordViewChanges(from: state.snapshot, to: snapshot)
             let isSame =
                 changes.isEmpty && snapshot.offset == state.snapshot.offset && snapshot.total == state.snapshot.total
             next.snapshot = snapshot
             state = next
+            shown.withLock { $0 = (next.source?.entity ?? $0.entity, snapshot) }
             guard !isSame else { return nil }
-            shown.withLock { $0 = snapshot }
             return RecordViewUpdate(changes: changes, snapshot: snapshot)
         }
     }

@@ -35,7 +35,9 @@ struct ViewTotal: Sendable {
         isStale = false
         sequence = try MergeLog.end(database).sequence
         base = nil
-        if !query.isSelective, let known = try known(database) { base = (known.job, value - known.rows) }
+        if !query.isSelective, let known = try known(database) {
+            base = (known.job, value.subtractingClamped(known.rows))
+        }
         let end = clock.now()
         next = max(start + .seconds(1), end + (end - start) * 19)
     }
@@ -43,7 +45,7 @@ struct ViewTotal: Sendable {
     /// Takes the import's counts where they are enough, or else counts if it is time to.
     mutating func bringUp(_ database: Database) throws {
         if let base, let known = try known(database), known.job == base.job {
-            value = known.rows + base.difference
+            value = known.rows.addingClamped(base.difference)
             isStale = false
             sequence = try MergeLog.end(database).sequence
         } else if clock.now() >= next {
@@ -55,12 +57,14 @@ struct ViewTotal: Sendable {
     mutating func bringUp(_ notification: MergeNotification) {
         isStale = true
         guard let base, notification.job == base.job,
-            let totals = notification.totals.first(where: { $0.table.asciiLowercased == table.asciiLowercased })
+            let totals = notification.totals.first(where: {
+                ExactText($0.table.asciiLowercased) == ExactText(table.asciiLowercased)
+            })
         else { return }
         isStale = false
         // The store may have been read ahead of its notifications.
         guard notification.position.sequence > sequence else { return }
-        value = Int(totals.rows) + base.difference
+        value = Int(clamping: totals.rows).addingClamped(base.difference)
         sequence = notification.position.sequence
     }
 
@@ -68,7 +72,7 @@ struct ViewTotal: Sendable {
         try Row.fetchOne(
             database.cachedStatement(
                 sql: """
-                    SELECT job, rows_before + inserted AS row_count FROM _import_entity
+                    SELECT job, CAST(rows_before + inserted AS INTEGER) AS row_count FROM _import_entity
                     WHERE table_name = ? COLLATE NOCASE ORDER BY job DESC, position LIMIT 1
                     """
             ),

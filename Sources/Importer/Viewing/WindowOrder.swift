@@ -30,7 +30,9 @@ struct WindowOrder: Sendable {
         var isRowIDAscending = order.isRowIDAscending
         for (term, sort) in zip(order.terms, sort) {
             let index = entity.attributes.firstIndex { ExactText($0.name) == ExactText(sort.attribute) }
-            guard let index, entity.attributes[index].column.asciiLowercased != rowIDColumn else {
+            guard let index,
+                ExactText(entity.attributes[index].column.asciiLowercased) != rowIDColumn.map(ExactText.init)
+            else {
                 // Nothing comes after what no two records share.
                 isRowIDAscending = term.ascending
                 break

@@ -69,6 +69,82 @@ struct RecordViewTests {
         #expect(ids(view.snapshot) == [.text("a\0b")])
     }
 
+    /// Rows that came before the window, and that no notification has told of yet, are not counted twice or never.
+    @Test(arguments: [90, 110]) func movesWhereTheStoreIsAhead(offset: Int) throws {
+        let store = try ViewedStore(isKeyed: false)
+        let values = Array(repeating: Record.Value.null, count: 4)
+        try store.write { database in for _ in 0..<200 { try store.insert(nil, values, database) } }
+        _ = store.notification()
+        // The newest rows come first.
+        var request = FetchRequest(
+            entity: "item",
+            sort: [RecordSort("n", ascending: false)],
+            offset: 100,
+            limit: 5
+        )
+        let view = try RecordView(request, in: store.reader)
+        try store.write { database in for _ in 0..<1_000 { try store.insert(nil, values, database) } }
+        request.offset = offset
+        try view.move(toOffset: offset)
+        #expect(view.snapshot.records == store.snapshot(request, sectionKey: nil) { _ in true }.records)
+        try view.merge(store.notification())
+        #expect(view.snapshot == store.snapshot(request, sectionKey: nil) { _ in true })
+    }
+
+    // MARK: An entity that comes and goes
+
+    /// While the entity is not there nothing is shown; when it comes again, its records are, with the attributes of now.
+    @Test(arguments: [false, true]) func followsAnEntityThatIsMadeAgain(needsRefresh: Bool) throws {
+        let store = try ViewedStore(isKeyed: false)
+        let request = FetchRequest(entity: "item", sort: [RecordSort("id")], limit: 3)
+        let view = try RecordView(request, sectionKey: "id", in: store.reader)
+        var shown = view.snapshot
+        func take(_ update: RecordViewUpdate?) throws {
+            let changes = try #require(update).changes
+            shown = try #require(shown.applying(changes))
+            #expect(shown == view.snapshot)
+        }
+        var changes = EntityChanges(entity: "item", table: "item")
+        changes.insert(1)
+        func notification() -> MergeNotification {
+            store.notification(of: needsRefresh ? [] : [changes], needsRefresh: needsRefresh)
+        }
+        try store.execute("DROP TABLE item")
+        try take(view.merge(notification()))
+        #expect(view.snapshot.sections.isEmpty && view.snapshot.total == 0)
+        #expect(try view.move(toOffset: 0) == nil)
+        #expect(try view.merge(notification()) == nil)
+        #expect(view.entity.attributes.count == 4)
+        try store.execute(
+            "CREATE TABLE item (extra TEXT, id INTEGER) STRICT; INSERT INTO item VALUES ('x', 8), ('y', 7)"
+        )
+        try take(view.merge(notification()))
+        #expect(view.entity.attributes.map(\.name) == ["extra", "id"])
+        #expect(view.snapshot.records.map(\.values) == [[.text("y"), .integer(7)], [.text("x"), .integer(8)]])
+        #expect(view.snapshot.total == 2 && view.snapshot.sections.map(\.name) == [.integer(7), .integer(8)])
+        // Without what it is sorted by there is nothing to show, and it says so.
+        try store.execute("DROP TABLE item; CREATE TABLE item (extra TEXT) STRICT")
+        #expect(throws: ImportError.self) { try view.merge(notification()) }
+        #expect(view.snapshot == shown)
+    }
+
+    /// An import that begins anew drops its tables, and makes them as its source is now.
+    @Test func followsAnImportThatBeginsAnew() async throws {
+        let job = try LibraryImport("[{\"id\":1},{\"id\":2}")
+        #expect(throws: ImportError.self) { try job.pipeline().run() }
+        let view = try RecordView(FetchRequest(entity: "item"), in: try StoreReader(store: job.store))
+        #expect(ids(view.snapshot) == [.integer(1), .integer(2)])
+        try job.directory.write("[{\"name\":\"a\",\"n\":1},{\"name\":\"b\",\"n\":2}]", to: "item.json")
+        let pipeline = job.pipeline(JobOptions(), RunOptions(commitEvery: 1, restart: true))
+        let notifications = pipeline.merges.notifications()
+        let following = Task { try await view.follow(notifications) { _ in } }
+        _ = try pipeline.run()
+        try await following.value
+        #expect(view.entity.attributes.map(\.name) == ["name", "n"])
+        #expect(ids(view.snapshot) == [.text("a"), .text("b")])
+        #expect(view.snapshot.total == 2)
+    }
+
     // MARK: What a merge costs
 
     /// Without the store's file every query is an error: so there is none.
@@ -168,7 +244,122 @@ struct RecordViewTests {
         #expect(view.snapshot.total == 2)
     }
 
+    /// Ranges that have many more rows in them than have changed are not searched where reading the window takes less.
+    @Test func readsAWindowNearTheBeginningRatherThanCoarseRanges() throws {
+        let store = try ViewedStore(isKeyed: true)
+        try store.execute("CREATE INDEX i ON item (s)")
+        try store.write { database in
+            for row in 2...300 {
+                try store.insert(Int64(row), [.null, .text(row < 50 ? "a" : "b"), .null, .null], database)
+            }
+        }
+        try store.reader.read { database in
+            let entity = try store.reader.entity(named: "item", database)
+            let request = FetchRequest(entity: "item", sort: [RecordSort("s")])
+            let query = try WindowQuery(request, of: entity, database)
+            let source = RecordView.Source(entity: entity, query: query, sections: nil, isIndexed: true)
+            func isRead(_ changed: ClosedRange<Int64>, offset: Int) throws -> Bool {
+                var state = RecordView.State(offset: offset, limit: 5)
+                state.take(try query.window(.offset(offset), limit: 5, database))
+                var changes = EntityChanges(entity: "item", table: "item")
+                changes.insert(changed.lowerBound)
+                if changed.count > 1 { changes.insert(changed.upperBound) }
+                let rows = ChangedRows([changes.coarsened(to: 1)], of: entity)
+                return try rows.start(of: &state, source, database) != nil
+            }
+            #expect(try isRead(100...300, offset: 2))
+            #expect(try !isRead(100...100, offset: 2))
+            #expect(try !isRead(270...300, offset: 45))
+        }
+    }
+
+    /// Tables are told apart by their names' bytes.
+    @Test func takesTheTotalOfItsOwnTable() throws {
+        let store = try ViewedStore(isKeyed: false)
+        try store.execute("UPDATE _import_entity SET table_name = 'e' || char(769)")
+        try store.reader.read { database in
+            let entity = try store.reader.entity(named: "item", database)
+            let query = try WindowQuery(FetchRequest(entity: "item"), of: entity, database)
+            var total = ViewTotal(table: "e\u{301}", query: query, clock: ToldClock().view)
+            try total.count(database)
+            #expect(total.value == 1)
+            var totals = ["\u{e9}", "e\u{301}"].map { EntityTotals(entity: $0, table: $0) }
+            totals[0].rows = 99
+            totals[1].rows = 7
+            total.bringUp(
+                MergeNotification(
+                    job: 1,
+                    commit: 1,
+                    changes: [],
+                    totals: totals,
+                    marker: Marker(),
+                    isFinished: false,
+                    position: StorePosition(store: 1, sequence: 1_000, stamp: 1)
+                )
+            )
+            #expect(total.value == 7)
+        }
+    }
+
+    /// A damaged store may count any number of rows.
+    @Test func survivesCountsThatAreTooLarge() throws {
+        let store = try ViewedStore(isKeyed: false)
+        try store.execute("UPDATE _import_entity SET rows_before = 9223372036854775807, inserted = 9223372036854775807")
+        let view = try RecordView(FetchRequest(entity: "item"), in: store.reader)
+        #expect(view.snapshot.total == 1)
+        try store.execute("UPDATE _import_entity SET inserted = 0, rows_before = -9223372036854775807")
+        try view.refresh()
+        var changes = EntityChanges(
+            of: EntityTotals(entity: "item", table: "item"),
+            position: 0,
+            inserted: (.max, [1...1]),
+            updated: (.max, [1...1]),
+            deleted: (.max, [1...1])
+        )
+        changes.add(changes)
+        #expect(changes.inserted == .max)
+        try view.merge(store.notification(of: [changes]))
+        #expect(view.snapshot.count == 1)
+        var totals = EntityTotals(entity: "item", table: "item")
+        for _ in 0..<2 { totals.add(changes, recordsRead: .max) }
+        #expect(totals.recordsRead == .max && totals.updated == .max && totals.rows == 0)
+    }
+
     // MARK: Following
+
+    /// An alarm that is no longer needed wakes nobody: a reader that waits does not turn in circles.
+    @Test func sleepsUntilItIsTime() async throws {
+        let inlet = NotificationInlet()
+        let (stream, feed) = AsyncStream<MergeNotification>.makeStream()
+        let taking = Task { await inlet.take(from: stream) }
+        let sleeps = Shared(0)
+        let start = ContinuousClock.now
+        let clock = ViewClock(
+            now: { ContinuousClock.now - start },
+            sleep: { duration in
+                sleeps.change { $0 += 1 }
+                try? await Task.sleep(for: duration)
+            }
+        )
+        let merge = try ViewedStore(isKeyed: false).notification()
+        let feeding = Task {
+            try await Task.sleep(for: .milliseconds(50))
+            feed.yield(merge)
+        }
+        guard case .merge = try await inlet.next(until: .seconds(100), clock) else {
+            Issue.record("something else came")
+            return
+        }
+        guard case .time = try await inlet.next(until: clock.now() + .milliseconds(200), clock) else {
+            Issue.record("it is not time")
+            return
+        }
+        // A task may wake a little early.
+        #expect(sleeps.value <= 10)
+        feed.finish()
+        try await feeding.value
+        await taking.value
+    }
 
     /// Updates come no faster than a screen shows them, and the last one tells of everything.
     @Test func updatesAtMostSixtyTimesASecond() async throws {

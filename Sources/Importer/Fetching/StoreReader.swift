@@ -12,7 +12,7 @@ public final class StoreReader: Sendable {
     public let store: String
     private let queue: DatabaseQueue
     /// The file that was opened.
-    private let file: OpenedFile
+    private let file: FileNumber
     private let known = Mutex<Known?>(nil)
 
     /// The entities, and what they were read from.
@@ -33,7 +33,7 @@ public final class StoreReader: Sendable {
     init(store: String, opening open: (String) throws -> DatabaseQueue) throws {
         self.store = store
         // Before it is opened: if another takes its place meanwhile, the two differ.
-        let file = OpenedFile(store)
+        let file = FileNumber(store)
         do {
             queue = try open(store)
         } catch let error as ImportError where error.code == .cannotCreate {
@@ -106,7 +106,7 @@ public final class StoreReader: Sendable {
     ///
     /// - Throws: `ImportError` when the store cannot be read, or its file was replaced or deleted; what `body` throws.
     func read<Result>(_ body: (Database) throws -> Result) throws -> Result {
-        switch OpenedFile(store) {
+        switch FileNumber(store) {
         case file: break
         case nil: throw Self.isGone(store)
         default:
@@ -125,19 +125,5 @@ public final class StoreReader: Sendable {
 
     private static func isGone(_ store: String) -> ImportError {
         ImportError(.noInput, "\(store): is no longer there", advice: "It was moved or deleted.")
-    }
-}
-
-/// A file by device and inode, to notice that a path leads to another one.
-private struct OpenedFile: Hashable {
-    private let device: UInt64
-    private let inode: UInt64
-
-    /// Nil where the path leads nowhere.
-    init?(_ path: String) {
-        var status = stat()
-        guard stat(path, &status) == 0 else { return nil }
-        device = UInt64(truncatingIfNeeded: status.st_dev)
-        inode = UInt64(truncatingIfNeeded: status.st_ino)
     }
 }

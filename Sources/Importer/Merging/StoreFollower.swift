@@ -17,26 +17,14 @@ public final class StoreFollower: Sendable {
         var dataVersion: Int64?
     }
 
-    /// The file that is followed, whatever has its name later.
-    private struct FileIdentity: Equatable {
-        let device: dev_t
-        let number: ino_t
-
-        init?(_ path: String) {
-            var status = stat()
-            guard stat(path, &status) == 0 else { return nil }
-            device = status.st_dev
-            number = status.st_ino
-        }
-    }
-
     /// A screen shows no more than that.
     static let shortestPause = Duration.seconds(1) / 60
     /// Between two looks at a store in which nothing happens.
     static let longestPause = Duration.milliseconds(250)
 
     private let store: String
-    private let file: FileIdentity
+    /// What is followed, whatever has its name later.
+    private let file: FileNumber
     private let state: Mutex<State>
 
     /// Opens a store to follow it.
@@ -48,7 +36,7 @@ public final class StoreFollower: Sendable {
     public init(store: String, from position: StorePosition? = nil) throws {
         self.store = URL(fileURLWithPath: store).path
         // Should another file take its place just now, the first look finds out.
-        guard let file = FileIdentity(self.store) else {
+        guard let file = FileNumber(self.store) else {
             throw ImportError(.noInput, "\(store): there is no such store", advice: "Check the path.")
         }
         self.file = file
@@ -110,7 +98,7 @@ public final class StoreFollower: Sendable {
     }
 
     private func checkFile() throws {
-        let now = FileIdentity(store)
+        let now = FileNumber(store)
         guard now == nil || now != file else { return }
         guard now == nil else { throw replaced }
         throw ImportError(

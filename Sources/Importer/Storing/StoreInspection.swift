@@ -151,13 +151,7 @@ public struct StoreInspection: Sendable {
             sql: "SELECT * FROM _import_entity WHERE job = ? ORDER BY position",
             arguments: [job.id]
         ) {
-            var counts = ImportReport.Counts()
-            counts.recordsRead = row["records_read"]
-            counts.inserted = row["inserted"]
-            counts.updated = row["updated"]
-            counts.unchanged = row["unchanged"]
-            counts.ignored = row["ignored"]
-            counts.rejected = row["rejected"]
+            let counts = ImportReport.Counts(row)
             entities[row["entity"]] = counts
             total.add(counts)
         }
@@ -225,5 +219,18 @@ extension ImportReport.Counts {
         unchanged += other.unchanged
         ignored += other.ignored
         rejected += other.rejected
+    }
+}
+
+extension ImportReport.Counts {
+    /// Those of a row of `_import_entity`.
+    init(_ row: Row) {
+        self.init()
+        recordsRead = row["records_read"]
+        inserted = row["inserted"]
+        updated = row["updated"]
+        unchanged = row["unchanged"]
+        ignored = row["ignored"]
+        rejected = row["rejected"]
     }
 }

@@ -12,10 +12,13 @@ struct ManifestTail {
         let records: Int64
     }
 
+    /// So many bytes are read at a time; the rest comes with the next look.
+    private static let mostBytes: off_t = 4 << 20
+
     private let path: String
     /// The token that the manifest must have; nil for chunks that were cut for nobody in particular.
     private let token: String?
-    private var node: ino_t = 0
+    private var file: FileNumber?
     private var offset: off_t = 0
     private var isOther = false
     private(set) var bytes: Int64 = 0
@@ -28,17 +31,18 @@ struct ManifestTail {
 
     /// Reads what has been added; a manifest that was begun anew or cut back is read from its beginning.
     mutating func update() {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else { return }
         defer { close(descriptor) }
         var status = stat()
-        guard fstat(descriptor, &status) == 0 else { return }
-        if status.st_ino != node || status.st_size < offset {
-            node = status.st_ino
+        // The store names the path: anything may be there.
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return }
+        if FileNumber(status) != file || status.st_size < offset {
+            file = FileNumber(status)
             (offset, bytes, records, isOther) = (0, 0, 0, false)
         }
         guard status.st_size > offset, !isOther else { return }
-        var buffer = [UInt8](repeating: 0, count: Int(status.st_size - offset))
+        var buffer = [UInt8](repeating: 0, count: Int(min(status.st_size - offset, Self.mostBytes)))
         let count = buffer.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, offset) }
         guard count > 0 else { return }
         var rest = buffer[..<count]

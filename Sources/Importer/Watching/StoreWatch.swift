@@ -6,18 +6,6 @@ import ImportModel
 ///
 /// Made and used by one thread. The store need not be there yet, and may be replaced meanwhile.
 public final class StoreWatch {
-    private struct Identity: Equatable {
-        let device: dev_t
-        let node: ino_t
-
-        init?(_ path: String) {
-            var status = stat()
-            guard stat(path, &status) == 0 else { return nil }
-            device = status.st_dev
-            node = status.st_ino
-        }
-    }
-
     /// What does not change while a job runs.
     private struct Job {
         let id: Int64
@@ -33,7 +21,7 @@ public final class StoreWatch {
 
     private let store: String
     private var connection: DatabaseQueue?
-    private var identity: Identity?
+    private var identity: FileNumber?
     private var version: Int64?
     private var schemaVersion: Int64?
     private var job: Job?
@@ -112,7 +100,7 @@ public final class StoreWatch {
 
     /// The connection to the file that has the store's name now; nil while there is none.
     private func open() throws -> DatabaseQueue? {
-        let now = Identity(store)
+        let now = FileNumber(store)
         if now != identity {
             try? connection?.close()
             (connection, version, job, last, newestReject) = (nil, nil, nil, StoreLook(), 0)
@@ -233,22 +221,13 @@ public final class StoreWatch {
         while let row = try rows.next() {
             let table: String = row["table_name"]
             guard tables.insert(table.asciiLowercased).inserted else { continue }
-            let inserted: Int64 = row["inserted"]
-            var counts = ImportReport.Counts()
-            if row["job"] == job {
-                counts.recordsRead = row["records_read"]
-                counts.inserted = inserted
-                counts.updated = row["updated"]
-                counts.unchanged = row["unchanged"]
-                counts.ignored = row["ignored"]
-                counts.rejected = row["rejected"]
-            }
+            let counts = row["job"] == job ? ImportReport.Counts(row) : ImportReport.Counts()
             entities.append(
                 StoreLook.Entity(
                     name: row["entity"],
                     table: table,
                     counts: counts,
-                    rowCount: (row["rows_before"] as Int64) + inserted
+                    rowCount: (row["rows_before"] as Int64) &+ (row["inserted"] as Int64)
                 )
             )
         }

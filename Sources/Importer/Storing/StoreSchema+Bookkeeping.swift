@@ -1,0 +1,229 @@
+import Foundation
+import GRDB
+
+extension StoreSchema {
+    /// The format that this program writes; older ones are brought up, newer ones refused.
+    static let formatVersion = 3
+
+    /// Makes the bookkeeping tables, or brings those of an older format up, in one transaction.
+    ///
+    /// - Throws: `ImportError` when the store is of a newer format.
+    static func prepareBookkeeping(_ database: Database, store: String) throws {
+        try checkFormat(database, store: store)
+        let lacksErrors = try !database.tableExists(ErrorGroupTable.name)
+        try database.execute(sql: bookkeeping)
+        try MergeLog.prepare(database)
+        if lacksErrors { try ErrorGroupTable.fill(database) }
+        try database.execute(
+            sql: "INSERT OR REPLACE INTO _import_meta (key, value) VALUES ('format', ?)",
+            arguments: [formatVersion]
+        )
+    }
+
+    /// - Throws: `ImportError` when the store is of a newer format.
+    static func checkFormat(_ database: Database, store: String) throws {
+        guard try database.tableExists("_import_meta") else { return }
+        let version = try Int.fetchOne(database, sql: "SELECT value FROM _import_meta WHERE key = 'format'") ?? 0
+        guard version <= formatVersion else {
+            throw ImportError(
+                .cannotCreate,
+                "\(store): has the format \(version), and this program knows formats up to \(formatVersion)",
+                advice: "Use a newer version of the program."
+            )
+        }
+        try checkBookkeeping(database, version: version, store: store)
+    }
+
+    /// Reading a table that somebody else has made would fail where no error is expected.
+    ///
+    /// The tables are strict (<https://www.sqlite.org/stricttables.html>): made by the same statement, they hold values of
+    /// the same types. A store of an older format lacks the tables that came later, until an import brings it up.
+    private static func checkBookkeeping(_ database: Database, version: Int, store: String) throws {
+        let statements =
+            "SELECT name, sql FROM sqlite_master WHERE type = 'table' AND name LIKE '\\_import\\_%' ESCAPE '\\'"
+        let expected = try DatabaseQueue().write { model in
+            try model.execute(sql: bookkeeping)
+            return try Row.fetchAll(model, sql: statements)
+        }
+        let found = try Row.fetchAll(database, sql: statements)
+        let names = Set(found.map { $0["name"] as String })
+        for table in expected where !found.contains(table) {
+            if version < formatVersion, !names.contains(table["name"]) { continue }
+            throw ImportError(
+                .badInput,
+                "\(store): its table \(table["name"] as String) is not as this program makes it",
+                advice: "Import into another store."
+            )
+        }
+    }
+
+    /// The bookkeeping tables (DESIGN §8).
+    private static let bookkeeping = """
+        CREATE TABLE IF NOT EXISTS _import_meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS _import_model (id INTEGER PRIMARY KEY, model TEXT NOT NULL) STRICT;
+        CREATE TABLE IF NOT EXISTS _import_job (
+            id INTEGER PRIMARY KEY,
+            token TEXT NOT NULL,
+            state TEXT NOT NULL,
+            message TEXT,
+            options TEXT NOT NULL,
+            model INTEGER REFERENCES _import_model (id),
+            is_model_final INTEGER NOT NULL DEFAULT 1,
+            chunk_directory TEXT NOT NULL,
+            started TEXT NOT NULL,
+            finished TEXT
+        ) STRICT;
+        CREATE TABLE IF NOT EXISTS _import_source (
+            job INTEGER NOT NULL,
+            position INTEGER NOT NULL,
+            description TEXT NOT NULL,
+            shape TEXT NOT NULL,
+            entities TEXT NOT NULL,
+            PRIMARY KEY (job, position)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS _import_entity (
+            job INTEGER NOT NULL,
+            position INTEGER NOT NULL,
+            entity TEXT NOT NULL,
+            table_name TEXT NOT NULL,
+            rows_before INTEGER NOT NULL,
+            last_rowid_before INTEGER NOT NULL,
+            made_table INTEGER NOT NULL,
+            records_read INTEGER NOT NULL DEFAULT 0,
+            inserted INTEGER NOT NULL DEFAULT 0,
+            updated INTEGER NOT NULL DEFAULT 0,
+            unchanged INTEGER NOT NULL DEFAULT 0,
+            ignored INTEGER NOT NULL DEFAULT 0,
+            rejected INTEGER NOT NULL DEFAULT 0,
+            PRIMARY KEY (job, position)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS _import_chunk (
+            job INTEGER NOT NULL,
+            source INTEGER NOT NULL,
+            first_byte INTEGER NOT NULL,
+            entity INTEGER NOT NULL,
+            end_byte INTEGER NOT NULL,
+            source_hash TEXT NOT NULL,
+            first_ordinal INTEGER NOT NULL,
+            records INTEGER NOT NULL,
+            inserted INTEGER NOT NULL,
+            first_rowid INTEGER,
+            last_rowid INTEGER,
+            is_complete INTEGER NOT NULL,
+            PRIMARY KEY (job, source, first_byte, entity)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS _import_marker (
+            job INTEGER PRIMARY KEY,
+            source INTEGER NOT NULL,
+            byte_offset INTEGER NOT NULL,
+            record_ordinal INTEGER NOT NULL,
+            record_path TEXT NOT NULL,
+            chunk_start TEXT NOT NULL,
+            chunk_records INTEGER NOT NULL,
+            chunk_hash TEXT NOT NULL,
+            bytes INTEGER NOT NULL,
+            chunks_done INTEGER NOT NULL,
+            commits INTEGER NOT NULL,
+            seconds REAL NOT NULL
+        ) STRICT;
+        CREATE TABLE IF NOT EXISTS _import_reject (
+            id INTEGER PRIMARY KEY,
+            job INTEGER NOT NULL,
+            ordinal INTEGER NOT NULL,
+            entity TEXT NOT NULL,
+            source INTEGER NOT NULL,
+            byte_offset INTEGER NOT NULL,
+            length INTEGER NOT NULL,
+            errors TEXT NOT NULL,
+            record BLOB NOT NULL,
+            state TEXT NOT NULL DEFAULT 'open'
+        ) STRICT;
+        CREATE INDEX IF NOT EXISTS _import_reject_order ON _import_reject (job, ordinal);
+        CREATE TABLE IF NOT EXISTS _import_ledger (
+            job INTEGER NOT NULL,
+            entity TEXT NOT NULL,
+            attribute TEXT NOT NULL,
+            kind TEXT NOT NULL,
+            count INTEGER NOT NULL,
+            PRIMARY KEY (job, entity, attribute, kind)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS _import_deferred_identifier (
+            job INTEGER NOT NULL,
+            entity INTEGER NOT NULL,
+            PRIMARY KEY (job, entity)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS _import_presence (
+            job INTEGER NOT NULL,
+            entity INTEGER NOT NULL,
+            first_rowid INTEGER NOT NULL,
+            runs BLOB NOT NULL,
+            PRIMARY KEY (job, entity, first_rowid)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS _import_place (
+            job INTEGER NOT NULL,
+            entity INTEGER NOT NULL,
+            first_rowid INTEGER NOT NULL,
+            source INTEGER NOT NULL,
+            places BLOB NOT NULL,
+            PRIMARY KEY (job, entity, first_rowid)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS _import_error (
+            id INTEGER PRIMARY KEY,
+            job INTEGER NOT NULL,
+            entity TEXT NOT NULL,
+            key_path TEXT NOT NULL,
+            code TEXT NOT NULL,
+            expected TEXT NOT NULL,
+            found TEXT NOT NULL,
+            count INTEGER NOT NULL,
+            first_source INTEGER NOT NULL,
+            first_byte_offset INTEGER NOT NULL,
+            first_ordinal INTEGER NOT NULL,
+            UNIQUE (job, entity, key_path, code, expected, found)
+        ) STRICT;
+        CREATE TABLE IF NOT EXISTS _import_dropped_index (
+            job INTEGER NOT NULL,
+            entity INTEGER NOT NULL,
+            number INTEGER NOT NULL,
+            table_name TEXT NOT NULL,
+            name TEXT NOT NULL,
+            sql TEXT NOT NULL,
+            is_identifier INTEGER NOT NULL,
+            PRIMARY KEY (job, entity, number)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS _import_index (
+            job INTEGER NOT NULL,
+            position INTEGER NOT NULL,
+            attributes TEXT NOT NULL,
+            PRIMARY KEY (job, position)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS _import_reject_key (reject INTEGER PRIMARY KEY, record_key TEXT NOT NULL) STRICT;
+        CREATE TABLE IF NOT EXISTS _import_retry (
+            job INTEGER NOT NULL,
+            ordinal INTEGER NOT NULL,
+            reject INTEGER NOT NULL,
+            entity INTEGER NOT NULL,
+            is_text INTEGER NOT NULL,
+            record_key TEXT,
+            outcome TEXT,
+            PRIMARY KEY (job, ordinal)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS _import_merge (
+            sequence INTEGER PRIMARY KEY,
+            stamp INTEGER NOT NULL,
+            job INTEGER NOT NULL,
+            commits INTEGER NOT NULL,
+            is_finished INTEGER NOT NULL,
+            needs_refresh INTEGER NOT NULL,
+            source INTEGER NOT NULL,
+            byte_offset INTEGER NOT NULL,
+            record_ordinal INTEGER NOT NULL,
+            record_path BLOB NOT NULL,
+            bytes INTEGER NOT NULL,
+            chunks_done INTEGER NOT NULL,
+            seconds REAL NOT NULL,
+            changes BLOB NOT NULL,
+            totals BLOB NOT NULL
+        ) STRICT;
+        """
+}

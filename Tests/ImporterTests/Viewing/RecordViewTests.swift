@@ -332,32 +332,26 @@ struct RecordViewTests {
         let inlet = NotificationInlet()
         let (stream, feed) = AsyncStream<MergeNotification>.makeStream()
         let taking = Task { await inlet.take(from: stream) }
-        let sleeps = Shared(0)
-        let start = ContinuousClock.now
-        let clock = ViewClock(
-            now: { ContinuousClock.now - start },
-            sleep: { duration in
-                sleeps.change { $0 += 1 }
-                try? await Task.sleep(for: duration)
-            }
-        )
+        let clock = StoppedClock()
         let merge = try ViewedStore(isKeyed: false).notification()
-        let feeding = Task {
-            try await Task.sleep(for: .milliseconds(50))
-            feed.yield(merge)
-        }
-        guard case .merge = try await inlet.next(until: .seconds(100), clock) else {
+        async let first = inlet.next(until: .seconds(100), clock.view)
+        while clock.sleeps.begun < 1 { await Task.yield() }
+        feed.yield(merge)
+        guard case .merge = try await first else {
             Issue.record("something else came")
             return
         }
-        guard case .time = try await inlet.next(until: clock.now() + .milliseconds(200), clock) else {
+        async let second = inlet.next(until: .seconds(200), clock.view)
+        // The first alarm has ended, and has had every opportunity to wake the second wait.
+        while clock.sleeps.begun < 2 || clock.sleeps.ended < 1 { await Task.yield() }
+        for _ in 0..<1_000 { await Task.yield() }
+        #expect(clock.sleeps.begun == 2)
+        clock.set(.seconds(200))
+        guard case .time = try await second else {
             Issue.record("it is not time")
             return
         }
-        // A task may wake a little early.
-        #expect(sleeps.value <= 10)
         feed.finish()
-        try await feeding.value
         await taking.value
     }
 

@@ -210,3 +210,37 @@ final class ToldClock: Sendable {
         )
     }
 }
+
+/// A clock that stands until it is set.
+///
+/// Who sleeps wakes when it is set; who is cancelled wakes once another one sleeps, which is as late as can be.
+final class StoppedClock: Sendable {
+    private struct State {
+        var time = Duration.zero
+        var sleeps = (begun: 0, ended: 0)
+    }
+
+    private let state = Mutex(State())
+
+    var sleeps: (begun: Int, ended: Int) { state.withLock { $0.sleeps } }
+
+    func set(_ time: Duration) {
+        state.withLock { $0.time = time }
+    }
+
+    var view: ViewClock {
+        ViewClock(
+            now: { self.state.withLock { $0.time } },
+            sleep: { duration in
+                let (end, number) = self.state.withLock { state in
+                    state.sleeps.begun += 1
+                    return (state.time + duration, state.sleeps.begun)
+                }
+                while self.state.withLock({ $0.time < end && !(Task.isCancelled && $0.sleeps.begun > number) }) {
+                    await Task.yield()
+                }
+                self.state.withLock { $0.sleeps.ended += 1 }
+            }
+        )
+    }
+}

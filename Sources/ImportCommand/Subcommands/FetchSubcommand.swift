@@ -84,6 +84,7 @@ struct FetchSubcommand: ParsableCommand {
             throw ValidationError("--json and --format \(format) exclude each other")
         }
         if let limit, limit < 0 { throw ValidationError("--limit must not be negative") }
+        for text in sort { _ = try RecordSort.list(text) }
         if offset < 0 { throw ValidationError("--offset must not be negative") }
         if count && printModel { throw ValidationError("--count and --print-model exclude each other") }
     }
@@ -99,7 +100,7 @@ struct FetchSubcommand: ParsableCommand {
         let request = FetchRequest(
             entity: entity.name,
             predicate: predicate,
-            sort: try sort.flatMap { try Self.sorts($0) },
+            sort: try sort.flatMap { try RecordSort.list($0) },
             offset: offset,
             limit: limit
         )
@@ -161,33 +162,6 @@ struct FetchSubcommand: ParsableCommand {
         }
         try StandardOutput.write(pending + table.end())
         return isConsistent
-    }
-
-    /// `created:desc,name:nocase` as sort descriptors.
-    static func sorts(_ text: String) throws -> [RecordSort] {
-        try text.split(separator: ",", omittingEmptySubsequences: false).map { term in
-            var words = term.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
-            var sort = RecordSort("")
-            while words.count > 1, let word = words.last {
-                if word == "asc" || word == "desc" {
-                    sort.ascending = word == "asc"
-                } else if let collation = RecordSort.Collation(rawValue: word) {
-                    sort.collation = collation
-                } else {
-                    break
-                }
-                words.removeLast()
-            }
-            sort.attribute = words.joined(separator: ":")
-            guard !sort.attribute.isEmpty else {
-                throw ImportError(
-                    .usage,
-                    "--sort: a name is missing in '\(text)'",
-                    advice: "Write --sort name or --sort created:desc,name."
-                )
-            }
-            return sort
-        }
     }
 }
 

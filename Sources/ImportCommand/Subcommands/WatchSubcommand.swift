@@ -19,7 +19,7 @@ struct WatchSubcommand: ParsableCommand {
             KEYS
               q                      quit
               Tab, Shift-Tab         next, previous entity
-              s, S                   sort by the next, previous column; r: the other way round
+              s, S                   sort by the next, previous attribute; r: the other way round
               arrows, PgUp, PgDn     other rows and columns; g, G: first and last rows
               Ctrl-L                 draw everything again
 
@@ -33,18 +33,24 @@ struct WatchSubcommand: ParsableCommand {
     @Argument(help: "The store; it need not be there yet.")
     var store: String
 
-    @Option(help: ArgumentHelp("Entity to begin with.", discussion: "Default: the import's first.", valueName: "name"))
+    @Option(
+        help: ArgumentHelp(
+            "Entity to begin with, on a terminal.",
+            discussion: "Default: the import's first.",
+            valueName: "name"
+        )
+    )
     var entity: String?
 
     @Option(
         help: ArgumentHelp(
-            "Columns to sort its rows by; ':desc' behind one for the largest first.",
-            discussion: "Default: the newest rows first.",
-            valueName: "column,..."
-        ),
-        transform: Self.sorts
+            "Sort its records by these attributes; after a name :desc turns the order, :nocase ignores the case of "
+                + "ASCII letters.",
+            discussion: "Default: the newest records first.",
+            valueName: "name[:desc],…"
+        )
     )
-    var sort: [StoreWindow.Sort] = []
+    var sort: [String] = []
 
     @Flag(help: "Stay when the import is finished.")
     var follow = false
@@ -54,11 +60,13 @@ struct WatchSubcommand: ParsableCommand {
 
     func validate() throws {
         if store.isEmpty { throw ValidationError("the store's path is empty") }
+        for text in sort { _ = try RecordSort.list(text) }
     }
 
     func run() throws {
         try checkFolder()
         let interruption = Interruption()
+        let sort = try sort.flatMap { try RecordSort.list($0) }
         let options = WatchScreen.Options(store: store, entity: entity, sort: sort, follows: follow)
         let place = json ? nil : WatchScreen.Place(options, output: STDOUT_FILENO)
         SignalForwarding.start(to: interruption)
@@ -82,19 +90,6 @@ struct WatchSubcommand: ParsableCommand {
         var isDirectory: ObjCBool = false
         guard FileManager.default.fileExists(atPath: folder, isDirectory: &isDirectory), isDirectory.boolValue else {
             throw ImportError(.noInput, "\(store): its folder does not exist", advice: "Check the path.")
-        }
-    }
-
-    private static func sorts(_ text: String) throws -> [StoreWindow.Sort] {
-        try text.split(separator: ",", omittingEmptySubsequences: false).map { part in
-            var column = part
-            var ascending = true
-            for (suffix, isAscending) in [(":asc", true), (":desc", false)] where part.hasSuffix(suffix) {
-                column = part.dropLast(suffix.count)
-                ascending = isAscending
-            }
-            guard !column.isEmpty else { throw ValidationError("'\(text)' has an empty name between its commas") }
-            return StoreWindow.Sort(String(column), ascending: ascending)
         }
     }
 }

@@ -22,7 +22,7 @@ struct WatchLayout {
         var keys = 0
     }
 
-    /// How many rows of the window there is room for.
+    /// How many records there is room for.
     func pageRows(for state: WatchState) -> Int { rows(for: state).table }
 
     /// The screen.
@@ -94,7 +94,7 @@ struct WatchLayout {
     }
 
     private func drawTitle(_ state: WatchState, on screen: inout TerminalScreen) {
-        let text = state.message ?? state.figures.stateText
+        let text = state.message ?? state.trouble ?? state.figures.stateText
         let room = size.columns - 2
         let stateColumns = min(TextWidth.columns(of: TerminalText.escaped(text)), room)
         let nameRoom = room - stateColumns - 2
@@ -219,35 +219,37 @@ struct WatchLayout {
         at time: Double,
         on screen: inout TerminalScreen
     ) {
-        guard rows.table > 0, let window = state.window else { return }
-        let names = Array(window.columns.dropFirst(state.firstColumn))
+        guard rows.table > 0, let records = state.records else { return }
+        let shown = Array(records.attributes.enumerated().dropFirst(state.firstColumn))
         var row = first
         // The last column takes what is left.
         var places: [(start: Int, columns: Int)] = []
         var column = 2
-        for (index, name) in names.enumerated() {
+        for (index, attribute) in shown {
             let room = size.columns - column
             guard room > 0 else { break }
-            let wanted = max(state.columnWidths[name] ?? 1, Self.heading(name, state.sort, isUnicode).columns)
-            places.append((column, index == names.count - 1 ? room : min(wanted, room)))
+            let heading = Self.heading(attribute.name, records.request.sort, isUnicode)
+            let wanted = max(state.columnWidths[index], heading.columns)
+            places.append((column, index == records.attributes.count - 1 ? room : min(wanted, room)))
             column += wanted + 2
         }
         if rows.tableHeading > 0 {
-            for (name, place) in zip(names, places) {
-                let heading = Self.heading(name, state.sort, isUnicode).text
+            for ((_, attribute), place) in zip(shown, places) {
+                let heading = Self.heading(attribute.name, records.request.sort, isUnicode).text
                 screen.put(heading, row: row, column: place.start, limit: place.columns, style: .bold)
             }
             row += 1
         }
-        for record in window.rows.prefix(rows.table) {
+        for record in records.records.prefix(rows.table) {
             let mark = state.mark(of: record.rowID, at: time)
             let style: TerminalScreen.Style = mark == .new ? .good : mark == .changed ? .warning : .plain
             if let mark { screen.put(mark == .new ? "+" : "*", row: row, column: 0, style: style) }
-            for (index, (value, place)) in zip(record.values, places).enumerated() {
-                let text = WatchText.text(value)
+            for ((index, attribute), place) in zip(shown, places) {
+                let value = record.values[index]
+                let text = WatchText.text(value, of: attribute)
                 var start = place.start
                 if WatchText.isNumber(value) {
-                    start += max(min(state.columnWidths[names[index]] ?? 0, place.columns) - text.count, 0)
+                    start += max(min(state.columnWidths[index], place.columns) - text.count, 0)
                 }
                 screen.put(
                     text,
@@ -261,13 +263,13 @@ struct WatchLayout {
         }
     }
 
-    /// A column's name with an arrow where it is sorted by.
+    /// An attribute's name with an arrow where it is sorted by.
     private static func heading(
         _ name: String,
-        _ sort: [StoreWindow.Sort],
+        _ sort: [RecordSort],
         _ isUnicode: Bool
     ) -> (text: String, columns: Int) {
-        let sorted = sort.first { $0.column.utf8.elementsEqual(name.utf8) }
+        let sorted = sort.first { $0.attribute.utf8.elementsEqual(name.utf8) }
         let arrow = sorted.map { $0.ascending ? (isUnicode ? "▲" : "^") : (isUnicode ? "▼" : "v") } ?? ""
         return (arrow + name, arrow.count + WatchText.columns(of: TerminalText.escaped(name)))
     }

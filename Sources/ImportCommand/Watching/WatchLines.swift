@@ -24,7 +24,7 @@ struct WatchLines {
         var last = ""
         let start = ContinuousClock.now
         while true {
-            if try !watch.connect() { figures.look = StoreLook() }
+            if try watch.connect() == nil { figures.look = StoreLook() }
             if let look = try watch.look() { figures.look = look }
             var frame = meter.add(figures.snapshot, elapsed: start.duration(to: .now) / .seconds(1))
             frame.elapsed = figures.look.seconds

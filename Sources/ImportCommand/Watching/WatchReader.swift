@@ -5,25 +5,52 @@ import Synchronization
 
 /// Reads a store on a thread of its own, so that a key is never waited for by a query.
 ///
-/// It looks at most 10 times a second, and so seldom that it takes about a fortieth of one processor.
+/// It looks at most 10 times a second, and so seldom that looking how far the import is takes about a hundredth of one
+/// processor, and reading records a fiftieth.
 final class WatchReader: Sendable {
     /// What was read since it was last asked.
     struct Findings: Sendable {
-        /// Whether the store is there.
+        /// Whether there is a store that holds an import.
         var isThere: Bool?
         var look: StoreLook?
-        var window: (request: StoreWindow.Request, window: StoreWindow?)?
+        var records: WatchedRecords?
+        /// What went wrong at the last look; nil once it has gone well again.
         var error: ImportError?
+
+        /// Whether there is anything in it that was not in the one before.
+        func isNews(after last: Findings) -> Bool {
+            look != nil || records != nil || isThere != last.isThere || error != nil || last.error != nil
+        }
     }
 
     private struct State {
-        var request: StoreWindow.Request?
+        var request: WatchedRecords.Request?
         var isStopped = false
         var findings: Findings?
     }
 
-    private static let interval = 0.1
-    private static let share = 40.0
+    /// When something is to be done again, by what it has cost.
+    private struct Pace {
+        private static let interval = 0.1
+
+        /// The time spent is to all time as 1 to this.
+        let share: Double
+        private(set) var next = DispatchTime.now()
+
+        init(share: Double) {
+            self.share = share
+        }
+
+        /// Does it.
+        mutating func measure<Result>(_ body: () throws -> Result) rethrows -> Result {
+            let start = ThreadTime.now
+            defer { next = .now() + max(Self.interval, (ThreadTime.now - start) * share) }
+            return try body()
+        }
+
+        /// Whatever it has cost does not count.
+        mutating func beginAnew() { next = .now() + Self.interval }
+    }
 
     private let state = Mutex(State())
     private let bell = DispatchSemaphore(value: 0)
@@ -35,8 +62,8 @@ final class WatchReader: Sendable {
         Thread.detachNewThread { [self] in read(StoreWatch(store: store), wake) }
     }
 
-    /// Says which rows are wanted; others are not read any more.
-    func ask(_ request: StoreWindow.Request?) {
+    /// Says which records are wanted; others are not read any more.
+    func ask(_ request: WatchedRecords.Request?) {
         let isNew = state.withLock { state in
             defer { state.request = request }
             return state.request != request
@@ -59,35 +86,41 @@ final class WatchReader: Sendable {
     }
 
     private func read(_ watch: StoreWatch, _ wake: @Sendable () -> Void) {
-        var answered: StoreWindow.Request?
-        var next = DispatchTime.now()
-        var isFirst = true
+        var records: RecordWatch?
+        var answered: WatchedRecords.Request?
+        var (looking, reading) = (Pace(share: 100), Pace(share: 50))
+        var last = Findings()
         while true {
-            _ = bell.wait(timeout: next)
+            _ = bell.wait(timeout: min(looking.next, reading.next))
             let (request, isStopped) = state.withLock { ($0.request, $0.isStopped) }
             guard !isStopped else { return }
-            let isDue = DispatchTime.now() >= next
-            guard isDue || request != answered else { continue }
-            var start = ThreadTime.now
+            let now = DispatchTime.now()
+            let isNew = request != answered
+            guard now >= looking.next || now >= reading.next || isNew else { continue }
             var findings = Findings()
-            do throws(ImportError) {
-                findings.isThere = try Self.importError { try watch.connect() }
-                // What is done once does not count.
-                start = ThreadTime.now
-                if isDue { findings.look = try Self.importError { try watch.look() } }
-                if let request, findings.look != nil || request != answered {
-                    findings.window = (request, try Self.importError { try watch.window(request) })
-                    answered = request
+            do {
+                let reader = try watch.connect()
+                findings.isThere = reader != nil
+                let isOther = reader !== records?.reader
+                if isOther { records = try reader.map { try RecordWatch($0) } }
+                if now >= looking.next {
+                    findings.look = try looking.measure { try watch.look() }
+                    // The first look is at many chunks maybe, and no measure for the next.
+                    if isOther { looking.beginAnew() }
                 }
+                if now >= reading.next || isNew {
+                    findings.records = try reading.measure { try request.flatMap { try records?.read($0) } }
+                }
+                answered = request
             } catch {
-                findings.error = error
+                looking.beginAnew()
+                reading.beginAnew()
+                findings.error = error as? ImportError ?? ImportError(.software, "\(error)")
             }
+            guard findings.isNews(after: last) else { continue }
+            last = findings
             add(findings)
             wake()
-            let cost = ThreadTime.now - start
-            // The first look is at many chunks maybe, and no measure for the next.
-            next = .now() + max(Self.interval, isFirst ? 0 : cost * Self.share)
-            isFirst = findings.look == nil && isFirst
         }
     }
 
@@ -96,19 +129,15 @@ final class WatchReader: Sendable {
             var findings = state.findings ?? Findings()
             findings.isThere = new.isThere ?? findings.isThere
             findings.look = new.look ?? findings.look
-            findings.window = new.window ?? findings.window
-            findings.error = new.error ?? findings.error
+            if var records = new.records {
+                if let old = findings.records, old.request == records.request {
+                    records.new.formUnion(old.new)
+                    records.changed.formUnion(old.changed)
+                }
+                findings.records = records
+            }
+            findings.error = new.error
             state.findings = findings
-        }
-    }
-
-    private static func importError<Result>(_ body: () throws -> Result) throws(ImportError) -> Result {
-        do {
-            return try body()
-        } catch let error as ImportError {
-            throw error
-        } catch {
-            throw ImportError(.software, "\(error)")
         }
     }
 }

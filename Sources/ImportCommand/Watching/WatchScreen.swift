@@ -22,7 +22,7 @@ final class WatchScreen {
     struct Options: Sendable {
         var store: String
         var entity: String?
-        var sort: [StoreWindow.Sort] = []
+        var sort: [RecordSort] = []
         /// Whether it stays when the job is finished.
         var follows = false
     }
@@ -48,9 +48,9 @@ final class WatchScreen {
         }
     }
 
-    /// In seconds: a picture takes at most a fiftieth of one processor.
+    /// In seconds: a picture takes at most a sixty-sixth of one processor.
     private static let drawInterval = 0.1
-    private static let drawShare = 50.0
+    private static let drawShare = 66.0
 
     private let options: Options
     private let terminal: TerminalMode
@@ -186,20 +186,16 @@ final class WatchScreen {
 
     private func take(_ findings: WatchReader.Findings, at now: Double) -> Ending? {
         isDirty = true
-        if let error = findings.error {
-            // An import is not ended by its view.
-            guard own != nil else { return .failed(error) }
-            state.message = error.message
-        }
+        // An import is not ended by its view, nor a view by a lock that another program holds for long.
+        if let error = findings.error, own == nil, error.code != .inUse { return .failed(error) }
+        state.trouble = findings.error?.message
         do {
             if let look = findings.look { try state.take(look) }
+            if findings.isThere == false, state.figures.look.job != nil { try state.take(StoreLook()) }
         } catch {
             return .failed(error as? ImportError ?? ImportError(.software, "\(error)"))
         }
-        if findings.isThere == false {
-            if state.figures.look.job != nil { try? state.take(StoreLook()) }
-        }
-        if let (request, window) = findings.window { state.take(window, for: request, at: now) }
+        if let records = findings.records { state.take(records, at: now) }
         let isOver = state.figures.look.state == .finished && own == nil && !options.follows
         if isOver { measure(at: now, isLast: true) }
         return isOver ? .finished : nil

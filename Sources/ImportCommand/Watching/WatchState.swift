@@ -1,6 +1,6 @@
 import Importer
 
-/// What the screen shows: figures, the window that was asked for, and which of its rows are new.
+/// What the screen shows: figures, the records that were asked for, and which of them are new.
 ///
 /// Pure: keys, figures and times in, requests out.
 struct WatchState: Sendable {
@@ -19,8 +19,6 @@ struct WatchState: Sendable {
 
     /// How long a row is marked, in seconds.
     static let markDuration = 3.0
-    /// So many rows are remembered to tell new ones from those that were seen.
-    private static let mostKnown = 5_000
 
     /// What the store is called.
     let store: String
@@ -29,29 +27,28 @@ struct WatchState: Sendable {
     var history = WatchHistory()
     /// Something to be said, in place of the state.
     var message: String?
+    /// What stands in the way of reading the store, as long as it does.
+    var trouble: String?
     /// The place of the shown entity among the figures' entities.
     private(set) var place = 0
-    private(set) var window: StoreWindow?
+    private(set) var records: WatchedRecords?
     private(set) var offset = 0
     private(set) var firstColumn = 0
-    /// By table: how its rows are sorted; without any, the newest come first.
-    private var sorts: [String: [StoreWindow.Sort]] = [:]
+    /// By table: how its records are sorted; without any, the newest come first.
+    private var sorts: [String: [RecordSort]] = [:]
     private var marks: [Int64: (mark: Mark, time: Double)] = [:]
-    private var known: [Int64: [StoreWindow.Value]] = [:]
-    /// The request that `window` answers; marks are for what changes while it stays the same.
-    private var answered: StoreWindow.Request?
-    /// The widest that each column has been, so that columns do not jump.
-    private(set) var columnWidths: [String: Int] = [:]
-    /// Rows of the window that the last layout had room for.
+    /// The widest that each attribute's column has been, so that columns do not jump.
+    private(set) var columnWidths: [Int] = []
+    /// Records that the last layout had room for.
     var pageRows = 10
     private let wantedEntity: String?
-    private let wantedSort: [StoreWindow.Sort]
+    private let wantedSort: [RecordSort]
 
     /// - Parameters:
     ///   - store: its name.
     ///   - entity: the entity to begin with; nil for the job's first.
     ///   - sort: how that one is sorted.
-    init(store: String, entity: String? = nil, sort: [StoreWindow.Sort] = []) {
+    init(store: String, entity: String? = nil, sort: [RecordSort] = []) {
         self.store = store
         wantedEntity = entity
         wantedSort = sort
@@ -63,18 +60,12 @@ struct WatchState: Sendable {
     }
 
     /// How the shown entity is sorted.
-    var sort: [StoreWindow.Sort] { entity.flatMap { sorts[$0.table] } ?? [] }
+    var sort: [RecordSort] { entity.flatMap { sorts[$0.table] } ?? [] }
 
-    /// The window to read; nil while there is no entity.
-    var request: StoreWindow.Request? {
+    /// The records to read; nil while there is no entity.
+    var request: WatchedRecords.Request? {
         entity.map {
-            StoreWindow.Request(
-                table: $0.table,
-                sort: sort,
-                offset: offset,
-                limit: max(pageRows, 1),
-                firstColumn: firstColumn
-            )
+            WatchedRecords.Request(entity: $0.name, sort: sort, offset: offset, limit: max(pageRows, 1))
         }
     }
 
@@ -116,40 +107,28 @@ struct WatchState: Sendable {
         }
     }
 
-    /// Takes in the rows that `request` has read.
-    mutating func take(_ window: StoreWindow?, for request: StoreWindow.Request, at time: Double) {
-        guard request == self.request || (request.table == entity?.table && self.window == nil) else { return }
-        guard let window else {
-            self.window = nil
-            return
-        }
+    /// Takes in the records that were asked for.
+    mutating func take(_ new: WatchedRecords, at time: Double) {
+        // An answer to what is not asked any more is none, unless there is nothing else to show.
+        guard let request, new.request == request || records == nil && new.request.isBeside(request) else { return }
         marks = marks.filter { time - $0.value.time < Self.markDuration }
-        let isSame = request == answered
-        for row in window.rows {
-            if isSame {
-                if let before = known[row.rowID] {
-                    if before != row.values { marks[row.rowID] = (.changed, time) }
-                } else {
-                    marks[row.rowID] = (.new, time)
-                }
+        for row in new.changed { marks[row] = (.changed, time) }
+        for row in new.new { marks[row] = (.new, time) }
+        if records?.attributes.map(\.name) != new.attributes.map(\.name) {
+            columnWidths = new.attributes.map { WatchText.columns(of: $0.name) }
+        }
+        for record in new.records {
+            for (place, value) in record.values.enumerated() where columnWidths[place] < WatchText.widestColumn {
+                let columns = WatchText.columns(of: WatchText.text(value, of: new.attributes[place]))
+                columnWidths[place] = max(columnWidths[place], columns)
             }
         }
-        if known.count > Self.mostKnown { known = [:] }
-        for row in window.rows { known[row.rowID] = row.values }
-        for (index, column) in window.columns.dropFirst(request.firstColumn).prefix(request.columnLimit).enumerated() {
-            var width = max(columnWidths[column] ?? 0, WatchText.columns(of: column))
-            for row in window.rows where row.values.indices.contains(index) {
-                width = max(width, WatchText.columns(of: row.values[index]))
-            }
-            columnWidths[column] = width
-        }
-        self.window = window
-        answered = request
+        records = new
     }
 
     private mutating func forgetRows() {
-        (window, answered, offset, firstColumn) = (nil, nil, 0, 0)
-        (marks, known, columnWidths) = ([:], [:], [:])
+        (records, offset, firstColumn) = (nil, 0, 0)
+        (marks, columnWidths) = ([:], [])
     }
 
     // MARK: Keys
@@ -185,26 +164,27 @@ struct WatchState: Sendable {
     }
 
     private mutating func scroll(to wanted: Int) {
-        let count = Int(clamping: entity?.rowCount ?? 0)
-        offset = max(min(wanted, count - pageRows), 0)
+        offset = max(min(wanted, (records?.total ?? 0) - pageRows), 0)
     }
 
     private mutating func scrollColumns(to wanted: Int) {
-        firstColumn = max(min(wanted, (window?.columns.count ?? 1) - 1), 0)
+        firstColumn = max(min(wanted, (records?.attributes.count ?? 1) - 1), 0)
     }
 
-    /// Sorts by the next column; behind the last one the newest rows come first again.
+    /// Sorts by the next attribute; behind the last one the newest records come first again.
     private mutating func cycleSort(by step: Int) {
-        guard let entity, let columns = window?.columns, !columns.isEmpty else { return }
-        let now = sort.first.flatMap { sort in columns.firstIndex { $0.utf8.elementsEqual(sort.column.utf8) } } ?? -1
-        let next = (now + 1 + step + columns.count + 1) % (columns.count + 1) - 1
-        sorts[entity.table] = next < 0 ? [] : [StoreWindow.Sort(columns[next])]
+        guard let entity, let names = records?.attributes.map(\.name), !names.isEmpty else { return }
+        let now = sort.first.flatMap { sort in names.firstIndex { $0.utf8.elementsEqual(sort.attribute.utf8) } } ?? -1
+        let next = (now + 1 + step + names.count + 1) % (names.count + 1) - 1
+        sorts[entity.table] = next < 0 ? [] : [RecordSort(names[next])]
         offset = 0
     }
 
     private mutating func reverse() {
         guard let entity, !sort.isEmpty else { return }
-        sorts[entity.table] = sort.map { StoreWindow.Sort($0.column, ascending: !$0.ascending) }
+        sorts[entity.table] = sort.map {
+            RecordSort($0.attribute, ascending: !$0.ascending, collation: $0.collation)
+        }
         offset = 0
     }
 }

@@ -1,3 +1,4 @@
+import ImportModel
 import Importer
 
 /// Stored values and rates as text for the screen.
@@ -8,25 +9,21 @@ enum WatchText {
     private static let asciiBlocks = Array("_.-=+*#@")
 
     /// A value as it is shown; control characters are escaped when it is put on a screen.
-    static func text(_ value: StoreWindow.Value) -> String {
+    static func text(_ value: Record.Value, of attribute: AttributeDescription) -> String {
         switch value {
         case .null: "NULL"
-        case .integer(let number): String(number)
-        case .real(let number): String(number)
-        case .text(let bytes): TerminalText.escaped(whole(bytes))
         case .blob(let bytes): "x'" + bytes.prefix(16).map(hex).joined() + (bytes.count > 16 ? "…" : "'")
+        default: TerminalText.escaped(attribute.text(of: value))
         }
     }
 
-    /// The columns that it wants, up to the widest.
-    static func columns(of value: StoreWindow.Value) -> Int { columns(of: text(value)) }
-
+    /// The columns that a text wants, up to the widest.
     static func columns(of text: String) -> Int {
         min(TextWidth.columns(of: String(text.prefix(widestColumn + 1))), widestColumn)
     }
 
     /// Whether it stands at the right of its column.
-    static func isNumber(_ value: StoreWindow.Value) -> Bool {
+    static func isNumber(_ value: Record.Value) -> Bool {
         switch value {
         case .integer, .real: true
         default: false
@@ -44,23 +41,6 @@ enum WatchText {
                 rate > 0 ? blocks[min(max(Int((rate / most * 7).rounded(.up)), 1), 7)] : blocks[0]
             }
         )
-    }
-
-    /// Text without a last character that was cut in its middle.
-    private static func whole(_ bytes: [UInt8]) -> String {
-        var end = bytes.count
-        var back = 0
-        while back < 3, end > 0, bytes[end - 1] & 0xC0 == 0x80 {
-            end -= 1
-            back += 1
-        }
-        if end > 0, bytes[end - 1] >= 0xC0 {
-            let length = bytes[end - 1] >= 0xF0 ? 4 : bytes[end - 1] >= 0xE0 ? 3 : 2
-            if length == back + 1 { end += back } else { end -= 1 }
-        } else {
-            end = bytes.count
-        }
-        return String(decoding: bytes[..<end], as: UTF8.self)
     }
 
     private static func hex(_ byte: UInt8) -> String {

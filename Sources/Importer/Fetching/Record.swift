@@ -33,9 +33,9 @@ public struct Record: Sendable, Hashable {
 }
 
 extension Record {
-    /// Takes a row whose first column is the row id; all others are values.
-    init(_ row: Row) throws {
-        self.init(rowID: row[0], values: try (1..<row.count).map { try Value(row, at: $0) })
+    /// Takes a row whose first column is the row id, and the next `count` values.
+    init(_ row: Row, count: Int) throws {
+        self.init(rowID: row[0], values: try (0..<count).map { try Value(row, at: $0 + 1) })
     }
 }
 

@@ -25,4 +25,10 @@ public struct RecordSort: Sendable, Hashable {
         self.ascending = ascending
         self.collation = collation
     }
+
+    /// Whether it is the same attribute, byte by byte, in the same order.
+    public static func == (one: RecordSort, other: RecordSort) -> Bool {
+        one.attribute.utf8.elementsEqual(other.attribute.utf8) && one.ascending == other.ascending
+            && one.collation == other.collation
+    }
 }

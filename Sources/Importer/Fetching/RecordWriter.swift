@@ -99,11 +99,17 @@ struct RecordWriter {
         output.append(UInt8(ascii: "\n"))
     }
 
+    private static func isSpecial(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: ","), UInt8(ascii: "\r"), UInt8(ascii: "\n"): true
+        default: false
+        }
+    }
+
     /// Quotes where there must be quotes (RFC 4180), and around what is empty, to tell it from null.
     private static func appendField(_ field: [UInt8], to output: inout [UInt8]) {
         let quote = UInt8(ascii: "\"")
-        let needsQuotes = field.contains { $0 == quote || $0 == UInt8(ascii: ",") || $0 == 0x0A || $0 == 0x0D }
-        guard needsQuotes || field.isEmpty || field.first == 0x20 || field.last == 0x20 else {
+        guard field.contains(where: isSpecial) || field.isEmpty || field.first == 0x20 || field.last == 0x20 else {
             output.append(contentsOf: field)
             return
         }

@@ -1,4 +1,3 @@
-import Foundation
 import GRDB
 import ImportModel
 import Synchronization
@@ -8,11 +7,7 @@ import Synchronization
 /// It has a connection of its own that only reads, never waits for an import, and sees whole commits only. It reads in
 /// short transactions, so nothing keeps the store's WAL from being taken over into the store.
 public final class StoreReader: Sendable {
-    /// The store's path.
-    public let store: String
-    private let queue: DatabaseQueue
-    /// The file that was opened.
-    private let file: FileNumber
+    private let opened: OpenedStore
     private let known = Mutex<Known?>(nil)
 
     /// The entities, and what they were read from.
@@ -31,24 +26,20 @@ public final class StoreReader: Sendable {
     }
 
     init(store: String, opening open: (String) throws -> DatabaseQueue) throws {
-        self.store = store
-        // Before it is opened: if another takes its place meanwhile, the two differ.
-        let file = FileNumber(store)
-        do {
-            queue = try open(store)
-        } catch let error as ImportError where error.code == .cannotCreate {
-            throw ImportError(.io, error.message, advice: "Give the path of a store that an import has made.")
-        }
-        guard let file else { throw Self.isGone(store) }
-        self.file = file
+        opened = try OpenedStore(store, opening: open)
         try read { database in
             database.add(collation: DecimalText.collation)
-            try StoreSchema.checkFormat(database, store: store)
             guard try database.tableExists("_import_model") else {
                 throw ImportError(.noInput, "\(store): holds no import", advice: "Check the path.")
             }
         }
     }
+
+    /// The store's path.
+    public var store: String { opened.name }
+
+    /// Whether its path still leads to the file that was opened.
+    package var isInPlace: Bool { opened.isInPlace }
 
     // MARK: Entities
 
@@ -106,24 +97,6 @@ public final class StoreReader: Sendable {
     ///
     /// - Throws: `ImportError` when the store cannot be read, or its file was replaced or deleted; what `body` throws.
     func read<Result>(_ body: (Database) throws -> Result) throws -> Result {
-        switch FileNumber(store) {
-        case file: break
-        case nil: throw Self.isGone(store)
-        default:
-            throw ImportError(
-                .noInput,
-                "\(store): is another file than when it was opened",
-                advice: "Open it again to read what is there now."
-            )
-        }
-        do {
-            return try queue.read(body)
-        } catch let error as DatabaseError {
-            throw ImportError(store: store, error)
-        }
-    }
-
-    private static func isGone(_ store: String) -> ImportError {
-        ImportError(.noInput, "\(store): is no longer there", advice: "It was moved or deleted.")
+        try opened.read(body)
     }
 }

@@ -1,4 +1,3 @@
-import Foundation
 import GRDB
 import Synchronization
 
@@ -9,7 +8,7 @@ import Synchronization
 /// A follower is meant for one reader; `follow(into:)` hands what it finds to any number of observers.
 public final class StoreFollower: Sendable {
     private struct State {
-        var database: DatabaseQueue
+        var opened: OpenedStore
         /// Whether the store has had a log at the last look.
         var hasLog = false
         var position: StorePosition
@@ -22,9 +21,6 @@ public final class StoreFollower: Sendable {
     /// Between two looks at a store in which nothing happens.
     static let longestPause = Duration.milliseconds(250)
 
-    private let store: String
-    /// What is followed, whatever has its name later.
-    private let file: FileNumber
     private let state: Mutex<State>
 
     /// Opens a store to follow it.
@@ -34,22 +30,10 @@ public final class StoreFollower: Sendable {
     ///   - position: where to go on; nil to begin with what is committed from now on.
     /// - Throws: `ImportError` when the store is not there, is no SQLite database, or is of a newer format.
     public init(store: String, from position: StorePosition? = nil) throws {
-        self.store = URL(fileURLWithPath: store).path
         // Should another file take its place just now, the first look finds out.
-        guard let file = FileNumber(self.store) else {
-            throw ImportError(.noInput, "\(store): there is no such store", advice: "Check the path.")
-        }
-        self.file = file
-        let database = try StoreConnection.reader(self.store)
-        do {
-            let end = try database.read { database in
-                try StoreSchema.checkFormat(database, store: store)
-                return try MergeLog.end(database)
-            }
-            state = Mutex(State(database: database, position: position ?? end))
-        } catch let error as DatabaseError {
-            throw ImportError(store: store, error)
-        }
+        let opened = try OpenedStore(store)
+        let end = try opened.read { try MergeLog.end($0) }
+        state = Mutex(State(opened: opened, position: position ?? end))
     }
 
     /// How far the store was followed: where a later follower goes on.
@@ -61,59 +45,34 @@ public final class StoreFollower: Sendable {
     /// - Throws: `ImportError` when the store cannot be read, was deleted or was replaced by another one.
     public func poll() throws -> MergeNotification? {
         try state.withLock { state in
-            try checkFile()
-            do {
-                // A connection that was opened while the file was empty may not notice by its data version what is
-                // committed to it afterwards.
-                if !state.hasLog {
-                    state.database = try StoreConnection.reader(store)
-                    state.dataVersion = nil
-                    try state.database.read { try StoreSchema.checkFormat($0, store: store) }
-                }
-                let database = state.database
-                let dataVersion = try database.inDatabase { database in
-                    try Int64.fetchOne(database.cachedStatement(sql: "PRAGMA data_version"))
-                }
-                guard dataVersion != state.dataVersion else { return nil }
-                let position = state.position
-                let (hasLog, reading) = try database.read { database in
-                    (try MergeLog.isThere(database), try MergeLog.read(after: position, database))
-                }
-                state.hasLog = hasLog
-                switch reading {
-                case .nothing:
-                    state.dataVersion = dataVersion
-                    return nil
-                case .next(let merge):
-                    state.position = merge.position
-                    return merge
-                case .otherStore:
-                    throw replaced
-                }
-            } catch let error as DatabaseError {
-                try checkFile()
-                throw ImportError(store: store, error)
+            // A connection that was opened while the file was empty may not notice by its data version what is
+            // committed to it afterwards.
+            if !state.hasLog {
+                state.opened = try state.opened.reopened()
+                state.dataVersion = nil
             }
+            return try state.opened.read { try Self.read(&state, $0) }
         }
     }
 
-    private func checkFile() throws {
-        let now = FileNumber(store)
-        guard now == nil || now != file else { return }
-        guard now == nil else { throw replaced }
-        throw ImportError(
-            .noInput,
-            "\(store): the store was deleted or moved while it was followed",
-            advice: "Import into it again, then follow it anew."
-        )
-    }
-
-    private var replaced: ImportError {
-        ImportError(
-            .noInput,
-            "\(store): is another store than the one that was followed",
-            advice: "Follow it anew, without the position of the other one."
-        )
+    private static func read(_ state: inout State, _ database: Database) throws -> MergeNotification? {
+        let dataVersion = try Int64.fetchOne(database.cachedStatement(sql: "PRAGMA data_version"))
+        guard dataVersion != state.dataVersion else { return nil }
+        state.hasLog = try MergeLog.isThere(database)
+        switch try MergeLog.read(after: state.position, database) {
+        case .nothing:
+            state.dataVersion = dataVersion
+            return nil
+        case .next(let merge):
+            state.position = merge.position
+            return merge
+        case .otherStore:
+            throw ImportError(
+                .noInput,
+                "\(state.opened.name): is another store than the one that was followed",
+                advice: "Follow it anew, without the position of the other one."
+            )
+        }
     }
 
     // MARK: Waiting

@@ -123,21 +123,9 @@ public struct StoreInspection: Sendable {
     }
 
     func read<Result>(_ body: (Database) throws -> Result) throws -> Result {
-        let reader: DatabaseQueue
-        do {
-            reader = try StoreConnection.reader(store)
-        } catch let error as ImportError where error.code == .cannotCreate {
-            throw ImportError(.io, error.message, advice: "Give the path of a store that an import has made.")
-        }
-        defer { try? reader.close() }
-        do {
-            return try reader.read { database in
-                try StoreSchema.checkFormat(database, store: store)
-                return try body(database)
-            }
-        } catch let error as DatabaseError {
-            throw ImportError(store: store, error)
-        }
+        let opened = try OpenedStore(store)
+        defer { opened.close() }
+        return try opened.read(body)
     }
 
     // MARK: Reports

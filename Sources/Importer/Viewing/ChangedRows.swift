@@ -62,7 +62,7 @@ struct ChangedRows {
         _ database: Database
     ) throws -> WindowQuery.Start? {
         let query = source.query
-        let all = WindowQuery.Start.offset(state.offset)
+        let all = try RecordView.start(at: state.offset, state, database)
         let isTouched = touch(state)
         // Other records come into a full window only by standing before its last one now; into one that has room, anywhere.
         let end = state.isFull ? state.last : nil

@@ -8,14 +8,15 @@ import Synchronization
 /// It reads in short transactions of its own, so it never waits for an import and sees whole commits only. A notification
 /// that cannot touch the window does no query; one that does reads from the key of the window's first record on, which costs
 /// what the window costs, wherever it stands in the whole, if an index has the order that is asked for. Records are passed
-/// over one by one (`OFFSET`) only where the view jumps, and where records before the window were changed or deleted whose
-/// places nobody knows any more.
+/// over one by one (`OFFSET`, from whichever end is nearer) only where the view jumps, and where records before the window
+/// were changed or deleted whose places nobody knows any more.
 ///
 /// A view is followed by one reader: each update is what makes the last one's snapshot the next.
 public final class RecordView: Sendable {
     private let reader: StoreReader
     private let request: FetchRequest
     private let sectionKey: String?
+    private let valueBytes: Int?
     let clock: ViewClock
     /// Kept while the store is read.
     private let state: Mutex<State>
@@ -86,10 +87,25 @@ public final class RecordView: Sendable {
         try self.init(request, sectionKey: sectionKey, in: reader, clock: .continuous)
     }
 
-    init(_ request: FetchRequest, sectionKey: String?, in reader: StoreReader, clock: ViewClock) throws {
+    /// Opens a view that shows the beginnings of values only.
+    ///
+    /// - Parameter valueBytes: how many bytes of a text or a binary are read at most. What has changed behind them is no change.
+    /// - Throws: as the other one does.
+    package convenience init(_ request: FetchRequest, valueBytes: Int, in reader: StoreReader) throws {
+        try self.init(request, sectionKey: nil, valueBytes: valueBytes, in: reader, clock: .continuous)
+    }
+
+    init(
+        _ request: FetchRequest,
+        sectionKey: String?,
+        valueBytes: Int? = nil,
+        in reader: StoreReader,
+        clock: ViewClock
+    ) throws {
         self.reader = reader
         self.request = request
         self.sectionKey = sectionKey
+        self.valueBytes = valueBytes
         self.clock = clock
         shown = Mutex((try reader.entity(named: request.entity), RecordViewSnapshot()))
         state = Mutex(State(offset: max(request.offset, 0), limit: max(request.limit ?? .max, 0)))
@@ -131,8 +147,8 @@ public final class RecordView: Sendable {
             state.offset = offset
             if let limit { state.limit = max(limit, 0) }
             try withSource(&state, database) { state, source in
-                var start = WindowQuery.Start.offset(offset)
-                if let first = state.first, abs(step) < offset {
+                var start = try Self.start(at: offset, state, database)
+                if let first = state.first, abs(step) < start.distance {
                     // The store may be ahead of its notifications: what it has before the window by now was not counted.
                     let before = try state.countNew(before: first, source.query, database) ?? 0
                     if let key = try source.query.key(step - before, from: first, database) { start = .key(key) }
@@ -171,8 +187,14 @@ public final class RecordView: Sendable {
 
     // MARK: Totals
 
-    /// When the total is to be brought up to what it should be; nil when it is.
+    /// When the total is to be brought up to what it should be, on the view's clock; nil when it is.
     var totalIsDue: Duration? { state.withLock { $0.total?.isDue } }
+
+    /// Brings the total up to what it should be, if it is time to.
+    package func recountIfDue() throws -> RecordViewUpdate? {
+        guard let totalIsDue, clock.now() >= totalIsDue else { return nil }
+        return try recount()
+    }
 
     /// Brings the total up to what it should be.
     @discardableResult
@@ -210,7 +232,15 @@ public final class RecordView: Sendable {
         var total = ViewTotal(table: source.entity.table, query: source.query, clock: clock)
         try total.count(database)
         state.total = total
-        try read(.offset(state.offset), source, &state, database)
+        try read(Self.start(at: state.offset, state, database), source, &state, database)
+    }
+
+    /// Where to read the window from if nothing is known of it: from the end, if that is nearer.
+    static func start(at offset: Int, _ state: State, _ database: Database) throws -> WindowQuery.Start {
+        guard let total = try state.total?.exact(database), total > offset, total - offset < offset else {
+            return .offset(offset)
+        }
+        return .end(total - offset)
     }
 
     /// Nil when the store does not have the entity.
@@ -221,7 +251,7 @@ public final class RecordView: Sendable {
         } catch let error as ImportError where error.code == .noInput {
             return nil
         }
-        let query = try WindowQuery(request, of: entity, database)
+        let query = try WindowQuery(request, of: entity, valueBytes: valueBytes, database)
         return Source(
             entity: entity,
             query: query,
@@ -244,7 +274,7 @@ public final class RecordView: Sendable {
         state.take(try query.window(start, limit: state.limit, database))
         let last = try query.lastRowID(database)
         switch start {
-        case .offset:
+        case .offset, .end:
             state.lastRowID = last
             state.position = try MergeLog.end(database)
         // Rows that are gone had their part in the key's place, until their notification comes.

@@ -44,13 +44,19 @@ struct ViewTotal: Sendable {
 
     /// Takes the import's counts where they are enough, or else counts if it is time to.
     mutating func bringUp(_ database: Database) throws {
-        if let base, let known = try known(database), known.job == base.job {
-            value = known.rows.addingClamped(base.difference)
+        if let exact = try exact(database) {
+            value = exact
             isStale = false
             sequence = try MergeLog.end(database).sequence
         } else if clock.now() >= next {
             try count(database)
         }
+    }
+
+    /// What the import's own counts say in a transaction; nil where they are not enough.
+    func exact(_ database: Database) throws -> Int? {
+        guard let base, let known = try known(database), known.job == base.job else { return nil }
+        return known.rows.addingClamped(base.difference)
     }
 
     /// Takes the counts that a notification tells, if they are enough.

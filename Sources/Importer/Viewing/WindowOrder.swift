@@ -9,8 +9,6 @@ struct WindowOrder: Sendable {
         /// The column with its collation.
         let collated: String
         let ascending: Bool
-        /// The attribute's place in the entity.
-        let attribute: Int
         /// What all values but null are, so that an index finds them.
         let notNull: String
     }
@@ -46,7 +44,6 @@ struct WindowOrder: Sendable {
                     column: term.column,
                     collated: collated,
                     ascending: term.ascending,
-                    attribute: index,
                     notNull: isDecimal ? "\(term.column) IS NOT NULL" : "\(collated) >= \(smallest)"
                 )
             )

@@ -43,8 +43,18 @@ struct WindowQuery: Sendable {
     enum Start {
         /// At so many records from the first one. They are all passed over one by one.
         case offset(Int)
+        /// At so many records from the end, from 1. They are all passed over one by one, too.
+        case end(Int)
         /// At the record with this key, or the one that comes next.
         case key(WindowKey)
+
+        /// How many records are passed over.
+        var distance: Int {
+            switch self {
+            case .offset(let count), .end(let count): count
+            case .key: 0
+            }
+        }
     }
 
     /// What was read.
@@ -56,27 +66,52 @@ struct WindowQuery: Sendable {
 
     let order: WindowOrder
     private let table: String
-    private let columns: [String]
+    /// What is read of each record, in SQL: the values of its attributes.
+    private let values: [String]
+    private let valueBytes: Int?
     private let predicate: SQLText?
 
-    init(_ request: FetchRequest, of entity: EntityDescription, _ database: Database) throws {
+    /// - Parameter valueBytes: how many bytes of a text or a binary are read at most.
+    init(
+        _ request: FetchRequest,
+        of entity: EntityDescription,
+        valueBytes: Int? = nil,
+        _ database: Database
+    ) throws {
         order = try WindowOrder(request.sort, of: entity, database)
         table = entity.table.quotedIdentifier
-        columns = entity.attributes.map { $0.column.quotedIdentifier }
+        self.valueBytes = valueBytes
+        values = entity.attributes.map { Self.value(of: $0.column.quotedIdentifier, bytes: valueBytes) }
         predicate = try request.predicate.map { SQLText(try $0.sql(for: entity)) }
     }
 
     /// Whether a predicate leaves records out.
     var isSelective: Bool { predicate != nil }
 
+    /// A column's value, or the beginning of it: text as bytes, for it may hold NUL, where `substr` would end.
+    private static func value(of column: String, bytes: Int?) -> String {
+        guard let bytes else { return column }
+        return """
+            CASE typeof(\(column)) WHEN 'text' THEN CAST(substr(CAST(\(column) AS BLOB), 1, \(bytes)) AS TEXT)
+            WHEN 'blob' THEN substr(\(column), 1, \(bytes)) ELSE \(column) END
+            """
+    }
+
     // MARK: The window
 
     /// Reads the window.
     func window(_ start: Start, limit: Int, _ database: Database) throws -> Window {
         var window = Window()
-        let keys = order.terms.map { $0.attribute + 1 }
+        let keys = order.terms.indices.map { 1 + values.count + $0 }
+        var start = start
         var offset = 0
-        if case .offset(let count) = start { offset = count }
+        switch start {
+        case .offset(let count): offset = count
+        case .end(let count):
+            guard let key = try key(fromEnd: count, database) else { return window }
+            start = .key(key)
+        case .key: break
+        }
         for statement in statements(start) {
             guard window.records.count < limit else { break }
             let rows = try Row.fetchCursor(
@@ -86,7 +121,8 @@ struct WindowQuery: Sendable {
             while let row = try rows.next() {
                 window.last = try WindowKey(row, columns: keys)
                 if window.first == nil { window.first = window.last }
-                window.records.append(try Record(row))
+                let record = try Record(row, count: values.count)
+                window.records.append(valueBytes.map { record.cut(at: $0) } ?? record)
             }
         }
         return window
@@ -94,9 +130,9 @@ struct WindowQuery: Sendable {
 
     /// The statements that read a window, which take a limit and an offset as their last arguments.
     func statements(_ start: Start) -> [SQLText] {
-        let columns = ["rowid"] + columns
+        let columns = ["rowid"] + values + order.terms.map(\.column)
         switch start {
-        case .offset: return [select(columns, where: nil, backwards: false)]
+        case .offset, .end: return [select(columns, where: nil, backwards: false)]
         case .key(let key):
             return ranges(from: key, backwards: false, including: true).map {
                 select(columns, where: $0, backwards: false)
@@ -128,6 +164,20 @@ struct WindowQuery: Sendable {
             }
         }
         return nil
+    }
+
+    /// The key of the record that is the `count`th from the end, from 1; nil when there are not so many.
+    private func key(fromEnd count: Int, _ database: Database) throws -> WindowKey? {
+        let columns = order.terms.map(\.column)
+        let statement = select(["rowid"] + columns, where: nil, backwards: true)
+        let rows = try Row.fetchCursor(
+            database.cachedStatement(sql: statement.sql),
+            arguments: statement.arguments + [1, count - 1]
+        )
+        // The cursor's own row: one that is copied has lost what stands behind a NUL.
+        return try withExtendedLifetime(rows) {
+            try rows.next().map { try WindowKey($0, columns: Array(1..<1 + columns.count)) }
+        }
     }
 
     private func select(_ columns: [String], where range: SQLText?, backwards: Bool) -> SQLText {
@@ -236,5 +286,19 @@ struct WindowQuery: Sendable {
             ),
             arguments: statement.arguments
         ) ?? 0
+    }
+}
+
+extension Record {
+    /// Without the rest of a character that was cut where the bytes end: it was read as U+FFFD.
+    fileprivate func cut(at bytes: Int) -> Record {
+        let values = values.map { value -> Value in
+            guard case .text(var text) = value, text.utf8.count >= bytes, text.unicodeScalars.last == "\u{FFFD}" else {
+                return value
+            }
+            text.unicodeScalars.removeLast()
+            return .text(text)
+        }
+        return Record(rowID: rowID, values: values)
     }
 }

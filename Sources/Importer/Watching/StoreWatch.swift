@@ -5,7 +5,7 @@ import ImportModel
 /// Watches a store that an import may be writing to, from any process, with short read transactions only.
 ///
 /// Made and used by one thread. The store need not be there yet, and may be replaced meanwhile.
-public final class StoreWatch {
+package final class StoreWatch {
     /// What does not change while a job runs.
     private struct Job {
         let id: Int64
@@ -14,141 +14,110 @@ public final class StoreWatch {
         var tail: ManifestTail?
     }
 
+    /// What is known of one file.
+    private struct State {
+        let reader: StoreReader
+        var version: Int64?
+        var schemaVersion: Int64?
+        var job: Job?
+        var last = StoreLook()
+        var newestReject: Int64 = 0
+        /// The newest rejects' kinds of errors, the newest first.
+        var newestErrors: [ErrorCounts.Key: Int] = [:]
+        var lastLockLook = ContinuousClock.now
+    }
+
     /// The newest rejects whose errors are grouped.
     private static let newestRejects = 100
     /// Looking at the lock takes it for a moment.
     private static let lockInterval = Duration.seconds(1)
 
     private let store: String
-    private var connection: DatabaseQueue?
-    private var identity: FileNumber?
-    private var version: Int64?
-    private var schemaVersion: Int64?
-    private var job: Job?
-    private var last = StoreLook()
-    private var newestReject: Int64 = 0
-    private var lastLockLook = ContinuousClock.now
+    private var state: State?
 
     /// Nothing is opened before it is asked.
-    public init(store: String) {
+    package init(store: String) {
         self.store = store
-    }
-
-    deinit {
-        try? connection?.close()
     }
 
     /// Opens the store, if that has not been done; a look does it too, and takes longer then.
     ///
-    /// - Returns: whether it is there.
+    /// - Returns: the context in which its records are read; nil while it is not there, or holds no import. It is another one when
+    ///   another file has taken the store's name.
     /// - Throws: `ImportError` when it is no store.
     @discardableResult
-    public func connect() throws -> Bool { try open() != nil }
+    package func connect() throws -> StoreReader? {
+        if let reader = state?.reader, reader.isInPlace { return reader }
+        state = nil
+        do {
+            state = State(reader: try StoreReader(store: store))
+        } catch let error as ImportError where error.code == .noInput {
+            return nil
+        }
+        return state?.reader
+    }
 
     /// Looks how far the import is.
     ///
     /// - Returns: nil while there is no store, or nothing in it has changed since the last call.
     /// - Throws: `ImportError` when it is no store, or can no longer be read.
-    public func look() throws -> StoreLook? {
-        guard let connection = try open() else { return nil }
-        defer { if last.job == nil { forgetConnection() } }
-        return try translating {
-            let version = try connection.inDatabase { try Int64.fetchOne($0, sql: "PRAGMA data_version") }
-            var look = last
-            let isChanged = version != self.version
-            if isChanged {
-                look = try connection.read { try read($0) }
-                self.version = version
-            }
-            // A chunk is cut, and an importer dies, without a commit.
-            if look.job != nil, [.running, .interrupted].contains(look.state) {
-                job?.tail?.update()
-                look.splitBytes = max(job?.tail?.bytes ?? 0, look.bytes)
-                look.splitRecords = max(job?.tail?.records ?? 0, look.records)
-                if !isChanged, lastLockLook.duration(to: .now) >= Self.lockInterval {
-                    look.state = StoreLock.isHeld(store: store) ? .running : .interrupted
-                    lastLockLook = .now
-                }
-            }
-            guard isChanged || look != last else { return nil }
-            last = look
-            return look
-        }
-    }
-
-    /// Reads a window on the rows of a table.
-    ///
-    /// - Returns: nil where there is no such store or table (any more).
-    /// - Throws: `ImportError` when the table has no such column, or the store cannot be read.
-    public func window(_ request: StoreWindow.Request) throws -> StoreWindow? {
-        guard let connection = try open() else { return nil }
-        return try translating {
-            try connection.read { database in
-                try forgetOldSchema(database)
-                return try Self.read(request, database)
-            }
-        }
-    }
-
-    // MARK: Connection
-
-    /// A connection that was opened before the store became what it is may not notice what is committed to it.
-    private func forgetConnection() {
-        try? connection?.close()
-        (connection, version) = (nil, nil)
-    }
-
-    /// The connection to the file that has the store's name now; nil while there is none.
-    private func open() throws -> DatabaseQueue? {
-        let now = FileNumber(store)
-        if now != identity {
-            try? connection?.close()
-            (connection, version, job, last, newestReject) = (nil, nil, nil, StoreLook(), 0)
-            identity = now
-        }
-        guard now != nil else { return nil }
-        if let connection { return connection }
+    package func look() throws -> StoreLook? {
+        guard let reader = try connect(), var state else { return nil }
         do {
-            let new = try StoreConnection.reader(store)
-            try translating { try new.read { try StoreSchema.checkFormat($0, store: store) } }
-            connection = new
-            return new
-        } catch let error as ImportError {
-            identity = nil
-            // It went between two looks.
-            if error.code == .noInput { return nil }
-            if error.code == .cannotCreate {
-                throw ImportError(.io, error.message, advice: "Give the path of a store that an import makes.")
-            }
+            let look = try look(&state)
+            self.state = state
+            return look
+        } catch let error {
+            // It went meanwhile; the next look is at what comes then.
+            guard reader.isInPlace else { return nil }
             throw error
         }
     }
 
-    private func translating<Result>(_ body: () throws -> Result) throws -> Result {
-        do {
-            return try body()
-        } catch let error as DatabaseError {
-            throw ImportError(store: store, error)
+    private func look(_ state: inout State) throws -> StoreLook? {
+        let (isChanged, read) = try state.reader.read { database in
+            let version = try Int64.fetchOne(database, sql: "PRAGMA data_version")
+            guard version != state.version else { return (false, state.last) }
+            state.version = version
+            return (true, try self.read(&state, database))
         }
+        var look = read
+        // A chunk is cut, and an importer dies, without a commit.
+        if look.job != nil, [.running, .interrupted].contains(look.state) {
+            state.job?.tail?.update()
+            look.splitBytes = max(state.job?.tail?.bytes ?? 0, look.bytes)
+            look.splitRecords = max(state.job?.tail?.records ?? 0, look.records)
+            if !isChanged, state.lastLockLook.duration(to: .now) >= Self.lockInterval {
+                look.state = StoreLock.isHeld(store: store) ? .running : .interrupted
+                state.lastLockLook = .now
+            }
+        }
+        guard isChanged || look != state.last else { return nil }
+        state.last = look
+        return look
     }
 
     // MARK: Looking
 
-    private func read(_ database: Database) throws -> StoreLook {
+    private func read(_ state: inout State, _ database: Database) throws -> StoreLook {
         var look = StoreLook()
-        try forgetOldSchema(database)
+        // GRDB remembers tables and columns, and does not see what other connections make of them.
+        let schemaVersion = try Int64.fetchOne(database, sql: "PRAGMA schema_version")
+        if schemaVersion != state.schemaVersion { database.clearSchemaCache() }
+        state.schemaVersion = schemaVersion
         guard try database.tableExists("_import_job"), let row = try jobRow(database) else { return look }
         let id: Int64 = row["id"]
         look.job = id
         look.state = ImportReport.State(rawValue: row["state"]) ?? .failed
         look.message = row["message"]
         look.hasModel = (row["model"] as Int64?) != nil
-        if job?.id != id || job?.token != row["token"] {
-            job = try readJob(row, database)
-            newestReject = 0
+        if state.job?.id != id || state.job?.token != row["token"] {
+            state.job = try readJob(row, database)
+            (state.newestReject, state.newestErrors) = (0, [:])
         }
-        look.sources = job?.sources.map(\.name) ?? []
-        look.totalBytes = job?.sources.plainSize
+        let sources = state.job?.sources ?? []
+        look.sources = sources.map(\.name)
+        look.totalBytes = sources.plainSize
         if let marker = try Row.fetchOne(
             database,
             sql: "SELECT bytes, seconds FROM _import_marker WHERE job = ?",
@@ -163,16 +132,9 @@ public final class StoreWatch {
             look.rejected += entity.counts.rejected
         }
         (look.splitBytes, look.splitRecords) = (look.bytes, look.records)
-        look.errors = try errors(of: id, database)
+        look.errors = try errors(of: id, &state, database)
         if look.state == .running, !StoreLock.isHeld(store: store) { look.state = .interrupted }
         return look
-    }
-
-    /// GRDB remembers tables and columns, and does not see what other connections make of them.
-    private func forgetOldSchema(_ database: Database) throws {
-        let version = try Int64.fetchOne(database, sql: "PRAGMA schema_version")
-        if version != schemaVersion { database.clearSchemaCache() }
-        schemaVersion = version
     }
 
     /// The job that has committed last, or a later one that has yet to do so.
@@ -222,33 +184,33 @@ public final class StoreWatch {
             let table: String = row["table_name"]
             guard tables.insert(table.asciiLowercased).inserted else { continue }
             let counts = row["job"] == job ? ImportReport.Counts(row) : ImportReport.Counts()
-            entities.append(
-                StoreLook.Entity(
-                    name: row["entity"],
-                    table: table,
-                    counts: counts,
-                    rowCount: (row["rows_before"] as Int64) &+ (row["inserted"] as Int64)
-                )
-            )
+            entities.append(StoreLook.Entity(name: row["entity"], table: table, counts: counts))
         }
         return entities
     }
 
     /// The groups of the newest rejects' errors first, then the others.
-    private func errors(of job: Int64, _ database: Database) throws -> [ErrorGroup] {
+    private func errors(of job: Int64, _ state: inout State, _ database: Database) throws -> [ErrorGroup] {
         let newest = try Int64.fetchOne(
             database,
             sql: "SELECT id FROM _import_reject WHERE job = ? ORDER BY ordinal DESC LIMIT 1",
             arguments: [job]
         )
-        // Without a new reject only values that became null can have been counted.
-        if let newest, newest == newestReject, !last.errors.isEmpty { return last.errors }
-        newestReject = newest ?? 0
-        var groups = try ErrorGroupTable.groups(
+        if newest != state.newestReject {
+            state.newestReject = newest ?? 0
+            state.newestErrors = try newestErrors(of: job, database)
+        }
+        let rank = state.newestErrors
+        return try ErrorGroupTable.groups(
             database,
             job: job,
-            sources: self.job?.sources.map(\.displayName) ?? []
-        )
+            sources: state.job?.sources.map(\.displayName) ?? []
+        ).enumerated().map { place, group in
+            (group: group, rank: (rank[ErrorCounts.Key(group)] ?? .max, place))
+        }.sorted { $0.rank < $1.rank }.map(\.group)
+    }
+
+    private func newestErrors(of job: Int64, _ database: Database) throws -> [ErrorCounts.Key: Int] {
         let texts = try String.fetchAll(
             database,
             sql: "SELECT errors FROM _import_reject WHERE job = ? ORDER BY ordinal DESC LIMIT ?",
@@ -261,63 +223,7 @@ public final class StoreWatch {
                 if rank[key] == nil { rank[key] = rank.count }
             }
         }
-        let places = groups.indices.sorted { left, right in
-            let ranks = [left, right].map { rank[ErrorCounts.Key(groups[$0])] ?? .max }
-            return (ranks[0], left) < (ranks[1], right)
-        }
-        groups = places.map { groups[$0] }
-        return groups
-    }
-
-    // MARK: Rows
-
-    private static func read(_ request: StoreWindow.Request, _ database: Database) throws -> StoreWindow? {
-        guard try database.tableExists(request.table) else { return nil }
-        let columns = try database.columns(in: request.table).map(\.name)
-        for sort in request.sort where !columns.contains(where: { $0.utf8.elementsEqual(sort.column.utf8) }) {
-            throw ImportError(
-                .usage,
-                "\(request.table) has no column \(sort.column)",
-                advice: "It has: \(columns.joined(separator: ", "))."
-            )
-        }
-        let shown = columns.dropFirst(max(request.firstColumn, 0)).prefix(max(request.columnLimit, 0))
-        // Texts and blobs are cut by their bytes, and text is read as bytes: it may hold NUL.
-        let values = shown.map { column in
-            let name = column.quotedIdentifier
-            return """
-                typeof(\(name)), CASE typeof(\(name)) WHEN 'text' THEN substr(CAST(\(name) AS BLOB), 1, ?1)
-                WHEN 'blob' THEN substr(\(name), 1, ?1) ELSE \(name) END
-                """
-        }
-        var order = request.sort.map { "\($0.column.quotedIdentifier) \($0.ascending ? "ASC" : "DESC")" }
-        order.append(request.sort.isEmpty ? "rowid DESC" : "rowid")
-        let rows = try Row.fetchCursor(
-            database,
-            sql: """
-                SELECT \((["?1", "rowid"] + values).joined(separator: ", "))
-                FROM \(request.table.quotedIdentifier) ORDER BY \(order.joined(separator: ", ")) LIMIT ?2 OFFSET ?3
-                """,
-            arguments: [request.byteLimit, request.limit, max(request.offset, 0)]
-        )
-        var result: [StoreWindow.Row] = []
-        while let row = try rows.next() {
-            let values = shown.indices.indices.map { place in
-                value(row, type: row[2 + 2 * place], at: 3 + 2 * place)
-            }
-            result.append(StoreWindow.Row(rowID: row[1], values: values))
-        }
-        return StoreWindow(columns: columns, rows: result)
-    }
-
-    private static func value(_ row: Row, type: String, at index: Int) -> StoreWindow.Value {
-        switch type {
-        case "integer": .integer(row[index])
-        case "real": .real(row[index])
-        case "text": .text([UInt8](row[index] as Data? ?? Data()))
-        case "blob": .blob([UInt8](row[index] as Data? ?? Data()))
-        default: .null
-        }
+        return rank
     }
 }
 

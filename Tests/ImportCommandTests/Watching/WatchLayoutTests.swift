@@ -31,7 +31,7 @@ struct WatchLayoutTests {
                     #expect(lines.count == rows)
                     #expect(lines.allSatisfy { TextWidth.columns(of: $0) <= columns })
                     #expect(isUnicode || lines.allSatisfy { $0.utf8.allSatisfy { (0x20..<0x7F).contains($0) } })
-                    if rows >= 5, columns >= 20, state.window != nil {
+                    if rows >= 5, columns >= 20, state.records != nil {
                         // However small, there is a row of data and how far it is.
                         #expect(lines.joined().contains("45%"))
                         #expect(lines.contains { $0.hasPrefix("+") })
@@ -60,12 +60,16 @@ struct WatchLayoutTests {
         #expect(Samples.isHarmless(lines.joined(separator: "\n")))
     }
 
+    /// What is shown is told, not what was asked for.
     @Test func sortedColumnsHaveAnArrow() throws {
         let layout = WatchLayout(size: TerminalSize(columns: 80, rows: 24), isUnicode: true)
         var state = try WatchSamples.state(for: layout)
         _ = state.press(.character("s"))
+        #expect(!layout.screen(state, at: 101).lines.contains { $0.contains("▲id") })
+        state.take(WatchSamples.records(from: 1, for: try #require(state.request)), at: 101)
         #expect(layout.screen(state, at: 101).lines.contains { $0.contains("▲id") })
         _ = state.press(.character("r"))
+        state.take(WatchSamples.records(from: 1, for: try #require(state.request)), at: 101)
         #expect(layout.screen(state, at: 101).lines.contains { $0.contains("▼id") })
     }
 }

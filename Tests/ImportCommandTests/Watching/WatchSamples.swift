@@ -1,15 +1,16 @@
+import ImportModel
 import Importer
 
 @testable import ImportCommand
 
 /// What the tests of the view share.
 enum WatchSamples {
-    static let peopleRows: Int64 = 12_345
+    static let peopleRows = 12_345
 
     static func look(_ change: (inout StoreLook) -> Void = { _ in }) -> StoreLook {
         var people = ImportReport.Counts()
         people.recordsRead = 12_400
-        people.inserted = peopleRows
+        people.inserted = Int64(peopleRows)
         people.updated = 40
         people.rejected = 15
         var orders = ImportReport.Counts()
@@ -27,8 +28,8 @@ enum WatchSamples {
         look.rejected = 15
         look.seconds = 3
         look.entities = [
-            .init(name: "people", table: "people", counts: people, rowCount: peopleRows),
-            .init(name: "orders", table: "orders", counts: orders, rowCount: 7),
+            .init(name: "people", table: "people", counts: people),
+            .init(name: "orders", table: "orders", counts: orders),
         ]
         look.errors = [
             group("address.city", "wrongKind", "string", "object", 3),
@@ -60,34 +61,40 @@ enum WatchSamples {
             $0.recordsPerSecond = 4_135
             $0.bytesPerSecond = 1_500_000
         }
-        var records: Int64 = 0
+        var done: Int64 = 0
         for second in 0..<90 {
-            records += Int64((second * 37 % 11) * 400)
-            state.history.add(records: records, at: Double(second))
+            done += Int64((second * 37 % 11) * 400)
+            state.history.add(records: done, at: Double(second))
         }
         state.pageRows = max(layout.pageRows(for: state), 1)
         guard let request = state.request else { return state }
-        state.take(window(from: 3, count: state.pageRows, changed: false), for: request, at: 1)
-        state.take(window(from: 1, count: state.pageRows, changed: true), for: request, at: 100)
+        state.take(records(from: 1, for: request), at: 100)
         return state
     }
 
     private static let cities = ["Oslo", "Zürich", "東京", "e\u{301}vian", "\u{1B}[31mRed\u{7}", "서울 🇰🇷", "👨‍👩‍👧 town"]
 
-    private static func window(from first: Int, count: Int, changed: Bool) -> StoreWindow {
-        StoreWindow(
-            columns: ["id", "name", "city", "balance", "note"],
-            rows: (0..<count).map { index in
+    static func records(from first: Int, for request: WatchedRecords.Request) -> WatchedRecords {
+        WatchedRecords(
+            request: request,
+            attributes: [
+                AttributeDescription(name: "id", type: .integer64), AttributeDescription(name: "name", type: .string),
+                AttributeDescription(name: "city", type: .string), AttributeDescription(name: "balance", type: .double),
+                AttributeDescription(name: "note", type: .string),
+            ],
+            records: (0..<request.limit).map { index in
                 let id = Int64(first + index)
-                return StoreWindow.Row(
+                return Record(
                     rowID: id,
                     values: [
-                        .integer(id * 1_009), .text(Array("Person \(id)".utf8)),
-                        .text(Array(cities[Int(id) % cities.count].utf8)), .real(Double(id) * 12.5),
-                        id % 3 == 0 ? .null : .text(Array((changed && id == 4 ? "changed" : "a note").utf8)),
+                        .integer(id * 1_009), .text("Person \(id)"), .text(cities[Int(id) % cities.count]),
+                        .real(Double(id) * 12.5), id % 3 == 0 ? .null : .text(id == 4 ? "changed" : "a note"),
                     ]
                 )
-            }
+            },
+            total: peopleRows,
+            new: [1, 2],
+            changed: [4]
         )
     }
 }

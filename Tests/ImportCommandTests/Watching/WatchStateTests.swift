@@ -1,30 +1,41 @@
+import ImportModel
 import Importer
 import Testing
 
 @testable import ImportCommand
 
 struct WatchStateTests {
-    private func state(sort: [StoreWindow.Sort] = []) throws -> WatchState {
+    private func state(sort: [RecordSort] = []) throws -> WatchState {
         var state = WatchState(store: "s.sqlite", sort: sort)
         try state.take(WatchSamples.look())
         state.pageRows = 3
         return state
     }
 
-    private func window(_ rows: [(Int64, String)]) -> StoreWindow {
-        StoreWindow(
-            columns: ["id", "name"],
-            rows: rows.map { StoreWindow.Row(rowID: $0.0, values: [.integer($0.0), .text(Array($0.1.utf8))]) }
+    private func records(
+        _ rows: [(Int64, String)],
+        for request: WatchedRecords.Request?,
+        new: Set<Int64> = [],
+        changed: Set<Int64> = []
+    ) throws -> WatchedRecords {
+        WatchedRecords(
+            request: try #require(request),
+            attributes: [
+                AttributeDescription(name: "id", type: .integer64), AttributeDescription(name: "name", type: .string),
+            ],
+            records: rows.map { Record(rowID: $0.0, values: [.integer($0.0), .text($0.1)]) },
+            total: WatchSamples.peopleRows,
+            new: new,
+            changed: changed
         )
     }
 
-    @Test func marksWhatIsNewAndWhatHasChanged() throws {
+    @Test func marksWhatIsNewAndWhatHasChangedForAWhile() throws {
         var state = try state()
-        let request = try #require(state.request)
-        state.take(window([(3, "c"), (2, "b"), (1, "a")]), for: request, at: 10)
-        // What is there when one begins to look is not new.
+        state.take(try records([(3, "c"), (2, "b"), (1, "a")], for: state.request), at: 10)
         #expect([1, 2, 3].allSatisfy { state.mark(of: $0, at: 10) == nil })
-        state.take(window([(4, "d"), (3, "C"), (2, "b")]), for: request, at: 11)
+        let rows: [(Int64, String)] = [(4, "d"), (3, "C"), (2, "b")]
+        state.take(try records(rows, for: state.request, new: [4], changed: [3]), at: 11)
         #expect(state.mark(of: 4, at: 11) == .new)
         #expect(state.mark(of: 3, at: 11) == .changed)
         #expect(state.mark(of: 2, at: 11) == nil)
@@ -33,28 +44,38 @@ struct WatchStateTests {
         #expect(!state.marksEnd(after: 15, until: 20))
     }
 
-    @Test func whatIsPagedToIsNotNew() throws {
+    @Test func takesNoAnswerToWhatIsNotAskedAnyMore() throws {
         var state = try state()
-        state.take(window([(9, "i"), (8, "h"), (7, "g")]), for: try #require(state.request), at: 1)
+        state.take(try records([(9, "i"), (8, "h"), (7, "g")], for: state.request), at: 1)
         _ = state.press(.pageDown)
-        let request = try #require(state.request)
-        #expect(request.offset == 3)
-        state.take(window([(6, "f"), (5, "e"), (4, "d")]), for: request, at: 2)
-        #expect((4...6).allSatisfy { state.mark(of: $0, at: 2) == nil })
-        // An answer to what is not asked any more is no answer.
+        let old = try #require(state.request)
+        #expect(old.offset == 3)
+        state.take(try records([(6, "f"), (5, "e"), (4, "d")], for: old), at: 2)
         _ = state.press(.home)
-        state.take(window([(1, "a")]), for: request, at: 3)
-        #expect(state.window?.rows.count == 3)
+        state.take(try records([(1, "a")], for: old), at: 3)
+        #expect(state.records?.records.count == 3)
+        // While there is nothing else to show, another page of the same is better than none.
+        _ = state.press(.tab)
+        let orders = try #require(state.request)
+        state.pageRows = 9
+        state.take(try records([(1, "a")], for: old), at: 4)
+        #expect(state.records == nil)
+        state.take(try records([(1, "a")], for: orders), at: 4)
+        #expect(state.records?.records.count == 1)
     }
 
     @Test func pagesStayInTheTable() throws {
         var state = try state()
-        for _ in 0..<5_000 { _ = state.press(.pageDown) }
-        #expect(state.offset == Int(WatchSamples.peopleRows) - 3)
+        // Nobody knows yet how many there are.
         _ = state.press(.end)
-        #expect(state.offset == Int(WatchSamples.peopleRows) - 3)
+        #expect(state.offset == 0)
+        state.take(try records([(1, "a")], for: state.request), at: 1)
+        for _ in 0..<5_000 { _ = state.press(.pageDown) }
+        #expect(state.offset == WatchSamples.peopleRows - 3)
+        _ = state.press(.end)
+        #expect(state.offset == WatchSamples.peopleRows - 3)
         for _ in 0..<100 { _ = state.press(.up) }
-        #expect(state.offset == Int(WatchSamples.peopleRows) - 103)
+        #expect(state.offset == WatchSamples.peopleRows - 103)
         _ = state.press(.home)
         _ = state.press(.pageUp)
         #expect(state.offset == 0)
@@ -62,8 +83,8 @@ struct WatchStateTests {
 
     @Test func sortsByEachColumnInTurnAndTheOtherWayRound() throws {
         var state = try state()
-        state.take(window([(1, "a")]), for: try #require(state.request), at: 1)
-        var seen: [[StoreWindow.Sort]] = []
+        state.take(try records([(1, "a")], for: state.request), at: 1)
+        var seen: [[RecordSort]] = []
         for _ in 0..<3 {
             _ = state.press(.character("s"))
             seen.append(state.sort)
@@ -79,7 +100,7 @@ struct WatchStateTests {
         #expect(state.entity?.name == "people")
         _ = state.press(.tab)
         #expect(state.entity?.name == "orders")
-        #expect(state.request?.table == "orders")
+        #expect(state.request?.entity == "orders")
         _ = state.press(.tab)
         #expect(state.entity?.name == "people")
         _ = state.press(.backTab)
@@ -89,7 +110,7 @@ struct WatchStateTests {
     @Test func beginsWithWhatWasAskedFor() throws {
         var state = WatchState(store: "s", entity: "orders", sort: [.init("id", ascending: false)])
         try state.take(WatchSamples.look())
-        #expect(state.request?.table == "orders")
+        #expect(state.request?.entity == "orders")
         #expect(state.request?.sort == [.init("id", ascending: false)])
         var other = WatchState(store: "s", entity: "nobody")
         // While there is none there is nothing to say.
@@ -126,11 +147,14 @@ struct WatchStateTests {
         #expect(WatchText.plot([], columns: 9, isUnicode: true).isEmpty)
     }
 
-    @Test func valuesThatWereCutAreWhole() {
-        #expect(WatchText.text(.text(Array("ab東".utf8.dropLast()))) == "ab")
-        #expect(WatchText.text(.text(Array("ab東".utf8))) == "ab東")
-        #expect(WatchText.text(.text([0x61, 0xFF, 0])) == "a\u{FFFD}\\u{0}")
-        #expect(WatchText.text(.blob([0, 255])) == "x'00ff'")
-        #expect(WatchText.text(.null) == "NULL")
+    @Test func valuesAreShownAsTheirAttributesTypes() {
+        func text(_ value: Record.Value, _ type: AttributeType) -> String {
+            WatchText.text(value, of: AttributeDescription(name: "a", type: type))
+        }
+        #expect(text(.text("a\u{0}東"), .string) == "a\\u{0}東")
+        #expect(text(.blob([0, 255]), .binary) == "x'00ff'")
+        #expect(text(.integer(1), .boolean) == "true")
+        #expect(text(.real(1.5), .double) == "1.5")
+        #expect(text(.null, .string) == "NULL")
     }
 }

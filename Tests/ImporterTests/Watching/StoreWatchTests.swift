@@ -45,14 +45,50 @@ struct StoreWatchTests {
         #expect(try watch.look()?.job == 3)
     }
 
-    @Test func seesColumnsThatComeLater() throws {
+    @Test func beginsAnewWithAnotherFile() throws {
+        let watch = StoreWatch(store: place.store)
+        #expect(try watch.connect() == nil)
+        #expect(try watch.look() == nil)
+        try Data().write(to: URL(fileURLWithPath: place.store))
+        #expect(try watch.look() == nil)
+        _ = try place.pipeline().run()
+        #expect(try watch.look()?.records == 20)
+        #expect(try watch.look() == nil)
+        let first = try watch.connect()
+        #expect(first != nil && first?.isInPlace == true)
+        for suffix in ["", "-wal", "-shm"] {
+            try? FileManager.default.moveItem(atPath: place.store + suffix, toPath: place.store + ".old" + suffix)
+        }
+        #expect(try watch.look() == nil)
+        _ = try place.pipeline().run()
+        #expect(try watch.look()?.job == 1)
+        let second = try watch.connect()
+        #expect(second !== first && first?.isInPlace == false)
+        try
+            "no database, but long enough to be taken for something that has a header, and more than a hundred bytes of it"
+            .write(toFile: place.store + ".new", atomically: true, encoding: .utf8)
+        try FileManager.default.removeItem(atPath: place.store)
+        try FileManager.default.moveItem(atPath: place.store + ".new", toPath: place.store)
+        #expect(throws: ImportError.self) { try watch.look() }
+    }
+
+    /// Values that became null are counted in their groups also while no reject is new.
+    @Test func countsEveryErrorThatIsNew() throws {
         _ = try place.pipeline().run()
         let watch = StoreWatch(store: place.store)
-        let request = StoreWindow.Request(table: try #require(try watch.look()?.entities.first).table, limit: 3)
-        let before = try #require(try watch.window(request)).columns
-        try change("ALTER TABLE \(request.table.quotedIdentifier) ADD COLUMN later INTEGER DEFAULT 7")
-        let after = try #require(try watch.window(request))
-        #expect(after.columns == before + ["later"])
-        #expect(after.rows.map(\.values.last) == Array(repeating: .integer(7), count: 3))
+        #expect(try watch.look()?.errors == [])
+        func add(_ path: String, _ count: Int) throws {
+            try change(
+                """
+                INSERT INTO _import_error (
+                    job, entity, key_path, code, expected, found, count, first_source, first_byte_offset, first_ordinal
+                ) VALUES (1, 'item', '\(path)', 'wrongKind', 'string', 'object', \(count), 0, 0, 1)
+                """
+            )
+        }
+        try add("a", 3)
+        #expect(try watch.look()?.errors.map(\.keyPath) == ["a"])
+        try add("b", 9)
+        #expect(try Set(watch.look()?.errors.map(\.keyPath) ?? []) == ["a", "b"])
     }
 }

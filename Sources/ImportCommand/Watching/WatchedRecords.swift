@@ -1,0 +1,131 @@
+import ImportModel
+import Importer
+
+/// The records on the screen, as they were read last, and which of them are new.
+struct WatchedRecords: Sendable {
+    /// Which records are wanted.
+    struct Request: Sendable, Hashable {
+        /// The entity's name.
+        var entity: String
+        /// What to sort by; without anything, the newest come first.
+        var sort: [RecordSort] = []
+        var offset = 0
+        var limit: Int
+
+        /// Whether it is another part of the same whole.
+        func isBeside(_ other: Request) -> Bool {
+            entity.utf8.elementsEqual(other.entity.utf8) && sort == other.sort
+        }
+    }
+
+    /// What was asked for.
+    let request: Request
+    let attributes: [AttributeDescription]
+    let records: [Record]
+    /// How many there are in all.
+    let total: Int
+    /// The row ids of those that came since the last reading.
+    var new: Set<Int64> = []
+    /// The row ids of those that were changed since.
+    var changed: Set<Int64> = []
+}
+
+/// Keeps a window on an entity's records up to date, by what the store's log tells of each commit.
+///
+/// Made and used by one thread.
+struct RecordWatch {
+    /// A screen has no room for more.
+    private static let valueBytes = 400
+
+    let reader: StoreReader
+    private let follower: StoreFollower
+    private var view: RecordView?
+    private var request: WatchedRecords.Request?
+
+    init(_ reader: StoreReader) throws {
+        self.reader = reader
+        follower = try StoreFollower(store: reader.store)
+    }
+
+    /// Reads what is asked for.
+    ///
+    /// - Returns: nil where nothing has changed since the last time.
+    /// - Throws: `ImportError` when the entity has no such attribute, or the store cannot be read.
+    mutating func read(_ request: WatchedRecords.Request) throws -> WatchedRecords? {
+        guard let view, let last = self.request, request.isBeside(last) else { return try begin(request) }
+        self.request = request
+        var hasChanged = request != last
+        var marks = Marks(table: view.entity.table)
+        while let merge = try follower.poll() {
+            guard let update = try view.merge(merge) else { continue }
+            hasChanged = true
+            // What comes into sight by itself is neither new nor changed.
+            if request.offset == last.offset { marks.take(update, merge) }
+        }
+        if try view.recountIfDue() != nil { hasChanged = true }
+        if request.offset != last.offset || request.limit != last.limit {
+            try view.move(toOffset: request.offset, limit: request.limit)
+        }
+        return hasChanged ? records(view, request, marks) : nil
+    }
+
+    private mutating func begin(_ request: WatchedRecords.Request) throws -> WatchedRecords? {
+        view = nil
+        // The view has all that was committed up to now.
+        while try follower.poll() != nil {}
+        let fetch = FetchRequest(
+            entity: request.entity,
+            sort: request.sort.isEmpty ? [RecordSort("rowid", ascending: false)] : request.sort,
+            offset: request.offset,
+            limit: request.limit
+        )
+        do {
+            let view = try RecordView(fetch, valueBytes: Self.valueBytes, in: reader)
+            (self.view, self.request) = (view, request)
+            return records(view, request, Marks(table: view.entity.table))
+        } catch let error as ImportError where error.code == .noInput && reader.isInPlace {
+            // The entity has no table yet, as while its model is inferred.
+            return nil
+        }
+    }
+
+    private func records(_ view: RecordView, _ request: WatchedRecords.Request, _ marks: Marks) -> WatchedRecords {
+        let snapshot = view.snapshot
+        return WatchedRecords(
+            request: request,
+            attributes: view.entity.attributes,
+            records: snapshot.sections.flatMap(\.records),
+            total: snapshot.total,
+            new: marks.new,
+            changed: marks.changed
+        )
+    }
+}
+
+/// Which of a view's records a commit has made or changed.
+private struct Marks {
+    let table: String
+    private(set) var new: Set<Int64> = []
+    private(set) var changed: Set<Int64> = []
+
+    init(table: String) {
+        self.table = table
+    }
+
+    mutating func take(_ update: RecordViewUpdate, _ merge: MergeNotification) {
+        changed.formUnion(update.changes.updates.map(\.record.rowID))
+        changed.formUnion(update.changes.moves.filter(\.isUpdated).map(\.record.rowID))
+        // A record may also come into the window because others went, or stand elsewhere.
+        let inserted = merge.changes.filter { $0.table.asciiLowercased == table.asciiLowercased }
+            .flatMap(\.insertedRanges)
+        let updated = merge.changes.filter { $0.table.asciiLowercased == table.asciiLowercased }
+            .flatMap(\.updatedRanges)
+        for rowID in update.changes.insertions.map(\.record.rowID) {
+            if inserted.contains(where: { $0.contains(rowID) }) {
+                new.insert(rowID)
+            } else if updated.contains(where: { $0.contains(rowID) }) {
+                changed.insert(rowID)
+            }
+        }
+    }
+}

@@ -1,0 +1,82 @@
+import Foundation
+import GRDB
+
+/// A store that is open for reading, told apart from whatever takes its name later.
+///
+/// It reads in short transactions only, so that nothing keeps the store's WAL from being taken over into the store.
+struct OpenedStore: Sendable {
+    /// The path as it was given.
+    let name: String
+    private let path: String
+    private let file: FileNumber
+    private let queue: DatabaseQueue
+
+    /// Opens a store.
+    ///
+    /// - Throws: `ImportError` with `.noInput` when there is no file, `.io` when it is no SQLite database, or a store of a newer
+    ///   format.
+    init(_ store: String, opening open: (String) throws -> DatabaseQueue = StoreConnection.reader) throws {
+        name = store
+        path = URL(fileURLWithPath: store).path
+        // Before it is opened: if another takes its place meanwhile, the two differ.
+        let file = FileNumber(path)
+        do {
+            queue = try open(store)
+        } catch let error as ImportError where error.code == .cannotCreate {
+            throw ImportError(.io, error.message, advice: "Give the path of a store that an import has made.")
+        }
+        guard let file else { throw Self.isGone(store) }
+        self.file = file
+        try read { try StoreSchema.checkFormat($0, store: store) }
+    }
+
+    /// Whether the path still leads to the file that was opened.
+    var isInPlace: Bool { FileNumber(path) == file }
+
+    /// The same file with a new connection.
+    ///
+    /// - Throws: as `init` and `read` do.
+    func reopened() throws -> OpenedStore {
+        try checkPlace()
+        let new = try OpenedStore(name)
+        guard new.file == file else { throw isAnother }
+        return new
+    }
+
+    func close() {
+        try? queue.close()
+    }
+
+    /// Calls `body` in a transaction, which sees one state of the store, between two commits.
+    ///
+    /// - Throws: `ImportError` when the store cannot be read, or its file was replaced or deleted; what `body` throws.
+    func read<Result>(_ body: (Database) throws -> Result) throws -> Result {
+        try checkPlace()
+        do {
+            return try queue.read(body)
+        } catch let error as DatabaseError {
+            try checkPlace()
+            throw ImportError(store: name, error)
+        }
+    }
+
+    private func checkPlace() throws {
+        switch FileNumber(path) {
+        case file: break
+        case nil: throw Self.isGone(name)
+        default: throw isAnother
+        }
+    }
+
+    private static func isGone(_ store: String) -> ImportError {
+        ImportError(.noInput, "\(store): is no longer there", advice: "It was moved or deleted.")
+    }
+
+    private var isAnother: ImportError {
+        ImportError(
+            .noInput,
+            "\(name): is another store than the one that was opened",
+            advice: "Open it again to read what is there now."
+        )
+    }
+}

@@ -273,6 +273,69 @@ struct RecordViewTests {
         }
     }
 
+    /// What is nearer to the end than to the beginning is found from there.
+    @Test func readsFromTheNearerEnd() throws {
+        let store = try ViewedStore(isKeyed: true)
+        try store.write { database in
+            for row in 2...100 {
+                try store.insert(Int64(row), [.null, .text("a\0\(row % 7)"), .null, .null], database)
+            }
+        }
+        try store.reader.read { database in
+            let entity = try store.reader.entity(named: "item", database)
+            func start(at offset: Int, _ predicate: RecordPredicate? = nil) throws -> WindowQuery.Start {
+                let query = try WindowQuery(FetchRequest(entity: "item", predicate: predicate), of: entity, database)
+                var state = RecordView.State(offset: 0, limit: 5)
+                var total = ViewTotal(table: entity.table, query: query, clock: ToldClock().view)
+                try total.count(database)
+                state.total = total
+                return try RecordView.start(at: offset, state, database)
+            }
+            guard case .offset(50) = try start(at: 50), case .end(49) = try start(at: 51),
+                case .offset(100) = try start(at: 100),
+                case .offset(99) = try start(at: 99, RecordPredicate("n is null"))
+            else {
+                Issue.record("read from the wrong end")
+                return
+            }
+        }
+        let sort = [RecordSort("s", ascending: false)]
+        let all = try RecordView(FetchRequest(entity: "item", sort: sort), in: store.reader).snapshot.records
+        let view = try RecordView(FetchRequest(entity: "item", sort: sort, limit: 5), in: store.reader)
+        for offset in [97, 3, 60, 95, 100, 99, 0] {
+            try view.move(toOffset: offset)
+            #expect(view.snapshot.records == Array(all.dropFirst(offset).prefix(5)), "\(offset)")
+        }
+    }
+
+    /// Values that are cut neither change the order nor the places of pages, and end between two characters.
+    @Test func showsTheBeginningsOfValues() throws {
+        let store = try ViewedStore(isKeyed: false)
+        let beginning = "ab\0東東"
+        try store.write { database in
+            for row in 2...40 {
+                let text = Record.Value.text(beginning + String(repeating: "x", count: 99 - row % 9))
+                try store.insert(Int64(row), [.integer(Int64(row)), text, .null, .real(0.5)], database)
+            }
+        }
+        for bytes in 3...9 {
+            let sort = [RecordSort("s"), RecordSort("id", ascending: false)]
+            let request = FetchRequest(entity: "item", sort: sort, limit: 7)
+            let view = try RecordView(request, valueBytes: bytes, in: store.reader)
+            let whole = try RecordView(request, in: store.reader)
+            let cut = ["ab\0", "ab\0", "ab\0", "ab\0東", "ab\0東", "ab\0東", "ab\0東東"][bytes - 3]
+            for offset in [0, 7, 14, 35, 28, 1] {
+                try view.move(toOffset: offset)
+                try whole.move(toOffset: offset)
+                #expect(view.snapshot.records.map(\.rowID) == whole.snapshot.records.map(\.rowID))
+                for record in view.snapshot.records where record.rowID > 1 {
+                    #expect(record.values[1].isSame(as: .text(cut)))
+                    #expect(record.values[0] == .integer(record.rowID) && record.values[3] == .real(0.5))
+                }
+            }
+        }
+    }
+
     /// Tables are told apart by their names' bytes.
     @Test func takesTheTotalOfItsOwnTable() throws {
         let store = try ViewedStore(isKeyed: false)

@@ -1,5 +1,3 @@
-import Foundation
-import GRDB
 import ImportModel
 
 /// Turns a predicate into SQL for an entity, after looking whether it makes sense there.
@@ -9,17 +7,17 @@ import ImportModel
 struct PredicateCompiler {
     private let entity: EntityDescription
     private let text: String
-    private var arguments: [Record.Value] = []
+    private var arguments: [BoundValue] = []
 
     /// - Throws: `RecordPredicateError` where it makes no sense.
     static func compile(
         _ node: PredicateNode,
         text: String,
         for entity: EntityDescription
-    ) throws -> (sql: String, arguments: [Record.Value]) {
+    ) throws -> SQLText {
         var compiler = PredicateCompiler(entity: entity, text: text)
         let sql = try compiler.sql(node)
-        return (sql, compiler.arguments)
+        return SQLText(sql, compiler.arguments)
     }
 
     private init(entity: EntityDescription, text: String) {
@@ -222,12 +220,7 @@ struct PredicateCompiler {
 
     /// Adds an argument, and gives back what stands for it.
     private mutating func bind(_ value: Record.Value) -> String {
-        // GRDB hands texts over as C strings, which end at a NUL.
-        if case .text(let text) = value, text.utf8.contains(0) {
-            arguments.append(.blob(Array(text.utf8)))
-            return "CAST(? AS TEXT)"
-        }
-        arguments.append(value)
+        arguments.append(BoundValue(value))
         return "?"
     }
 

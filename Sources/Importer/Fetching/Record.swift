@@ -1,5 +1,3 @@
-import Foundation
-import GRDB
 import ImportModel
 
 /// One row of an entity's table, as it is stored.
@@ -34,23 +32,15 @@ public struct Record: Sendable, Hashable {
 
 extension Record {
     /// Takes a row whose first column is the row id, and the next `count` values.
-    init(_ row: Row, count: Int) throws {
-        self.init(rowID: row[0], values: try (0..<count).map { try Value(row, at: $0 + 1) })
+    init(_ row: StoredRow, count: Int) {
+        self.init(rowID: row.integer(at: 0), values: (0..<count).map { row.stored(at: $0 + 1) })
     }
 }
 
 extension Record.Value {
-    /// Text is read by its length: it may hold NUL, where a C string would end.
-    init(_ row: Row, at index: Int) throws {
-        let value: DatabaseValue = row[index]
-        switch value.storage {
-        case .null: self = .null
-        case .int64(let number): self = .integer(number)
-        case .double(let number): self = .real(number)
-        case .string:
-            self = .text(try row.withUnsafeData(atIndex: index) { String(decoding: $0 ?? Data(), as: UTF8.self) })
-        case .blob(let data): self = .blob([UInt8](data))
-        }
+    var isNull: Bool {
+        if case .null = self { return true }
+        return false
     }
 
     /// Whether it is the same value of the same storage class, byte by byte.

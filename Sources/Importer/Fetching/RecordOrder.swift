@@ -1,116 +1,123 @@
 import GRDB
 import ImportModel
 
-/// The order of an entity's records, in SQL, so that an index serves for it where there is one.
+/// The order of an entity's records, up to where no two are the same, in SQL that an index serves where there is one.
 ///
-/// Records that are equal in all of it stand by row id, in the direction of the last attribute: so an index is read from one end
-/// to the other.
-struct RecordOrder: Sendable, Hashable {
-    /// One column to sort by.
-    struct Term: Sendable, Hashable {
+/// Records that are equal in all that is sorted by stand by row id, in the direction of the last attribute: so an index is read
+/// from one end to the other.
+struct RecordOrder: Sendable {
+    /// One thing to sort by.
+    struct Term: Sendable {
         /// The column's name, quoted.
         let column: String
-        /// `COLLATE` and a name, with a space before it; empty for row ids.
-        let collation: String
+        /// The column with its collation.
+        let collated: String
         let ascending: Bool
+        /// What all values but null are, so that an index finds them.
+        let notNull: String
     }
 
-    /// What is sorted by ahead of the row id.
+    /// What decides before the row id does.
     let terms: [Term]
-    /// The direction of the row ids.
+    /// Whether small row ids come first.
     let isRowIDAscending: Bool
+    /// Whether new rows have larger row ids than all others: where no attribute is the row id.
+    let onlyAppends: Bool
 
     /// - Throws: `ImportError` with `.usage` when the entity has no such attribute.
-    init(_ sort: [RecordSort], entity: EntityDescription) throws {
+    init(_ sort: [RecordSort], of entity: EntityDescription, _ database: Database) throws {
+        let rowIDColumn = try Self.rowIDColumn(of: entity.table, database).map(ExactText.init)
         var terms: [Term] = []
+        var isRowIDAscending: Bool?
         for sort in sort {
             guard let attribute = entity.attribute(named: sort.attribute) else {
                 throw ImportError(noAttribute: sort.attribute, in: entity)
             }
-            let collation =
-                attribute.type == .decimal ? DecimalText.collation.name : sort.collation.rawValue.uppercased()
-            let isText = attribute.declaredType == "TEXT"
-            terms.append(
-                Term(
-                    column: attribute.column.quotedIdentifier,
-                    collation: isText ? " COLLATE \(collation)" : "",
-                    ascending: sort.ascending
-                )
-            )
+            // Nothing comes after what no two records share.
+            guard isRowIDAscending == nil else { continue }
+            let isAttribute = entity.attributes.contains { ExactText($0.name) == ExactText(sort.attribute) }
+            if !isAttribute || ExactText(attribute.column.asciiLowercased) == rowIDColumn {
+                isRowIDAscending = sort.ascending
+            } else {
+                terms.append(Term(attribute, sort))
+            }
         }
-        self.init(terms: terms, isRowIDAscending: sort.last?.ascending ?? true)
-    }
-
-    private init(terms: [Term], isRowIDAscending: Bool) {
         self.terms = terms
-        self.isRowIDAscending = isRowIDAscending
+        self.isRowIDAscending = isRowIDAscending ?? sort.last?.ascending ?? true
+        onlyAppends = rowIDColumn == nil
     }
 
-    /// The same from the other end.
-    var reversed: RecordOrder {
-        RecordOrder(
-            terms: terms.map { Term(column: $0.column, collation: $0.collation, ascending: !$0.ascending) },
-            isRowIDAscending: !isRowIDAscending
-        )
-    }
+    /// Whether the row id alone decides.
+    var isByRowID: Bool { terms.isEmpty }
 
     /// What stands after `ORDER BY`.
-    var sql: String {
-        (terms.map { "\($0.column)\($0.collation) \($0.ascending ? "ASC" : "DESC")" }
-            + ["rowid \(isRowIDAscending ? "ASC" : "DESC")"]).joined(separator: ", ")
+    func sql(backwards: Bool = false) -> String {
+        let terms = terms.map { "\($0.collated) \($0.ascending != backwards ? "ASC" : "DESC")" }
+        return (terms + ["rowid \(isRowIDAscending != backwards ? "ASC" : "DESC")"]).joined(separator: ", ")
     }
 
-    /// Conditions for the records after one, each with the values that it takes.
+    /// Conditions for what stands behind a key, or before it: the records of the first one are the nearest, and so on.
     ///
-    /// The records of the first condition come first, and so on: all of them together are those after it. There are several
-    /// queries where one with `OR` would not be served by an index.
+    /// There are several because SQLite finds each by one search in an index on the order
+    /// (<https://www.sqlite.org/rowvalue.html#scrolling_window_queries>; nulls and mixed directions are why no row value does).
     ///
-    /// - Parameter key: the values of the terms' columns, and the row id.
-    func conditions(after key: [Record.Value], rowID: Int64) -> [(sql: String, arguments: [Record.Value])] {
-        var conditions: [(sql: String, arguments: [Record.Value])] = []
-        for length in stride(from: terms.count, through: 0, by: -1) {
-            var sql: [String] = []
-            var arguments: [Record.Value] = []
-            for (term, value) in zip(terms, key).prefix(length) {
-                if value.isNull {
-                    sql.append("\(term.column) IS NULL")
-                } else {
-                    sql.append("\(term.column)\(term.collation) = ?")
-                    arguments.append(value)
-                }
-            }
-            guard length < terms.count else {
-                conditions.append(
-                    (
-                        (sql + ["rowid \(isRowIDAscending ? ">" : "<") ?"]).joined(separator: " AND "),
-                        arguments + [.integer(rowID)]
-                    )
-                )
-                continue
-            }
-            let (term, value) = (terms[length], key[length])
-            switch (term.ascending, value.isNull) {
-            case (true, true):
-                conditions.append(((sql + ["\(term.column) IS NOT NULL"]).joined(separator: " AND "), arguments))
-            case (true, false):
-                let condition = "\(term.column)\(term.collation) > ?"
-                conditions.append(((sql + [condition]).joined(separator: " AND "), arguments + [value]))
-            case (false, false):
-                let condition = "\(term.column)\(term.collation) < ?"
-                conditions.append(((sql + [condition]).joined(separator: " AND "), arguments + [value]))
-                conditions.append(((sql + ["\(term.column) IS NULL"]).joined(separator: " AND "), arguments))
-            // Null comes last.
-            case (false, true): break
+    /// - Parameters:
+    ///   - backwards: whether those before it are meant.
+    ///   - including: whether the key's own record is among them.
+    func ranges(from key: RecordKey, backwards: Bool, including: Bool) -> [SQLText] {
+        let comparison = (isRowIDAscending != backwards ? ">" : "<") + (including ? "=" : "")
+        let same = zip(terms, key.values).map { $0.equal(to: $1) }
+        var ranges = [SQLText.all(same + [SQLText("rowid \(comparison) ?", [.integer(key.rowID)])])]
+        for place in terms.indices.reversed() {
+            for beyond in terms[place].beyond(key.values[place], backwards: backwards) {
+                ranges.append(SQLText.all(same[..<place] + [beyond]))
             }
         }
-        return conditions
+        return ranges
+    }
+
+    /// The column that is another name of the row id, in lower case (<https://www.sqlite.org/lang_createtable.html#rowid>).
+    private static func rowIDColumn(of table: String, _ database: Database) throws -> String? {
+        let keys = try Row.fetchAll(
+            database,
+            sql: "SELECT name, type FROM pragma_table_info(?) WHERE pk > 0",
+            arguments: [table]
+        )
+        guard keys.count == 1, (keys[0]["type"] as String).asciiLowercased == "integer" else { return nil }
+        // A key with an index of its own is none: `INTEGER PRIMARY KEY DESC`.
+        let hasIndex = try Bool.fetchOne(
+            database,
+            sql: "SELECT EXISTS (SELECT 1 FROM pragma_index_list(?) WHERE origin = 'pk')",
+            arguments: [table]
+        )
+        return hasIndex ?? false ? nil : (keys[0]["name"] as String).asciiLowercased
     }
 }
 
-extension Record.Value {
-    var isNull: Bool {
-        if case .null = self { return true }
-        return false
+extension RecordOrder.Term {
+    fileprivate init(_ attribute: AttributeDescription, _ sort: RecordSort) {
+        let isText = attribute.declaredType == "TEXT"
+        let isDecimal = attribute.type == .decimal
+        column = attribute.column.quotedIdentifier
+        let collation = isDecimal ? DecimalText.collation.name : sort.collation.rawValue.uppercased()
+        collated = column + (isText ? " COLLATE \(collation)" : "")
+        ascending = sort.ascending
+        // With an affinity, SQLite would make a text of the number.
+        notNull = isDecimal ? "\(column) IS NOT NULL" : "\(collated) >= \(isText ? "''" : "-9e999")"
+    }
+
+    fileprivate func equal(to value: BoundValue) -> SQLText {
+        value == .null ? SQLText("\(column) IS NULL") : SQLText("\(collated) = ?", [value])
+    }
+
+    /// What comes behind a value: nulls come before all values, so behind all of them where large ones come first.
+    fileprivate func beyond(_ value: BoundValue, backwards: Bool) -> [SQLText] {
+        switch (ascending != backwards, value) {
+        case (true, .null): [SQLText(notNull)]
+        case (true, _): [SQLText("\(collated) > ?", [value])]
+        case (false, .null): []
+        case (false, _): [SQLText("\(collated) < ?", [value]), SQLText("\(column) IS NULL")]
+        }
     }
 }
 

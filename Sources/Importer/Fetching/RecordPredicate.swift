@@ -1,5 +1,3 @@
-import Foundation
-import GRDB
 import ImportModel
 
 /// What must hold for a record (after `NSPredicate`), written as text: `age > 30 and city = 'Oslo'`.
@@ -36,13 +34,7 @@ public struct RecordPredicate: Sendable, Hashable {
     /// The condition for `WHERE`, all values as arguments.
     ///
     /// - Throws: `RecordPredicateError` when an attribute is not there, or is compared with something of another type.
-    func sql(for entity: EntityDescription) throws -> (sql: String, arguments: StatementArguments) {
-        let (sql, arguments) = try compiled(for: entity)
-        return (sql, StatementArguments(arguments.map(\.databaseValue)))
-    }
-
-    /// The same with the arguments as they are stored.
-    func compiled(for entity: EntityDescription) throws -> (sql: String, arguments: [Record.Value]) {
+    func compiled(for entity: EntityDescription) throws -> SQLText {
         try PredicateCompiler.compile(node, text: text, for: entity)
     }
 
@@ -57,18 +49,5 @@ public struct RecordPredicate: Sendable, Hashable {
     /// Equal predicates have the same text.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(ExactText(text))
-    }
-}
-
-extension Record.Value {
-    /// The value for GRDB; a text that has a NUL does not arrive whole.
-    var databaseValue: DatabaseValue {
-        switch self {
-        case .null: .null
-        case .integer(let number): number.databaseValue
-        case .real(let number): number.databaseValue
-        case .text(let text): text.databaseValue
-        case .blob(let bytes): Data(bytes).databaseValue
-        }
     }
 }

@@ -4,8 +4,7 @@ import ImportModel
 /// Reads the records of a request one page after the other, each in a short transaction of its own.
 ///
 /// Where an index, or the row ids, give the order, a page goes on after the last record of the one before (keyset paging).
-/// What must be sorted, or cannot be found again by its values, is read by row ids, which one transaction collects: 8 bytes
-/// in memory for each record that is left. Nobody is called in a transaction but for filling a page: however long whoever
+/// What must be sorted is read by row ids, which one transaction collects: 8 bytes in memory for each record that is left. Nobody is called in a transaction but for filling a page: however long whoever
 /// gets the records takes, nothing keeps the store's WAL from being taken over.
 struct RecordScan {
     private let reader: StoreReader
@@ -13,7 +12,7 @@ struct RecordScan {
     private let attributes: [AttributeDescription]
     private let table: String
     private let order: RecordOrder
-    private let condition: (sql: String, arguments: [Record.Value])?
+    private let condition: SQLText?
 
     /// Records up to this many from the end of the whole are found from there.
     private static let mostBackwards = 10_000
@@ -32,7 +31,7 @@ struct RecordScan {
         self.request = request
         self.attributes = attributes
         table = entity.table.quotedIdentifier
-        order = try RecordOrder(request.sort, entity: entity)
+        order = try reader.read { try RecordOrder(request.sort, of: entity, $0) }
         condition = try request.predicate?.compiled(for: entity)
     }
 
@@ -67,20 +66,17 @@ struct RecordScan {
     }
 
     private func total(_ database: Database) throws -> Int {
-        let statement = try RowStatement(
-            database,
-            sql: "SELECT count(*) FROM \(table)" + (condition.map { " WHERE \($0.sql)" } ?? "")
-        )
-        try statement.bind(condition?.arguments ?? [])
-        defer { statement.reset() }
-        return Int(clamping: try statement.next()?.integer(at: 0) ?? 0)
+        let text = SQLText("SELECT count(*) FROM \(table)") + filter()
+        return Int(clamping: try RowStatement.number(database, text) ?? 0)
+    }
+
+    /// `WHERE`, where anything must hold.
+    private func filter(_ part: SQLText? = nil) -> SQLText {
+        let conditions = [condition, part].compactMap(\.self)
+        return conditions.isEmpty ? SQLText("") : SQLText(" WHERE ") + .all(conditions)
     }
 
     // MARK: Pages
-
-    /// The values of the order's terms, and the row id.
-    private typealias Key = (values: [Record.Value], rowID: Int64)
-    private typealias Query = (sql: String, arguments: [Record.Value])
 
     private struct Progress {
         /// How many records are left of the limit.
@@ -101,51 +97,49 @@ struct RecordScan {
     /// What the next transaction reads.
     private enum Next {
         /// The records after the one with this key, or from the beginning.
-        case page(after: Key?)
+        case page(after: RecordKey?)
         case rowIDs(ArraySlice<Int64>)
         case nothing
     }
 
     private func readPage(
-        after key: Key?,
+        after key: RecordKey?,
         _ progress: inout Progress,
         _ database: Database,
         _ body: (StoredRow) throws -> Step
     ) throws -> Next {
         try progress.begin(database)
-        var parts: [Query?] = key.map { order.conditions(after: $0.values, rowID: $0.rowID) } ?? [nil]
+        var parts: [SQLText?] = key.map { order.ranges(from: $0, backwards: false, including: false) } ?? [nil]
         while progress.rest > 0, let part = parts.first {
-            let (sql, arguments) = query(allColumns, where: part, limit: progress.rest)
-            guard try isSortedByIndex(sql, arguments, database) else {
+            let query = query(allColumns, where: part, limit: progress.rest)
+            guard try !query.sorts(database) else {
                 return .rowIDs(try rowIDs(parts, limit: progress.rest, database)[...])
             }
             parts.removeFirst()
-            let statement = try RowStatement(database, sql: sql)
-            try statement.bind(arguments)
+            let statement = try RowStatement(database, query)
             defer { statement.reset() }
             while let row = try statement.next() {
                 progress.rest -= 1
-                guard try body(row) == .nextPage else { continue }
-                if let key = self.key(of: row) { return .page(after: key) }
-                var rowIDs: [Int64] = []
-                while let row = try statement.next() { rowIDs.append(row.integer(at: 0)) }
-                rowIDs += try self.rowIDs(parts, limit: progress.rest - rowIDs.count, database)
-                return .rowIDs(rowIDs[...])
+                if try body(row) == .nextPage { return .page(after: self.key(of: row)) }
             }
         }
         return .nothing
     }
 
     /// The row ids of the records that meet the conditions, all of one before those of the next.
-    private func rowIDs(_ parts: [Query?], limit: Int, _ database: Database) throws -> [Int64] {
+    private func rowIDs(_ parts: [SQLText?], limit: Int, _ database: Database) throws -> [Int64] {
         var rowIDs: [Int64] = []
         for part in parts where rowIDs.count < limit {
-            let (sql, arguments) = query(["rowid"], where: part, limit: limit - rowIDs.count)
-            let statement = try RowStatement(database, sql: sql)
-            try statement.bind(arguments)
-            defer { statement.reset() }
-            while let row = try statement.next() { rowIDs.append(row.integer(at: 0)) }
+            rowIDs += try Self.rowIDs(query(["rowid"], where: part, limit: limit - rowIDs.count), database)
         }
+        return rowIDs
+    }
+
+    private static func rowIDs(_ query: SQLText, _ database: Database) throws -> [Int64] {
+        let statement = try RowStatement(database, query)
+        defer { statement.reset() }
+        var rowIDs: [Int64] = []
+        while let row = try statement.next() { rowIDs.append(row.integer(at: 0)) }
         return rowIDs
     }
 
@@ -158,25 +152,21 @@ struct RecordScan {
     ) throws -> Next {
         try progress.begin(database)
         let columns = ["rowid"] + attributes.map(\.column.quotedIdentifier)
-        let statement = try RowStatement(
-            database,
-            sql: "SELECT \(columns.joined(separator: ", ")) FROM \(table) WHERE rowid = ?"
-                + (condition.map { " AND \($0.sql)" } ?? "")
-        )
+        let query = SQLText("SELECT \(columns.joined(separator: ", ")) FROM \(table)") + filter(SQLText("rowid = ?"))
+        let statement = try RowStatement(database, query)
         defer { statement.reset() }
         for (index, rowID) in zip(rowIDs.indices, rowIDs) {
-            try statement.bind([.integer(rowID)] + (condition?.arguments ?? []))
+            try statement.bind(query.arguments + [.integer(rowID)])
             guard let row = try statement.next(), try body(row) == .nextPage else { continue }
             return .rowIDs(rowIDs[(index + 1)...])
         }
         return .nothing
     }
 
-    /// Where to go on after a row; nil if a text of it is not well-formed, so that it could not be found again.
-    private func key(of row: StoredRow) -> Key? {
-        let places = order.terms.indices.map { attributes.count + 1 + $0 }
-        guard places.allSatisfy({ row.isWellFormed(at: $0) }) else { return nil }
-        return (places.map { row.stored(at: $0) }, row.integer(at: 0))
+    /// Where to go on after a row.
+    private func key(of row: StoredRow) -> RecordKey {
+        let first = attributes.count + 1
+        return RecordKey(row, columns: first..<first + order.terms.count)
     }
 
     private var allColumns: [String] {
@@ -184,31 +174,15 @@ struct RecordScan {
     }
 
     /// - Parameter part: the condition for what comes after a record; nil for the whole, with the request's offset.
-    private func query(_ columns: [String], where part: Query?, limit: Int) -> Query {
-        let conditions = [condition, part].compactMap(\.self)
+    private func query(_ columns: [String], where part: SQLText?, limit: Int) -> SQLText {
         let offset = part == nil ? max(0, request.offset) : 0
-        var sql = "SELECT \(columns.joined(separator: ", ")) FROM \(table)"
-        if !conditions.isEmpty { sql += " WHERE " + conditions.map(\.sql).joined(separator: " AND ") }
-        sql += " ORDER BY \(order.sql)"
-        var arguments = conditions.flatMap(\.arguments)
+        var query = SQLText("SELECT \(columns.joined(separator: ", ")) FROM \(table)") + filter(part)
+        query.sql += " ORDER BY \(order.sql())"
         if request.limit != nil || offset > 0 {
-            sql += " LIMIT ? OFFSET ?"
-            arguments += [.integer(request.limit == nil ? -1 : Int64(limit)), .integer(Int64(offset))]
+            query.sql += " LIMIT ? OFFSET ?"
+            query.arguments += [.integer(request.limit == nil ? -1 : Int64(limit)), .integer(Int64(offset))]
         }
-        return (sql, arguments)
-    }
-
-    /// Whether the rows come in their order by themselves, in all its terms.
-    private func isSortedByIndex(_ sql: String, _ arguments: [Record.Value], _ database: Database) throws -> Bool {
-        let statement = try RowStatement(database, sql: "EXPLAIN QUERY PLAN " + sql)
-        try statement.bind(arguments)
-        defer { statement.reset() }
-        while let row = try statement.next() {
-            if case .text(let detail) = row.stored(at: 3), detail.hasPrefix("USE TEMP B-TREE") {
-                return false
-            }
-        }
-        return true
+        return query
     }
 
     // MARK: The last records
@@ -222,15 +196,11 @@ struct RecordScan {
             guard rest > 0 else { return [] }
             let count = min(rest, request.limit ?? .max)
             guard rest < request.offset, count <= Self.mostBackwards else { return nil }
-            let statement = try RowStatement(
-                database,
-                sql: "SELECT rowid FROM \(table) ORDER BY \(order.reversed.sql) LIMIT ? OFFSET ?"
+            let query = SQLText(
+                "SELECT rowid FROM \(table) ORDER BY \(order.sql(backwards: true)) LIMIT ? OFFSET ?",
+                [.integer(Int64(count)), .integer(Int64(rest - count))]
             )
-            try statement.bind([.integer(Int64(count)), .integer(Int64(rest - count))])
-            defer { statement.reset() }
-            var rowIDs: [Int64] = []
-            while let row = try statement.next() { rowIDs.append(row.integer(at: 0)) }
-            return rowIDs.reversed()
+            return try Self.rowIDs(query, database).reversed()
         }
     }
 }

@@ -4,38 +4,54 @@ import ImportModel
 
 /// A query whose rows are read where SQLite has them, through its C functions (`sqlite3_step`, `sqlite3_column_*`).
 ///
-/// A row of GRDB makes a `String` of each text, which ends at a NUL. It is made, used and thrown away within one transaction.
+/// A row of GRDB makes a `String` of each text, which ends at a NUL. It is made, used and reset within one transaction; there
+/// must be only one at a time with the same text.
 struct RowStatement {
     private let statement: Statement
     private let database: Database
 
-    init(_ database: Database, sql: String) throws {
+    /// - Parameter text: with the values to bind; `bind` takes others.
+    init(_ database: Database, _ text: SQLText) throws {
         self.database = database
-        statement = try database.makeStatement(sql: sql)
+        statement = try database.cachedStatement(sql: text.sql)
+        try bind(text.arguments)
     }
 
     /// Binds all arguments, and begins anew.
-    func bind(_ arguments: [Record.Value]) throws {
+    func bind(_ arguments: [BoundValue]) throws {
         let pointer = statement.sqliteStatement
         sqlite3_reset(pointer)
-        // SQLite makes a copy (SQLITE_TRANSIENT).
-        let copying = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
         for (index, argument) in arguments.enumerated() {
-            let place = Int32(index + 1)
-            let code =
-                switch argument {
-                case .null: sqlite3_bind_null(pointer, place)
-                case .integer(let number): sqlite3_bind_int64(pointer, place, number)
-                case .real(let number): sqlite3_bind_double(pointer, place, number)
-                case .text(let text):
-                    sqlite3_bind_text(pointer, place, text, Int32(clamping: text.utf8.count), copying)
-                case .blob(let bytes):
-                    bytes.isEmpty
-                        ? sqlite3_bind_zeroblob(pointer, place, 0)
-                        : sqlite3_bind_blob(pointer, place, bytes, Int32(clamping: bytes.count), copying)
-                }
+            let code = Self.bind(argument, Int32(index + 1), pointer)
             guard code == SQLITE_OK else { throw error(code) }
         }
+    }
+
+    private static func bind(_ argument: BoundValue, _ place: Int32, _ pointer: OpaquePointer) -> Int32 {
+        // SQLite makes a copy (SQLITE_TRANSIENT).
+        let copying = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+        switch argument {
+        case .null: return sqlite3_bind_null(pointer, place)
+        case .integer(let number): return sqlite3_bind_int64(pointer, place, number)
+        case .real(let number): return sqlite3_bind_double(pointer, place, number)
+        // An empty array may have no memory, and no memory is null.
+        case .text(let bytes) where bytes.isEmpty: return sqlite3_bind_text(pointer, place, "", 0, copying)
+        case .text(let bytes):
+            return bytes.withUnsafeBytes { buffer in
+                let base = buffer.baseAddress?.assumingMemoryBound(to: CChar.self)
+                return sqlite3_bind_text(pointer, place, base, Int32(clamping: buffer.count), copying)
+            }
+        case .blob(let bytes) where bytes.isEmpty: return sqlite3_bind_zeroblob(pointer, place, 0)
+        case .blob(let bytes): return sqlite3_bind_blob(pointer, place, bytes, Int32(clamping: bytes.count), copying)
+        }
+    }
+
+    /// The first row's first column as a number; nil where there is no row, or a null.
+    static func number(_ database: Database, _ text: SQLText) throws -> Int64? {
+        let statement = try RowStatement(database, text)
+        defer { statement.reset() }
+        guard let row = try statement.next(), case .integer(let number) = row.value(at: 0) else { return nil }
+        return number
     }
 
     /// Goes to the next row; nil after the last.
@@ -87,12 +103,6 @@ struct StoredRow {
             return .blob(UnsafeBufferPointer(start: base?.assumingMemoryBound(to: UInt8.self), count: count))
         default: return .null
         }
-    }
-
-    /// Whether it is anything but a text that is no UTF-8.
-    func isWellFormed(at index: Int) -> Bool {
-        guard case .text(let bytes) = value(at: index), bytes.baseAddress != nil else { return true }
-        return UTF8Validation.firstInvalid(in: ByteView(bytes)) == nil
     }
 
     /// The same to keep.

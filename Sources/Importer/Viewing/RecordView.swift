@@ -44,8 +44,8 @@ public final class RecordView: Sendable {
         var records: [Record] = []
         var rowIDs: [Int64] = []
         /// The keys of the window's first and last record.
-        var first: WindowKey?
-        var last: WindowKey?
+        var first: RecordKey?
+        var last: RecordKey?
         /// The window is as it was right after this commit.
         var position = StorePosition.start
         /// All rows up to this one have their part in the window's offset.
@@ -62,7 +62,7 @@ public final class RecordView: Sendable {
         /// How many rows that came since the offset was counted stand before a key.
         ///
         /// - Returns: nil where nobody knows which came since: where new rows may have any row id.
-        func countNew(before key: WindowKey, _ query: WindowQuery, _ database: Database) throws -> Int? {
+        func countNew(before key: RecordKey, _ query: WindowQuery, _ database: Database) throws -> Int? {
             guard query.order.onlyAppends, lastRowID < .max else { return nil }
             return try query.count(lastRowID + 1...Int64.max, before: key, database)
         }

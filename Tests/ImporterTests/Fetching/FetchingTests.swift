@@ -129,7 +129,7 @@ struct FetchingTests {
         #expect(try ids("name ends with 'x' and name contains 'a'") == [7])
     }
 
-    /// Pages that go on after a record give what one query gives, whatever is null or equal, with and without indexes.
+    /// Pages that go on after a record give what one query gives, whatever is null, equal or no UTF-8, with and without indexes.
     @Test(arguments: 1...6) func pagesAreTheWhole(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         var records: [String] = []
@@ -143,8 +143,12 @@ struct FetchingTests {
         _ = try job.pipeline().run()
         try DatabaseQueue(path: job.store).write {
             try $0.execute(
-                sql:
-                    "CREATE INDEX one ON item (a, b); CREATE INDEX two ON item (b DESC, c); CREATE INDEX three ON item (c)"
+                sql: """
+                    CREATE INDEX one ON item (a, b); CREATE INDEX two ON item (b DESC, c); CREATE INDEX three ON item (c);
+                    UPDATE item SET c = CAST(x'78FF' AS TEXT) WHERE id % 7 = 1;
+                    UPDATE item SET c = CAST(x'78FE' AS TEXT) WHERE id % 7 = 2;
+                    UPDATE item SET c = 'x' || char(0) || (id % 2) WHERE id % 7 = 3;
+                    """
             )
         }
         let reader = try StoreReader(store: job.store)
@@ -156,12 +160,12 @@ struct FetchingTests {
             let offset = Int.random(in: 0...1, using: &random) * Int.random(in: 0...500, using: &random)
             let limit = Bool.random(using: &random) ? Int.random(in: 0...300, using: &random) : nil
             let request = FetchRequest(entity: "item", predicate: predicate, sort: sort, offset: offset, limit: limit)
-            let order = try RecordOrder(sort, entity: entity)
+            let order = try reader.read { try RecordOrder(sort, of: entity, $0) }
             let expected = try DatabaseQueue(path: job.store).read {
                 try Int64.fetchAll(
                     $0,
                     sql: "SELECT rowid FROM item \(predicate == nil ? "" : "WHERE a < 4 OR b IS NULL") "
-                        + "ORDER BY \(order.sql) LIMIT \(limit ?? -1) OFFSET \(offset)"
+                        + "ORDER BY \(order.sql()) LIMIT \(limit ?? -1) OFFSET \(offset)"
                 )
             }
             let size = Int.random(in: 1...50, using: &random)

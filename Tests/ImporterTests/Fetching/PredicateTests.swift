@@ -20,7 +20,7 @@ struct PredicateTests {
 
     private func error(_ text: String) -> RecordPredicateError? {
         do {
-            _ = try RecordPredicate(text).sql(for: Self.entity)
+            _ = try RecordPredicate(text).compiled(for: Self.entity)
             return nil
         } catch {
             return error as? RecordPredicateError
@@ -64,7 +64,7 @@ struct PredicateTests {
 
     @Test func bindsValuesInTheFormInWhichTheyAreStored() throws {
         func bound(_ text: String) throws -> [Record.Value] {
-            try RecordPredicate(text).compiled(for: Self.entity).arguments
+            try RecordPredicate(text).compiled(for: Self.entity).arguments.map { Record.Value($0) }
         }
         #expect(try bound("age > 3e1") == [.integer(30)])
         #expect(try bound("age > 30.5") == [.real(30.5)])
@@ -89,9 +89,9 @@ struct PredicateTests {
 
     @Test func takesValuesForQuestionMarks() throws {
         let predicate = try RecordPredicate("city = ? and age in ?", arguments: ["' or 1=1 --", [3, 4].json])
-        let (sql, arguments) = try predicate.compiled(for: Self.entity)
-        #expect(arguments == [.text("' or 1=1 --"), .integer(3), .integer(4)])
-        #expect(!sql.contains("1=1"))
+        let condition = try predicate.compiled(for: Self.entity)
+        #expect(condition.arguments == [.text(Array("' or 1=1 --".utf8)), .integer(3), .integer(4)])
+        #expect(!condition.sql.contains("1=1"))
         #expect(throws: RecordPredicateError.self) { try RecordPredicate("age = 1", arguments: [3]) }
         #expect(try RecordPredicate("age = ?", arguments: [3]) != RecordPredicate("age = ?", arguments: [4]))
     }
@@ -105,4 +105,17 @@ struct PredicateTests {
 
 extension [Int] {
     fileprivate var json: JSONValue { .array(map { .number("\($0)") }) }
+}
+
+extension Record.Value {
+    fileprivate init(_ bound: BoundValue) {
+        self =
+            switch bound {
+            case .null: .null
+            case .integer(let number): .integer(number)
+            case .real(let number): .real(number)
+            case .text(let bytes): .text(String(decoding: bytes, as: UTF8.self))
+            case .blob(let bytes): .blob(bytes)
+            }
+    }
 }

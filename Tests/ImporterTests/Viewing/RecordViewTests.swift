@@ -4,9 +4,6 @@ import Synchronization
 import TestSupport
 import Testing
 
-import class GRDB.Row
-import struct GRDB.StatementArguments
-
 @testable import Importer
 
 struct RecordViewTests {
@@ -208,14 +205,16 @@ struct RecordViewTests {
                     let key = try #require(window.first)
                     guard try query.isIndexed(database) else { continue }
                     for statement in query.statements(.key(key)) + query.statements(beside: key, backwards: true) {
-                        var arguments: StatementArguments = statement.arguments
-                        _ = arguments.append(contentsOf: StatementArguments([1, 0]))
-                        let plan = try Row.fetchAll(
-                            database,
-                            sql: "EXPLAIN QUERY PLAN " + statement.sql,
-                            arguments: arguments
-                        ).map { $0["detail"] as String }
-                        #expect(plan.count == 1 && plan[0].hasPrefix("SEARCH item USING"), "\(statement.sql) \(plan)")
+                        let plan = try RowStatement(database, SQLText("EXPLAIN QUERY PLAN ") + statement)
+                        defer { plan.reset() }
+                        var details: [String] = []
+                        while let row = try plan.next() {
+                            if case .text(let detail) = row.stored(at: 3) { details.append(detail) }
+                        }
+                        #expect(
+                            details.count == 1 && details[0].hasPrefix("SEARCH item USING"),
+                            "\(statement.sql) \(details)"
+                        )
                     }
                 }
             }

@@ -13,14 +13,13 @@ import Synchronization
 final class TerminalMode: Sendable {
     /// The alternate screen, without a cursor, and without lines that wrap.
     static let enterSequence = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l"
-    static let leaveSequence = "\u{1B}[0m\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l"
+    static let leaveSequence: StaticString = "\u{1B}[0m\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l"
 
     /// What must be known to give the terminal back, in a form that a signal handler can read.
     private struct Taken {
         var input: Int32 = -1
         var output: Int32 = -1
         var modes = termios()
-        var leave: UnsafeMutableBufferPointer<UInt8>?
     }
 
     // Written while `isTaken` is false only, and read by whoever makes it false.
@@ -61,11 +60,6 @@ final class TerminalMode: Sendable {
             var modes = termios()
             guard tcgetattr(input, &modes) == 0 else { return false }
             Self.catchCrashes()
-            if Self.taken.leave == nil {
-                let bytes = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: Self.leaveSequence.utf8.count)
-                _ = bytes.initialize(from: Self.leaveSequence.utf8)
-                Self.taken.leave = bytes
-            }
             (Self.taken.input, Self.taken.output, Self.taken.modes) = (input, output, modes)
             Self.isTaken.store(true, ordering: .releasing)
         }
@@ -84,7 +78,7 @@ final class TerminalMode: Sendable {
     /// Any thread may ask, and a signal handler: it calls nothing that is not safe there.
     static func restore() {
         guard isTaken.exchange(false, ordering: .acquiringAndReleasing) else { return }
-        if let leave = taken.leave { _ = write(taken.output, leave.baseAddress, leave.count) }
+        _ = write(taken.output, leaveSequence.utf8Start, leaveSequence.utf8CodeUnitCount)
         tcsetattr(taken.input, TCSADRAIN, &taken.modes)
     }
 

@@ -102,7 +102,7 @@ final class WatchReader: Sendable {
                 let reader = try watch.connect()
                 findings.isThere = reader != nil
                 let isOther = reader !== records?.reader
-                if isOther { records = try reader.map { try RecordWatch($0) } }
+                if isOther { records = reader.map { RecordWatch($0) } }
                 if now >= looking.next {
                     findings.look = try looking.measure { try watch.look() }
                     // The first look is at many chunks maybe, and no measure for the next.

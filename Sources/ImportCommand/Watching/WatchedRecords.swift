@@ -38,21 +38,30 @@ struct RecordWatch {
     private static let valueBytes = 400
 
     let reader: StoreReader
-    private let follower: StoreFollower
+    private var follower: StoreFollower?
     private var view: RecordView?
     private var request: WatchedRecords.Request?
 
-    init(_ reader: StoreReader) throws {
+    init(_ reader: StoreReader) {
         self.reader = reader
-        follower = try StoreFollower(store: reader.store)
     }
 
     /// Reads what is asked for.
     ///
-    /// - Returns: nil where nothing has changed since the last time.
+    /// - Returns: nil where nothing has changed since the last time, and where the store is gone or another one has its place.
     /// - Throws: `ImportError` when the entity has no such attribute, or the store cannot be read.
     mutating func read(_ request: WatchedRecords.Request) throws -> WatchedRecords? {
-        guard let view, let last = self.request, request.isBeside(last) else { return try begin(request) }
+        do {
+            return try readChanges(request)
+        } catch {
+            // It may go at any moment, and a watcher waits for what comes then.
+            guard reader.isInPlace else { return nil }
+            throw error
+        }
+    }
+
+    private mutating func readChanges(_ request: WatchedRecords.Request) throws -> WatchedRecords? {
+        guard let follower, let view, let last = self.request, request.isBeside(last) else { return try begin(request) }
         self.request = request
         var hasChanged = request != last
         var marks = Marks(table: view.entity.table)
@@ -71,6 +80,8 @@ struct RecordWatch {
 
     private mutating func begin(_ request: WatchedRecords.Request) throws -> WatchedRecords? {
         view = nil
+        let follower = try follower ?? StoreFollower(store: reader.store)
+        self.follower = follower
         // The view has all that was committed up to now.
         while try follower.poll() != nil {}
         let fetch = FetchRequest(

@@ -39,7 +39,7 @@ struct RecordWatchTests {
     @Test func readsTheNewestFirstAndMarksWhatCommitsHaveDone() throws {
         let store = try GrowingStore()
         try store.take((1...20).map { ($0, "a") })
-        var watch = try RecordWatch(try StoreReader(store: store.path))
+        var watch = RecordWatch(try StoreReader(store: store.path))
         var request = WatchedRecords.Request(entity: "item", limit: 5)
         let first = try watch.read(request)
         #expect(ids(first) == [20, 19, 18, 17, 16])
@@ -66,7 +66,7 @@ struct RecordWatchTests {
     @Test func readsAnewInAnotherOrder() throws {
         let store = try GrowingStore()
         try store.take((1...9).map { ($0, $0 % 2 == 0 ? "A" : "a") })
-        var watch = try RecordWatch(try StoreReader(store: store.path))
+        var watch = RecordWatch(try StoreReader(store: store.path))
         var request = WatchedRecords.Request(entity: "item", limit: 4)
         _ = try watch.read(request)
         request.sort = [RecordSort("name"), RecordSort("id", ascending: false)]

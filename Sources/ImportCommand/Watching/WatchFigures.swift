@@ -25,6 +25,20 @@ struct WatchFigures: Sendable, Equatable {
         return snapshot
     }
 
+    /// Whether the import goes on just now.
+    var isRunning: Bool { own != nil || look.job != nil && look.state == .running }
+
+    /// What `meter` makes of them, `elapsed` seconds after its beginning.
+    func frame(_ meter: inout ProgressMeter, elapsed: Double) -> ProgressFrame {
+        var frame = meter.add(snapshot, elapsed: elapsed)
+        if own == nil { frame.elapsed = look.seconds }
+        if !isRunning {
+            (frame.recordsPerSecond, frame.bytesPerSecond, frame.splitBytesPerSecond) = (nil, nil, nil)
+            frame.secondsLeft = nil
+        }
+        return frame
+    }
+
     private var phase: ImportProgress.Phase {
         guard look.job != nil else { return .starting }
         if look.state == .finished { return .finished }

@@ -26,8 +26,7 @@ struct WatchLines {
         while true {
             if try watch.connect() == nil { figures.look = StoreLook() }
             if let look = try watch.look() { figures.look = look }
-            var frame = meter.add(figures.snapshot, elapsed: start.duration(to: .now) / .seconds(1))
-            frame.elapsed = figures.look.seconds
+            let frame = figures.frame(&meter, elapsed: start.duration(to: .now) / .seconds(1))
             let line = try text(frame, figures)
             if line != last { try StandardOutput.write(line) }
             last = line

@@ -216,14 +216,11 @@ final class WatchScreen {
         guard isLast || now - lastMeter >= (isDirty ? Self.drawInterval : 1) else { return }
         lastMeter = now
         let figures = state.figures
-        let snapshot = figures.snapshot
-        var frame = meter.add(snapshot, elapsed: now)
-        if own == nil { frame.elapsed = figures.look.seconds }
-        if own != nil || (figures.look.job != nil && figures.look.state == .running) {
+        let frame = figures.frame(&meter, elapsed: now)
+        if figures.isRunning {
+            let snapshot = frame.snapshot
             let records = frame.work == .import ? snapshot.importedRecords : snapshot.splitRecords
             state.history.add(records: records - snapshot.resumedRecords, at: now)
-        } else {
-            (frame.recordsPerSecond, frame.bytesPerSecond, frame.secondsLeft) = (nil, nil, nil)
         }
         if frame != state.frame {
             state.frame = frame

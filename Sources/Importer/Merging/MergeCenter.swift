@@ -19,19 +19,32 @@ extension MergeNotification {
 
 /// Hands merge notifications to whoever looks at the store, without ever holding the import up.
 ///
-/// A commit only leaves its notification here. One thread posts them, in commit order; while an observer is busy, those
-/// that come meanwhile become one.
+/// A commit only leaves its notification in a queue (`MergeQueue`, which is bounded). One thread takes them from there,
+/// hands them to the sequences, and merges them where somebody is behind; it waits for nobody. Another one posts them, in
+/// commit order; while an observer is busy, those that come meanwhile become one. Both end with the import.
 public final class MergeCenter: Sendable {
     private struct State {
-        var pending: MergeNotification?
+        var queue = MergeQueue()
         var isClosed = false
-        var isDelivering = false
-        var sequences: [MergeNotifications.Mailbox] = []
+        /// Whether there is a thread that takes from the queue.
+        var isMerging = false
     }
 
-    // Guarded by `condition`; a `Mutex` cannot be waited on.
+    /// What is still to be posted.
+    private struct Posting {
+        var pending: MergeNotification?
+        /// Whether no more come.
+        var isOver = false
+        /// Whether there is a thread that posts.
+        var isRunning = false
+    }
+
+    // Guarded by `condition`; a `Mutex` cannot be waited on. Nothing is merged while it is held, as commits wait for it.
     nonisolated(unsafe) private var state = State()
     private let condition = NSCondition()
+    // Guarded by `postingCondition`.
+    nonisolated(unsafe) private var posting = Posting()
+    private let postingCondition = NSCondition()
     private let center: NotificationCenter
 
     /// - Parameter center: where notifications are posted.
@@ -44,50 +57,102 @@ public final class MergeCenter: Sendable {
     /// It keeps one notification for a reader that is behind: those that come meanwhile are merged into it.
     public func notifications() -> MergeNotifications {
         let mailbox = MergeNotifications.Mailbox()
-        condition.withLock {
-            state.sequences.append(mailbox)
-            if state.isClosed { mailbox.close() }
+        let isClosed = condition.withLock {
+            if !state.isClosed { state.queue.add(mailbox) }
+            return state.isClosed
         }
+        if isClosed { mailbox.close() }
         return MergeNotifications(mailbox: mailbox)
     }
 
-    /// Leaves a notification for delivery.
+    /// Leaves a notification for delivery, which costs the same whatever it tells and whoever listens.
     func enqueue(_ notification: MergeNotification) {
-        let sequences = condition.withLock { () -> [MergeNotifications.Mailbox] in
-            if state.pending == nil { state.pending = notification } else { state.pending?.merge(notification) }
-            if !state.isDelivering {
-                state.isDelivering = true
-                Thread.detachNewThread { [self] in deliver() }
+        condition.withLock {
+            state.queue.add(notification)
+            if !state.isMerging {
+                state.isMerging = true
+                Thread.detachNewThread { [self] in merge() }
             }
-            condition.broadcast()
-            state.sequences.removeAll { $0.isAbandoned }
-            return state.sequences
+            condition.signal()
         }
-        for mailbox in sequences { mailbox.put(notification) }
     }
 
-    /// Ends the sequences; what is left to be posted is posted without anybody waiting for it.
+    /// Ends the sequences once they have what was left; what is to be posted is posted without anybody waiting for it.
     func close() {
-        let sequences = condition.withLock { () -> [MergeNotifications.Mailbox] in
+        let left = condition.withLock { () -> [MergeQueue.Item] in
             state.isClosed = true
-            condition.broadcast()
-            defer { state.sequences = [] }
-            return state.sequences
+            condition.signal()
+            return state.isMerging ? [] : state.queue.takeAll()
+        }
+        // Where nothing was committed there is no thread that would.
+        for case .sequence(let mailbox) in left { mailbox.close() }
+    }
+
+    // MARK: Merging
+
+    private func merge() {
+        var sequences: [MergeNotifications.Mailbox] = []
+        while let items = takeItems() {
+            sequences.removeAll { $0.isAbandoned }
+            // What has piled up is merged once, not by each of those who get it.
+            var merged: MergeNotification?
+            for item in items {
+                switch item {
+                case .merge(let next):
+                    if merged == nil { merged = next } else { merged?.merge(next) }
+                case .sequence(let mailbox):
+                    handOut(merged, to: sequences)
+                    merged = nil
+                    sequences.append(mailbox)
+                }
+            }
+            handOut(merged, to: sequences)
         }
         for mailbox in sequences { mailbox.close() }
+        postingCondition.withLock {
+            posting.isOver = true
+            postingCondition.signal()
+        }
     }
 
-    private func deliver() {
+    /// Waits for what commits leave; nil when no more come.
+    private func takeItems() -> [MergeQueue.Item]? {
+        condition.withLock {
+            while state.queue.isEmpty, !state.isClosed { condition.wait() }
+            guard state.queue.isEmpty else { return state.queue.takeAll() }
+            state.isMerging = false
+            return nil
+        }
+    }
+
+    private func handOut(_ notification: MergeNotification?, to sequences: [MergeNotifications.Mailbox]) {
+        guard let notification else { return }
+        for mailbox in sequences { mailbox.put(notification) }
+        // Taken out while it is merged: the other thread waits meanwhile.
+        var pending = postingCondition.withLock {
+            defer { posting.pending = nil }
+            return posting.pending
+        }
+        if pending == nil { pending = notification } else { pending?.merge(notification) }
+        postingCondition.withLock {
+            posting.pending = pending
+            if !posting.isRunning {
+                posting.isRunning = true
+                Thread.detachNewThread { [self] in post() }
+            }
+            postingCondition.signal()
+        }
+    }
+
+    // MARK: Posting
+
+    private func post() {
         while true {
-            let next = condition.withLock { () -> MergeNotification? in
-                while state.pending == nil, !state.isClosed { condition.wait() }
-                guard let pending = state.pending else {
-                    state.isDelivering = false
-                    condition.broadcast()
-                    return nil
-                }
-                state.pending = nil
-                return pending
+            let next = postingCondition.withLock { () -> MergeNotification? in
+                while posting.pending == nil, !posting.isOver { postingCondition.wait() }
+                defer { posting.pending = nil }
+                if posting.pending == nil { posting.isRunning = false }
+                return posting.pending
             }
             guard let next else { return }
             center.post(name: .storeDidMerge, object: self, userInfo: [MergeNotification.userInfoKey: next])

@@ -18,16 +18,20 @@ public struct MergeNotifications: AsyncSequence, Sendable {
         /// Whether nobody reads any more.
         var isAbandoned: Bool { state.withLock { $0.isAbandoned } }
 
+        /// Hands one to the reader, or keeps it until there is one; to be called by one thread, as `close` is.
         func put(_ notification: MergeNotification) {
-            let waiter = state.withLock { state -> Waiter? in
-                guard let waiter = state.waiter else {
-                    if state.pending == nil { state.pending = notification } else { state.pending?.merge(notification) }
-                    return nil
-                }
-                state.waiter = nil
-                return waiter
+            // Taken out while it is merged: a reader that comes now is a task, and must not hold its thread up.
+            var next = state.withLock { state in
+                defer { state.pending = nil }
+                return state.pending
             }
-            waiter?.resume(returning: notification)
+            if next == nil { next = notification } else { next?.merge(notification) }
+            let waiter = state.withLock { state -> Waiter? in
+                defer { state.waiter = nil }
+                if state.waiter == nil, !state.isAbandoned { state.pending = next }
+                return state.waiter
+            }
+            waiter?.resume(returning: next)
         }
 
         /// No more come; what is pending can still be read.

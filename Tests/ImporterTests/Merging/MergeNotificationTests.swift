@@ -154,6 +154,108 @@ struct MergeNotificationTests {
         #expect(await reading.value.last?.isFinished == true)
     }
 
+    // MARK: What it costs
+
+    /// Notifications whose ranges are as many as can be, and do not join.
+    private static func scattered(_ count: Int) -> [MergeNotification] {
+        (0..<count).map { commit in
+            var change = EntityChanges(entity: "a", table: "a")
+            for row in 0..<EntityChanges.maximumRanges { change.update(Int64(row * 1_000 + commit * 2)) }
+            return MergeNotification(
+                job: 1,
+                commit: Int64(commit + 1),
+                changes: [change],
+                totals: [],
+                marker: Marker(),
+                isFinished: commit == count - 1
+            )
+        }
+    }
+
+    /// The processor time of `body`, whatever else runs.
+    private static func cost(_ body: () -> Void) -> Double {
+        func now() -> Double {
+            var time = timespec()
+            clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+            return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+        }
+        let start = now()
+        body()
+        return now() - start
+    }
+
+    /// Merging is not the commit's work, whoever is behind; a stuck observer does not keep it from a sequence either.
+    @Test func aCommitDoesNotMerge() async throws {
+        let merges = Self.scattered(16)
+        var merged: MergeNotification?
+        let mergingCost = Self.cost { merged = merges.merged }
+        let center = MergeCenter()
+        let isTestOver = DispatchSemaphore(value: 0)
+        let observer = NotificationCenter.default.addObserver(
+            forName: .storeDidMerge,
+            object: center,
+            queue: nil
+        ) { _ in isTestOver.wait() }
+        defer {
+            NotificationCenter.default.removeObserver(observer)
+            isTestOver.signal()
+        }
+        let sequence = center.notifications()
+        let cost = Self.cost { for merge in merges { center.enqueue(merge) } }
+        #expect(cost < mergingCost / 10)
+        center.close()
+        let read = await Self.collect(sequence)
+        #expect(read.reduce(0) { $0 + $1.changes[0].updated } == merged?.changes[0].updated)
+        #expect(read.last?.isFinished == true && read.allSatisfy { !$0.needsRefresh })
+    }
+
+    /// However long nobody takes anything, what is kept is bounded, and what it ends with is not lost.
+    @Test(arguments: [1, EntityChanges.maximumRanges]) func theQueueIsBounded(ranges: Int) throws {
+        var change = EntityChanges(entity: "a", table: "a")
+        for row in 0..<ranges { change.update(Int64(row * 2)) }
+        var queue = MergeQueue()
+        let last = 5_000
+        for commit in 1...last {
+            queue.add(
+                MergeNotification(
+                    job: Int64(commit / 1_000 + 1),
+                    commit: Int64(commit),
+                    changes: [change],
+                    totals: [],
+                    marker: Marker(),
+                    isFinished: commit % 1_000 == 999
+                )
+            )
+        }
+        let merges = queue.takeAll().compactMap { item -> MergeNotification? in
+            if case .merge(let merge) = item { merge } else { nil }
+        }
+        #expect(merges.count <= MergeQueue.mostMerges)
+        #expect(merges.reduce(0) { $0 + $1.changes.reduce(0) { $0 + $1.rangeCount } } <= MergeQueue.mostRanges)
+        let merged = try #require(merges.merged)
+        #expect(merged.needsRefresh && merged.commit == Int64(last))
+        #expect(merged.finishedJobs == [1, 2, 3, 4, 5])
+        #expect(merges.first?.needsRefresh == false)
+        #expect(queue.isEmpty)
+    }
+
+    /// Its threads end with the import, and nothing holds the center then.
+    @Test func leavesNoThreadBehind() async throws {
+        weak var center: MergeCenter?
+        var sequence: MergeNotifications?
+        do {
+            let made = MergeCenter()
+            center = made
+            sequence = made.notifications()
+            for merge in Self.scattered(2) { made.enqueue(merge) }
+            made.close()
+        }
+        if let sequence { #expect(await Self.collect(sequence).last?.isFinished == true) }
+        let deadline = ContinuousClock.now + .seconds(60)
+        while center != nil, ContinuousClock.now < deadline { await Task.yield() }
+        #expect(center == nil)
+    }
+
     /// A second reader of the same sequence takes the first one's place: nobody waits for ever.
     @Test func letsNoReaderWaitForEver() async {
         let mailbox = MergeNotifications.Mailbox()

@@ -22,6 +22,7 @@ public final class StoreFollower: Sendable {
     static let longestPause = Duration.milliseconds(250)
 
     private let state: Mutex<State>
+    private let reading = ReadingQueue("importer.follower")
 
     /// Opens a store to follow it.
     ///
@@ -110,7 +111,7 @@ public final class StoreFollower: Sendable {
                         }
                     }
                     lastLook = .now
-                    if let merge = try follower.poll() {
+                    if let merge = try await follower.reading.run({ [follower] in try follower.poll() }) {
                         pause = StoreFollower.shortestPause
                         return merge
                     }

@@ -34,9 +34,13 @@ final class NotificationInlet: Sendable {
     }
 
     private func put(_ notification: MergeNotification) {
-        wake { state in
-            if state.pending == nil { state.pending = notification } else { state.pending?.merge(notification) }
+        // Taken out while it is merged: a reader that comes now is a task, and must not hold its thread up.
+        var pending = state.withLock { state in
+            defer { state.pending = nil }
+            return state.pending
         }
+        if pending == nil { pending = notification } else { pending?.merge(notification) }
+        wake { [pending] in $0.pending = pending }
     }
 
     private func end(_ result: Result<Void, any Error>) {

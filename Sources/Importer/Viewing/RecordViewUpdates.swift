@@ -19,6 +19,7 @@ public struct RecordViewUpdates: AsyncSequence, Sendable {
     public final class Iterator: AsyncIteratorProtocol {
         private let view: RecordView
         private let inlet = NotificationInlet()
+        private let reading = ReadingQueue("importer.view")
         private let taking: Task<Void, Never>
         private var hasBegun = false
         private var hasEnded = false
@@ -42,28 +43,34 @@ public struct RecordViewUpdates: AsyncSequence, Sendable {
             if !hasBegun {
                 hasBegun = true
                 // What was committed before the notifications began.
-                if let update = try timed(view.refresh) { return update }
+                if let update = try await read({ try $0.refresh() }) { return update }
             }
             while !hasEnded {
                 let wait = next - view.clock.now()
                 if wait > .zero { await view.clock.sleep(wait) }
                 let update: RecordViewUpdate?
-                switch try await inlet.next(until: view.totalIsDue, view.clock) {
-                case .merge(let notification): update = try timed { try view.merge(notification) }
-                case .time: update = try timed(view.recount)
+                // Somebody else may be reading by the same view just now.
+                let due = try await reading.run { [view] in view.totalIsDue }
+                switch try await inlet.next(until: due, view.clock) {
+                case .merge(let notification): update = try await read { try $0.merge(notification) }
+                case .time: update = try await read { try $0.recount() }
                 case .end:
                     hasEnded = true
-                    update = Task.isCancelled ? nil : try view.recount()
+                    update = Task.isCancelled ? nil : try await read { try $0.recount() }
                 }
                 if let update { return update }
             }
             return nil
         }
 
-        private func timed(_ read: () throws -> RecordViewUpdate?) rethrows -> RecordViewUpdate? {
-            let start = view.clock.now()
-            let update = try read()
-            let end = view.clock.now()
+        private func read(
+            _ body: @escaping @Sendable (RecordView) throws -> RecordViewUpdate?
+        ) async throws -> RecordViewUpdate? {
+            let (update, start, end) = try await reading.run { [view] in
+                let start = view.clock.now()
+                let update = try body(view)
+                return (update, start, view.clock.now())
+            }
             next = Swift.max(start + .seconds(1) / 60, end + (end - start) * 19)
             return update
         }

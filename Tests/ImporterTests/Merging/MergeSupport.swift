@@ -97,3 +97,40 @@ extension StoreFollower {
         return all
     }
 }
+
+/// Runs tasks on one thread, and other tasks are no part of it.
+private final class OneThread: TaskExecutor {
+    private let queue = DispatchQueue(label: "one thread")
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+    }
+}
+
+/// Has a task wait for something.
+///
+/// - Parameters:
+///   - release: ends what it waits for; called when another task has run on its thread, or none could for some seconds.
+///   - wait: what it does.
+/// - Returns: whether another task could run on its thread meanwhile.
+func leavesItsThreadToOthers(
+    release: @escaping @Sendable () -> Void,
+    _ wait: @escaping @Sendable () async throws -> Void
+) async throws -> Bool {
+    let executor = OneThread()
+    let hasRun = Shared(false)
+    let waiting = Task(executorPreference: executor) { try await wait() }
+    let other = Task(executorPreference: executor) { hasRun.change { $0 = true } }
+    let result = await withCheckedContinuation { continuation in
+        Thread.detachNewThread {
+            for _ in 0..<800 where !hasRun.value { usleep(10_000) }
+            let result = hasRun.value
+            release()
+            continuation.resume(returning: result)
+        }
+    }
+    await other.value
+    try await waiting.value
+    return result
+}

@@ -359,6 +359,24 @@ struct StoreFollowerTests {
         #expect(all.rows(of: "item") == Array(1...50))
     }
 
+    /// A store that cannot be read just now keeps no other task from running.
+    @Test func leavesItsThreadWhileItReads() async throws {
+        let job = try LibraryImport(LibraryImport.items(3))
+        _ = try job.pipeline().run()
+        var configuration = Configuration()
+        configuration.allowsUnsafeTransactions = true
+        let locker = try DatabaseQueue(path: job.store, configuration: configuration)
+        // Without a WAL, whoever reads waits for who writes.
+        try await locker.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = DELETE") }
+        let follower = try StoreFollower(store: job.store, from: .start)
+        try await locker.writeWithoutTransaction { try $0.execute(sql: "BEGIN EXCLUSIVE") }
+        let ranOthers = try await leavesItsThreadToOthers(
+            release: { _ = try? locker.writeWithoutTransaction { try $0.execute(sql: "COMMIT") } },
+            { for try await merge in follower.notifications where merge.isFinished { break } }
+        )
+        #expect(ranOthers)
+    }
+
     /// Those who observe a center need not know whether the import runs here or elsewhere.
     @Test func handsOnToACenter() async throws {
         let job = try LibraryImport(LibraryImport.items(50))

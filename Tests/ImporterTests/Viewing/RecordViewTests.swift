@@ -467,6 +467,27 @@ struct RecordViewTests {
         #expect(view.snapshot.total == 40 && view.totalIsDue == nil)
     }
 
+    /// A query that takes long keeps no other task from running.
+    @Test func leavesItsThreadWhileItReads() async throws {
+        let store = try ViewedStore(isKeyed: false)
+        let reader = store.reader
+        let view = try RecordView(FetchRequest(entity: "item"), in: reader)
+        let isHeld = Shared(false)
+        let isReleased = DispatchSemaphore(value: 0)
+        Thread.detachNewThread {
+            // The view's connection has nobody else's time meanwhile.
+            try? reader.read { _ in
+                isHeld.change { $0 = true }
+                isReleased.wait()
+            }
+        }
+        while !isHeld.value { await Task.yield() }
+        let ranOthers = try await leavesItsThreadToOthers(release: { isReleased.signal() }) {
+            for try await _ in view.updates(following: AsyncStream { $0.finish() }) {}
+        }
+        #expect(ranOthers)
+    }
+
     /// Nobody waits for a reader that has gone.
     @Test func endsWhenItsTaskIsCancelled() async throws {
         let store = try ViewedStore(isKeyed: false)

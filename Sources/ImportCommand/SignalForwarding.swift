@@ -39,7 +39,7 @@ enum SignalForwarding {
                 if let first {
                     guard first.time.duration(to: .now) > echo else { continue }
                     TerminalMode.restore()
-                    StandardError.write("\n")
+                    if TerminalMode.hasRoom(STDERR_FILENO) { StandardError.write("\n") }
                     _exit(first.code)
                 }
                 first = (128 + number, .now)

@@ -1,4 +1,3 @@
-import Foundation
 import Synchronization
 
 #if canImport(Glibc)
@@ -15,15 +14,20 @@ final class TerminalMode: Sendable {
     static let enterSequence = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l"
     static let leaveSequence: StaticString = "\u{1B}[0m\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l"
 
-    /// What must be known to give the terminal back, in a form that a signal handler can read.
+    /// What must be known to give the terminal back.
     private struct Taken {
         var input: Int32 = -1
         var output: Int32 = -1
         var modes = termios()
     }
 
-    // Written while `isTaken` is false only, and read by whoever makes it false.
-    nonisolated(unsafe) private static var taken = Taken()
+    // Written while `isTaken` is false only, and read by whoever makes it false. It is memory of its own, never freed: what
+    // guards a variable's value is nothing for a signal handler.
+    nonisolated(unsafe) private static let taken: UnsafeMutablePointer<Taken> = {
+        let taken = UnsafeMutablePointer<Taken>.allocate(capacity: 1)
+        taken.initialize(to: Taken())
+        return taken
+    }()
     private static let isTaken = Atomic(false)
 
     /// Where keys come from: standard input, or the terminal itself where that is something else.
@@ -59,39 +63,53 @@ final class TerminalMode: Sendable {
         if !Self.isTaken.load(ordering: .acquiring) {
             var modes = termios()
             guard tcgetattr(input, &modes) == 0 else { return false }
-            Self.catchCrashes()
-            (Self.taken.input, Self.taken.output, Self.taken.modes) = (input, output, modes)
+            let taken = Self.taken
+            (taken.pointee.input, taken.pointee.output, taken.pointee.modes) = (input, output, modes)
+            CrashHandlers.install()
             Self.isTaken.store(true, ordering: .releasing)
         }
-        var modes = Self.taken.modes
+        var modes = Self.taken.pointee.modes
         modes.c_lflag &= ~tcflag_t(ICANON | ECHO | IEXTEN)
         modes.c_iflag &= ~tcflag_t(IXON)
-        tcsetattr(input, TCSADRAIN, &modes)
+        tcsetattr(input, TCSANOW, &modes)
         return RawOutput.writeAll(Self.enterSequence, to: output) == 0
     }
 
     /// Gives the terminal back.
-    func leave() { Self.restore() }
+    func leave() { Self.restore(mayWait: true) }
 
-    /// Gives the terminal back, if it is taken.
+    /// Gives the terminal back, if it is taken, before the process ends at once.
     ///
-    /// Any thread may ask, and a signal handler: it calls nothing that is not safe there.
-    static func restore() {
-        guard isTaken.exchange(false, ordering: .acquiringAndReleasing) else { return }
-        _ = write(taken.output, leaveSequence.utf8Start, leaveSequence.utf8CodeUnitCount)
-        tcsetattr(taken.input, TCSADRAIN, &taken.modes)
+    /// Any thread may ask, and a signal handler: it calls nothing that is not safe there. It does not wait for a terminal that
+    /// takes nothing, as one that is stopped; such a one stays on the other screen.
+    static func restore() { restore(mayWait: false) }
+
+    /// Whether something can be written there, after waiting a moment for it.
+    static func hasRoom(_ descriptor: Int32) -> Bool {
+        var room = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        return poll(&room, 1, 100) > 0
     }
 
-    /// A fault of the program must not leave a terminal that shows nothing of what is typed.
-    private static func catchCrashes() {
-        for number in [SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGQUIT, SIGSEGV, SIGTRAP] {
-            var action = sigaction()
-            action.__sigaction_handler.sa_handler = { number in
-                TerminalMode.restore()
-                raise(number)
-            }
-            action.sa_flags = Int32(bitPattern: UInt32(SA_RESETHAND)) | Int32(SA_NODEFER)
-            sigaction(number, &action, nil)
+    private static func restore(mayWait: Bool) {
+        guard isTaken.exchange(false, ordering: .acquiringAndReleasing) else { return }
+        // It would stop a background job that changes a terminal.
+        var stopping = sigset_t()
+        var mask = sigset_t()
+        sigemptyset(&stopping)
+        sigaddset(&stopping, SIGTTOU)
+        pthread_sigmask(SIG_BLOCK, &stopping, &mask)
+        // No output depends on the modes that are changed, so there is nothing to wait for.
+        tcsetattr(taken.pointee.input, TCSANOW, &taken.pointee.modes)
+        let output = taken.pointee.output
+        if mayWait {
+            _ = write(output, leaveSequence.utf8Start, leaveSequence.utf8CodeUnitCount)
+        } else {
+            let flags = fcntl(output, F_GETFL)
+            _ = hasRoom(output)
+            _ = fcntl(output, F_SETFL, flags | O_NONBLOCK)
+            _ = write(output, leaveSequence.utf8Start, leaveSequence.utf8CodeUnitCount)
+            _ = fcntl(output, F_SETFL, flags)
         }
+        pthread_sigmask(SIG_SETMASK, &mask, nil)
     }
 }

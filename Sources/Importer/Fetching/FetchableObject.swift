@@ -113,7 +113,9 @@ extension StoreReader {
 
     /// The records for which the predicate holds, as values by the names of the attributes, in memory.
     ///
-    /// The values are as JSON has them: dates in ISO 8601, decimals with all their digits, binaries in base64.
+    /// The values are as JSON has them: dates in ISO 8601, decimals with all their digits, binaries in base64. Where two
+    /// attributes have names that `String` takes for equal (`é` as one scalar and as two), the value is that of the first;
+    /// `records(_:attributes:)` has both.
     ///
     /// - Throws: `ImportError` when there is no such entity or attribute, or the store cannot be read; `RecordPredicateError` when the
     ///   predicate does not fit the entity.
@@ -129,7 +131,7 @@ extension StoreReader {
         var objects: [[String: JSONValue]] = []
         try forEachRecord(request, attributes: attributes.map(\.name)) { record in
             var object: [String: JSONValue] = [:]
-            for (attribute, value) in zip(attributes, record.values) {
+            for (attribute, value) in zip(attributes, record.values) where object[attribute.name] == nil {
                 object[attribute.name] = attribute.json(of: value)
             }
             objects.append(object)

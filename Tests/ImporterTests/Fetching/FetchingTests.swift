@@ -100,6 +100,31 @@ struct FetchingTests {
         #expect(other.count == 11)
     }
 
+    /// Names are told apart by their bytes: `é` may be one scalar or two.
+    @Test func tellsRequestsApartByTheirEntity() {
+        let one = FetchRequest(entity: "caf\u{e9}", limit: 3)
+        #expect(one != FetchRequest(entity: "cafe\u{301}", limit: 3))
+        #expect(one == FetchRequest(entity: "caf\u{e9}", limit: 3))
+        #expect(one != FetchRequest(entity: "caf\u{e9}", sort: [RecordSort("a")], limit: 3))
+        #expect(one != FetchRequest(entity: "caf\u{e9}", offset: 1, limit: 3))
+        #expect(Set([one, FetchRequest(entity: "cafe\u{301}", limit: 3), one]).count == 2)
+    }
+
+    /// Where a dictionary cannot tell two names apart, it has the first one's value, and a record has both.
+    @Test func theFirstOfTwoNamesThatLookTheSameCounts() throws {
+        let job = try LibraryImport("[{\"caf\u{e9}\": 1, \"cafe\u{301}\": 2}]")
+        let model = """
+            {"entities": {"item": {"attributes": {"caf\u{e9}": {"type": "integer64"}, "cafe\u{301}": {"type": "integer64"}}}}}
+            """
+        _ = try job.pipeline(JobOptions(model: try ModelDescription(parsing: Array(model.utf8)))).run()
+        let reader = try StoreReader(store: job.store)
+        #expect(try reader.entity(named: "item").attributes.count == 2)
+        let object = try #require(try reader.first("item"))
+        #expect(object.count == 1 && object["cafe\u{301}"] == 1)
+        #expect(object.keys.first.map { Array($0.utf8) } == Array("caf\u{e9}".utf8))
+        #expect(try reader.records(FetchRequest(entity: "item")).map(\.values) == [[.integer(1), .integer(2)]])
+    }
+
     @Test func findsAnEntityByItsTableToo() throws {
         let (job, reader) = try people(Self.records)
         #expect(try reader.entity(named: "PEOPLE").name == "Person")

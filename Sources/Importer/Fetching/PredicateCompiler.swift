@@ -153,6 +153,14 @@ struct PredicateCompiler {
         case .like:
             // SQLite takes no more (SQLITE_MAX_LIKE_PATTERN_LENGTH).
             guard text.utf8.count <= 50_000 else { throw error("the pattern is too long", at: pattern.place) }
+            // For SQLite a pattern ends there, and so it would be another one.
+            guard !text.utf8.contains(0) else {
+                throw error(
+                    "like takes no pattern with a NUL",
+                    at: pattern.place,
+                    advice: "Use contains, begins with or ends with."
+                )
+            }
             return "(\(column) LIKE \(bind(.text(text))))"
         case .contains:
             return "(instr(\(column), \(bind(.text(text)))) > 0)"

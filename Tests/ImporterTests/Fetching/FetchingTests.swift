@@ -125,6 +125,30 @@ struct FetchingTests {
         #expect(try reader.records(FetchRequest(entity: "item")).map(\.values) == [[.integer(1), .integer(2)]])
     }
 
+    /// A text with a NUL is compared to its end, by whoever reads.
+    @Test(arguments: [
+        ("name = ?", ["a\0b"]), ("name <> ? and name <> 'a'", ["a\0c"]), ("name > ? and name < ?", ["a\0a", "a\0c"]),
+        ("name in (?, 'x')", ["a\0b"]), ("name between ? and ?", ["a\0a", "a\0bb"]), ("name contains ?", ["\0b"]),
+        ("name begins with ?", ["a\0b"]), ("name ends with ?", ["\0b"]), ("? = name", ["a\0b"]),
+        ("uri = ?", ["u:\0b"]), ("name = 'a\0b'", []), ("'a\0b' = name", []),
+    ])
+    func findsTextsPastANUL(text: String, arguments: [String]) throws {
+        let model = """
+            {"entities": {"item": {"attributes": {"name": {"type": "string"}, "uri": {"type": "string"}}}}}
+            """
+        let records = ["a", "a\\u0000b", "a\\u0000c"].map { name in
+            "{\"name\":\"\(name)\",\"uri\":\"\(name.replacing("a", with: "u:"))\"}"
+        }
+        let job = try LibraryImport("[\(records.joined(separator: ","))]")
+        _ = try job.pipeline(JobOptions(model: try ModelDescription(parsing: Array(model.utf8)))).run()
+        let reader = try StoreReader(store: job.store)
+        let predicate = try RecordPredicate(text, arguments: arguments.map { .string($0) })
+        let request = FetchRequest(entity: "item", predicate: predicate, sort: [RecordSort("name")])
+        #expect(try reader.records(request).map(\.rowID) == [2])
+        #expect(try reader.count(request) == 1)
+        #expect(try RecordView(request, in: reader).snapshot.records.map(\.rowID) == [2])
+    }
+
     @Test func findsAnEntityByItsTableToo() throws {
         let (job, reader) = try people(Self.records)
         #expect(try reader.entity(named: "PEOPLE").name == "Person")

@@ -133,6 +133,8 @@ struct ArgumentTests {
     @Test(
         arguments: [
             ["-dash.json", "--into", "s"], ["-threads", "4"], ["import", "a", "--into", "s", "-x"], ["-help"], ["-hx"],
+            ["fetch", "s", "e", "--where", "a = 1", "-x"], ["fetch", "s", "e", "--where=a", "-x"],
+            ["fetch", "s", "e", "--where", "--where", "-x"], ["fetch", "s", "e", "--columns", "a", "--limit", "-1"],
             ["a", "--into", "s", "--workers", "-1"],
         ])
     func onlyADashAndAnHAreShort(line: [String]) {
@@ -144,9 +146,34 @@ struct ArgumentTests {
         arguments: [
             ["-", "--into", "s"], ["-h"], ["import", "-h"], ["./-dash.json", "--into", "s"],
             ["--into", "s", "--", "-dash.json"],
+            ["fetch", "s", "e", "--where", "-1 < age", "--sort", "-x", "--limit", "1"],
+            ["fetch", "s", "e", "--where", "--where", "--columns", "-h"],
         ])
     func dashesInTheirPlacesAreTaken(line: [String]) {
         #expect(problem(line) == nil)
+    }
+
+    /// What an option takes may begin with a dash, where no option could.
+    @Test func predicatesAndNamesMayBeginWithADash() throws {
+        func parse(_ line: [String]) throws -> FetchSubcommand {
+            #expect(problem(["fetch"] + line) == nil)
+            return try FetchSubcommand.parse(line)
+        }
+        let all = [
+            "s", "e", "--where", "-1 < age", "--sort", "-x:desc", "--sort", "y", "--columns", "-x,--y", "--count",
+        ]
+        let command = try parse(all)
+        #expect(command.predicate == "-1 < age")
+        #expect(command.sort == ["-x:desc", "y"])
+        #expect(command.columns == ["-x,--y"])
+        #expect(command.count && command.store == "s" && command.entity == "e")
+        for text in ["-x", "-h", "--limit", "--where", "-1", "-"] {
+            #expect(try parse(["s", "e", "--where", text]).predicate == text)
+            #expect(try parse(["s", "e", "--where=\(text)"]).predicate == text)
+            #expect(try parse(["--sort", text, "s", "e"]).sort == [text])
+        }
+        #expect(throws: (any Error).self) { try FetchSubcommand.parse(["s", "e", "--where"]) }
+        #expect(try WatchSubcommand.parse(["s", "--sort", "-x"]).sort == ["-x"])
     }
 
     @Test(

@@ -7,10 +7,17 @@ enum ArgumentCheck {
         shortOption(arguments) ?? unknownCommand(arguments, commands: commands + ["help"]) ?? unknownOption(arguments)
     }
 
+    /// These take what comes next, whatever it begins with: `--where "-1 < age"`.
+    private static let takingDashes: Set = ["--where", "--sort", "--columns"]
+
     /// The parser reads `-threads` as `-t -h …` and prints help, as if that had been asked for.
     private static func shortOption(_ arguments: [String]) -> String? {
         var previous: String?
         for argument in arguments {
+            if let option = previous, takingDashes.contains(option) {
+                previous = nil
+                continue
+            }
             if argument == "--" { return nil }
             defer { previous = argument }
             guard argument.hasPrefix("-"), !argument.hasPrefix("--"), argument != "-", argument != "-h" else {

@@ -41,11 +41,14 @@ struct FetchSubcommand: ParsableCommand {
 
     @Option(
         name: .customLong("where"),
+        // What begins with a dash is a predicate too: -1 < age.
+        parsing: .unconditional,
         help: ArgumentHelp("Only records for which this holds.", valueName: "predicate")
     )
     var predicate: String?
 
     @Option(
+        parsing: .unconditionalSingleValue,
         help: ArgumentHelp(
             "Sort by these attributes; after a name :desc turns the order, :nocase ignores the case of ASCII letters.",
             valueName: "name[:desc],…"
@@ -60,6 +63,7 @@ struct FetchSubcommand: ParsableCommand {
     var offset = 0
 
     @Option(
+        parsing: .unconditionalSingleValue,
         help: ArgumentHelp("Print only these attributes, in this order; rowid is the row id.", valueName: "name,…")
     )
     var columns: [String] = []

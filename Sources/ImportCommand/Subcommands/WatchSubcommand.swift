@@ -43,6 +43,7 @@ struct WatchSubcommand: ParsableCommand {
     var entity: String?
 
     @Option(
+        parsing: .unconditionalSingleValue,
         help: ArgumentHelp(
             "Sort its records by these attributes; after a name :desc turns the order, :nocase ignores the case of "
                 + "ASCII letters.",

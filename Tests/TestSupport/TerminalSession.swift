@@ -28,13 +28,14 @@ package final class TerminalSession: Sendable {
         try directory.write("echo $$ > '\(directory.path("pid"))'\nexec \(command)\n", to: "command")
         let variables = environment.map { "\($0.key)=\($0.value)" }.sorted().joined(separator: " ")
         // The modes before and after, the exit code, and a terminal that stays to be looked at. Ctrl-C reaches this shell
-        // too, which is to go on, and not to have it ignored by what it starts.
+        // too, which is to go on, and not to have it ignored by what it starts. The Swift runtime's handler of crashes would
+        // stop on a terminal and ask what to do.
         let script = """
             trap : INT QUIT
             ulimit -c 0
             cd '\(directory.path)'
             stty -g > before
-            env -u NO_COLOR \(variables) sh command
+            env -u NO_COLOR SWIFT_BACKTRACE=enable=no \(variables) sh command
             echo $? > status.part
             stty -g > after
             mv status.part status

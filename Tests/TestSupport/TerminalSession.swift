@@ -29,11 +29,12 @@ package final class TerminalSession: Sendable {
         let variables = environment.map { "\($0.key)=\($0.value)" }.sorted().joined(separator: " ")
         // The modes before and after, the exit code, and a terminal that stays to be looked at. Ctrl-C reaches this shell
         // too, which is to go on, and not to have it ignored by what it starts. The Swift runtime's handler of crashes would
-        // stop on a terminal and ask what to do.
+        // stop on a terminal and ask what to do. No terminal outlives a test that was killed.
         let script = """
             trap : INT QUIT
             ulimit -c 0
             cd '\(directory.path)'
+            (while kill -0 \(getpid()); do sleep 2; done; tmux -S t kill-server) </dev/null >/dev/null 2>&1 &
             stty -g > before
             env -u NO_COLOR SWIFT_BACKTRACE=enable=no \(variables) sh command
             echo $? > status.part

@@ -65,8 +65,8 @@ struct RecordWatch {
         self.request = request
         var hasChanged = request != last
         var marks = Marks(table: view.entity.table)
-        while let merge = try follower.poll() {
-            guard let update = try view.merge(merge) else { continue }
+        // Once: what is committed meanwhile is for the next time, which comes when it is due.
+        if let merge = try follower.poll(), let update = try view.merge(merge) {
             hasChanged = true
             // What comes into sight by itself is neither new nor changed.
             if request.offset == last.offset { marks.take(update, merge) }

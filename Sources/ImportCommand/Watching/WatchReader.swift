@@ -6,7 +6,7 @@ import Synchronization
 /// Reads a store on a thread of its own, so that a key is never waited for by a query.
 ///
 /// It looks at most 10 times a second, and so seldom that looking how far the import is takes about a hundredth of one
-/// processor, and reading records a fiftieth.
+/// processor, and reading records a sixtieth.
 final class WatchReader: Sendable {
     /// What was read since it was last asked.
     struct Findings: Sendable {
@@ -88,7 +88,7 @@ final class WatchReader: Sendable {
     private func read(_ watch: StoreWatch, _ wake: @Sendable () -> Void) {
         var records: RecordWatch?
         var answered: WatchedRecords.Request?
-        var (looking, reading) = (Pace(share: 100), Pace(share: 50))
+        var (looking, reading) = (Pace(share: 100), Pace(share: 60))
         var last = Findings()
         while true {
             _ = bell.wait(timeout: min(looking.next, reading.next))

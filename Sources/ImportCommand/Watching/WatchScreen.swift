@@ -48,9 +48,9 @@ final class WatchScreen {
         }
     }
 
-    /// In seconds: a picture takes at most a sixty-sixth of one processor.
+    /// In seconds: a picture takes at most an eightieth of one processor.
     private static let drawInterval = 0.1
-    private static let drawShare = 66.0
+    private static let drawShare = 80.0
 
     private let options: Options
     private let terminal: TerminalMode

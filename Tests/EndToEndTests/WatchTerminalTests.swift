@@ -34,8 +34,7 @@ struct WatchTerminalTests {
             !lines.contains { $0.contains("▲id") } && lines.contains { $0.hasPrefix("  city") }
         }
         try session.press("q")
-        #expect(try session.end() == 0)
-        #expect(try session.isRestored())
+        try session.ends()
     }
 
     // MARK: What is shown
@@ -99,8 +98,7 @@ struct WatchTerminalTests {
         try session.shows("finished")
         #expect(try session.isTaken())
         try session.press(key)
-        #expect(try session.end() == status)
-        #expect(try session.isRestored())
+        try session.ends(with: status)
     }
 
     /// Crashes too.
@@ -111,8 +109,7 @@ struct WatchTerminalTests {
         try session.shows("finished")
         #expect(try session.isTaken())
         try session.signal(number)
-        #expect(try session.end() == 128 + Int(number))
-        #expect(try session.isRestored())
+        try session.ends(with: 128 + Int(number))
     }
 
     @Test func givesTheTerminalBackWhileItIsInTheBackground() throws {
@@ -134,8 +131,7 @@ struct WatchTerminalTests {
         try session.press("q")
         try wait(for: "the terminal") { try session.isTaken() ? nil : true }
         try session.press("exit 7", "Enter")
-        #expect(try session.end() == 7)
-        #expect(try session.isRestored())
+        try session.ends(with: 7)
     }
 
     @Test func endsWithItsTerminal() throws {
@@ -156,18 +152,14 @@ struct WatchTerminalTests {
             watching: try FedRecords.finishedStore(directory),
             options + " --follow"
         )
-        #expect(try session.end() == status)
-        #expect(try session.isRestored())
-        try session.printed(text)
+        try session.ends(with: status, printing: text)
     }
 
     @Test func saysWhatIsNoStore() throws {
         let directory = try TemporaryDirectory()
         let text = try directory.write("{\"people\": []}", to: "people.json")
         let session = try TerminalSession(watching: text, "--follow")
-        #expect(try session.end() == 74)
-        #expect(try session.isRestored())
-        try session.printed("importer: error: \(text):")
+        try session.ends(with: 74, printing: "importer: error: \(text):")
     }
 
     @Test func showsAStoreOfAnOlderVersion() throws {
@@ -181,7 +173,6 @@ struct WatchTerminalTests {
         let session = try TerminalSession(watching: store, "--follow")
         try session.shows("finished") { $0.first == 400 }
         try session.press("q")
-        #expect(try session.end() == 0)
-        #expect(try session.isRestored())
+        try session.ends()
     }
 }

@@ -28,9 +28,7 @@ struct WatchTests {
 
         records.close()
         #expect(child.wait().ending == .exit(0))
-        #expect(try session.end() == 0)
-        #expect(try session.isRestored())
-        try session.printed(records.endText)
+        try session.ends(printing: records.endText)
     }
 
     @Test func showsAnImportThatIsUnderWay() throws {
@@ -43,16 +41,13 @@ struct WatchTests {
         try session.shows("importing") { ($0.max() ?? 0) >= 100 }
         records.close()
         #expect(child.wait().ending == .exit(0))
-        #expect(try session.end() == 0)
-        #expect(try session.isRestored())
+        try session.ends()
     }
 
     @Test func endsWhereTheImportIsFinished() throws {
         let directory = try TemporaryDirectory()
         let session = try TerminalSession(watching: try FedRecords.finishedStore(directory))
-        #expect(try session.end() == 0)
-        #expect(try session.isRestored())
-        try session.printed("400 records, done in")
+        try session.ends(printing: "400 records, done in")
     }
 
     // MARK: In the import's own terminal
@@ -86,9 +81,7 @@ struct WatchTests {
         try session.shows("importing")
         try records.feed(text: "{\"id\": 1")
         records.close()
-        #expect(try session.end() == 65)
-        #expect(try session.isRestored())
-        try session.printed("importer: error:")
+        try session.ends(with: 65, printing: "importer: error:")
         #expect(try StoreContent.rowCount(records.store) == records.rowCount)
     }
 
@@ -104,8 +97,7 @@ struct WatchTests {
         #expect(try session.exitStatus() == nil)
         try records.feed(100)
         records.close()
-        #expect(try session.end() == 0)
-        #expect(try session.isRestored())
+        try session.ends()
         #expect(try StoreContent.rowCount(records.store) == records.rowCount)
     }
 
@@ -118,9 +110,7 @@ struct WatchTests {
         try records.feed(FedRecords.first)
         try session.shows("importing")
         if number == SIGINT { try session.press("C-c") } else { try session.signal(number) }
-        #expect(try session.end() == status)
-        #expect(try session.isRestored())
-        try session.printed("resume")
+        try session.ends(with: status, printing: "resume")
         #expect(try Report(runImporter("status", records.store, "--json").output).state == "interrupted")
     }
 
@@ -131,8 +121,7 @@ struct WatchTests {
         try records.feed(FedRecords.first)
         try session.shows("importing")
         try session.signal(SIGSEGV)
-        #expect(try session.end() == 128 + Int(SIGSEGV))
-        #expect(try session.isRestored())
+        try session.ends(with: 128 + Int(SIGSEGV))
     }
 
     // MARK: Interruptions
@@ -154,9 +143,7 @@ struct WatchTests {
         records.close()
         #expect(child.wait().ending == .exit(0))
         try session.resume()
-        #expect(try session.end() == 0)
-        #expect(try session.isRestored())
-        try session.printed(records.endText)
+        try session.ends(printing: records.endText)
     }
 
     @Test func showsAllWhenItIsStartedAgain() throws {
@@ -173,9 +160,7 @@ struct WatchTests {
         try again.shows("importing") { ($0.max() ?? 0) > 200 }
         records.close()
         #expect(child.wait().ending == .exit(0))
-        #expect(try again.end() == 0)
-        #expect(try again.isRestored())
-        try again.printed(records.endText)
+        try again.ends(printing: records.endText)
     }
 
     @Test func waitsForAKilledImportToGoOn() throws {
@@ -196,8 +181,7 @@ struct WatchTests {
         try session.shows("importing") { ($0.max() ?? 0) > FedRecords.first }
         same.close()
         #expect(resumed.wait().ending == .exit(0))
-        #expect(try session.end() == 0)
-        #expect(try session.isRestored())
+        try session.ends()
         #expect(try StoreContent.rowCount(records.store) == same.rowCount)
     }
 
@@ -248,9 +232,7 @@ struct WatchTests {
 
         let source = try directory.write("[{\"a\": 1}, {\"a\": 2}]", to: "letters.json")
         #expect(try runImporter("import", source, "--into", records.store).ending == .exit(0))
-        #expect(try session.end() == 0)
-        #expect(try session.isRestored())
-        try session.printed("2 records, done in")
+        try session.ends(printing: "2 records, done in")
     }
 
     @Test func showsTheStoreThatTookItsPlace() throws {
@@ -270,8 +252,7 @@ struct WatchTests {
             }
         }
         try session.press("q")
-        #expect(try session.end() == 0)
-        #expect(try session.isRestored())
+        try session.ends()
     }
 
     private func hasRows(_ store: String, _ count: Int) throws {

@@ -1,4 +1,5 @@
 import TestSupport
+import Testing
 
 /// What the tests of the live view ask of a terminal that shows it.
 extension TerminalSession {
@@ -25,6 +26,17 @@ extension TerminalSession {
             if let state, lines.first?.hasSuffix(state) != true { return false }
             return try isWanted(lines.recordIDs)
         }
+    }
+
+    /// Waits for the end, after which the terminal is as it was and shows what was printed.
+    func ends(
+        with status: Int = 0,
+        printing text: String? = nil,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        #expect(try end() == status, sourceLocation: sourceLocation)
+        #expect(try isRestored(), sourceLocation: sourceLocation)
+        if let text { try printed(text) }
     }
 
     /// Feeds more, a few at a time, until the screen is as wanted.

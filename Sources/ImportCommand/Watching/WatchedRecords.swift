@@ -41,6 +41,7 @@ struct RecordWatch {
     private var follower: StoreFollower?
     private var view: RecordView?
     private var request: WatchedRecords.Request?
+    private var marks = ChangeMarks()
 
     init(_ reader: StoreReader) {
         self.reader = reader
@@ -64,22 +65,24 @@ struct RecordWatch {
         guard let follower, let view, let last = self.request, request.isBeside(last) else { return try begin(request) }
         self.request = request
         var hasChanged = request != last
-        var marks = Marks(table: view.entity.table)
+        marks.forget(all: request.offset != last.offset)
         // Once: what is committed meanwhile is for the next time, which comes when it is due.
-        if let merge = try follower.poll(), let update = try view.merge(merge) {
-            hasChanged = true
-            // What comes into sight by itself is neither new nor changed.
-            if request.offset == last.offset { marks.take(update, merge) }
+        if let merge = try follower.poll() {
+            let update = try view.merge(merge)
+            // What comes into sight because the window moves is neither new nor changed.
+            if request.offset == last.offset { marks.take(update, merge, in: view) }
+            hasChanged = hasChanged || update != nil || !marks.isEmpty
         }
         if try view.recountIfDue() != nil { hasChanged = true }
         if request.offset != last.offset || request.limit != last.limit {
             try view.move(toOffset: request.offset, limit: request.limit)
         }
-        return hasChanged ? records(view, request, marks) : nil
+        return hasChanged ? records(view, request) : nil
     }
 
     private mutating func begin(_ request: WatchedRecords.Request) throws -> WatchedRecords? {
         view = nil
+        marks.forget(all: true)
         let follower = try follower ?? StoreFollower(store: reader.store)
         self.follower = follower
         // The view has all that was committed up to now.
@@ -93,14 +96,14 @@ struct RecordWatch {
         do {
             let view = try RecordView(fetch, valueBytes: Self.valueBytes, in: reader)
             (self.view, self.request) = (view, request)
-            return records(view, request, Marks(table: view.entity.table))
+            return records(view, request)
         } catch let error as ImportError where error.code == .noInput && reader.isInPlace {
             // The entity has no table yet, as while its model is inferred.
             return nil
         }
     }
 
-    private func records(_ view: RecordView, _ request: WatchedRecords.Request, _ marks: Marks) -> WatchedRecords {
+    private func records(_ view: RecordView, _ request: WatchedRecords.Request) -> WatchedRecords {
         let snapshot = view.snapshot
         return WatchedRecords(
             request: request,
@@ -113,30 +116,42 @@ struct RecordWatch {
     }
 }
 
-/// Which of a view's records a commit has made or changed.
-private struct Marks {
-    let table: String
+/// Which of a view's records the commits of one look have made or changed.
+private struct ChangeMarks {
     private(set) var new: Set<Int64> = []
     private(set) var changed: Set<Int64> = []
+    /// Those that came into the window, and of which no commit has told yet: the store may be ahead of its notifications.
+    private var unexplained: Set<Int64> = []
 
-    init(table: String) {
-        self.table = table
+    var isEmpty: Bool { new.isEmpty && changed.isEmpty }
+
+    /// Begins another look.
+    ///
+    /// - Parameter all: whether what came into the window is of no interest any more.
+    mutating func forget(all: Bool) {
+        (new, changed) = ([], [])
+        if all { unexplained = [] }
     }
 
-    mutating func take(_ update: RecordViewUpdate, _ merge: MergeNotification) {
-        changed.formUnion(update.changes.updates.map(\.record.rowID))
-        changed.formUnion(update.changes.moves.filter(\.isUpdated).map(\.record.rowID))
+    mutating func take(_ update: RecordViewUpdate?, _ merge: MergeNotification, in view: RecordView) {
+        if let changes = update?.changes {
+            changed.formUnion(changes.updates.map(\.record.rowID))
+            changed.formUnion(changes.moves.filter(\.isUpdated).map(\.record.rowID))
+            unexplained.formUnion(changes.insertions.map(\.record.rowID))
+            unexplained.formIntersection(view.snapshot.records.map(\.rowID))
+        }
         // A record may also come into the window because others went, or stand elsewhere.
-        let inserted = merge.changes.filter { $0.table.asciiLowercased == table.asciiLowercased }
-            .flatMap(\.insertedRanges)
-        let updated = merge.changes.filter { $0.table.asciiLowercased == table.asciiLowercased }
-            .flatMap(\.updatedRanges)
-        for rowID in update.changes.insertions.map(\.record.rowID) {
-            if inserted.contains(where: { $0.contains(rowID) }) {
+        let table = view.entity.table.asciiLowercased
+        let changes = merge.changes.filter { $0.table.asciiLowercased == table }
+        for rowID in unexplained {
+            func isIn(_ ranges: [ClosedRange<Int64>]) -> Bool { ranges.contains { $0.contains(rowID) } }
+            if changes.contains(where: { isIn($0.insertedRanges) }) {
                 new.insert(rowID)
-            } else if updated.contains(where: { $0.contains(rowID) }) {
+            } else if changes.contains(where: { isIn($0.updatedRanges) }) {
                 changed.insert(rowID)
             }
         }
+        unexplained.subtract(new)
+        unexplained.subtract(changed)
     }
 }

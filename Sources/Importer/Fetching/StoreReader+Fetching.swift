@@ -33,7 +33,7 @@ extension StoreReader {
         var page: [Record] = []
         var bytes = 0
         return try RecordScan(request, of: entity, attributes, in: self).run { row in
-            let record = Record(rowID: row.integer(at: 0), values: attributes.indices.map { row.stored(at: $0 + 1) })
+            let record = Record(row, count: attributes.count)
             bytes += record.values.reduce(64) { $0 + $1.byteCount }
             page.append(record)
             return bytes < Self.pageBytes ? .nextRecord : .nextPage

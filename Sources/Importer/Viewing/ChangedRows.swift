@@ -62,28 +62,30 @@ struct ChangedRows {
         _ database: Database
     ) throws -> WindowQuery.Start? {
         let query = source.query
-        let all = try RecordView.start(at: state.offset, state, database)
         let isTouched = touch(state)
         // Other records come into a full window only by standing before its last one now; into one that has room, anywhere.
         let end = state.isFull ? state.last : nil
         if state.offset == 0 {
-            if isTouched || isReadingCheaper(state, source) { return all }
-            return try (inserted + updated).contains { try query.isAny(of: $0, upTo: end, database) } ? all : nil
+            if isTouched || isReadingCheaper(state, source) { return .offset(0) }
+            return try (inserted + updated).contains { try query.isAny(of: $0, upTo: end, database) } ? .offset(0) : nil
         }
-        guard let first = state.first else { return all }
+        func all() throws -> WindowQuery.Start { try RecordView.start(at: state.offset, state, database) }
+        guard let first = state.first else { return try all() }
         // How many records stand before the window is known as long as rows only come. Where one stood that was changed or
         // is gone, nobody knows; nor whether it was counted before, as the store may be ahead of its notification.
         let isKnown = (updated + deleted).allSatisfy { $0.lowerBound > state.lastRowID }
         guard isKnown, let before = try state.countNew(before: first, query, database) else {
-            if isTouched || !updated.isEmpty || !deleted.isEmpty || isReadingCheaper(state, source) { return all }
-            return try inserted.contains { try query.isAny(of: $0, upTo: end, database) } ? all : nil
+            if isTouched || !updated.isEmpty || !deleted.isEmpty || isReadingCheaper(state, source) {
+                return try all()
+            }
+            return try inserted.contains { try query.isAny(of: $0, upTo: end, database) } ? all() : nil
         }
         let new = state.lastRowID + 1...Int64.max
         if before == 0, !isTouched, try !query.isAny(of: new, upTo: end, database) {
             state.lastRowID = max(state.lastRowID, try query.lastRowID(database))
             return nil
         }
-        return try query.key(-before, from: first, database).map { .key($0) } ?? all
+        return try query.key(-before, from: first, database).map { .key($0) } ?? all()
     }
 
     /// Whether it takes less to read the window than to look at each of the rows.

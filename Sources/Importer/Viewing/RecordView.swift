@@ -237,7 +237,7 @@ public final class RecordView: Sendable {
 
     /// Where to read the window from if nothing is known of it: from the end, if that is nearer.
     static func start(at offset: Int, _ state: State, _ database: Database) throws -> WindowQuery.Start {
-        guard let total = try state.total?.exact(database), total > offset, total - offset < offset else {
+        guard offset > 0, let total = try state.total?.exact(database), total > offset, total - offset < offset else {
             return .offset(offset)
         }
         return .end(total - offset)

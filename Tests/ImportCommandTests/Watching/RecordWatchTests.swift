@@ -63,6 +63,24 @@ struct RecordWatchTests {
         #expect(try watch.read(request) == nil)
     }
 
+    /// Each look takes in the commits of one job, but reads what the store has: those of the next one too.
+    @Test func marksWhatCameAheadOfItsNotification() throws {
+        let store = try GrowingStore()
+        try store.take((1...9).map { ($0, "a") })
+        var watch = RecordWatch(try StoreReader(store: store.path))
+        let request = WatchedRecords.Request(entity: "item", limit: 4)
+        _ = try watch.read(request)
+        try store.take([(10, "b")])
+        try store.take([(11, "b")])
+        let first = try watch.read(request)
+        #expect(ids(first) == [11, 10, 9, 8])
+        #expect(first?.new == [10] && first?.changed == [])
+        let second = try watch.read(request)
+        #expect(ids(second) == [11, 10, 9, 8])
+        #expect(second?.new == [11] && second?.changed == [])
+        #expect(try watch.read(request) == nil)
+    }
+
     @Test func readsAnewInAnotherOrder() throws {
         let store = try GrowingStore()
         try store.take((1...9).map { ($0, $0 % 2 == 0 ? "A" : "a") })

@@ -89,6 +89,17 @@ struct WatchLinesTests {
         #expect(try String(contentsOfFile: status, encoding: .utf8) == "0\n")
     }
 
+    /// What is asked for and cannot be had is not passed over in silence.
+    @Test(arguments: [[], ["--entity", "nobody"], ["--sort", "id"]]) func saysThatLinesHaveNoRecords(options: [String])
+        throws
+    {
+        let directory = try TemporaryDirectory()
+        let result = try run([Project.importer, "watch", try FedRecords.finishedStore(directory)] + options)
+        #expect(result.ending == .exit(0))
+        #expect(result.errorText.contains("on a terminal") == !options.isEmpty)
+        #expect(result.outputText.contains("done in"))
+    }
+
     @Test func saysWhatIsNoStore() throws {
         let directory = try TemporaryDirectory()
         let text = try directory.write("{\"people\": []}", to: "people.json")

@@ -121,6 +121,7 @@ struct ArgumentTests {
             "import a --into s --durability much",
             "split a", "split a --to d --max-depth 0", "infer", "infer a --workers 0", "status", "verify", "rejects",
             "resume", "status s --nope", "verify a b", "watch", "watch s --sort a,,b", "watch s --sort :desc",
+            "watch s --json --entity people", "watch s --json --sort id",
         ])
     func wrongUseIsRefused(line: String) {
         let error = #expect(throws: (any Error).self) {

@@ -62,7 +62,13 @@ struct WatchSubcommand: ParsableCommand {
     func validate() throws {
         if store.isEmpty { throw ValidationError("the store's path is empty") }
         for text in sort { _ = try RecordSort.list(text) }
+        if json, choosesRecords {
+            throw ValidationError("--json has no records for --entity and --sort to choose from")
+        }
     }
+
+    /// Whether it is said which records to show.
+    private var choosesRecords: Bool { entity != nil || !sort.isEmpty }
 
     func run() throws {
         try checkFolder()
@@ -80,6 +86,9 @@ struct WatchSubcommand: ParsableCommand {
             case .quit, .stopped: break
             }
         } else {
+            if choosesRecords {
+                StandardError.write("importer: --entity and --sort choose the records on a terminal; lines have none\n")
+            }
             try WatchLines(store: store, follows: follow, isJSON: json).run(interruption)
         }
         if let reason = interruption.reason { throw ExitCode(reason.exitCode) }

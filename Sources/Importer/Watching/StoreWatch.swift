@@ -67,7 +67,7 @@ package final class StoreWatch {
             let look = try look(&state)
             self.state = state
             return look
-        } catch let error {
+        } catch {
             // It went meanwhile; the next look is at what comes then.
             guard reader.isInPlace else { return nil }
             throw error

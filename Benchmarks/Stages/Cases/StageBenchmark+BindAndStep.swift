@@ -6,7 +6,7 @@ extension StageBenchmark {
         [
             StageBenchmark("Bind_people", floor: "Bind_floor_sqlite3_step") { place in
                 let probe = try place.probe()
-                let rows = try probe.rows()
+                let rows = try probe.rows(imaging: false)
                 return { measure in
                     let path = place.fresh("bind.sqlite")
                     let store = try probe.store(at: path)

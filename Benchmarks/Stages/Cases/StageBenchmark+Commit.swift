@@ -14,7 +14,7 @@ extension StageBenchmark {
     private static func commit(_ name: String, every count: Int, floor: String) -> StageBenchmark {
         StageBenchmark(name, floor: floor) { place in
             let probe = try place.probe()
-            let rows = try probe.rows(commitEvery: count)
+            let rows = try probe.rows(commitEvery: count, imaging: true)
             return { measure in
                 let path = place.fresh("commit.sqlite")
                 let store = try probe.store(at: path)

@@ -11,9 +11,11 @@ final class ChunkDecoder {
     /// Per source of the job, the place in `decoders` of each of its record paths.
     private let places: [[Int]]
     private let entities: Int
+    private let images: RowImageSchema?
     private let maxDepth: Int
     private var hasher = XXH3Hasher()
-    private var isExhausted = true
+    /// Whether the chunk has no more records.
+    private(set) var isExhausted = true
     /// What the records of the chunk are, in a retry; nil in an import.
     private var retried: RetriedRecords?
     /// A batch ends before its rejects take more memory than this, but for its last one.
@@ -22,11 +24,13 @@ final class ChunkDecoder {
     /// - Parameters:
     ///   - plans: per source of the job, the plan of each of its record paths.
     ///   - entities: how many entities the job has.
+    ///   - images: what the images are like that rows go into, where their plan says so; nil where none do.
     ///   - options: the job's: how deeply a record may be nested, and what a value does that does not fit.
-    init(plans: [[EntityPlan]], entities: Int, options: StoredJob.Options) {
+    init(plans: [[EntityPlan]], entities: Int, images: RowImageSchema? = nil, options: StoredJob.Options) {
         let maxDepth = options.maxDepth
         reader = ChunkReader(maxDepth: maxDepth)
         self.entities = entities
+        self.images = images
         self.maxDepth = maxDepth
         var decoders: [RecordDecoder] = []
         places = plans.map { plans in
@@ -74,12 +78,13 @@ final class ChunkDecoder {
     /// Decodes the next records.
     ///
     /// - Parameter maxRecords: how many at most, from 1.
-    /// - Returns: false when the chunk has none left.
-    func decode(upTo maxRecords: Int, into batch: inout RowBatch) -> Bool {
-        guard let chunk = reader.chunk, !isExhausted else { return false }
+    func decode(upTo maxRecords: Int, into batch: inout RowBatch) {
         batch.reset(entities: entities)
+        guard let chunk = reader.chunk, !isExhausted else { return }
         let width = decoders.reduce(0) { max($0, $1.plan.attributes.count) }
-        batch.reserve(rows: min(maxRecords, chunk.entry.records - reader.line), attributes: width)
+        let count = min(maxRecords, chunk.entry.records - reader.line)
+        if !openImage(of: &batch, records: count, in: chunk) { batch.reserve(cells: count * width) }
+        batch.reserve(rows: count, attributes: width)
         let first = reader.offset
         var path = 0
         let places = places[chunk.entry.source]
@@ -138,11 +143,32 @@ final class ChunkDecoder {
         }
         for place in decoders.indices { decoders[place].flush(into: &batch) }
         self.decoders = decoders
+        batch.image?.finish()
         hash(from: first)
         // A chunk without records still ends its source.
         isExhausted = reader.line >= chunk.entry.records
         finish(&batch, path: path, chunk: chunk)
-        return true
+    }
+
+    /// Puts no more of an entity's rows into images.
+    func closeImages(of entity: Int32) {
+        for decoder in decoders where decoder.plan.index == entity { decoder.plan.takesImages = false }
+    }
+
+    /// Lets a batch have an image, where some rows may go into one.
+    ///
+    /// - Returns: whether all rows may.
+    private func openImage(of batch: inout RowBatch, records: Int, in chunk: SealedChunk) -> Bool {
+        guard let images, records >= RowImage.fewestRows, decoders.contains(where: \.plan.takesImages) else {
+            batch.image = nil
+            return false
+        }
+        let image = batch.image ?? RowImage(images)
+        batch.image = image
+        // Rows are mostly smaller than their records, which have keys.
+        image.reserve((bytes.count - reader.offset) / (chunk.entry.records - reader.line) * records)
+        for decoder in decoders where decoder.plan.takesImages { image.open(decoder.plan.index) }
+        return decoders.allSatisfy(\.plan.takesImages)
     }
 
     private func hash(from first: Int) {

@@ -92,6 +92,8 @@ final class EntityPlan {
     let isLocal: [Bool]
     /// Whether rows may turn out to be rejects when they are written, so that their records' places are kept.
     var keepsPlaces = false
+    /// Whether rows go into their batch's image, as nothing has to be asked about them when they are written.
+    var takesImages = false
 
     /// - Parameter transformers: those that the entity may name.
     /// - Throws: `ImportError` when a default does not fit its attribute, or an attribute's options do not go together,

@@ -21,6 +21,11 @@ struct RecordDecoder {
         /// The token of the record's value; of a keyed record's key, or -1.
         let root: Int
         let recordKey: Int
+
+        /// The chunk's bytes up to the line's end.
+        var chunk: UnsafeBufferPointer<UInt8> {
+            UnsafeBufferPointer(start: line.base - lineOffset, count: lineOffset + line.count)
+        }
     }
 
     /// Where a record stood that is tried again.
@@ -264,18 +269,60 @@ struct RecordDecoder {
             batch.count(errors, nulled: nulledNames, entity: plan.index, ordinal: input.ordinal)
         }
         if plan.keepsPlaces { batch.places.append(place(input)) }
+        let isImaged = plan.takesImages && putIntoImage(count, input, &batch)
         batch.rows.append(
             RowBatch.Row(
                 entity: plan.index,
                 parent: -1,
                 ordinal: input.ordinal,
-                firstCell: batch.cells.count,
+                firstCell: isImaged ? -1 : batch.cells.count,
                 firstPresenceWord: batch.presence.count,
                 unmet: unmet.isEmpty ? -1 : Int32(batch.unmet.count - 1)
             )
         )
-        batch.cells.append(contentsOf: UnsafeMutableBufferPointer(rebasing: cells[..<count]))
+        if isImaged {
+            if batch.bytes.count > firstByte { batch.bytes.removeLast(batch.bytes.count - firstByte) }
+        } else {
+            batch.cells.append(contentsOf: UnsafeMutableBufferPointer(rebasing: cells[..<count]))
+        }
         batch.presence.append(contentsOf: presence)
+    }
+
+    /// Puts the row at hand into the batch's image.
+    ///
+    /// - Parameter count: how many cells it has.
+    /// - Returns: whether it is there; its presence mask is then that of what the record mentions.
+    @inline(__always)
+    private func putIntoImage(_ count: Int, _ input: Input, _ batch: inout RowBatch) -> Bool {
+        guard let image = batch.image else { return false }
+        guard unmet.isEmpty else {
+            image.close(plan.index)
+            return false
+        }
+        let (cells, presence) = (marks.cells, marks.presence)
+        let isTaken = batch.bytes.withUnsafeBufferPointer { own in
+            let values = RowValues(
+                cells: UnsafeBufferPointer(rebasing: cells[..<count]),
+                chunk: input.chunk,
+                own: own,
+                defaults: UnsafeBufferPointer(start: nil, count: 0)
+            )
+            return image.append(values, presence: presence, entity: plan.index)
+        }
+        if isTaken, plan.hasGenerated { forgetGenerated() }
+        return isTaken
+    }
+
+    /// Takes what was made for the row at hand out of its presence mask: it never takes the place of other values.
+    private func forgetGenerated() {
+        var next = 0
+        for attribute in plan.attributes.indices
+        where marks.presence[attribute >> 6] & (1 << UInt64(attribute & 63)) != 0 {
+            if marks.cells[next].tag == .generatedText {
+                marks.presence[attribute >> 6] &= ~(1 << UInt64(attribute & 63))
+            }
+            next += 1
+        }
     }
 
     var nulledNames: [String] { nulled.map { plan.entity.attributes[$0].name } }

@@ -66,17 +66,21 @@ struct RowBatch {
         let parent: Int32
         /// The record's number in the job, from 1.
         let ordinal: Int64
-        /// Where the row's cells begin: one per attribute that the record mentions, in the entity's order.
+        /// Where the row's cells begin: one per attribute that the record mentions, in the entity's order; -1 where the
+        /// row is in the batch's image.
         ///
         /// So a batch's size follows that of its records, however wide the entity is.
         let firstCell: Int
         /// Where the row's presence mask begins: a bit per attribute, 64 to a word, set where the record mentions it
-        /// or a value was made for it.
+        /// or a value was made for it; of a row in the image only where the record mentions it.
         ///
         /// Missing is not null.
         let firstPresenceWord: Int
         /// The index in `unmet` of what the record lacks if it turns out to be an insert; -1 for nothing.
         let unmet: Int32
+
+        @inline(__always)
+        var isImaged: Bool { firstCell < 0 }
     }
 
     /// Where a record stands, kept beside its row where the row may turn out to be a reject.
@@ -114,6 +118,8 @@ struct RowBatch {
     }
 
     var rows: [Row] = []
+    /// Of each entity that takes images, the rows up to the first that has to be written by itself.
+    var image: RowImage?
     /// The places of the rows' records, one for each row; empty where the store refuses none.
     var places: [Place] = []
     var cells: [Cell] = []
@@ -137,7 +143,7 @@ struct RowBatch {
     /// How much memory it takes, roughly.
     var footprint: Int {
         rows.count * MemoryLayout<Row>.stride + cells.count * MemoryLayout<Cell>.stride + presence.count * 8
-            + bytes.count + rejectBytes
+            + bytes.count + rejectBytes + (image?.bytes.count ?? 0)
     }
 
     /// How much memory the rejects take, roughly.
@@ -167,13 +173,18 @@ struct RowBatch {
     /// Makes room for so many rows at once, within bounds: arrays that grow leave holes in memory that are as large.
     mutating func reserve(rows count: Int, attributes: Int) {
         rows.reserveCapacity(min(count, 1 << 16))
-        cells.reserveCapacity(min(count * attributes, 1 << 18))
         presence.reserveCapacity(min(count * ((attributes + 63) / 64), 1 << 16))
+    }
+
+    /// Makes room for so many cells at once, within bounds.
+    mutating func reserve(cells count: Int) {
+        cells.reserveCapacity(min(count, 1 << 18))
     }
 
     /// Empties it, keeping its memory for the next one.
     mutating func reset(entities: Int) {
         rows.removeAll(keepingCapacity: true)
+        image?.reset()
         places.removeAll(keepingCapacity: true)
         cells.removeAll(keepingCapacity: true)
         presence.removeAll(keepingCapacity: true)

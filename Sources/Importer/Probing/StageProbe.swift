@@ -16,6 +16,7 @@ package final class StageProbe {
     let model: ModelDescription
     private let chunks: [SealedChunk]
     private let plans: [EntityPlan]
+    private let images: RowImageSchema?
 
     /// Takes the chunks that `ImportPipeline.split` has made.
     ///
@@ -49,6 +50,7 @@ package final class StageProbe {
             SealedChunk($0, in: directory, shape: shape, maxRecordBytes: content.header.limits.maxRecordBytes)
         }
         plans = try model.entities.enumerated().map { try EntityPlan(entity: $1, index: $0) }
+        images = RowImageSchema(plans)
     }
 
     /// Reads and checks all chunks and puts each of their records on a tape.
@@ -76,12 +78,13 @@ package final class StageProbe {
     /// - Returns: how many rows and rejects there were.
     /// - Throws: `ImportError` when a chunk cannot be read.
     package func decode(commitEvery: Int = 10_000) throws -> (rows: Int, rejects: Int) {
-        let decoder = makeDecoder()
+        let decoder = makeDecoder(imaging: true)
         var (rows, rejects) = (0, 0)
         var batch = RowBatch()
         for chunk in chunks {
             try decoder.open(chunk, skipping: .none, source: chunk.directory.path)
-            while decoder.decode(upTo: commitEvery, into: &batch) {
+            while !decoder.isExhausted {
+                decoder.decode(upTo: commitEvery, into: &batch)
                 rows += batch.rows.count
                 rejects += batch.rejects.count
             }
@@ -91,16 +94,19 @@ package final class StageProbe {
 
     /// Decodes all chunks and keeps their rows, for stores to be filled with.
     ///
-    /// - Parameter commitEvery: how many records a batch has.
+    /// - Parameters:
+    ///   - commitEvery: how many records a batch has.
+    ///   - imaging: whether they are to be copied, and not bound one by one.
     /// - Throws: `ImportError` when a chunk cannot be read.
-    package func rows(commitEvery: Int = 10_000) throws -> ProbeRows {
-        let decoder = makeDecoder()
+    package func rows(commitEvery: Int = 10_000, imaging: Bool) throws -> ProbeRows {
+        let decoder = makeDecoder(imaging: imaging)
         return ProbeRows(
             chunks: try chunks.map { chunk in
                 try decoder.open(chunk, skipping: .none, source: chunk.directory.path)
                 var batches: [RowBatch] = []
                 var batch = RowBatch()
-                while decoder.decode(upTo: commitEvery, into: &batch) {
+                while !decoder.isExhausted {
+                    decoder.decode(upTo: commitEvery, into: &batch)
                     batches.append(batch)
                     batch = RowBatch()
                 }
@@ -117,8 +123,9 @@ package final class StageProbe {
         try StoreProbe(path, job: job, model: model, plans: plans)
     }
 
-    private func makeDecoder() -> ChunkDecoder {
-        ChunkDecoder(plans: [plans], entities: plans.count, options: job.options)
+    private func makeDecoder(imaging: Bool) -> ChunkDecoder {
+        for plan in plans { plan.takesImages = imaging }
+        return ChunkDecoder(plans: [plans], entities: plans.count, images: images, options: job.options)
     }
 }
 

@@ -27,14 +27,17 @@ package final class StoreProbe {
     /// Inserts all rows in one transaction, which is then rolled back.
     ///
     /// - Parameters:
-    ///   - rows: what to write; of one entity, without an identifier.
+    ///   - rows: what to write, in no images; of one entity, without an identifier.
     ///   - measure: called once with what is to be measured: the rows, and not the transaction around them.
     /// - Returns: how many rows were inserted.
     /// - Throws: `DatabaseError` when SQLite fails.
     package func bind(_ rows: ProbeRows, measure: (() throws -> Void) throws -> Void) throws -> Int {
         var inserted = 0
         try database.inDatabase { database in
-            let writers = try plans.map { try RowWriter(database, plan: $0) }
+            let writers = try plans.map { plan in
+                plan.takesImages = false
+                return try RowWriter(database, plan: plan, constraints: TableConstraints(of: plan.entity, database))
+            }
             try database.inTransaction(.immediate) {
                 try measure {
                     for chunk in rows.chunks {

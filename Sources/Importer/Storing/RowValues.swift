@@ -38,23 +38,6 @@ struct RowValues {
         }
     }
 
-    /// Gives a cell as a function's or virtual table's result (`sqlite3_result_*`), where it stays as with `bind`.
-    @inline(__always)
-    func result(_ cell: Cell, _ context: OpaquePointer?) {
-        switch cell.tag {
-        // What nothing is said of is NULL.
-        case .null: break
-        case .integer: sqlite3_result_int64(context, cell.integerValue)
-        case .real: sqlite3_result_double(context, cell.realValue)
-        case .batchBlob:
-            let (address, count) = place(of: cell)
-            sqlite3_result_blob(context, address, count, nil)
-        case .chunkText, .batchText, .generatedText:
-            let (address, count) = place(of: cell)
-            sqlite3_result_text(context, address.assumingMemoryBound(to: CChar.self), count, nil)
-        }
-    }
-
     /// Where a text or blob is; an empty one needs an address too, as a null pointer would stand for NULL.
     ///
     /// SQLite takes none that is longer than it can say (`SQLITE_TOOBIG`).

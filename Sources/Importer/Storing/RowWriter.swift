@@ -3,8 +3,8 @@ import GRDB
 import GRDBSQLite
 import ImportModel
 
-/// Writes the rows of one entity with statements of its own: all of a batch at once where nothing has to be asked about
-/// them, else bound and stepped through SQLite's C functions (`sqlite3_bind_*`, `sqlite3_step`).
+/// Writes the rows of one entity with statements of its own: those in a batch's image all at once, the others bound and
+/// stepped through SQLite's C functions (`sqlite3_bind_*`, `sqlite3_step`).
 ///
 /// Belongs to one connection; used inside of its transactions only.
 final class RowWriter {
@@ -37,9 +37,8 @@ final class RowWriter {
     /// The current row's cell of each attribute; -1 where the record does not mention it.
     private var places: [Int]
     private var insert: OpaquePointer?
-    /// Where nothing has to be asked about a row, all of a batch are inserted at once.
-    private let feed: RowFeed?
-    private var insertAll: OpaquePointer?
+    /// Where nothing has to be asked about a row, all of a batch are copied at once.
+    private var copyRows: OpaquePointer?
     private var lastRowID: OpaquePointer?
     private var select: OpaquePointer?
     /// The object with a certain row id, where objects are not looked up by that anyway.
@@ -52,8 +51,8 @@ final class RowWriter {
     /// Updates by the attributes that they set.
     private var updates: [[Int]: OpaquePointer] = [:]
 
-    /// Prepares the statements on `database`'s connection.
-    init(_ database: Database, plan: EntityPlan) throws {
+    /// Prepares the statements on `database`'s connection, which has an `AttachedImage` if rows are in images.
+    init(_ database: Database, plan: EntityPlan, constraints: TableConstraints) throws {
         guard let connection = database.sqliteConnection else {
             throw ImportError(.software, "the store's connection is closed")
         }
@@ -61,26 +60,21 @@ final class RowWriter {
         entity = plan.entity
         self.plan = plan
         identifier = plan.identifier
-        constraints = try TableConstraints(of: plan.entity, database)
+        self.constraints = constraints
         places = Array(repeating: -1, count: entity.attributes.count)
         let columns = entity.attributes.map { $0.column.quotedIdentifier }
         let places = (1...max(1, columns.count)).map { "?\($0)" }
-        feed = constraints.canRefuse ? nil : try RowFeed(connection, plan: plan)
         let table = entity.table.quotedIdentifier
         // The statement's policy goes before those of constraints (`ON CONFLICT REPLACE`): no row gives way silently.
         let into = "INSERT OR ABORT INTO \(table) (\(columns.joined(separator: ", ")))"
         insert = try prepare("\(into) VALUES (\(places.joined(separator: ", ")))")
-        if let feed {
-            // A table of that name would be read instead.
-            let sql = "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name = ? COLLATE NOCASE)"
-            guard try Bool.fetchOne(database, sql: sql, arguments: [feed.name]) != true else {
-                throw ImportError(
-                    .cannotCreate,
-                    "the store has something named \(feed.name), a name that the importer needs for itself",
-                    advice: "Names that begin with _import_ are the importer's: rename it."
-                )
-            }
-            insertAll = try prepare("\(into) SELECT \(feed.columns.joined(separator: ", ")) FROM \(feed.name)")
+        if plan.takesImages {
+            let image = "\(AttachedImage.name).\(RowImageSchema.table(plan.index))"
+            copyRows = try prepare(
+                try Self.hasJust(entity, database)
+                    ? "INSERT OR ABORT INTO main.\(table) SELECT * FROM \(image)"
+                    : "\(into) SELECT \(RowImageSchema.columns(plan).joined(separator: ", ")) FROM \(image)"
+            )
             lastRowID = try prepare("SELECT coalesce(max(rowid), 0) FROM \(table)")
         }
         if !identifier.isEmpty {
@@ -99,11 +93,21 @@ final class RowWriter {
 
     deinit {
         sqlite3_finalize(insert)
-        sqlite3_finalize(insertAll)
+        sqlite3_finalize(copyRows)
         sqlite3_finalize(lastRowID)
         sqlite3_finalize(select)
         sqlite3_finalize(selectRow)
         for statement in updates.values { sqlite3_finalize(statement) }
+    }
+
+    /// Whether the table's columns are the entity's attributes, in their order: SQLite copies rows as they are then.
+    private static func hasJust(_ entity: EntityDescription, _ database: Database) throws -> Bool {
+        let columns = try String.fetchAll(
+            database,
+            sql: "SELECT name FROM pragma_table_xinfo(?)",
+            arguments: [entity.table]
+        )
+        return columns.map(\.asciiLowercased) == entity.attributes.map(\.column.asciiLowercased)
     }
 
     private func prepare(_ sql: String) throws -> OpaquePointer? {
@@ -131,7 +135,7 @@ final class RowWriter {
     ///   - settle: called before a row that needs to know which objects there are, while `presence` is gathered; to set
     ///     it to nil when that is known.
     ///   - body: told what became of each row, with its index in the batch.
-    /// - Throws: `DatabaseError` when SQLite fails.
+    /// - Throws: `DatabaseError` when SQLite fails; `RowImage.Unusable`.
     func write(
         _ batch: borrowing RowBatch,
         chunkBytes: [UInt8],
@@ -143,8 +147,9 @@ final class RowWriter {
                 try batch.cells.withUnsafeBufferPointer { cells in
                     try plan.defaultBytes.withUnsafeBufferPointer { defaults in
                         let values = RowValues(cells: cells, chunk: chunk, own: own, defaults: defaults)
-                        let rest = try writeAtOnce(batch, values, body)
-                        for index in rest..<batch.rows.count where batch.rows[index].entity == plan.index {
+                        try copyImage(batch, body)
+                        for index in batch.rows.indices
+                        where batch.rows[index].entity == plan.index && !batch.rows[index].isImaged {
                             try body(index, try write(batch.rows[index], values, batch, settle))
                         }
                     }
@@ -214,34 +219,27 @@ final class RowWriter {
 
     // MARK: All at once
 
-    /// Inserts the batch's rows up to the first that has to be looked up.
+    /// Copies the rows that are in the batch's image.
     ///
-    /// - Returns: the index of that one in the batch, or the number of rows.
-    private func writeAtOnce(
-        _ batch: borrowing RowBatch,
-        _ values: RowValues,
-        _ body: (Int, Effect) throws -> Void
-    ) throws -> Int {
-        guard let feed, identifier.isEmpty || presence != nil else { return 0 }
-        let entity = plan.index
-        let rows = batch.rows.prefix { $0.entity != entity || $0.unmet < 0 }
-        let count = Int64(rows.count { $0.entity == entity })
-        guard count > 0, let first = try nextRowID(count) else { return count > 0 ? 0 : rows.count }
-        let rowsRead = try feed.withRows(rows, presence: batch.presence, values: values, plan: plan) {
-            let code = sqlite3_step(insertAll)
-            sqlite3_reset(insertAll)
-            guard code == SQLITE_DONE else { throw error(code) }
+    /// - Throws: `RowImage.Unusable` where they have to be looked up, or must not follow one another.
+    private func copyImage(_ batch: borrowing RowBatch, _ body: (Int, Effect) throws -> Void) throws {
+        guard let count = batch.image.map({ Int64($0.rows(of: plan.index)) }), count > 0 else { return }
+        guard identifier.isEmpty || presence != nil, let first = try nextRowID(count) else {
+            throw RowImage.Unusable(entity: plan.index)
         }
-        guard Int64(rowsRead) == count, sqlite3_last_insert_rowid(connection) == first + count - 1 else {
-            throw ImportError(.software, "\(self.entity.table): the new rows do not follow one another")
-        }
+        let code = sqlite3_step(copyRows)
+        sqlite3_reset(copyRows)
+        guard code == SQLITE_DONE else { throw error(code) }
+        guard Int64(sqlite3_changes(connection)) == count, sqlite3_last_insert_rowid(connection) == first + count - 1
+        else { throw ImportError(.software, "\(entity.table): the new rows do not follow one another") }
+        let width = (plan.attributes.count + 63) / 64
         var rowID = first
-        for index in rows.indices where rows[index].entity == entity {
-            presence?.add(mask(of: rows[index], in: batch), rowID: rowID)
+        for index in batch.rows.indices where batch.rows[index].entity == plan.index && batch.rows[index].isImaged {
+            let word = batch.rows[index].firstPresenceWord
+            presence?.add(batch.presence[word..<word + width], rowID: rowID)
             try body(index, .inserted(rowID: rowID))
             rowID += 1
         }
-        return rows.count
     }
 
     /// The row id that the next row gets, if `count` of them follow one another: SQLite gives one more than the largest

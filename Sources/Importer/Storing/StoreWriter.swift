@@ -13,19 +13,25 @@ final class StoreWriter {
     private let durability: RunOptions.Durability
     private let limit: RejectLimit
     private let checkpointer: Checkpointer?
-    private var writers: [RowWriter] = []
+    private var writers: [RowWriter]
     private let rejectTable: RejectTable
+    /// What the images of batches are like; nil where rows go into none.
+    let images: RowImageSchema?
+    private var attached: AttachedImage?
 
     /// - Parameters:
     ///   - store: its path.
     ///   - job: whose batches are committed.
-    ///   - plans: the job's entities, in their order; told whether rows may turn out to be rejects.
+    ///   - plans: the job's entities, in their order; told whether rows may turn out to be rejects, and whether they go
+    ///     into images.
+    ///   - deferred: the entities whose identifiers are not looked at for now, by their places.
     ///   - durability: that of the commits.
     ///   - checkpointer: what makes the checkpoints; without one, this makes them when it commits.
     init(
         store: String,
         job: StoredJob,
         plans: [EntityPlan],
+        deferred: Set<Int> = [],
         durability: RunOptions.Durability,
         checkpointer: Checkpointer? = nil
     ) throws {
@@ -37,18 +43,33 @@ final class StoreWriter {
         limit = RejectLimit(job.options)
         rejectTable = RejectTable(of: job)
         queue = try StoreConnection.writer(store, durability: durability)
-        writers = try queue.inDatabase { database in
+        let (images, attached, writers) = try queue.inDatabase { database in
             checkpointer?.attach(to: database)
-            return try plans.map { try RowWriter(database, plan: $0) }
+            let constraints = try plans.map { try TableConstraints(of: $0.entity, database) }
+            let mayRefuse = job.options.onConflict == .error || constraints.contains(where: \.canRefuse)
+            // The databases of a connection have one encoding.
+            let isUTF8 = try String.fetchOne(database, sql: "PRAGMA encoding") == "UTF-8"
+            let images = isUTF8 ? RowImageSchema(plans) : nil
+            for (plan, constraints) in zip(plans, constraints) {
+                let isLookedUp = !plan.identifier.isEmpty && !deferred.contains(Int(plan.index))
+                plan.takesImages = images != nil && !isLookedUp && !constraints.canRefuse
+                plan.keepsPlaces = mayRefuse
+            }
+            let takesImages = plans.contains(where: \.takesImages)
+            let attached = try images.flatMap { takesImages ? try AttachedImage(database, $0) : nil }
+            let writers = try zip(plans, constraints).map { try RowWriter(database, plan: $0, constraints: $1) }
+            return (images, attached, writers)
         }
-        let mayRefuse = job.options.onConflict == .error || writers.contains(where: \.constraints.canRefuse)
-        for plan in plans { plan.keepsPlaces = mayRefuse }
+        self.images = images
+        self.attached = attached
+        self.writers = writers
     }
 
-    /// What the statements need must be gone before the connection is.
+    /// What the statements need must be gone before the connection is, and the connection before what it reads.
     func close() throws {
         writers = []
         try queue.close()
+        attached = nil
     }
 
     /// Commits a batch: rows, rejects, ledger, counts and the marker, all or nothing.
@@ -57,7 +78,7 @@ final class StoreWriter {
     ///   - progress: how far the job is; brought up to the batch's end when it is committed.
     ///   - isSynced: whether the commit must be on the disk before this returns.
     /// - Throws: `ImportError` when the store cannot be written, `RejectLimit.Excess` when the batch has one reject too
-    ///   many; nothing of the batch is then in the store.
+    ///   many, `RowImage.Unusable` when its image does not do; nothing of the batch is then in the store.
     func commit(
         _ batch: borrowing RowBatch,
         of chunk: SealedChunk,
@@ -73,7 +94,7 @@ final class StoreWriter {
         do {
             try queue.inDatabase { database in
                 if isSynced, durability != .full { try database.execute(sql: "PRAGMA synchronous = FULL") }
-                try database.inTransaction(.immediate) {
+                try transaction(database, reading: batch.image) {
                     try checkThatNobodyElseCommits(progress, database)
                     for index in changes.indices { changes[index].ignored = batch.ignored[index] }
                     let late = try writeRows(
@@ -110,6 +131,15 @@ final class StoreWriter {
         progress = next
         guard let notification else { throw ImportError(.software, "\(store): a commit was not logged") }
         return notification
+    }
+
+    private func transaction(
+        _ database: Database,
+        reading image: RowImage?,
+        _ body: () throws -> Database.TransactionCompletion
+    ) throws {
+        guard let attached, let image, !image.isEmpty else { return try database.inTransaction(.immediate, body) }
+        try attached.showing(image) { try database.inTransaction(.immediate, body) }
     }
 
     /// Keeps what the commit changes for readers in other processes.

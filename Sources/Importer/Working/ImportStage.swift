@@ -70,10 +70,16 @@ final class ImportStage: Sendable {
             store: store,
             job: job,
             plans: plans,
+            deferred: state.withLock { $0.deferredIdentifiers },
             durability: run.durability,
             checkpointer: checkpointer
         )
-        let decoder = ChunkDecoder(plans: bySource, entities: plans.count, options: job.options)
+        let decoder = ChunkDecoder(
+            plans: bySource,
+            entities: plans.count,
+            images: writer.images,
+            options: job.options
+        )
         var batches = BatchStock()
         do {
             while let item = try queue.take() {
@@ -92,45 +98,59 @@ final class ImportStage: Sendable {
         _ writer: StoreWriter,
         _ stock: inout BatchStock
     ) throws {
-        let source = job.sources[item.chunk.entry.source].description.displayName
-        let retried = try writer.retriedRecords(of: item.chunk.entry)
-        try decoder.open(item.chunk, skipping: item.committed, source: source, retried: retried)
-        // Decoding may run ahead of committing by about a chunk's size, no further.
-        let allowance = max(run.chunkSize, 1 << 20)
+        try open(item.chunk, skipping: item.committed, decoder, writer)
         var decoded: [RowBatch] = []
-        var footprint = 0
-        while true {
-            var batch = stock.take()
-            guard decoder.decode(upTo: run.commitEvery, into: &batch) else {
-                stock.give(batch)
-                break
+        repeat {
+            decodeAhead(item, decoder, into: &decoded, &stock)
+            try turn.wait(for: item.turn)
+            do {
+                for batch in decoded {
+                    try interruption.check()
+                    try commit(batch, item.chunk, decoder, writer)
+                }
+            } catch let image as RowImage.Unusable {
+                decoder.closeImages(of: image.entity)
+                try reopen(item.chunk, decoder, writer)
             }
-            footprint += batch.footprint
-            decoded.append(batch)
-            if footprint >= allowance || turn.isCurrent(item.turn) {
-                try commit(&decoded, item, decoder, writer, &stock)
-                footprint = 0
-            }
-        }
-        try commit(&decoded, item, decoder, writer, &stock)
+            for batch in decoded { stock.give(batch) }
+            decoded.removeAll(keepingCapacity: true)
+        } while !decoder.isExhausted
         turn.finish(item.turn)
         if !keepsChunks { try item.chunk.directory.remove(chunk: item.chunk.entry.number) }
     }
 
-    private func commit(
-        _ batches: inout [RowBatch],
+    /// Decodes until it is time to commit: about a chunk's size ahead, no further.
+    private func decodeAhead(
         _ item: ChunkQueue.Item,
         _ decoder: ChunkDecoder,
-        _ writer: StoreWriter,
+        into decoded: inout [RowBatch],
         _ stock: inout BatchStock
-    ) throws {
-        try turn.wait(for: item.turn)
-        for batch in batches {
-            try interruption.check()
-            try commit(batch, item.chunk, decoder, writer)
-            stock.give(batch)
+    ) {
+        let allowance = max(run.chunkSize, 1 << 20)
+        var footprint = 0
+        while !decoder.isExhausted, footprint < allowance {
+            var batch = stock.take()
+            decoder.decode(upTo: run.commitEvery, into: &batch)
+            footprint += batch.footprint
+            decoded.append(batch)
+            if turn.isCurrent(item.turn) { return }
         }
-        batches.removeAll(keepingCapacity: true)
+    }
+
+    private func open(
+        _ chunk: SealedChunk,
+        skipping committed: CommittedPrefix,
+        _ decoder: ChunkDecoder,
+        _ writer: StoreWriter
+    ) throws {
+        let source = job.sources[chunk.entry.source].description.displayName
+        let retried = try writer.retriedRecords(of: chunk.entry)
+        try decoder.open(chunk, skipping: committed, source: source, retried: retried)
+    }
+
+    /// Begins the chunk again from where the store stands; only whoever's turn it is may.
+    private func reopen(_ chunk: SealedChunk, _ decoder: ChunkDecoder, _ writer: StoreWriter) throws {
+        try open(chunk, skipping: state.withLock { $0.marker.committed }, decoder, writer)
     }
 
     private func commit(
@@ -174,13 +194,12 @@ final class ImportStage: Sendable {
         _ decoder: ChunkDecoder,
         _ writer: StoreWriter
     ) throws {
-        let source = job.sources[chunk.entry.source].description.displayName
-        let marker = state.withLock { $0.marker }
-        let retried = try writer.retriedRecords(of: chunk.entry)
-        try decoder.open(chunk, skipping: marker.committed, source: source, retried: retried)
-        var left = Int(ordinal - marker.recordOrdinal) - 1
+        for entity in model.entities.indices { decoder.closeImages(of: Int32(entity)) }
+        try reopen(chunk, decoder, writer)
+        var left = Int(ordinal - state.withLock { $0.marker.recordOrdinal }) - 1
         var batch = RowBatch()
-        while left > 0, decoder.decode(upTo: min(left, run.commitEvery), into: &batch) {
+        while left > 0, !decoder.isExhausted {
+            decoder.decode(upTo: min(left, run.commitEvery), into: &batch)
             try interruption.check()
             left -= Int(batch.recordsRead.reduce(0, +))
             try commit(batch, chunk, decoder, writer)

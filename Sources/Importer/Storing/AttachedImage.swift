@@ -1,0 +1,66 @@
+import GRDB
+import GRDBSQLite
+
+/// The place of a connection's where a batch's image stands while its rows are copied: a database of that connection
+/// alone (<https://www.sqlite.org/lang_attach.html>).
+final class AttachedImage {
+    /// Its name in SQL.
+    static let name = "_import_batch"
+
+    private let connection: OpaquePointer
+    /// Stands there between the batches, so that SQLite never looks at memory that is in use elsewhere.
+    private let empty: RowImage
+
+    /// - Parameters:
+    ///   - database: an open connection outside of transactions; this must live until it is closed.
+    ///   - schema: that of all images.
+    /// - Throws: `DatabaseError`.
+    init(_ database: Database, _ schema: RowImageSchema) throws {
+        guard let connection = database.sqliteConnection else {
+            throw ImportError(.software, "the store's connection is closed")
+        }
+        self.connection = connection
+        empty = RowImage(schema)
+        try database.execute(sql: "ATTACH ':memory:' AS \(Self.name)")
+        try show(empty)
+    }
+
+    /// Lets the connection read an image meanwhile.
+    ///
+    /// - Parameters:
+    ///   - image: one of the same schema, which is not changed meanwhile.
+    ///   - body: what reads it; in transactions of its own.
+    /// - Throws: `DatabaseError`, or what `body` throws.
+    func showing(_ image: RowImage, _ body: () throws -> Void) throws {
+        try show(image)
+        do {
+            try body()
+        } catch {
+            try show(empty)
+            throw error
+        }
+        try show(empty)
+    }
+
+    /// Makes SQLite read an image where it is (`sqlite3_deserialize`).
+    ///
+    /// The statements that are prepared stay so, as images differ by their rows only.
+    private func show(_ image: RowImage) throws {
+        let bytes = image.bytes
+        let count = Int64(bytes.count)
+        let code = sqlite3_deserialize(
+            connection,
+            Self.name,
+            bytes.baseAddress?.assumingMemoryBound(to: UInt8.self),
+            count,
+            count,
+            0
+        )
+        guard code == SQLITE_OK else {
+            throw DatabaseError(
+                resultCode: ResultCode(rawValue: code),
+                message: String(cString: sqlite3_errmsg(connection))
+            )
+        }
+    }
+}

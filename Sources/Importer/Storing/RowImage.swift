@@ -1,0 +1,304 @@
+import ImportModel
+
+/// New rows of a batch as a database in memory, in SQLite's file format (<https://www.sqlite.org/fileformat2.html>).
+///
+/// A worker lays the rows out before its turn to commit comes, beside the other workers. SQLite then copies them as they
+/// are: an `INSERT … SELECT` between tables whose columns agree takes no row apart (`xferOptimization` in SQLite's
+/// insert.c). Where they do not agree it takes the values out of the rows, and the same comes of it.
+///
+/// Each entity has a table: a B-tree of leaves, and a root above them where there are several. A row that is larger than a
+/// page, or has a value that its column would convert, is in no image, and none of its entity's that come after it are, as
+/// rows keep their order.
+final class RowImage {
+    /// An image has rows that are not to be copied any more: they have to be looked up, or must not follow one another.
+    ///
+    /// Their chunk is to be decoded again.
+    struct Unusable: Error {
+        /// The entity's place in the job.
+        let entity: Int32
+    }
+
+    /// In bytes. So many hold the definition of a table of 2,000 columns, which is as many as a table has.
+    static let pageSize = 32_768
+    /// Fewer rows are written one by one in less time than it takes to show an image to SQLite.
+    static let fewestRows = 64
+
+    private let schema: RowImageSchema
+    // In memory of its own: each look at a property of a class that changes would be checked.
+    private let pages: UnsafeMutablePointer<RowPages>
+
+    init(_ schema: RowImageSchema) {
+        self.schema = schema
+        pages = .allocate(capacity: 1)
+        pages.initialize(to: RowPages(schema))
+    }
+
+    deinit {
+        pages.pointee.deallocate()
+        pages.deinitialize(count: 1)
+        pages.deallocate()
+    }
+
+    /// The database, as `finish` has left it.
+    var bytes: UnsafeMutableRawBufferPointer { pages.pointee.bytes }
+
+    /// How many rows of an entity it has.
+    func rows(of entity: Int32) -> Int { pages.pointee.trees[Int(entity)].rows }
+
+    /// Whether it has no rows.
+    var isEmpty: Bool { schema.tables.indices.allSatisfy { pages.pointee.trees[$0].rows == 0 } }
+
+    /// Empties it; it takes no rows before `open`.
+    func reset() { pages.pointee.reset() }
+
+    /// Makes room for rows of about so many bytes.
+    func reserve(_ bytes: Int) { pages.pointee.grow(to: 2 + schema.tables.count + bytes / Self.pageSize) }
+
+    /// Lets an entity's rows in, if its defaults may be.
+    func open(_ entity: Int32) { pages.pointee.trees[Int(entity)].isOpen = schema.tables[Int(entity)].takesDefaults }
+
+    /// Lets no more of an entity's rows in.
+    func close(_ entity: Int32) { pages.pointee.trees[Int(entity)].isOpen = false }
+
+    /// Adds a row behind the others of its entity.
+    ///
+    /// - Parameters:
+    ///   - values: the row's cells, and the bytes that they are slices of.
+    ///   - presence: a bit per attribute, set where it has a cell; the others get their defaults.
+    ///   - entity: its place in the job.
+    /// - Returns: whether it was taken; if not, no row of the entity is any more.
+    @inline(__always)
+    func append(_ values: RowValues, presence: UnsafeMutableBufferPointer<UInt64>, entity: Int32) -> Bool {
+        let isTaken = pages.pointee.append(values, presence, schema.tables[Int(entity)], entity: Int(entity))
+        if !isTaken { close(entity) }
+        return isTaken
+    }
+
+    /// Makes a database of the rows that were added.
+    func finish() { pages.pointee.finish() }
+}
+
+/// The pages of an image, one behind the other: the first, each entity's root, then the others as they are needed.
+private struct RowPages {
+    /// An entity's B-tree while rows are added to it.
+    struct Tree {
+        /// Whether it takes more rows.
+        var isOpen = false
+        var rows = 0
+        /// The page that rows are added to, from 0: the root until that is full.
+        var page: Int
+        /// Of that page: its cells, and where their content begins.
+        var cells = 0
+        var content = RowImage.pageSize
+        /// The leaves that are full, with the row id of the last row in each.
+        var leaves: [(page: Int, last: Int)] = []
+    }
+
+    private static let leafHeader = 8
+    private static let interiorHeader = 12
+    /// So many leaves fit the root, with the longest row ids.
+    private static let mostLeaves = (RowImage.pageSize - interiorHeader) / (2 + 4 + 9)
+    /// A longer record would need overflow pages.
+    private static let longestRecord = RowImage.pageSize - 35
+
+    let trees: UnsafeMutablePointer<Tree>
+    private let treeCount: Int
+    /// The values of the row at hand.
+    private let fields: UnsafeMutablePointer<RecordField>
+    private var memory: UnsafeMutableRawPointer
+    private var capacity: Int
+    private var count: Int
+
+    init(_ schema: RowImageSchema) {
+        treeCount = schema.tables.count
+        trees = .allocate(capacity: treeCount)
+        for entity in 0..<treeCount { (trees + entity).initialize(to: Tree(page: 1 + entity)) }
+        fields = .allocate(capacity: schema.tables.reduce(1) { max($0, $1.width) })
+        count = 1 + treeCount
+        capacity = count
+        memory = .allocate(byteCount: count * RowImage.pageSize, alignment: 16)
+        memory.initializeMemory(as: UInt8.self, repeating: 0, count: count * RowImage.pageSize)
+        schema.firstPage.withUnsafeBytes {
+            UnsafeMutableRawBufferPointer(start: memory, count: $0.count).copyMemory(from: $0)
+        }
+        finish()
+    }
+
+    func deallocate() {
+        trees.deinitialize(count: treeCount)
+        trees.deallocate()
+        fields.deallocate()
+        memory.deallocate()
+    }
+
+    var bytes: UnsafeMutableRawBufferPointer {
+        UnsafeMutableRawBufferPointer(start: memory, count: count * RowImage.pageSize)
+    }
+
+    mutating func reset() {
+        count = 1 + treeCount
+        for entity in 0..<treeCount { trees[entity] = Tree(page: 1 + entity) }
+    }
+
+    mutating func grow(to pages: Int) {
+        guard pages > capacity else { return }
+        let larger = UnsafeMutableRawPointer.allocate(byteCount: pages * RowImage.pageSize, alignment: 16)
+        larger.copyMemory(from: memory, byteCount: count * RowImage.pageSize)
+        memory.deallocate()
+        memory = larger
+        capacity = pages
+    }
+
+    private mutating func addPage() -> Int {
+        if count == capacity { grow(to: capacity + capacity / 2 + 1) }
+        count += 1
+        return count - 1
+    }
+
+    // MARK: Rows
+
+    mutating func append(
+        _ values: RowValues,
+        _ presence: UnsafeMutableBufferPointer<UInt64>,
+        _ table: RowImageSchema.Table,
+        entity: Int
+    ) -> Bool {
+        guard trees[entity].isOpen, let (header, body) = layOut(values, presence, table) else { return false }
+        let record = header + body
+        let rowID = trees[entity].rows + 1
+        let size = Varint.size(UInt64(record)) + Varint.size(UInt64(rowID)) + record
+        guard record <= Self.longestRecord, makeRoom(for: size, in: entity) else { return false }
+        let tree = trees + entity
+        tree.pointee.content -= size
+        let start = memory + tree.pointee.page * RowImage.pageSize
+        Self.put(UInt64(tree.pointee.content), size: 2, at: start + Self.leafHeader + 2 * tree.pointee.cells)
+        tree.pointee.cells += 1
+        tree.pointee.rows = rowID
+        var place = start + tree.pointee.content
+        Varint.put(UInt64(record), at: &place)
+        Varint.put(UInt64(rowID), at: &place)
+        var value = place + header
+        Varint.put(UInt64(header), at: &place)
+        for index in 0..<table.width {
+            let field = fields[index]
+            Varint.put(field.type, at: &place)
+            if let address = field.address {
+                value.copyMemory(from: address, byteCount: field.size)
+            } else {
+                Self.put(field.bits, size: field.size, at: value)
+            }
+            value += field.size
+        }
+        return true
+    }
+
+    /// Finds each value's serial type.
+    ///
+    /// - Returns: the sizes of the record's header and body; nil where a column would convert a value.
+    @inline(__always)
+    private func layOut(
+        _ values: RowValues,
+        _ presence: UnsafeMutableBufferPointer<UInt64>,
+        _ table: RowImageSchema.Table
+    ) -> (header: Int, body: Int)? {
+        var (header, body, next) = (0, 0, 0)
+        for attribute in 0..<table.width {
+            if presence[attribute >> 6] & (1 << UInt64(attribute & 63)) != 0 {
+                guard let field = RecordField(values.cells[next], values, table.affinities[attribute]) else {
+                    return nil
+                }
+                fields[attribute] = field
+                next += 1
+            } else {
+                fields[attribute] = table.defaults[attribute]
+            }
+            header += Varint.size(fields[attribute].type)
+            body += fields[attribute].size
+        }
+        // The header's size counts itself.
+        let own = Varint.size(UInt64(header))
+        header += own
+        if Varint.size(UInt64(header)) > own { header += 1 }
+        return (header, body)
+    }
+
+    /// Writes the last bytes of a number, the first one first.
+    @inline(__always)
+    private static func put(_ bits: UInt64, size: Int, at place: UnsafeMutableRawPointer) {
+        switch size {
+        case 0: break
+        case 1: place.storeBytes(of: UInt8(truncatingIfNeeded: bits), as: UInt8.self)
+        case 2: place.storeBytes(of: UInt16(truncatingIfNeeded: bits).bigEndian, as: UInt16.self)
+        case 4: place.storeBytes(of: UInt32(truncatingIfNeeded: bits).bigEndian, as: UInt32.self)
+        case 8: place.storeBytes(of: bits.bigEndian, as: UInt64.self)
+        default:
+            for index in 0..<size {
+                let byte = UInt8(truncatingIfNeeded: bits >> UInt64(8 * (size - 1 - index)))
+                place.storeBytes(of: byte, toByteOffset: index, as: UInt8.self)
+            }
+        }
+    }
+
+    // MARK: Pages
+
+    /// Makes sure that a cell fits the page at hand.
+    ///
+    /// - Returns: whether it does: there are only so many pages.
+    @inline(__always)
+    private mutating func makeRoom(for size: Int, in entity: Int) -> Bool {
+        let used = Self.leafHeader + 2 * (trees[entity].cells + 1)
+        return used + size <= trees[entity].content || addLeaf(entity)
+    }
+
+    private mutating func addLeaf(_ entity: Int) -> Bool {
+        var tree = trees[entity]
+        guard tree.leaves.count < Self.mostLeaves else { return false }
+        writeHeader(0x0D, cells: tree.cells, content: tree.content, of: tree.page)
+        if tree.page == 1 + entity {
+            // The root is to stand above it.
+            tree.page = addPage()
+            (memory + tree.page * RowImage.pageSize)
+                .copyMemory(from: memory + (1 + entity) * RowImage.pageSize, byteCount: RowImage.pageSize)
+        }
+        tree.leaves.append((tree.page, tree.rows))
+        tree.page = addPage()
+        tree.cells = 0
+        tree.content = RowImage.pageSize
+        trees[entity] = tree
+        return true
+    }
+
+    func finish() {
+        for entity in 0..<treeCount {
+            let tree = trees[entity]
+            writeHeader(0x0D, cells: tree.cells, content: tree.content, of: tree.page)
+            if !tree.leaves.isEmpty { writeRoot(1 + entity, above: tree) }
+        }
+        Self.put(UInt64(count), size: 4, at: memory + 28)
+    }
+
+    private func writeRoot(_ page: Int, above tree: Tree) {
+        let start = memory + page * RowImage.pageSize
+        var content = RowImage.pageSize
+        for (index, leaf) in tree.leaves.enumerated() {
+            content -= 4 + Varint.size(UInt64(leaf.last))
+            var place = start + content
+            Self.put(UInt64(leaf.page + 1), size: 4, at: place)
+            place += 4
+            Varint.put(UInt64(leaf.last), at: &place)
+            Self.put(UInt64(content), size: 2, at: start + Self.interiorHeader + 2 * index)
+        }
+        writeHeader(0x05, cells: tree.leaves.count, content: content, of: page)
+        // The last leaf is the right-most child.
+        Self.put(UInt64(tree.page + 1), size: 4, at: start + 8)
+    }
+
+    private func writeHeader(_ type: UInt8, cells: Int, content: Int, of page: Int) {
+        let start = memory + page * RowImage.pageSize
+        Self.put(UInt64(type), size: 1, at: start)
+        Self.put(0, size: 2, at: start + 1)
+        Self.put(UInt64(cells), size: 2, at: start + 3)
+        Self.put(UInt64(content), size: 2, at: start + 5)
+        Self.put(0, size: 1, at: start + 7)
+    }
+}

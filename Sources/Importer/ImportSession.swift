@@ -307,7 +307,7 @@ final class ImportSession {
             interruption: interruption,
             stop: { queue.fail($0) },
             work: { try stage.work() },
-            feed: { try feed(queue, point) }
+            feed: { try self.feed(queue, point) }
         )
         let inferred: (model: ModelDescription, notices: [String])
         do {
@@ -388,7 +388,7 @@ final class ImportSession {
             interruption: interruption,
             stop: { stage.fail($0) },
             work: { try stage.work() },
-            feed: { try feed(queue, point) }
+            feed: { try self.feed(queue, point) }
         )
         if let fault = fault ?? deferredFault { throw fault }
         try interruption.check()

@@ -50,7 +50,7 @@ struct InferTool {
     private func infer(
         _ sources: [StoredJob.Source],
         removesChunks: Bool,
-        _ cut: (@escaping (ChunkEntry, ChunkDirectory) throws -> Void) throws -> ImportError?
+        _ cut: @escaping (@escaping (ChunkEntry, ChunkDirectory) throws -> Void) throws -> ImportError?
     ) throws -> InferredModel {
         let queue = ChunkQueue(capacity: run.workers + 2)
         let stage = InferStage(

@@ -28,7 +28,7 @@ final class WorkerPool: Sendable {
     ///   - interruption: ends the work; also requested when a worker fails, so that nobody waits for more to be read.
     ///   - stop: stops whoever waits, with the error that ended the work.
     ///   - work: a worker's life.
-    ///   - feed: fills the queue, on this thread.
+    ///   - feed: fills the queue, on a thread of its own that yields to the workers.
     /// - Returns: what `feed` returned.
     /// - Throws: the first error of a worker, or else what `feed` threw.
     static func run<Result>(
@@ -37,7 +37,7 @@ final class WorkerPool: Sendable {
         interruption: Interruption,
         stop: @escaping @Sendable (any Error) -> Void,
         work: @escaping @Sendable () throws -> Void,
-        feed: () throws -> Result
+        feed: @escaping () throws -> Result
     ) throws -> Result {
         let pool = WorkerPool(workers: workers) { error in
             stop(error)
@@ -46,7 +46,7 @@ final class WorkerPool: Sendable {
         for _ in 0..<workers { pool.start(work) }
         interruption.onRequest { stop(interruption.error) }
         do {
-            let result = try feed()
+            let result = try YieldingThread.run(feed)
             queue.close()
             try pool.wait()
             return result

@@ -19,6 +19,7 @@ enum StoreConnection {
                     PRAGMA page_size = 16384;
                     PRAGMA synchronous = \(durability.rawValue.uppercased());
                     PRAGMA cache_size = -4000;
+                    PRAGMA threads = 1;
                     PRAGMA wal_autocheckpoint = 1000;
                     """
             )

@@ -112,7 +112,7 @@ final class ChunkDecoder {
             switch line.content {
             case .record where record?.isText == true:
                 reject(line, .malformed, at: 0, decoders[place].plan, into: &batch)
-            case .record(let reader):
+            case .record:
                 if retried != nil {
                     decoders[place].retriedKey = record?.key
                     decoders[place].origin = record?.origin
@@ -120,7 +120,7 @@ final class ChunkDecoder {
                 // Not the line itself, which would be copied into the closure.
                 let (bytes, offset, byteOffset) = (line.bytes, line.offset, line.byteOffset)
                 let (ordinal, root, recordKey) = (line.ordinal, line.root, line.isKeyed ? 1 : -1)
-                reader.withTokens { tokens in
+                reader.record(of: line).withTokens { tokens in
                     let input = RecordDecoder.Input(
                         line: bytes,
                         tokens: tokens,

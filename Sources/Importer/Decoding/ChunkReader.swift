@@ -28,8 +28,8 @@ final class ChunkReader {
 
     /// What a line is.
     enum Content {
-        /// A record, on the tape of `reader`.
-        case record(RecordReader)
+        /// A record, on the tape of `ChunkReader.record(of:)`.
+        case record
         /// Not one; why, and where in the line.
         case broken(CoercionError.Code, at: Int)
         /// A record that the splitter passed over; its place in the chunk's list of them.
@@ -115,6 +115,10 @@ final class ChunkReader {
         self.positions = positions
     }
 
+    /// What has parsed the line that was read last, which is a record.
+    @inline(__always)
+    func record(of line: Line) -> RecordReader { line.isKeyed ? keyedReader : reader }
+
     private struct NextLine {
         let range: Range<Int>
         let place: ChunkPositions.Place
@@ -147,7 +151,7 @@ final class ChunkReader {
         switch reader.read(line: bytes) {
         // A chunk directory may come from anywhere: what `Line.root` leads to must be there.
         case .record where isKeyed && !reader.tape.isMember: return .broken(.malformed, at: 0)
-        case .record: return .record(reader)
+        case .record: return .record
         case .tooDeep: return .broken(.recordTooDeep, at: 0)
         case .malformed(let place): return .broken(.malformed, at: place)
         }

@@ -65,6 +65,11 @@ public struct EntityChanges: Sendable, Hashable {
         Self.extend(&insertedRanges, with: rowID)
     }
 
+    mutating func insert(_ rowIDs: ClosedRange<Int64>) {
+        inserted += Int64(rowIDs.count)
+        Self.append(rowIDs, to: &insertedRanges)
+    }
+
     mutating func update(_ rowID: Int64) {
         updated += 1
         Self.extend(&updatedRanges, with: rowID)

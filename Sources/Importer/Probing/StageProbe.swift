@@ -63,9 +63,9 @@ package final class StageProbe {
         for chunk in chunks {
             try reader.open(chunk)
             reader.read(chunk.entry.records) { line in
-                guard case .record(let parsed) = line.content else { return true }
+                guard case .record = line.content else { return true }
                 records += 1
-                tokens += parsed.tape.count
+                tokens += reader.record(of: line).tape.count
                 return true
             }
         }

@@ -128,14 +128,14 @@ final class RowWriter {
         DatabaseError(resultCode: ResultCode(rawValue: code), message: String(cString: sqlite3_errmsg(connection)))
     }
 
-    /// Writes the rows of a batch that are this entity's.
+    /// Writes the rows of a batch that are this entity's and not in its image.
     ///
     /// - Parameters:
     ///   - chunkBytes: the bytes of the chunk that the batch was decoded from.
     ///   - settle: called before a row that needs to know which objects there are, while `presence` is gathered; to set
     ///     it to nil when that is known.
     ///   - body: told what became of each row, with its index in the batch.
-    /// - Throws: `DatabaseError` when SQLite fails; `RowImage.Unusable`.
+    /// - Throws: `DatabaseError` when SQLite fails.
     func write(
         _ batch: borrowing RowBatch,
         chunkBytes: [UInt8],
@@ -147,7 +147,6 @@ final class RowWriter {
                 try batch.cells.withUnsafeBufferPointer { cells in
                     try plan.defaultBytes.withUnsafeBufferPointer { defaults in
                         let values = RowValues(cells: cells, chunk: chunk, own: own, defaults: defaults)
-                        try copyImage(batch, body)
                         for index in batch.rows.indices
                         where batch.rows[index].entity == plan.index && !batch.rows[index].isImaged {
                             try body(index, try write(batch.rows[index], values, batch, settle))
@@ -219,27 +218,33 @@ final class RowWriter {
 
     // MARK: All at once
 
-    /// Copies the rows that are in the batch's image.
+    /// Inserts the rows of a batch that are in its image.
     ///
-    /// - Throws: `RowImage.Unusable` where they have to be looked up, or must not follow one another.
-    private func copyImage(_ batch: borrowing RowBatch, _ body: (Int, Effect) throws -> Void) throws {
-        guard let count = batch.image.map({ Int64($0.rows(of: plan.index)) }), count > 0 else { return }
+    /// - Returns: their row ids, in the rows' order; nil where it has none of this entity's.
+    /// - Throws: `RowImage.Unusable` where they have to be looked up, or must not follow one another; `DatabaseError` when
+    ///   SQLite fails.
+    func copyImage(of batch: borrowing RowBatch) throws -> ClosedRange<Int64>? {
+        guard let count = batch.image.map({ Int64($0.rows(of: plan.index)) }), count > 0 else { return nil }
         guard identifier.isEmpty || presence != nil, let first = try nextRowID(count) else {
             throw RowImage.Unusable(entity: plan.index)
         }
         let code = sqlite3_step(copyRows)
         sqlite3_reset(copyRows)
         guard code == SQLITE_DONE else { throw error(code) }
-        guard Int64(sqlite3_changes(connection)) == count, sqlite3_last_insert_rowid(connection) == first + count - 1
-        else { throw ImportError(.software, "\(entity.table): the new rows do not follow one another") }
-        let width = (plan.attributes.count + 63) / 64
-        var rowID = first
-        for index in batch.rows.indices where batch.rows[index].entity == plan.index && batch.rows[index].isImaged {
-            let word = batch.rows[index].firstPresenceWord
-            presence?.add(batch.presence[word..<word + width], rowID: rowID)
-            try body(index, .inserted(rowID: rowID))
-            rowID += 1
+        let last = first + count - 1
+        guard Int64(sqlite3_changes(connection)) == count, sqlite3_last_insert_rowid(connection) == last else {
+            throw ImportError(.software, "\(entity.table): the new rows do not follow one another")
         }
+        if presence != nil {
+            let width = (plan.attributes.count + 63) / 64
+            var rowID = first
+            for row in batch.rows where row.isImaged && row.entity == plan.index {
+                let word = row.firstPresenceWord
+                presence?.add(batch.presence[word..<word + width], rowID: rowID)
+                rowID += 1
+            }
+        }
+        return first...last
     }
 
     /// The row id that the next row gets, if `count` of them follow one another: SQLite gives one more than the largest

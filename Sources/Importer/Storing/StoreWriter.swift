@@ -214,6 +214,16 @@ final class StoreWriter {
             let isDeferred = progress.deferredIdentifiers.contains(index)
             writer.presence = isDeferred ? PresenceRuns(plans[index]) : nil
             var places = isDeferred && job.options.onConflict == .error ? RecordPlaces() : nil
+            if let rowIDs = try writer.copyImage(of: batch) {
+                changes[index].insert(rowIDs)
+                if places != nil {
+                    var rowID = rowIDs.lowerBound
+                    for (row, place) in zip(batch.rows, batch.places) where row.isImaged && Int(row.entity) == index {
+                        places?.add(place, ordinal: row.ordinal, rowID: rowID)
+                        rowID += 1
+                    }
+                }
+            }
             try writer.write(
                 batch,
                 chunkBytes: chunkBytes,

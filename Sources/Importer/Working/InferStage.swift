@@ -41,7 +41,8 @@ final class InferStage: Sendable {
             // Taken out of the dictionary meanwhile, so that each is changed in place.
             var byPath = names.map { statistics.removeValue(forKey: $0) ?? EntityStatistics() }
             reader.read(item.chunk.entry.records) { line in
-                guard case .record(let parsed) = line.content else { return true }
+                guard case .record = line.content else { return true }
+                let parsed = reader.record(of: line)
                 let path = names.firstIndex(of: names[line.path]) ?? line.path
                 byPath[path].add(
                     parsed.tape,

@@ -45,7 +45,10 @@ let package = Package(
         .testTarget(name: "ImportModelTests", dependencies: ["ImportModel", "TestSupport"]),
         .testTarget(
             name: "ImporterTests",
-            dependencies: ["Importer", "ImportModel", "TestSupport", .product(name: "GRDB", package: "GRDB.swift")]
+            dependencies: [
+                "Importer", "ImportModel", "TestSupport", .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ]
         ),
         .testTarget(name: "EndToEndTests", dependencies: ["TestSupport", "ImportCommand", "Importer"]),
         .testTarget(name: "ImportCommandTests", dependencies: ["ImportCommand", "Importer", "ImportModel"]),

@@ -26,7 +26,8 @@ struct RowImageTests {
 
     private static let reals: [Double] =
         integers.map(Double.init) + [
-            0.5, -0.5, 5, -0.0, 1e15, 0x1p53, 0x1p53 + 2, 0x1p62, -0x1p62, 9.2e18, 9.3e18, -9.3e18, 1e300, 5e-324,
+            0.5, -0.5, 5, -0.0, 1e15, 0x1p53, 0x1p53 + 2, 0x1p62, -0x1p62, 9.2e18, 9.3e18, -9.3e18, 1e300,
+            .leastNonzeroMagnitude,
             .infinity, -.infinity, .nan, .greatestFiniteMagnitude,
         ]
 

@@ -165,7 +165,6 @@ final class ChunkDecoder {
         }
         let image = batch.image ?? RowImage(images)
         batch.image = image
-        // Rows are mostly smaller than their records, which have keys.
         image.reserve((bytes.count - reader.offset) / (chunk.entry.records - reader.line) * records)
         for decoder in decoders where decoder.plan.takesImages { image.open(decoder.plan.index) }
         return decoders.allSatisfy(\.plan.takesImages)

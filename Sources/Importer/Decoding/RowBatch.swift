@@ -69,7 +69,7 @@ struct RowBatch {
         /// Where the row's cells begin: one per attribute that the record mentions, in the entity's order; -1 where the
         /// row is in the batch's image.
         ///
-        /// So a batch's size follows that of its records, however wide the entity is.
+        /// So a batch's size follows that of its records, however wide the entity is, as an image's does (`reserve`).
         let firstCell: Int
         /// Where the row's presence mask begins: a bit per attribute, 64 to a word, set where the record mentions it
         /// or a value was made for it; of a row in the image only where the record mentions it.

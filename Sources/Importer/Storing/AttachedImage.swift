@@ -29,14 +29,15 @@ final class AttachedImage {
     ///
     /// - Parameters:
     ///   - image: one of the same schema, which is not changed meanwhile.
-    ///   - body: what reads it; in transactions of its own.
-    /// - Throws: `DatabaseError`, or what `body` throws.
+    ///   - body: what reads it; in transactions of its own, which it ends.
+    /// - Throws: what `body` throws; `DatabaseError` where the image cannot be shown, or not be taken away afterwards, for
+    ///   lack of memory.
     func showing(_ image: RowImage, _ body: () throws -> Void) throws {
         try show(image)
         do {
             try body()
         } catch {
-            try show(empty)
+            try? show(empty)
             throw error
         }
         try show(empty)
@@ -44,7 +45,8 @@ final class AttachedImage {
 
     /// Makes SQLite read an image where it is (`sqlite3_deserialize`).
     ///
-    /// The statements that are prepared stay so, as images differ by their rows only.
+    /// The statements that are prepared stay so: images differ by their rows only, and their schemas have the same cookie.
+    /// Where SQLite prepared them again nevertheless, that would cost time, and change nothing.
     private func show(_ image: RowImage) throws {
         let bytes = image.bytes
         let count = Int64(bytes.count)

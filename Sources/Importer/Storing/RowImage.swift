@@ -6,11 +6,15 @@ import ImportModel
 /// are: an `INSERT … SELECT` between tables whose columns agree takes no row apart (`xferOptimization` in SQLite's
 /// insert.c). Where they do not agree it takes the values out of the rows, and the same comes of it.
 ///
+/// Where SQLite is built with its preupdate hook, as Debian's is, it copies a row's record, else its cell: the same comes of
+/// it.
+///
 /// Each entity has a table: a B-tree of leaves, and a root above them where there are several. A row that is larger than a
 /// page, or has a value that its column would convert, is in no image, and none of its entity's that come after it are, as
 /// rows keep their order.
 final class RowImage {
-    /// An image has rows that are not to be copied any more: they have to be looked up, or must not follow one another.
+    /// An image has rows that are not to be copied any more: they have to be looked up, must not follow one another, or no
+    /// longer fit their table.
     ///
     /// Their chunk is to be decoded again.
     struct Unusable: Error {
@@ -51,8 +55,11 @@ final class RowImage {
     /// Empties it; it takes no rows before `open`.
     func reset() { pages.pointee.reset() }
 
-    /// Makes room for rows of about so many bytes.
-    func reserve(_ bytes: Int) { pages.pointee.grow(to: 2 + schema.tables.count + bytes / Self.pageSize) }
+    /// Makes room for the rows of records of so many bytes.
+    ///
+    /// Mostly a row is smaller than its record, which has keys. The image takes twice as much at most, as rows of wide
+    /// entities have a byte for each attribute that their records do not mention, and all of its default.
+    func reserve(_ bytes: Int) { pages.pointee.reserve(bytes / Self.pageSize) }
 
     /// Lets an entity's rows in, if its defaults may be.
     func open(_ entity: Int32) { pages.pointee.trees[Int(entity)].isOpen = schema.tables[Int(entity)].takesDefaults }
@@ -108,6 +115,8 @@ private struct RowPages {
     private var memory: UnsafeMutableRawPointer
     private var capacity: Int
     private var count: Int
+    /// There are never more pages.
+    private var limit: Int
 
     init(_ schema: RowImageSchema) {
         treeCount = schema.tables.count
@@ -116,6 +125,7 @@ private struct RowPages {
         fields = .allocate(capacity: schema.tables.reduce(1) { max($0, $1.width) })
         count = 1 + treeCount
         capacity = count
+        limit = count
         memory = .allocate(byteCount: count * RowImage.pageSize, alignment: 16)
         memory.initializeMemory(as: UInt8.self, repeating: 0, count: count * RowImage.pageSize)
         schema.firstPage.withUnsafeBytes {
@@ -140,7 +150,12 @@ private struct RowPages {
         for entity in 0..<treeCount { trees[entity] = Tree(page: 1 + entity) }
     }
 
-    mutating func grow(to pages: Int) {
+    mutating func reserve(_ pages: Int) {
+        limit = 3 + treeCount + 2 * pages
+        grow(to: 2 + treeCount + pages)
+    }
+
+    private mutating func grow(to pages: Int) {
         guard pages > capacity else { return }
         let larger = UnsafeMutableRawPointer.allocate(byteCount: pages * RowImage.pageSize, alignment: 16)
         larger.copyMemory(from: memory, byteCount: count * RowImage.pageSize)
@@ -150,7 +165,7 @@ private struct RowPages {
     }
 
     private mutating func addPage() -> Int {
-        if count == capacity { grow(to: capacity + capacity / 2 + 1) }
+        if count == capacity { grow(to: min(capacity + capacity / 2 + 1, limit)) }
         count += 1
         return count - 1
     }
@@ -280,7 +295,8 @@ private struct RowPages {
 
     private mutating func addLeaf(_ entity: Int) -> Bool {
         var tree = trees[entity]
-        guard tree.leaves.count < Self.mostLeaves else { return false }
+        // A leaf that was the root becomes a page of its own.
+        guard tree.leaves.count < Self.mostLeaves, count + 2 <= limit else { return false }
         writeHeader(0x0D, cells: tree.cells, content: tree.content, of: tree.page)
         if tree.page == 1 + entity {
             // The root is to stand above it.

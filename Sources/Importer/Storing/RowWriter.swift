@@ -39,6 +39,8 @@ final class RowWriter {
     private var insert: OpaquePointer?
     /// Where nothing has to be asked about a row, all of a batch are copied at once.
     private var copyRows: OpaquePointer?
+    /// Whether it copies rows as they are, which takes a table whose columns are the attributes.
+    private var copiesAll = false
     private var lastRowID: OpaquePointer?
     private var select: OpaquePointer?
     /// The object with a certain row id, where objects are not looked up by that anyway.
@@ -70,8 +72,9 @@ final class RowWriter {
         insert = try prepare("\(into) VALUES (\(places.joined(separator: ", ")))")
         if plan.takesImages {
             let image = "\(AttachedImage.name).\(RowImageSchema.table(plan.index))"
+            copiesAll = try Self.hasJust(entity, database)
             copyRows = try prepare(
-                try Self.hasJust(entity, database)
+                copiesAll
                     ? "INSERT OR ABORT INTO main.\(table) SELECT * FROM \(image)"
                     : "\(into) SELECT \(RowImageSchema.columns(plan).joined(separator: ", ")) FROM \(image)"
             )
@@ -221,15 +224,18 @@ final class RowWriter {
     /// Inserts the rows of a batch that are in its image.
     ///
     /// - Returns: their row ids, in the rows' order; nil where it has none of this entity's.
-    /// - Throws: `RowImage.Unusable` where they have to be looked up, or must not follow one another; `DatabaseError` when
-    ///   SQLite fails.
-    func copyImage(of batch: borrowing RowBatch) throws -> ClosedRange<Int64>? {
+    /// - Throws: `RowImage.Unusable` where they have to be looked up, must not follow one another, or no longer fit the
+    ///   table; `DatabaseError` when SQLite fails.
+    func copyImage(of batch: borrowing RowBatch, _ database: Database) throws -> ClosedRange<Int64>? {
         guard let count = batch.image.map({ Int64($0.rows(of: plan.index)) }), count > 0 else { return nil }
         guard identifier.isEmpty || presence != nil, let first = try nextRowID(count) else {
             throw RowImage.Unusable(entity: plan.index)
         }
         let code = sqlite3_step(copyRows)
         sqlite3_reset(copyRows)
+        // Rows are copied column by column, whatever the names are: another program may have changed the table meanwhile.
+        let mayDiffer = code != SQLITE_DONE || sqlite3_stmt_status(copyRows, SQLITE_STMTSTATUS_REPREPARE, 1) > 0
+        if copiesAll, mayDiffer, try !Self.hasJust(entity, database) { throw RowImage.Unusable(entity: plan.index) }
         guard code == SQLITE_DONE else { throw error(code) }
         let last = first + count - 1
         guard Int64(sqlite3_changes(connection)) == count, sqlite3_last_insert_rowid(connection) == last else {

@@ -42,27 +42,30 @@ final class StoreWriter {
         self.checkpointer = checkpointer
         limit = RejectLimit(job.options)
         rejectTable = RejectTable(of: job)
-        queue = try StoreConnection.writer(store, durability: durability)
-        let (images, attached, writers) = try queue.inDatabase { database in
-            checkpointer?.attach(to: database)
-            let constraints = try plans.map { try TableConstraints(of: $0.entity, database) }
-            let mayRefuse = job.options.onConflict == .error || constraints.contains(where: \.canRefuse)
-            // The databases of a connection have one encoding.
-            let isUTF8 = try String.fetchOne(database, sql: "PRAGMA encoding") == "UTF-8"
-            let images = isUTF8 ? RowImageSchema(plans) : nil
-            for (plan, constraints) in zip(plans, constraints) {
-                let isLookedUp = !plan.identifier.isEmpty && !deferred.contains(Int(plan.index))
-                plan.takesImages = images != nil && !isLookedUp && !constraints.canRefuse
-                plan.keepsPlaces = mayRefuse
+        let queue = try StoreConnection.writer(store, durability: durability)
+        self.queue = queue
+        var attached: AttachedImage?
+        do {
+            (images, writers) = try queue.inDatabase { database in
+                checkpointer?.attach(to: database)
+                let constraints = try plans.map { try TableConstraints(of: $0.entity, database) }
+                let mayRefuse = job.options.onConflict == .error || constraints.contains(where: \.canRefuse)
+                // The databases of a connection have one encoding.
+                let isUTF8 = try String.fetchOne(database, sql: "PRAGMA encoding") == "UTF-8"
+                let images = isUTF8 ? RowImageSchema(plans) : nil
+                for (plan, constraints) in zip(plans, constraints) {
+                    let isLookedUp = !plan.identifier.isEmpty && !deferred.contains(Int(plan.index))
+                    plan.takesImages = images != nil && !isLookedUp && !constraints.canRefuse
+                    plan.keepsPlaces = mayRefuse
+                }
+                if let images, plans.contains(where: \.takesImages) { attached = try AttachedImage(database, images) }
+                return (images, try zip(plans, constraints).map { try RowWriter(database, plan: $0, constraints: $1) })
             }
-            let takesImages = plans.contains(where: \.takesImages)
-            let attached = try images.flatMap { takesImages ? try AttachedImage(database, $0) : nil }
-            let writers = try zip(plans, constraints).map { try RowWriter(database, plan: $0, constraints: $1) }
-            return (images, attached, writers)
+        } catch {
+            withExtendedLifetime(attached) { try? queue.close() }
+            throw error
         }
-        self.images = images
         self.attached = attached
-        self.writers = writers
     }
 
     /// What the statements need must be gone before the connection is, and the connection before what it reads.
@@ -214,7 +217,7 @@ final class StoreWriter {
             let isDeferred = progress.deferredIdentifiers.contains(index)
             writer.presence = isDeferred ? PresenceRuns(plans[index]) : nil
             var places = isDeferred && job.options.onConflict == .error ? RecordPlaces() : nil
-            if let rowIDs = try writer.copyImage(of: batch) {
+            if let rowIDs = try writer.copyImage(of: batch, database) {
                 changes[index].insert(rowIDs)
                 if places != nil {
                     var rowID = rowIDs.lowerBound

@@ -50,14 +50,14 @@ struct TableConstraints {
             || Self.hasOtherUniqueIndex(table, identifier: identifier, database)
     }
 
-    /// The statement that made the table, in lower case, without names and texts in quotes.
+    /// The statement that made the table, in lower case, without comments and without names and texts in quotes.
     private static func definition(of table: String, _ database: Database) throws -> String {
         let sql = try String.fetchOne(
             database,
             sql: "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ? COLLATE NOCASE",
             arguments: [table]
         )
-        let quoted = /"(?:[^"]|"")*"|'(?:[^']|'')*'|`(?:[^`]|``)*`|\[[^\]]*\]/
+        let quoted = /--[^\n]*|\/\*(?:[^*]|\*(?!\/))*\*\/|"(?:[^"]|"")*"|'(?:[^']|'')*'|`(?:[^`]|``)*`|\[[^\]]*\]/
         return (sql ?? "").replacing(quoted, with: " ").asciiLowercased
     }
 

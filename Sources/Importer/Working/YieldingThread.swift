@@ -1,7 +1,8 @@
 import Dispatch
 import Foundation
 
-/// A thread that gets a processor after the others of an import.
+/// A thread that gets a processor after the others of an import, as do the threads that it starts: those that decompress
+/// the sources that it opens.
 ///
 /// Commits follow one another, so whoever commits must not wait for a processor; there are more threads than processors, as
 /// long as there are two. The splitter is the one that may wait, as it runs ahead of the workers, and as they wait for it if
@@ -20,13 +21,11 @@ enum YieldingThread {
         nonisolated(unsafe) let body = body
         nonisolated(unsafe) var result: Swift.Result<Result, any Error>?
         let end = DispatchSemaphore(value: 0)
-        let thread = Thread {
+        Thread.detachNewThread {
             yieldToOthers()
             result = Swift.Result { try body() }
             end.signal()
         }
-        thread.name = "splitter"
-        thread.start()
         end.wait()
         guard let result else { throw ImportError(.software, "the splitter's thread ended without a result") }
         return try result.get()
@@ -34,7 +33,7 @@ enum YieldingThread {
 
     private static func yieldToOthers() {
         #if os(Linux)
-            // There it is the calling thread's alone; where it is refused, nothing is lost but time.
+            // There it is not the whole process's; where it is refused, nothing is lost but time.
             _ = nice(niceness)
         #endif
     }

@@ -77,6 +77,7 @@ final class ImageBesideTables {
     /// Empties the image and lets rows in.
     func reset() {
         image.reset()
+        image.reserve(80 << 20)
         for entity in plans.indices {
             image.open(Int32(entity))
             rows[entity] = []

@@ -294,6 +294,72 @@ struct RowImageTests {
         withExtendedLifetime(attached) {}
     }
 
+    /// Rows are copied column by column, so a table that somebody changes between two commits must not get them as they are.
+    @Test(arguments: [
+        ("ALTER TABLE e0 ADD COLUMN c2 TEXT", true),
+        ("ALTER TABLE e0 DROP COLUMN c0; ALTER TABLE e0 ADD COLUMN c0 TEXT", true),
+        (
+            "ALTER TABLE e0 RENAME COLUMN c0 TO x; ALTER TABLE e0 RENAME COLUMN c1 TO c0; ALTER TABLE e0 RENAME COLUMN x TO c1",
+            true
+        ),
+        ("DROP TABLE e0; CREATE TABLE e0 (c1 TEXT, c0 TEXT)", true),
+        ("CREATE TABLE other (c0)", false), ("CREATE INDEX name ON e0 (c0)", false),
+    ])
+    func noticesThatTheTableIsAnother(_ change: String, isOther: Bool) throws {
+        let directory = try TemporaryDirectory()
+        let (store, rows) = (directory.path("store.sqlite"), try ImageBesideTables([["string", "string"]]))
+        #expect(rows.append([.text("a"), .text("b")]))
+        rows.image.finish()
+        let plan = rows.plans[0]
+        plan.takesImages = true
+        var batch = RowBatch()
+        batch.image = rows.image
+        let queue = try StoreConnection.writer(store, durability: .normal)
+        let attached = try queue.inDatabase { database in
+            _ = try StoreSchema.prepareTables(ModelDescription(entities: [plan.entity]), database, store: store)
+            let attached = try AttachedImage(database, try #require(RowImageSchema([plan])))
+            let constraints = try TableConstraints(of: plan.entity, database)
+            let writer = try RowWriter(database, plan: plan, constraints: constraints)
+            func copy() throws -> ClosedRange<Int64>? {
+                var rowIDs: ClosedRange<Int64>?
+                try attached.showing(rows.image) {
+                    try database.inTransaction(.immediate) {
+                        rowIDs = try writer.copyImage(of: batch, database)
+                        return .commit
+                    }
+                }
+                return rowIDs
+            }
+            #expect(try copy() == 1...1)
+            #expect(try copy() == 2...2)
+            let other = try StoreConnection.writer(store, durability: .normal)
+            try other.inDatabase { try $0.execute(sql: change) }
+            try other.close()
+            if isOther {
+                #expect(throws: RowImage.Unusable.self) { try copy() }
+            } else {
+                #expect(try copy() == 3...3)
+            }
+            return attached
+        }
+        try queue.close()
+        withExtendedLifetime(attached) {}
+        if !isOther { #expect(try StoreContent.query(store, "SELECT c0, c1 FROM e0") == "a|b\na|b\na|b") }
+    }
+
+    /// A row has a byte for each column, and all of its default, however small its record is.
+    @Test func isNotMuchLargerThanItsRecords() throws {
+        let rows = try ImageBesideTables([Array(repeating: "binary", count: 2_000)])
+        let bytes = 1 << 20
+        rows.image.reserve(bytes)
+        let row = [ImageBesideTables.Value](repeating: .null, count: 2_000)
+        var count = 0
+        while count < 10_000, rows.append(row) { count += 1 }
+        #expect((500...1_200).contains(count))
+        #expect(rows.image.bytes.count <= 2 * bytes + 5 * RowImage.pageSize)
+        #expect(try rows.check() == ["ok"])
+    }
+
     /// The statements that are prepared on a connection.
     private static func statements(of database: Database) -> [String] {
         var texts: [String] = []

@@ -33,7 +33,7 @@ enum JSONOutput {
             UTF8Validation.firstInvalid(in: ByteView(text)) == nil
         else { return false }
         var nothing = Nothing()
-        let end = PlainJSON.end(of: 0, in: base, last: text.count, maxDepth: PlainJSON.mostLevels, &nothing)
+        let end = PlainJSON.end(of: 0, in: base, last: text.count, maxDepth: PlainJSON.mostLevels, .none, &nothing)
         return end == text.count || (try? JSONValue(parsing: Array(text))) != nil
     }
 

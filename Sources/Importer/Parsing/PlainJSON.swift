@@ -34,6 +34,7 @@ enum PlainJSON {
     ///   - bytes: they include `bytes[last]`.
     ///   - last: where a control character stands that is no white space here, so that nothing runs past it.
     ///   - maxDepth: how many containers may stand inside each other, from 1 to `mostLevels`.
+    ///   - keys: those of the value before, which become this one's.
     ///   - output: what is told of its tokens.
     /// - Returns: just past it; -1 for what is left to yajl, and where there was no room.
     @inline(__always)
@@ -42,10 +43,13 @@ enum PlainJSON {
         in bytes: UnsafePointer<UInt8>,
         last: Int,
         maxDepth: Int,
+        _ keys: PlainKeys,
         _ output: inout Output
     ) -> Int {
         var index = start
         var depth = 0
+        /// The key that stood here in the value before.
+        var key = keys.first
         /// The open containers, the innermost one lowest: 1 for an object.
         var objects: UInt64 = 0
 
@@ -53,18 +57,30 @@ enum PlainJSON {
             // A value, or the key before it; a container that is empty has neither.
             guard output.hasRoom else { return -1 }
             if objects & 1 != 0 {
-                guard bytes[index] == UInt8(ascii: "\"") else { return -1 }
-                guard string(bytes, &index, last, &output) else { return -1 }
-                skipSpace(bytes, &index, &output)
-                guard bytes[index] == UInt8(ascii: ":") else { return -1 }
-                index &+= 1
-                skipSpace(bytes, &index, &output)
+                let begin = index
+                let canCompare = begin &+ PlainKeys.mostBytes <= last
+                if canCompare, key.pointee.stands(at: bytes + begin) {
+                    output.string(from: begin &+ 1, to: begin &+ 1 &+ key.pointee.ownCount, hasEscapes: false)
+                    index &+= key.pointee.count
+                    skipSpace(bytes, &index, &output)
+                } else {
+                    guard bytes[index] == UInt8(ascii: "\"") else { return -1 }
+                    guard let hasEscapes = string(bytes, &index, last, &output) else { return -1 }
+                    let ownCount = index &- begin &- 2
+                    let isShort = skipSpace(bytes, &index, &output)
+                    guard bytes[index] == UInt8(ascii: ":") else { return -1 }
+                    index &+= 1
+                    if skipSpace(bytes, &index, &output), isShort, canCompare, !hasEscapes {
+                        keys.keep(bytes + begin, count: index &- begin, ownCount: ownCount, at: key)
+                    }
+                }
+                key = keys.next(after: key)
             }
             let begin = index
             let byte = bytes[index]
             switch byte {
             case UInt8(ascii: "\""):
-                guard string(bytes, &index, last, &output) else { return -1 }
+                guard string(bytes, &index, last, &output) != nil else { return -1 }
             case UInt8(ascii: "{"), UInt8(ascii: "["):
                 guard depth < maxDepth else { return -1 }
                 let isObject = byte == UInt8(ascii: "{")
@@ -107,19 +123,38 @@ enum PlainJSON {
     }
 
     /// Moves past white space.
+    ///
+    /// - Returns: whether it is none or one space.
+    @discardableResult
     @inline(__always)
     static func skipSpace<Output: PlainJSONOutput>(
         _ bytes: UnsafePointer<UInt8>,
         _ index: inout Int,
         _ output: inout Output
-    ) {
+    ) -> Bool {
+        if bytes[index] == 0x20 { index &+= 1 }
+        if bytes[index] > 0x20 { return true }
+        let space = endOfSpace(bytes, index, hasLineFeeds: Output.spaceHasLineFeeds)
+        index = space.end
+        if space.hasLineBreaks { output.lineBreak() }
+        return false
+    }
+
+    /// Where white space ends that goes on here, and whether it has a CR or LF.
+    @inline(never)
+    private static func endOfSpace(
+        _ bytes: UnsafePointer<UInt8>,
+        _ start: Int,
+        hasLineFeeds: Bool
+    ) -> (end: Int, hasLineBreaks: Bool) {
+        var index = start
+        var hasLineBreaks = false
         while true {
             let byte = bytes[index]
-            if byte > 0x20 { return }
-            if byte == 0x0D || (Output.spaceHasLineFeeds && byte == 0x0A) {
-                output.lineBreak()
+            if byte == 0x0D || (byte == 0x0A && hasLineFeeds) {
+                hasLineBreaks = true
             } else if byte != 0x20 && byte != 0x09 {
-                return
+                return (index, hasLineBreaks)
             }
             index &+= 1
         }
@@ -172,13 +207,15 @@ enum PlainJSON {
     // MARK: Strings
 
     /// Moves past a string.
+    ///
+    /// - Returns: whether it has a backslash; nil for what is left to yajl.
     @inline(__always)
     static func string<Output: PlainJSONOutput>(
         _ bytes: UnsafePointer<UInt8>,
         _ index: inout Int,
         _ last: Int,
         _ output: inout Output
-    ) -> Bool {
+    ) -> Bool? {
         let start = index &+ 1
         index = start
         var hasEscapes = false
@@ -187,12 +224,12 @@ enum PlainJSON {
             let byte = bytes[index]
             if byte == UInt8(ascii: "\"") { break }
             // Control characters, among them the one at the end, do not stand in strings as they are.
-            guard byte == UInt8(ascii: "\\"), escape(bytes, &index) else { return false }
+            guard byte == UInt8(ascii: "\\"), escape(bytes, &index) else { return nil }
             hasEscapes = true
         }
         output.string(from: start, to: index, hasEscapes: hasEscapes)
         index &+= 1
-        return true
+        return hasEscapes
     }
 
     /// Moves to the next quote, backslash or control character: eight bytes at a time, and the last ones one by one.

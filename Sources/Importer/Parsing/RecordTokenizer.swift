@@ -4,6 +4,8 @@ import ImportModel
 struct RecordTokenizer {
     /// The containers that are open.
     private var open: [UInt32]
+    /// Those of the line before.
+    private let keys = PlainKeys()
 
     /// - Parameter maxDepth: how many containers may stand inside each other, from 1.
     init(maxDepth: Int) {
@@ -19,21 +21,21 @@ struct RecordTokenizer {
     mutating func read(_ line: ByteView, onto tape: inout RecordTape) -> Bool {
         guard line.count > 1, line.count < Int(UInt32.max), line[line.count - 1] == 0x0A else { return false }
         return open.withUnsafeMutableBufferPointer { open in
-            tape.fill { tokens in
+            tape.fill { [keys] tokens in
                 guard let first = tokens.baseAddress, let stack = open.baseAddress else { return -1 }
                 var output = TapeOutput(tokens: first, capacity: tokens.count, open: stack)
-                return Self.read(line, maxDepth: open.count, &output)
+                return Self.read(line, maxDepth: open.count, keys, &output)
             }
         }
     }
 
     /// - Returns: the number of tokens, -1 for what is left to yajl, nil where there is no room for them.
     @inline(__always)
-    private static func read(_ line: ByteView, maxDepth: Int, _ output: inout TapeOutput) -> Int? {
+    private static func read(_ line: ByteView, maxDepth: Int, _ keys: PlainKeys, _ output: inout TapeOutput) -> Int? {
         let last = line.count - 1
         var index = 0
         PlainJSON.skipSpace(line.base, &index, &output)
-        index = PlainJSON.end(of: index, in: line.base, last: last, maxDepth: maxDepth, &output)
+        index = PlainJSON.end(of: index, in: line.base, last: last, maxDepth: maxDepth, keys, &output)
         guard index >= 0 else { return output.hasRoom ? -1 : nil }
         PlainJSON.skipSpace(line.base, &index, &output)
         return index == last ? output.count : -1

@@ -25,10 +25,12 @@ struct PlainRecords {
 
     private let kind: Kind
     private let maxDepth: Int
+    private let keys: PlainKeys
 
     /// - Parameter maxDepth: how many containers may stand inside each other, from 1.
-    init(_ kind: Kind, maxDepth: Int) {
+    init(_ kind: Kind, maxDepth: Int, _ keys: PlainKeys) {
         self.kind = kind
+        self.keys = keys
         self.maxDepth = min(maxDepth, PlainJSON.mostLevels)
     }
 
@@ -41,7 +43,7 @@ struct PlainRecords {
     func end(of start: Int, in bytes: UnsafePointer<UInt8>, last: Int) -> Int {
         var output = NoOutput()
         guard start < last, bytes[start] == UInt8(ascii: "{") || bytes[start] == UInt8(ascii: "[") else { return -1 }
-        return PlainJSON.end(of: start, in: bytes, last: last, maxDepth: maxDepth, &output)
+        return PlainJSON.end(of: start, in: bytes, last: last, maxDepth: maxDepth, keys, &output)
     }
 
     /// The record that follows one that ended before `index`; nil where something else does.
@@ -63,14 +65,16 @@ struct PlainRecords {
         let start = index
         output.hasLineBreaks = false
         if kind == .members {
-            guard bytes[index] == UInt8(ascii: "\""), PlainJSON.string(bytes, &index, last, &output) else { return nil }
+            guard bytes[index] == UInt8(ascii: "\""), PlainJSON.string(bytes, &index, last, &output) != nil else {
+                return nil
+            }
             PlainJSON.skipSpace(bytes, &index, &output)
             guard bytes[index] == UInt8(ascii: ":") else { return nil }
             index &+= 1
             PlainJSON.skipSpace(bytes, &index, &output)
         }
         guard bytes[index] == UInt8(ascii: "{") || bytes[index] == UInt8(ascii: "[") else { return nil }
-        let end = PlainJSON.end(of: index, in: bytes, last: last, maxDepth: maxDepth, &output)
+        let end = PlainJSON.end(of: index, in: bytes, last: last, maxDepth: maxDepth, keys, &output)
         return end < 0 ? nil : Record(start: start, end: end, hasLineBreaks: output.hasLineBreaks)
     }
 }

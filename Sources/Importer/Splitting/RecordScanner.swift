@@ -21,6 +21,8 @@ struct RecordScanner {
     /// Inside of a record yajl reports the brackets of containers alone.
     private var lastEnd = -1
 
+    /// Those of the plain record before.
+    private let keys = PlainKeys()
     private let builder: ChunkBuilder?
     private let isDocument: Bool
     private let maxDepth: Int
@@ -377,7 +379,7 @@ extension RecordScanner {
         if levels.isEmpty, isDocument { return nil }
         guard !isPriming, let kind = levels.kindOfFollowing else { return nil }
         let path = levels.recordPath(of: levels.valuePaths)
-        return path < 0 ? nil : (path, PlainRecords(kind, maxDepth: maxDepth))
+        return path < 0 ? nil : (path, PlainRecords(kind, maxDepth: maxDepth, keys))
     }
 
     /// Where the open record ends, if it began in this block and is plainly JSON up to its end; else -1.

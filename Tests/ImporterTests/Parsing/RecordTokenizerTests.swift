@@ -31,16 +31,29 @@ struct RecordTokenizerTests {
     }
 
     private static func tokenized(_ line: [UInt8], maxDepth: Int = 64) -> [Token]? {
+        var tokenizer = RecordTokenizer(maxDepth: maxDepth)
+        return tokenized(line, by: &tokenizer, maxDepth: maxDepth)
+    }
+
+    private static func tokenized(
+        _ line: [UInt8],
+        by tokenizer: inout RecordTokenizer,
+        maxDepth: Int = 64
+    ) -> [Token]? {
         line.withUnsafeBufferPointer { line in
             var tape = RecordTape(maxDepth: maxDepth)
-            var tokenizer = RecordTokenizer(maxDepth: maxDepth)
             return tokenizer.read(ByteView(line), onto: &tape) ? tokens(tape) : nil
         }
     }
 
     /// Whether both agree on a line; `isJSON` where it must be taken.
     private static func check(_ line: [UInt8], isJSON: Bool = false) {
-        let short = tokenized(line)
+        var tokenizer = RecordTokenizer(maxDepth: 64)
+        check(line, isJSON: isJSON, by: &tokenizer)
+    }
+
+    private static func check(_ line: [UInt8], isJSON: Bool = false, by tokenizer: inout RecordTokenizer) {
+        let short = tokenized(line, by: &tokenizer)
         let long = yajl(line)
         if let short {
             #expect(short == long, "\(String(decoding: line, as: UTF8.self))")
@@ -119,6 +132,55 @@ struct RecordTokenizerTests {
                 if line.isEmpty { line = [0x0A] }
             }
             Self.check(line)
+        }
+    }
+
+    /// What one tokenizer remembers of the lines before changes nothing: lines of nearly the same keys, a few of them left
+    /// out, put in, of another length by a byte, spaced otherwise or no JSON.
+    @Test(arguments: 1...20)
+    func readsEachLineAsIfItWereTheFirst(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        var tokenizer = RecordTokenizer(maxDepth: 64)
+        var keys = ["a", "b", "ab", "ä", "a\\nb", "", "x: 1", "{"]
+        keys += (20...34).map { String(repeating: "k", count: $0) }
+        keys += (0..<Int.random(in: 0...80, using: &random)).map { "key \($0)" }
+        keys.shuffle(using: &random)
+        for _ in 0..<300 {
+            switch Int.random(in: 0...5, using: &random) {
+            case 0: keys.swapAt(0, .random(in: 0..<keys.count, using: &random))
+            case 1: keys[.random(in: 0..<keys.count, using: &random)] = "n\(UInt8.random(in: 0...20, using: &random))"
+            default: break
+            }
+            let left = keys.indices.randomElement(using: &random) ?? 0
+            let members = keys.indices.filter { $0 != left }.map { index in
+                let spaces = Int.random(in: 0...9, using: &random)
+                let colon = spaces == 0 ? " :  " : spaces == 1 ? ":\t" : spaces == 2 ? ":" : ": "
+                return "\"\(keys[index])\"\(colon)\(Self.value(&random, depth: 5))"
+            }
+            var line = Array("{\(members.joined(separator: ", "))}\n".utf8)
+            Self.check(line, isJSON: true, by: &tokenizer)
+            // One byte less, which may be a quote, a colon or the last one.
+            line.remove(at: Int.random(in: 0..<line.count, using: &random))
+            Self.check(line, by: &tokenizer)
+        }
+    }
+
+    /// A line may end where the memory does.
+    @Test func readsNothingBehindALine() throws {
+        let pageSize = Int(sysconf(Int32(_SC_PAGESIZE)))
+        let none = UnsafeMutableRawPointer(bitPattern: -1)
+        let memory = mmap(nil, 2 * pageSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+        let pages = try #require(memory == none ? nil : memory)
+        defer { munmap(pages, 2 * pageSize) }
+        #expect(mprotect(pages + pageSize, pageSize, PROT_NONE) == 0)
+        var tokenizer = RecordTokenizer(maxDepth: 64)
+        for length in 0...40 {
+            let line = Array("{\"a\": 1, \"\(String(repeating: "k", count: length))\": 2, \"b\": \(length)}\n".utf8)
+            let start = pages + pageSize - line.count
+            start.copyMemory(from: line, byteCount: line.count)
+            let view = ByteView(base: start.assumingMemoryBound(to: UInt8.self), count: line.count)
+            var tape = RecordTape(maxDepth: 64)
+            for _ in 0..<2 { #expect(tokenizer.read(view, onto: &tape) && Self.tokens(tape) == Self.yajl(line)) }
         }
     }
 

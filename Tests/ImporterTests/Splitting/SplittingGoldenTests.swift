@@ -21,4 +21,17 @@ struct SplittingGoldenTests {
         #expect(result.outside == ["$.v": 1])
         #expect(result.end == .finished)
     }
+
+    /// Keys that stood in the record before are passed in one step; a line break behind one is a space all the same.
+    @Test(arguments: ["\"a\"\n:1", "\"a\":\n1", "\"a\"\r\n:\t1", "\"a\": \r1", "\"a\" : 1"])
+    func writesLineBreaksBehindKnownKeysAsSpaces(member: String) throws {
+        let record = "{\(member), \"another key, so that there are enough bytes behind the first\": 2}"
+        // yajl sees the first ones.
+        let source = "[" + Array(repeating: record, count: 100).joined(separator: ",") + "]"
+        let result = try SplitCase(paths: ["$[*]"]).split(source)
+        let breaks: Set<Unicode.Scalar> = ["\r", "\n"]
+        let line = String(String.UnicodeScalarView(record.unicodeScalars.map { breaks.contains($0) ? " " : $0 }))
+        #expect(result.texts == Array(repeating: line, count: 100))
+        #expect(result.end == .finished)
+    }
 }

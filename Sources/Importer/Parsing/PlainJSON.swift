@@ -132,8 +132,12 @@ enum PlainJSON {
         _ index: inout Int,
         _ output: inout Output
     ) -> Bool {
-        if bytes[index] == 0x20 { index &+= 1 }
         if bytes[index] > 0x20 { return true }
+        // A branch, which is predicted: reading on need not wait for this byte.
+        if bytes[index] == 0x20, bytes[index &+ 1] > 0x20 {
+            index &+= 1
+            return true
+        }
         let space = endOfSpace(bytes, index, hasLineFeeds: Output.spaceHasLineFeeds)
         index = space.end
         if space.hasLineBreaks { output.lineBreak() }

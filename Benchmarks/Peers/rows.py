@@ -88,6 +88,21 @@ class Row:
         return (f"{value:.2f}" if value < 10 else f"{value:.1f}") + self.unit
 
 
+class FloorRow(Row):
+    """What a ratio would be if only `floor` were added to the second run's time."""
+
+    def __init__(self, name, title, floor, under):
+        super().__init__(name, title, floor, under)
+
+    def value(self, results, runs):
+        ratio = super().value(results, runs)
+        return None if ratio is None else 1 + ratio
+
+    def note(self, results, runs):
+        floor, under = results.median(self.over), results.median(self.under)
+        return f"({under:.2f} s + {floor:.2f} s) / {under:.2f} s" if floor is not None and under is not None else ""
+
+
 class MemoryRow(Row):
     """The most memory that any run of the importer had."""
 
@@ -150,6 +165,7 @@ ROWS = [
         15, 18, is_peer_over=True),
     Row("ijson", "ijson + executemany, against the array with a model", "ijson", "import", 4, 5, is_peer_over=True),
     Row("uuid", "random uuid identifier, against the same without", "import-uuid", "import", 1.5, 1.35),
+    FloorRow("uuid-floor", "the same if only SQLite's own CREATE UNIQUE INDEX were added", "raw-index", "import"),
     Row("split", "importer split alone, against yajl alone in C", "split", "yajl", 1.6, 1.3),
     Row("again", "the same once more with the identifier, against the first", "import-again", "import-uuid", 3.0, 1.5),
     MemoryRow("memory", "peak memory, defaults", 96, 64),

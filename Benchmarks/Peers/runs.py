@@ -187,6 +187,25 @@ class FloorSQLite(Run):
                 PRAGMAS, fields.TABLE, fields.INSERT]
 
 
+class FloorIndex(Run):
+    """SQLite alone makes the index of an identifier in the store that `first` has just made; the whole process is timed."""
+
+    def __init__(self, name, title, data, first, identifier):
+        super().__init__(name, title, data)
+        self.after = (first,)
+        self.first = first
+        self.identifier = identifier
+
+    def store(self):
+        return self.first.store()
+
+    def command(self, machine, work):
+        # As in StoreConnection.swift.
+        pragmas = "PRAGMA synchronous = NORMAL; PRAGMA cache_size = -4000; PRAGMA threads = 1"
+        return ["sqlite3", os.path.join(work, self.store()), pragmas,
+                f"CREATE UNIQUE INDEX floor ON people ({self.identifier})"]
+
+
 class DuckDB(Run):
     """`CREATE TABLE … AS SELECT * FROM read_json(…)`, without Python's start."""
 
@@ -263,9 +282,10 @@ class Jq(Run):
 
 def all_runs(data, small, large):
     """Every run by its name, in the order of a round: what is compared stands side by side."""
+    array = Import("import", "importer, array, model", data)
     first = Import("import-uuid", "importer, array, model, identifier guid", data, identifier="guid")
     runs = [
-        Import("import", "importer, array, model", data),
+        array,
         DuckDB("duckdb", "DuckDB, array, columns given", data, columns=DUCKDB_COLUMNS),
         FloorSQLite("raw-sqlite", "raw SQLite in C, rows ready", data),
         Import("import-ndjson", "importer, NDJSON, model", data, is_ndjson=True),
@@ -273,6 +293,7 @@ def all_runs(data, small, large):
         Import("import-inferred", "importer, array, no model", data, has_model=False),
         DuckDB("duckdb-auto", "DuckDB, array, no columns given", data),
         first,
+        FloorIndex("raw-index", "SQLite alone, unique index on guid", data, array, "guid"),
         ImportAgain("import-again", "importer, the same once more", data, first),
         Split("split", "importer split, array", data),
         FloorYajl("yajl", "yajl alone in C, array", data),

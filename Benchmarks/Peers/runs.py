@@ -192,17 +192,15 @@ class FloorIndex(Run):
 
     def __init__(self, name, title, data, first, identifier):
         super().__init__(name, title, data)
-        self.after = (first,)
         self.first = first
+        self.after = (first,)
         self.identifier = identifier
 
     def store(self):
         return self.first.store()
 
     def command(self, machine, work):
-        # As in StoreConnection.swift.
-        pragmas = "PRAGMA synchronous = NORMAL; PRAGMA cache_size = -4000; PRAGMA threads = 1"
-        return ["sqlite3", os.path.join(work, self.store()), pragmas,
+        return ["sqlite3", os.path.join(work, self.store()), PRAGMAS + "; PRAGMA threads = 1",
                 f"CREATE UNIQUE INDEX floor ON people ({self.identifier})"]
 
 

@@ -26,6 +26,8 @@ final class PlainKeys {
     static let mostBytes = 32
 
     /// Keeps none: for a value that has no other before it.
+    ///
+    /// Its one place stays empty, so that threads only read it.
     nonisolated(unsafe) static let none = PlainKeys(mostKeys: 0)
 
     /// The first key; behind the last one there is a place that stays empty.
@@ -52,7 +54,7 @@ final class PlainKeys {
     /// - Parameters:
     ///   - place: where it stands among the keys.
     ///   - bytes: its opening quote; `mostBytes` can be read.
-    ///   - count: how many bytes there are up to its value.
+    ///   - count: how many bytes there are up to its value; no CR or LF is among them, as the output would not be told.
     ///   - ownCount: how many of them are the key's own, without its quotes; there is no backslash among them.
     func keep(_ bytes: UnsafePointer<UInt8>, count: Int, ownCount: Int, at place: UnsafeMutablePointer<Key>) {
         guard place < end, count <= Self.mostBytes else { return }

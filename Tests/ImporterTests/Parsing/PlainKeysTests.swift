@@ -16,9 +16,7 @@ struct PlainKeysTests {
     func aKeyIsFoundAgainByAllOfItsBytesAndNoOthers(ownCount: Int) {
         let keys = PlainKeys()
         let (bytes, count) = Self.bytes(ownCount: ownCount)
-        bytes.withUnsafeBufferPointer {
-            keys.keep($0.baseAddress!, count: count, ownCount: ownCount, at: keys.first)
-        }
+        keys.keep(bytes, count: count, ownCount: ownCount, at: keys.first)
         #expect(keys.first.pointee.stands(at: bytes))
         #expect(keys.first.pointee.count == count)
         #expect(keys.first.pointee.ownCount == ownCount)

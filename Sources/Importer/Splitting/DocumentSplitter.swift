@@ -62,7 +62,7 @@ final class DocumentSplitter {
     }
 
     /// Whether there was any value, or the beginning of one.
-    var hasValues: Bool { parser.handler.topLevelValues > 0 || parser.handler.tail.start >= 0 }
+    var hasValues: Bool { parser.handler.topLevelValues > 0 || parser.handler.places.tail.start >= 0 }
 
     /// Cuts one more block, which the builder has entered.
     ///
@@ -93,7 +93,7 @@ final class DocumentSplitter {
             }
             var end = min(sound, index + length)
             length *= 2
-            let tail = parser.handler.tail
+            let tail = parser.handler.places.tail
             if tail.start >= 0, base + Int64(index) - tail.start > longToken {
                 let dispensable = tail.dispensable(in: block + index, sound - index)
                 if dispensable > 0 {
@@ -164,7 +164,7 @@ final class DocumentSplitter {
         case .stopped: throw stopped()
         case .failed(let offset):
             let message = parser.failureMessage()
-            let place = parser.handler.place(ofFailureAt: offset, message: message)
+            let place = parser.handler.places.place(ofFailureAt: offset, message: message)
             throw ScanFault(kind: .syntax, byteOffset: place, message: Self.plain(message))
         }
     }

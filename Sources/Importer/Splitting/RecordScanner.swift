@@ -16,11 +16,6 @@ struct RecordScanner {
     // Inside of a record or an outside value: how many of its containers are open. 0 between them.
     private var depth = 0
     private var depthLimit: Int
-    /// Just past the last token that was reported, counted from the piece's beginning; -1 if there was none yet.
-    ///
-    /// Inside of a record yajl reports the brackets of containers alone.
-    private var lastEnd = -1
-
     /// Those of the plain record before.
     private let keys = PlainKeys()
     private let builder: ChunkBuilder?
@@ -38,19 +33,12 @@ struct RecordScanner {
     private var enclosingIsStale = true
     private var undelimited: Undelimited?
 
-    // The piece that is being parsed.
-    private var piece = UnsafePointer<UInt8>(bitPattern: 1)!
-    private var pieceCount = 0
-    private var pieceBase: Int64 = 0
-
-    /// What stands behind the last token.
-    private(set) var tail = TokenTail()
+    /// Where the tokens stand that yajl reports.
+    private(set) var places = TokenPlaces()
     /// Values at the top level so far.
     private(set) var topLevelValues: Int
     /// Why an event said to stop.
     private(set) var failure: (any Error)?
-    /// Whether yajl was not told of all bytes of the token at hand.
-    private var tokenIsShortened = false
     /// Where the open record's value begins if it is a container, as an offset in the source.
     private(set) var containerStart: Int64 = -1
     /// Just past the last record that was a container, as an offset in the source.
@@ -92,10 +80,7 @@ struct RecordScanner {
     ///   - base: their offset in the source.
     /// - Throws: `ScanFault` if they may not follow what came before, and whatever the builder throws.
     mutating func beginPiece(_ bytes: UnsafePointer<UInt8>, _ count: Int, base: Int64) throws {
-        piece = bytes
-        pieceCount = count
-        pieceBase = base
-        lastEnd = -1
+        places.begin(bytes, count, base: base)
         if let undelimited, count > 0 {
             self.undelimited = nil
             guard Self.isDelimiter(bytes[0]) else { throw Self.adjoining(at: base) }
@@ -105,105 +90,42 @@ struct RecordScanner {
 
     /// Says that the next bytes belong to the token that has begun, and are not shown to yajl.
     mutating func skipToken() {
-        tokenIsShortened = true
+        places.skipToken()
     }
 
     /// Says that all of the piece was parsed.
     mutating func endPiece() {
-        if lastEnd >= 0 {
-            tail = TokenTail(isBehindValue: !lastOpens)
-            tokenIsShortened = false
-        }
-        if tail.advance(over: piece, from: max(lastEnd, 0), to: pieceCount, base: pieceBase) >= 0 {
-            tokenIsShortened = false
-        }
-        guard depth == 0, tail.start >= 0, let builder, !builder.hasOpenRecord else { return }
+        places.end()
+        guard depth == 0, places.tail.start >= 0, let builder, !builder.hasOpenRecord else { return }
         // A token that goes on in the next block may be a record, or the key of one.
         var isKeyed = false
         if !hasKey { isKeyed = levels.mayHoldKeyedRecords }
-        builder.beginRecord(at: tail.start, isKeyed: isKeyed)
+        builder.beginRecord(at: places.tail.start, isKeyed: isKeyed)
     }
 
     /// Says that the source has ended: yajl may now end a number that it was waiting for more digits of.
     mutating func beginEnd(base: Int64) {
         isEnding = true
-        pieceCount = 0
-        pieceBase = base
-        lastEnd = -1
+        places.beginEnd(base: base)
     }
 
     /// Ends the record at the end of the source, if one needed what follows it.
     mutating func endSource() throws {
         guard let undelimited else { return }
         self.undelimited = nil
-        try endRecord(at: pieceBase + Int64(pieceCount), undelimited.path)
+        try endRecord(at: places.offset(places.count), undelimited.path)
     }
 
-    /// Takes the opening tokens of a resumed split while `body` feeds them.
+    /// Says that the opening tokens of a resumed split come next.
     mutating func beginPriming() { isPriming = true }
 
     /// Goes over to the source's own bytes.
     mutating func endPriming() {
         isPriming = false
-        lastEnd = -1
-        tail = TokenTail()
+        places.restart(isBehindValue: false)
     }
 
-    /// Where a failure of yajl's is: the token that may not stand there, or the byte in it that is wrong.
-    ///
-    /// - Parameters:
-    ///   - offset: where yajl stopped, in the piece.
-    ///   - message: what yajl says.
-    /// - Returns: its offset in the source.
-    func place(ofFailureAt offset: Int, message: String) -> Int64 {
-        let stop = pieceBase + Int64(offset)
-        var tailThere = lastEnd >= 0 ? TokenTail(isBehindValue: !lastOpens) : tail
-        // Past tokens that were not reported. The one that may not stand there ends where yajl stopped; only behind a
-        // member's value does yajl go back to where it begins.
-        let limit = message.contains("after key and value") ? min(offset + 1, pieceCount) : offset
-        let unreported = tailThere.advance(
-            over: piece,
-            from: max(lastEnd, 0),
-            to: limit,
-            base: pieceBase,
-            before: limit
-        )
-        let lastEnd = max(lastEnd, unreported)
-        var token = tail.start
-        if lastEnd >= 0 || token < 0 {
-            var index = max(lastEnd, 0)
-            while index < pieceCount, ByteScan.isSpace(piece[index]) { index += 1 }
-            let hadSeparator = lastEnd < 0 && tail.separator >= 0
-            // yajl stops just past a comma or colon that may not stand there, and further on after one that may.
-            if !hadSeparator, index < pieceCount, Self.isSeparator(piece[index]), stop > pieceBase + Int64(index) + 1 {
-                index += 1
-                while index < pieceCount, ByteScan.isSpace(piece[index]) { index += 1 }
-            }
-            token = pieceBase + Int64(index)
-        }
-        if message.hasPrefix("lexical error"), !message.contains("invalid char in json text") {
-            return max(token, stop)
-        }
-        return token
-    }
-
-    // MARK: Places
-
-    /// Whether the token that ended at `lastEnd` is an opening bracket; one that ended with the piece before is a number.
-    private var lastOpens: Bool {
-        lastEnd > 0 && (piece[lastEnd - 1] == UInt8(ascii: "{") || piece[lastEnd - 1] == UInt8(ascii: "["))
-    }
-
-    /// Where the token that ended at `lastEnd` or, if that is older, the one after it begins.
-    private func startOfToken() -> Int64 {
-        if lastEnd < 0, tail.start >= 0 { return tail.start }
-        var index = max(lastEnd, 0)
-        while index < pieceCount, ByteScan.isSpace(piece[index]) || Self.isSeparator(piece[index]) { index += 1 }
-        return pieceBase + Int64(index)
-    }
-
-    @inline(__always)
-    private static func isSeparator(_ byte: UInt8) -> Bool { byte == UInt8(ascii: ",") || byte == UInt8(ascii: ":") }
+    // MARK: Values
 
     /// Whether a number or literal at the top level may be followed by this byte.
     private static func isDelimiter(_ byte: UInt8) -> Bool {
@@ -217,8 +139,6 @@ struct RecordScanner {
             message: "white space must stand behind a number, true, false or null"
         )
     }
-
-    // MARK: Values
 
     /// Ends the open record.
     private mutating func endRecord(at offset: Int64, _ path: Int, hasLineBreaks: Bool? = nil) throws {
@@ -240,14 +160,14 @@ struct RecordScanner {
         topLevelValues += 1
         guard isDocument, topLevelValues > 1, !isPriming else { return true }
         let message = "more data after the document (where values follow one another, each is a record: --records '$')"
-        return stop(ScanFault(kind: .syntax, byteOffset: startOfToken(), message: message))
+        return stop(ScanFault(kind: .syntax, byteOffset: places.startOfToken(), message: message))
     }
 
     private mutating func scalar(end: Int, isString: Bool) -> Bool {
         guard let builder else { return true }
         if levels.isEmpty, !beginTopLevelValue() { return false }
         if isPriming {
-            lastEnd = end
+            places.lastEnd = end
             hasKey = false
             return true
         }
@@ -256,23 +176,23 @@ struct RecordScanner {
         // A number inside of a container that is not closed may lack digits.
         if isEnding, !levels.isEmpty { return true }
         if recordPath >= 0 {
-            if !builder.hasOpenRecord { builder.beginRecord(at: startOfToken(), isKeyed: false) }
+            if !builder.hasOpenRecord { builder.beginRecord(at: places.startOfToken(), isKeyed: false) }
         } else {
             if builder.hasOpenRecord { builder.discardRecord() }
             if paths != 0 { builder.countOutside(levels.valueName) }
         }
-        lastEnd = end
+        places.lastEnd = end
         hasKey = false
         do {
             if levels.isEmpty, !isString {
-                if end < pieceCount {
-                    guard Self.isDelimiter(piece[end]) else { throw Self.adjoining(at: pieceBase + Int64(end)) }
+                if end < places.count {
+                    guard Self.isDelimiter(places.bytes[end]) else { throw Self.adjoining(at: places.offset(end)) }
                 } else {
                     undelimited = Undelimited(path: recordPath)
                     return true
                 }
             }
-            try endRecord(at: pieceBase + Int64(end), recordPath)
+            try endRecord(at: places.offset(end), recordPath)
         } catch {
             return stop(error)
         }
@@ -284,11 +204,11 @@ struct RecordScanner {
         if levels.isEmpty, !beginTopLevelValue() { return false }
         let paths = levels.valuePaths
         let recordPath = levels.recordPath(of: paths)
-        lastEnd = end
+        places.lastEnd = end
         hasKey = false
         if recordPath >= 0, !isPriming {
             path = recordPath
-            containerStart = pieceBase + Int64(end - 1)
+            containerStart = places.offset(end - 1)
             if !builder.hasOpenRecord { builder.beginRecord(at: containerStart, isKeyed: false) }
             depth = 1
             depthLimit = min(maxDepth, hardLimit)
@@ -321,7 +241,7 @@ struct RecordScanner {
         return stop(
             ScanFault(
                 kind: .nesting,
-                byteOffset: pieceBase + Int64(end - 1),
+                byteOffset: places.offset(end - 1),
                 message: "more than \(Self.maximumOpenContainers) containers are open"
             )
         )
@@ -329,11 +249,11 @@ struct RecordScanner {
 
     private mutating func member(_ key: ByteView, end: Int) -> Bool {
         guard let builder else { return true }
-        let start = startOfToken()
+        let start = places.startOfToken()
         let index = keyIndex(key, start: start, end: end)
         let paths = levels.enterMember(key: index)
         hasKey = true
-        lastEnd = end
+        places.lastEnd = end
         if isPriming { return true }
         let recordPath = levels.recordPath(of: paths)
         if recordPath >= 0, levels.isKeyed(recordPath) {
@@ -350,9 +270,9 @@ struct RecordScanner {
 
     /// The index of a key in the matcher's keys, or -1.
     private func keyIndex(_ key: ByteView, start: Int64, end: Int) -> Int {
-        guard levels.hasKeys, !tokenIsShortened || lastEnd >= 0 else { return -1 }
+        guard levels.hasKeys, places.tokenIsWhole else { return -1 }
         let index = levels.index(of: key)
-        guard index >= 0, pieceBase + Int64(end) - start != Int64(key.count + 2), !isPriming else { return index }
+        guard index >= 0, places.offset(end) - start != Int64(key.count + 2), !isPriming else { return index }
         // It has escapes, and yajl makes something of its own of a lone surrogate.
         return hasLoneSurrogate(start: start, end: end) ? -1 : index
     }
@@ -365,8 +285,8 @@ struct RecordScanner {
             raw.append(contentsOf: builder.openRecord.buffer)
             from = builder.blockBase
         }
-        let first = Int(from - pieceBase)
-        raw.append(contentsOf: UnsafeBufferPointer(start: piece + first, count: end - first))
+        let first = Int(from - places.offset(0))
+        raw.append(contentsOf: UnsafeBufferPointer(start: places.bytes + first, count: end - first))
         return SurrogateScan.hasLoneSurrogate(raw)
     }
 }
@@ -422,51 +342,30 @@ extension RecordScanner {
         }
         guard index > start else { return start }
         containerEnd = base + Int64(index)
-        tail = TokenTail(isBehindValue: true)
-        lastEnd = -1
+        places.restart(isBehindValue: true)
         return index
     }
 }
 
 extension RecordScanner: YajlHandler {
     mutating func null(at position: YajlPosition) -> Bool {
-        if depth > 0 {
-            lastEnd = position.end
-            return true
-        }
-        return scalar(end: position.end, isString: false)
+        isInside(position) || scalar(end: position.end, isString: false)
     }
 
     mutating func boolean(_ value: Bool, at position: YajlPosition) -> Bool {
-        if depth > 0 {
-            lastEnd = position.end
-            return true
-        }
-        return scalar(end: position.end, isString: false)
+        isInside(position) || scalar(end: position.end, isString: false)
     }
 
     mutating func number(_ digits: ByteView, at position: YajlPosition) -> Bool {
-        if depth > 0 {
-            lastEnd = position.end
-            return true
-        }
-        return scalar(end: position.end, isString: false)
+        isInside(position) || scalar(end: position.end, isString: false)
     }
 
     mutating func string(_ bytes: ByteView, at position: YajlPosition) -> Bool {
-        if depth > 0 {
-            lastEnd = position.end
-            return true
-        }
-        return scalar(end: position.end, isString: true)
+        isInside(position) || scalar(end: position.end, isString: true)
     }
 
     mutating func key(_ bytes: ByteView, at position: YajlPosition) -> Bool {
-        if depth > 0 {
-            lastEnd = position.end
-            return true
-        }
-        return member(bytes, end: position.end)
+        isInside(position) || member(bytes, end: position.end)
     }
 
     mutating func startObject(at position: YajlPosition) -> Bool { start(isArray: false, position) }
@@ -477,6 +376,16 @@ extension RecordScanner: YajlHandler {
 
     mutating func endArray(at position: YajlPosition) -> Bool { end(position) }
 
+    /// Passes a token inside of a record or of an outside value.
+    ///
+    /// - Returns: whether it is one.
+    @inline(__always)
+    private mutating func isInside(_ position: YajlPosition) -> Bool {
+        guard depth > 0 else { return false }
+        places.lastEnd = position.end
+        return true
+    }
+
     @inline(__always)
     private mutating func start(isArray: Bool, _ position: YajlPosition) -> Bool {
         let end = position.end
@@ -485,7 +394,7 @@ extension RecordScanner: YajlHandler {
             if depth > 0 { position.ignoreScalars() }
             return true
         }
-        lastEnd = end
+        places.lastEnd = end
         depth += 1
         return depth <= depthLimit || exceedDepth(end: end)
     }
@@ -493,7 +402,7 @@ extension RecordScanner: YajlHandler {
     @inline(__always)
     private mutating func end(_ position: YajlPosition) -> Bool {
         let end = position.end
-        lastEnd = end
+        places.lastEnd = end
         if depth > 1 {
             depth -= 1
             return true
@@ -502,7 +411,7 @@ extension RecordScanner: YajlHandler {
             depth = 0
             position.reportScalars()
             if path < 0 { return true }
-            containerEnd = pieceBase + Int64(end)
+            containerEnd = places.offset(end)
             do {
                 try endRecord(at: containerEnd, path)
             } catch {

@@ -19,8 +19,8 @@ final class RowWriter {
         case duplicate
         /// Not written: there is no such object yet, and the record lacks something that one must have.
         case incomplete
-        /// Not written: the table has constraints of its own that the row breaks; `refusal` says which.
-        case refused
+        /// Not written: the table has constraints of its own that the row breaks.
+        case refused(TableConstraints.Refusal)
     }
 
     private let connection: OpaquePointer
@@ -32,8 +32,6 @@ final class RowWriter {
     /// nil where each row is looked up before it is written.
     var presence: PresenceRuns?
     let constraints: TableConstraints
-    /// Why the last row that was refused was so.
-    private(set) var refusal: TableConstraints.Refusal?
     /// The current row's cell of each attribute; -1 where the record does not mention it.
     private var places: [Int]
     private var insert: OpaquePointer?
@@ -169,7 +167,7 @@ final class RowWriter {
     ) throws -> Effect {
         if presence != nil {
             if row.unmet < 0 {
-                guard try insertRow(values, row, batch) else { return .refused }
+                if let refusal = try insertRow(values, row, batch) { return .refused(refusal) }
                 let rowID = sqlite3_last_insert_rowid(connection)
                 presence?.add(mask(of: row, in: batch), rowID: rowID)
                 return .inserted(rowID: rowID)
@@ -188,7 +186,7 @@ final class RowWriter {
             }
         }
         guard row.unmet < 0 else { return .incomplete }
-        guard try insertRow(values, row, batch) else { return .refused }
+        if let refusal = try insertRow(values, row, batch) { return .refused(refusal) }
         return .inserted(rowID: sqlite3_last_insert_rowid(connection))
     }
 
@@ -275,8 +273,12 @@ final class RowWriter {
 
     /// Inserts a row: the cells that it has, and defaults in between.
     ///
-    /// - Returns: whether it is there; not if the table refuses it.
-    private func insertRow(_ values: RowValues, _ row: RowBatch.Row, _ batch: borrowing RowBatch) throws -> Bool {
+    /// - Returns: why the table refuses it; nil if it is there.
+    private func insertRow(
+        _ values: RowValues,
+        _ row: RowBatch.Row,
+        _ batch: borrowing RowBatch
+    ) throws -> TableConstraints.Refusal? {
         // Local, as each access to a class's property is checked.
         let insert = insert
         let plan = plan
@@ -296,19 +298,18 @@ final class RowWriter {
 
     /// Writes a row by a statement that is bound.
     ///
-    /// - Returns: whether it is written; not if the table refuses it, and then nothing is changed.
+    /// - Returns: why the table refuses it, and then nothing is changed; nil if it is written.
     @inline(__always)
-    private func run(_ statement: OpaquePointer?) throws -> Bool {
+    private func run(_ statement: OpaquePointer?) throws -> TableConstraints.Refusal? {
         if constraints.hasTriggers { return try runBesideTriggers(statement) }
         let code = sqlite3_step(statement)
         sqlite3_reset(statement)
-        if code != SQLITE_DONE { try refuse(code) }
-        return code == SQLITE_DONE
+        return code == SQLITE_DONE ? nil : try refusal(code)
     }
 
     /// A trigger may end its statement and keep what it has done (`RAISE(FAIL)`), pass the row over (`RAISE(IGNORE)`), or
     /// end the transaction (`RAISE(ROLLBACK)`).
-    private func runBesideTriggers(_ statement: OpaquePointer?) throws -> Bool {
+    private func runBesideTriggers(_ statement: OpaquePointer?) throws -> TableConstraints.Refusal? {
         try execute("SAVEPOINT import_row")
         let code = sqlite3_step(statement)
         sqlite3_reset(statement)
@@ -320,12 +321,13 @@ final class RowWriter {
             )
         }
         let isWritten = code == SQLITE_DONE && sqlite3_changes(connection) > 0
+        var refusal: TableConstraints.Refusal?
         if !isWritten {
-            if code == SQLITE_DONE { refusal = TableConstraints.leftOut } else { try refuse(code) }
+            refusal = code == SQLITE_DONE ? TableConstraints.leftOut : try self.refusal(code)
             try execute("ROLLBACK TO import_row")
         }
         try execute("RELEASE import_row")
-        return isWritten
+        return refusal
     }
 
     private func execute(_ sql: String) throws {
@@ -333,13 +335,15 @@ final class RowWriter {
         if code != SQLITE_OK { throw error(code) }
     }
 
-    /// - Throws: `DatabaseError` where a statement has failed for anything but the row.
-    private func refuse(_ code: Int32) throws {
+    /// Why a statement has failed.
+    ///
+    /// - Throws: `DatabaseError` where that is anything but the row.
+    private func refusal(_ code: Int32) throws -> TableConstraints.Refusal {
         let error = error(code)
         guard constraints.canRefuse,
             let refusal = constraints.refusal(error.extendedResultCode, message: error.message ?? "", of: entity)
         else { throw error }
-        self.refusal = refusal
+        return refusal
     }
 
     // MARK: Merging
@@ -417,7 +421,7 @@ final class RowWriter {
             try bind(cell, values, to: statement, at: Int32(place + 1))
         }
         sqlite3_bind_int64(statement, Int32(changed.count + 1), rowID)
-        return try run(statement) ? .updated(rowID: rowID) : .refused
+        return try run(statement).map { .refused($0) } ?? .updated(rowID: rowID)
     }
 
     /// What the current row sets an attribute of a stored object to; nil to leave it alone.

@@ -247,8 +247,7 @@ final class StoreWriter {
                 case .duplicate:
                     let error = plans[index].duplicateError(at: batch.places[place].identifierOffset)
                     late.append(reject(place, error, batch, chunkBytes))
-                case .refused:
-                    guard let refusal = writer.refusal else { return }
+                case .refused(let refusal):
                     late.append(reject(place, error(refusal, place, batch), batch, chunkBytes))
                 case .incomplete: late.append(batch.unmet[Int(batch.rows[place].unmet)])
                 }

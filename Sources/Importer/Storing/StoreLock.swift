@@ -4,24 +4,33 @@ import Foundation
 ///
 /// It dies with its process.
 ///
-/// It is a file of its own beside the store (`flock(2)`, close-on-exec): opening and closing the store's own file would
-/// drop the POSIX locks that SQLite holds on it.
+/// It is a file of its own beside the store (`flock(2)`, close-on-exec), which is empty: opening and closing the store's
+/// own file would drop the POSIX locks that SQLite holds on it.
 final class StoreLock {
     private let path: String
     private let descriptor: Int32
 
     /// Takes the lock of the store at `store`.
     ///
-    /// - Throws: `ImportError` with `.inUse` when another importer has it, `.cannotCreate` when the file cannot be made.
+    /// - Throws: `ImportError` with `.inUse` when another importer has it, `.cannotCreate` when the file cannot be made or
+    ///   is somebody's own.
     init(store: String) throws {
         path = store + ".lock"
         while true {
-            let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+            let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o644)
             guard descriptor >= 0 else {
                 throw ImportError(
                     .cannotCreate,
                     "\(path): \(String(cString: strerror(errno)))",
                     advice: "The store's folder must be there and writable."
+                )
+            }
+            guard Self.isLock(descriptor) else {
+                close(descriptor)
+                throw ImportError(
+                    .cannotCreate,
+                    "\(path): is in the place of the store's lock, and is no lock",
+                    advice: "Give the store another name; this import has touched nothing."
                 )
             }
             guard Self.lock(descriptor) else {
@@ -43,6 +52,12 @@ final class StoreLock {
         }
     }
 
+    /// Whether a file may be a lock, which goes with the import: other programs have files by such names too.
+    private static func isLock(_ descriptor: Int32) -> Bool {
+        var file = stat()
+        return fstat(descriptor, &file) == 0 && file.st_mode & S_IFMT == S_IFREG && file.st_size == 0
+    }
+
     /// Takes the lock, a few times over: somebody may only be looking whether it is free.
     private static func lock(_ descriptor: Int32) -> Bool {
         for _ in 0..<10 {
@@ -59,8 +74,9 @@ final class StoreLock {
 
     /// Whether some importer has the lock of the store now.
     static func isHeld(store: String) -> Bool {
-        let descriptor = open(store + ".lock", O_RDWR | O_CLOEXEC | O_NOFOLLOW)
-        guard descriptor >= 0 else { return false }
+        let descriptor = open(store + ".lock", O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW)
+        // One that others may not look at is there as long as its importer is.
+        guard descriptor >= 0 else { return errno == EACCES }
         defer { close(descriptor) }
         // Shared: those who look must not take one another for an importer.
         return flock(descriptor, LOCK_SH | LOCK_NB) != 0

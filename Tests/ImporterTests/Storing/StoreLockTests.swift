@@ -29,6 +29,23 @@ struct StoreLockTests {
         #expect(!StoreLock.isHeld(store: store))
     }
 
+    @Test func leavesAFileOfSomebodyElseAlone() throws {
+        let directory = try TemporaryDirectory()
+        let own = try directory.write("[dependencies]", to: "flake.lock")
+        let error = #expect(throws: ImportError.self) { try StoreLock(store: directory.path("flake")) }
+        #expect(error?.code == .cannotCreate)
+        #expect(try String(contentsOfFile: own, encoding: .utf8) == "[dependencies]")
+        #expect(!StoreLock.isHeld(store: directory.path("flake")))
+    }
+
+    @Test func takesOverWhatAnImporterThatWasKilledHasLeft() throws {
+        let directory = try TemporaryDirectory()
+        _ = try directory.write("", to: "s.sqlite.lock")
+        let lock = try StoreLock(store: directory.path("s.sqlite"))
+        #expect(StoreLock.isHeld(store: directory.path("s.sqlite")))
+        withExtendedLifetime(lock) {}
+    }
+
     @Test func saysThatTheFolderIsNotThere() throws {
         let directory = try TemporaryDirectory()
         let error = #expect(throws: ImportError.self) { try StoreLock(store: directory.path("no/s.sqlite")) }

@@ -55,6 +55,37 @@ struct FullDiskTests {
         #expect(try StoreContent.result(store) == StoreContent.result(whole))
     }
 
+    /// A commit that is larger than the page cache fills the disk while its rows are written.
+    @Test(.enabled(if: isPermitted, "mounting is not permitted here"), arguments: [false, true])
+    func saysSoWhereACommitDoesNotFit(hasTrigger: Bool) throws {
+        let disk = try #require(try Disk(megabytes: 1))
+        let directory = try TemporaryDirectory()
+        let text = String(repeating: "0123456789", count: 60)
+        let records = (1...9_000).map { "{\"id\": \($0), \"text\": \"\(text)\"}" }
+        let source = try directory.write("[" + records.joined(separator: ",") + "]", to: "item.json")
+        let model = try directory.write(
+            #"{"entities":{"item":{"attributes":{"id":{"type":"integer64"},"text":{"type":"string"}}}}}"#,
+            to: "model.json"
+        )
+        let store = disk.path + "/store.sqlite"
+        if hasTrigger {
+            let sql = """
+                PRAGMA journal_mode = WAL;
+                CREATE TABLE item (id INTEGER, text TEXT);
+                CREATE TABLE seen (id INTEGER);
+                CREATE TRIGGER note AFTER INSERT ON item BEGIN INSERT INTO seen VALUES (new.id); END
+                """
+            #expect(try run(["sqlite3", store, sql]).ending == .exit(0))
+        }
+        let failed = try run(
+            [Project.importer, "import", source, "--into", store, "--model", model]
+                + ["--chunks", directory.path("chunks")]
+        )
+        #expect(failed.ending == .exit(74), "\(failed.errorText)")
+        #expect(failed.errorText.contains("\(store): the disk is full"), "\(failed.errorText)")
+        #expect(!failed.errorText.contains("trigger"), "\(failed.errorText)")
+    }
+
     /// Without a model all chunks stay until it is inferred: that is noticed before the disk is full to its last byte.
     @Test(.enabled(if: isPermitted, "mounting is not permitted here"))
     func stopsBeforeKeptChunksFillTheDisk() throws {

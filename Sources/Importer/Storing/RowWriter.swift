@@ -231,10 +231,13 @@ final class RowWriter {
         }
         let code = sqlite3_step(copyRows)
         sqlite3_reset(copyRows)
+        let failure = code == SQLITE_DONE ? nil : error(code)
+        // Nothing can be asked any more where SQLite has ended the transaction, as it may when the disk is full.
+        if let failure, sqlite3_get_autocommit(connection) != 0 { throw failure }
         // Rows are copied column by column, whatever the names are: another program may have changed the table meanwhile.
-        let mayDiffer = code != SQLITE_DONE || sqlite3_stmt_status(copyRows, SQLITE_STMTSTATUS_REPREPARE, 1) > 0
+        let mayDiffer = failure != nil || sqlite3_stmt_status(copyRows, SQLITE_STMTSTATUS_REPREPARE, 1) > 0
         if copiesAll, mayDiffer, try !Self.hasJust(entity, database) { throw RowImage.Unusable(entity: plan.index) }
-        guard code == SQLITE_DONE else { throw error(code) }
+        if let failure { throw failure }
         let last = first + count - 1
         guard Int64(sqlite3_changes(connection)) == count, sqlite3_last_insert_rowid(connection) == last else {
             throw ImportError(.software, "\(entity.table): the new rows do not follow one another")
@@ -314,6 +317,8 @@ final class RowWriter {
         let code = sqlite3_step(statement)
         sqlite3_reset(statement)
         guard sqlite3_get_autocommit(connection) == 0 else {
+            // SQLite ends it by itself when the disk is full or fails.
+            guard code & 0xFF == SQLITE_CONSTRAINT || code == SQLITE_DONE else { throw error(code) }
             throw ImportError(
                 .cannotCreate,
                 "\(entity.table): a trigger ends the whole transaction: \(String(cString: sqlite3_errmsg(connection)))",

@@ -36,6 +36,11 @@ public struct JobOptions: Sendable, Hashable {
     /// In containers, from 1 to 100,000.
     public var maxDepth: Int
 
+    /// What `maxRecordBytes` may be.
+    public static let recordBytesRange = 1...1_000_000_000
+    /// What `maxDepth` may be.
+    public static let depthRange = 1...100_000
+
     /// Puts one together from its parts.
     public init(
         model: ModelDescription? = nil,
@@ -65,6 +70,24 @@ public struct JobOptions: Sendable, Hashable {
         self.limit = limit
         self.maxRecordBytes = maxRecordBytes
         self.maxDepth = maxDepth
+    }
+
+    /// Whether all numbers are in their ranges, which those of a program may not be.
+    ///
+    /// - Throws: `ImportError` with `.usage` that names the one that is not.
+    func check() throws {
+        func check<Number: Comparable>(_ name: String, _ value: Number, _ range: ClosedRange<Number>) throws {
+            guard !range.contains(value) else { return }
+            throw ImportError(
+                .usage,
+                "\(name) is \(value)",
+                advice: "It must be from \(range.lowerBound) to \(range.upperBound)."
+            )
+        }
+        try check("maxRecordBytes", maxRecordBytes, Self.recordBytesRange)
+        try check("maxDepth", maxDepth, Self.depthRange)
+        try check("skip", skip, 0...(.max))
+        try check("limit", limit ?? 0, 0...(.max))
     }
 }
 

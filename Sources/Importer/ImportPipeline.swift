@@ -176,6 +176,7 @@ public final class ImportPipeline: Sendable {
         let database = try StoreConnection.writer(store, durability: runOptions.durability)
         interruption.onRequest { [weak database] in database?.interrupt() }
         do {
+            try database.inDatabase(StoreConnection.expectIndexes)
             let built = try database.write { try StoreIndexes(wanted: runOptions.indexes).build(for: model, $0) }
             progress.update { $0.messages += built.map { "built the index \($0)" } }
         } catch let error as DatabaseError where error.resultCode.primaryResultCode == .SQLITE_INTERRUPT {
@@ -235,6 +236,7 @@ public final class ImportPipeline: Sendable {
 
     /// What the request means for the store as it is.
     private func decide(_ interruption: Interruption) throws -> JobOpening.Decision {
+        if case .sources(_, let given) = request { try given.check() }
         try checkModel()
         let exists = FileManager.default.fileExists(atPath: store)
         let database = exists ? try StoreConnection.reader(store) : nil

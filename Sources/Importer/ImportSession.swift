@@ -213,9 +213,7 @@ final class ImportSession {
         }
         guard isPending || !indexes.wanted.isEmpty else { return }
         let sources = SourceRecords(of: job, opener: opener, interruption: interruption)
-        // Building an index changes a page once more when the one beside it is full. Had the WAL got it already, everything
-        // behind it there would be read and summed again at the end (`walRewriteChecksums` in SQLite's wal.c).
-        try database.inDatabase { try $0.execute(sql: "PRAGMA cache_spill = 400") }
+        try database.inDatabase(StoreConnection.expectIndexes)
         let merge = try database.write { [job, interruption] database -> MergeNotification? in
             let changes = try DeferredIdentifier.settle(job, database, sources: sources) { try interruption.check() }
             if let model = job.model { try indexes.build(for: model, database) }

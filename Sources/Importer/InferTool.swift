@@ -10,6 +10,7 @@ struct InferTool {
     let interruption: Interruption
 
     func infer(_ arguments: [String]) throws -> InferredModel {
+        try job.check()
         progress.update { $0.phase = .inferring }
         let planner = JobPlanner(options: job, opener: opener, interruption: interruption) { [progress] text in
             progress.update { $0.messages.append(text) }

@@ -11,6 +11,7 @@ struct SplitTool {
     let interruption: Interruption
 
     func split(_ arguments: [String]) throws -> SplitSummary {
+        try job.check()
         progress.update { $0.phase = .importing }
         let planner = JobPlanner(options: job, opener: opener, interruption: interruption) { [progress] text in
             progress.update { $0.messages.append(text) }

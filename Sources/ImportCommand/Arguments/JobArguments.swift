@@ -155,8 +155,8 @@ struct ShapeArguments: ParsableArguments {
     func validate() throws {
         try Self.check(Int(skip), "--skip", in: 0...(.max))
         try Self.check(Int(limit ?? 0), "--limit", in: 0...(.max))
-        try Self.check(maxRecordBytes.count, "--max-record-bytes", in: 1...1_000_000_000)
-        try Self.check(maxDepth, "--max-depth", in: 1...100_000)
+        try Self.check(maxRecordBytes.count, "--max-record-bytes", in: JobOptions.recordBytesRange)
+        try Self.check(maxDepth, "--max-depth", in: JobOptions.depthRange)
         if entity?.isEmpty == true { throw ValidationError("--entity: the name is empty") }
     }
 

@@ -57,6 +57,12 @@ struct StoredJob: Sendable {
             limit = try values.decodeIfPresent(Int64.self, forKey: .limit)
             maxRecordBytes = try values.decode(Int.self, forKey: .maxRecordBytes)
             maxDepth = try values.decode(Int.self, forKey: .maxDepth)
+            for (key, value, range) in [
+                (CodingKeys.maxRecordBytes, maxRecordBytes, JobOptions.recordBytesRange),
+                (.maxDepth, maxDepth, JobOptions.depthRange),
+            ] where !range.contains(value) {
+                throw DecodingError.dataCorruptedError(forKey: key, in: values, debugDescription: "not in \(range)")
+            }
             takesChunks = try values.decode(Bool.self, forKey: .takesChunks)
             retry = try values.decodeIfPresent(Retry.self, forKey: .retry)
         }

@@ -1,0 +1,44 @@
+import TestSupport
+import Testing
+
+@testable import Importer
+
+struct JobOptionsTests {
+    /// What the command would not let through, a program may say.
+    @Test(arguments: [
+        JobOptions(maxRecordBytes: .max), JobOptions(maxRecordBytes: 0), JobOptions(maxDepth: .max),
+        JobOptions(maxDepth: 0), JobOptions(skip: -1), JobOptions(limit: .min),
+    ])
+    func numbersOutOfRangeAreRefused(options: JobOptions) throws {
+        let job = try LibraryImport(LibraryImport.items(3))
+        let run = RunOptions()
+        let (progress, interruption) = (ImportProgress(), Interruption())
+        var errors: [ImportError?] = []
+        errors.append(#expect(throws: ImportError.self) { try job.pipeline(options).run() })
+        errors.append(
+            #expect(throws: ImportError.self) {
+                try ImportPipeline.split(
+                    sources: [job.source],
+                    to: job.directory.path("chunks"),
+                    job: options,
+                    run: run,
+                    progress: progress,
+                    interruption: interruption
+                )
+            }
+        )
+        errors.append(
+            #expect(throws: ImportError.self) {
+                try ImportPipeline.infer(
+                    sources: [job.source],
+                    job: options,
+                    run: run,
+                    progress: progress,
+                    interruption: interruption
+                )
+            }
+        )
+        #expect(errors.allSatisfy { $0?.code == .usage })
+        #expect(job.directory.names() == ["item.json"])
+    }
+}

@@ -7,16 +7,37 @@ extension ChunkEntry {
     func isSound(after before: ChunkEntry?, in header: ChunkManifest.Header) -> Bool {
         guard header.shapes.indices.contains(source) else { return false }
         let paths = Int64(header.shapes[source].paths.count)
-        guard number > 0, firstOrdinal > 0, records >= 0, bytes >= Int64(records), firstByte >= 0,
-            firstByte <= endByte, end.byteOffset >= 0, self.paths.allSatisfy({ 0..<paths ~= $0.value }),
-            Self.count(self.paths) == records, Self.count(gaps) == records, gaps.allSatisfy({ $0.value >= 0 }),
-            (end.recordsBefore ?? []).allSatisfy({ $0 >= 0 }), end.recordsBefore.map({ $0.count == paths }) ?? true,
-            rejects.allSatisfy({ 0..<records ~= $0.line && $0.length >= 0 && $0.firstByte >= 0 })
+        guard number > 0, records >= 0, 1...Self.mostRecords ~= firstOrdinal, records <= Self.mostRecords,
+            bytes >= Int64(records), 0...Self.mostBytes ~= endByte, 0...endByte ~= firstByte, end.byteOffset >= 0,
+            self.paths.allSatisfy({ 0..<paths ~= $0.value }), Self.count(self.paths) == records,
+            Self.count(gaps) == records, isWithinRange, outside.values.allSatisfy({ 0...(endByte - firstByte) ~= $0 }),
+            (end.recordsBefore ?? []).allSatisfy({ 0...Self.mostRecords ~= $0 }),
+            end.recordsBefore.map({ $0.count == paths }) ?? true
         else { return false }
         guard let before else { return true }
-        let (ordinal, isTooLarge) = before.firstOrdinal.addingReportingOverflow(Int64(before.records))
-        guard number > before.number, !isTooLarge, firstOrdinal == ordinal else { return false }
+        guard number > before.number, firstOrdinal == before.firstOrdinal + Int64(before.records) else { return false }
         return before.isLast ? source == before.source + 1 : source == before.source && firstByte == before.endByte
+    }
+
+    /// More than any source has, and little enough that whatever is added to it is a number still.
+    private static let mostBytes: Int64 = 1 << 62
+    private static let mostRecords: Int64 = 1 << 61
+
+    /// Whether what stands beside the lines has room between `firstByte` and `endByte`.
+    private var isWithinRange: Bool {
+        var room = endByte - firstByte
+        for gap in gaps {
+            let (bytes, isTooLarge) = gap.value.multipliedReportingOverflow(by: Int64(gap.count))
+            guard !isTooLarge, 0...room ~= bytes else { return false }
+            room -= bytes
+        }
+        for reject in rejects {
+            guard 0..<records ~= reject.line, firstByte...endByte ~= reject.firstByte, 0...room ~= reject.length else {
+                return false
+            }
+            room -= reject.length
+        }
+        return true
     }
 
     /// How many records the runs are for; nil where the sum makes no sense.

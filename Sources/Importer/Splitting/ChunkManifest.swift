@@ -96,6 +96,7 @@ final class ChunkManifest {
         var entries: [ChunkEntry] = []
         var ends: [Int64] = []
         var start = 0
+        var total: Int64 = 0
         while start < count, let end = bytes[start..<count].firstIndex(of: UInt8(ascii: "\n")) {
             let line = bytes[start..<end]
             if header == nil {
@@ -113,6 +114,9 @@ final class ChunkManifest {
                 guard let entry = try? decoder.decode(ChunkEntry.self, from: line),
                     let header, entry.isSound(after: entries.last, in: header)
                 else { break }
+                let (sum, isTooLarge) = total.addingReportingOverflow(entry.endByte - entry.firstByte)
+                guard !isTooLarge else { break }
+                total = sum
                 entries.append(entry)
             }
             start = end + 1

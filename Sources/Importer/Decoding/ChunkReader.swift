@@ -51,7 +51,6 @@ final class ChunkReader {
     private var positions: ChunkPositions?
     private var nextPassedOver = 0
     private var needsUTF8Check = false
-    private var hasOtherSpace = false
 
     /// - Parameter maxDepth: how deeply a record may be nested.
     init(maxDepth: Int) {
@@ -70,12 +69,7 @@ final class ChunkReader {
         sourceOffset = chunk.entry.firstByte
         positions = ChunkPositions(chunk.entry, isKeyed: chunk.isKeyed)
         nextPassedOver = 0
-        bytes.withUnsafeBufferPointer { buffer in
-            let all = ByteView(buffer)
-            needsUTF8Check = UTF8Validation.firstInvalid(in: all) != nil
-            // yajl takes form feed and vertical tab for white space; the splitter looks for them in all other layouts.
-            hasOtherSpace = chunk.layout == .lines && (all.contains(0x0B) || all.contains(0x0C))
-        }
+        needsUTF8Check = bytes.withUnsafeBufferPointer { UTF8Validation.firstInvalid(in: ByteView($0)) != nil }
     }
 
     /// Passes lines over without parsing them.
@@ -141,9 +135,6 @@ final class ChunkReader {
     @inline(__always)
     private func content(of bytes: ByteView, isKeyed: Bool, line: Int, _ chunk: SealedChunk) -> Content {
         if bytes.count <= 1 { return passedOver(line, chunk) }
-        if hasOtherSpace, let place = bytes.buffer.firstIndex(where: { $0 == 0x0B || $0 == 0x0C }) {
-            return .broken(.malformed, at: place)
-        }
         if needsUTF8Check, let place = UTF8Validation.firstInvalid(in: bytes) {
             return .broken(.invalidUTF8, at: place)
         }
@@ -165,8 +156,4 @@ final class ChunkReader {
         }
         return .passedOver(nextPassedOver)
     }
-}
-
-extension ByteView {
-    fileprivate func contains(_ byte: UInt8) -> Bool { memchr(base, Int32(byte), count) != nil }
 }

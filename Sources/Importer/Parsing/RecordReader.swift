@@ -44,18 +44,29 @@ final class RecordReader {
     /// - Parameter line: the line with the LF that ends it, which also ends a number at the top level.
     func read(line: ByteView) -> Outcome {
         if tokenizer.read(line, onto: &parser.handler) { return .record }
+        let outcome = judge(line)
+        if outcome != .record { parser.restart() }
+        // yajl takes form feed and vertical tab for white space, and JSON has them nowhere.
+        let space = ByteScan.firstFormFeed(line.base, line.count)
+        guard space < line.count else { return outcome }
+        guard case .malformed(let place) = outcome else { return .malformed(at: space) }
+        return .malformed(at: min(place, space))
+    }
+
+    /// Lets yajl parse a line.
+    private func judge(_ line: ByteView) -> Outcome {
         parser.handler.begin(line)
         switch parser.parse(line) {
         case .consumed:
-            if parser.handler.values == 1, parser.handler.depth == 0 { return .record }
-            parser.restart()
-            return .malformed(at: parser.handler.values == 0 ? 0 : line.count - 1)
-        case .stopped:
-            parser.restart()
-            return .tooDeep
-        case .failed(let offset):
-            parser.restart()
-            return .malformed(at: min(offset, line.count))
+            if let second = tape.startOfSecondValue { return .malformed(at: second) }
+            if tape.values == 1, tape.depth == 0 { return .record }
+            return .malformed(at: tape.values == 0 ? 0 : line.count - 1)
+        case .stopped: return .tooDeep
+        case .failed(let stop):
+            var places = TokenPlaces()
+            places.begin(line.base, line.count, base: 0)
+            places.lastEnd = tape.lastEnd
+            return .malformed(at: Int(places.place(ofFailureAt: stop, message: parser.failureMessage())))
         }
     }
 }

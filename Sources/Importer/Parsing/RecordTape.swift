@@ -30,8 +30,8 @@ struct RecordTape {
     private(set) var count = 0
     /// How many values stood at the top level.
     private(set) var values = 0
-    /// Whether parsing stopped because containers were nested more deeply than `maxDepth`.
-    private(set) var isTooDeep = false
+    /// Just past the last token that yajl reported, counted from the beginning of the block; -1 if there was none.
+    private(set) var lastEnd = -1
 
     private let maxDepth: Int
     private var open: [UInt32] = []
@@ -49,6 +49,13 @@ struct RecordTape {
     /// How many containers are open.
     var depth: Int { open.count }
 
+    /// Where the second value at the top level begins, counted from the beginning of the block; nil if there is none.
+    var startOfSecondValue: Int? {
+        guard values > 1 else { return nil }
+        let token = tokens[Int(tokens[0].next)]
+        return Int(token.start) - (token.kind == .string ? 1 : 0)
+    }
+
     /// Whether the value is an object with one member.
     var isMember: Bool { count >= 3 && tokens[0].kind == .object && tokens[2].next == tokens[0].next }
 
@@ -57,7 +64,7 @@ struct RecordTape {
         count = 0
         open.removeAll(keepingCapacity: true)
         values = 0
-        isTooDeep = false
+        lastEnd = -1
         self.block = UnsafeRawPointer(block.base)
         blockCount = block.count
     }
@@ -109,7 +116,14 @@ extension RecordTape.Token {
 
 extension RecordTape: YajlHandler {
     @inline(__always)
-    private mutating func append(_ kind: JSONKind, start: Int, length: Int, hasEscapes: Bool = false) -> Bool {
+    private mutating func append(
+        _ kind: JSONKind,
+        start: Int,
+        length: Int,
+        end: Int,
+        hasEscapes: Bool = false
+    ) -> Bool {
+        lastEnd = end
         if open.isEmpty { values += 1 }
         if count == tokens.count { tokens += tokens }
         tokens[count] = Token(
@@ -127,7 +141,7 @@ extension RecordTape: YajlHandler {
     private mutating func appendString(_ bytes: ByteView, at position: YajlPosition) -> Bool {
         let offset = UnsafeRawPointer(bytes.base) - block
         if offset >= 0 && offset <= blockCount {
-            return append(.string, start: offset, length: bytes.count)
+            return append(.string, start: offset, length: bytes.count, end: position.end)
         }
         // yajl unescaped it into a buffer of its own: look for the opening quote in front of the closing one. Inside of
         // the string each quote has an odd number of backslashes before it; the opening one has none.
@@ -140,7 +154,13 @@ extension RecordTape: YajlHandler {
             while start - backslashes > 0, byte(start - backslashes - 1) == UInt8(ascii: "\\") { backslashes += 1 }
             if backslashes.isMultiple(of: 2) { break scan }
         }
-        return append(.string, start: start + 1, length: end - start - 1, hasEscapes: true)
+        return append(.string, start: start + 1, length: end - start - 1, end: end + 1, hasEscapes: true)
+    }
+
+    @inline(__always)
+    private mutating func scalar(_ kind: JSONKind, length: Int, at position: YajlPosition) -> Bool {
+        let end = position.end
+        return append(kind, start: end - length, length: length, end: end)
     }
 
     @inline(__always)
@@ -148,12 +168,10 @@ extension RecordTape: YajlHandler {
 
     @inline(__always)
     private mutating func openContainer(_ kind: JSONKind, at position: YajlPosition) -> Bool {
-        guard open.count < maxDepth else {
-            isTooDeep = true
-            return false
-        }
+        guard open.count < maxDepth else { return false }
         let index = UInt32(truncatingIfNeeded: count)
-        _ = append(kind, start: position.end - 1, length: 0)
+        let end = position.end
+        _ = append(kind, start: end - 1, length: 0, end: end)
         tokens[Int(index)].next = 0
         open.append(index)
         return true
@@ -162,24 +180,24 @@ extension RecordTape: YajlHandler {
     @inline(__always)
     private mutating func closeContainer(at position: YajlPosition) -> Bool {
         guard let index = open.popLast() else { return false }
-        let end = UInt32(truncatingIfNeeded: position.end)
+        lastEnd = position.end
+        let end = UInt32(truncatingIfNeeded: lastEnd)
         tokens[Int(index)].length = end - tokens[Int(index)].start
         tokens[Int(index)].next = UInt32(truncatingIfNeeded: count)
         return true
     }
 
     mutating func null(at position: YajlPosition) -> Bool {
-        append(.null, start: position.end - 4, length: 4)
+        scalar(.null, length: 4, at: position)
     }
 
     mutating func boolean(_ value: Bool, at position: YajlPosition) -> Bool {
-        let length = value ? 4 : 5
-        return append(.boolean, start: position.end - length, length: length)
+        scalar(.boolean, length: value ? 4 : 5, at: position)
     }
 
     mutating func number(_ digits: ByteView, at position: YajlPosition) -> Bool {
         // Of the first token of a block yajl may have a copy: white space at the end of the block before makes it.
-        append(.number, start: position.end - digits.count, length: digits.count)
+        scalar(.number, length: digits.count, at: position)
     }
 
     mutating func string(_ bytes: ByteView, at position: YajlPosition) -> Bool {

@@ -41,49 +41,20 @@ public struct StoreInspection: Sendable {
 
     /// Calls `body` with each open reject, job by job in source order.
     ///
-    /// - Parameter selection: which ones, if not all that are open.
+    /// An import or a retry that goes on meanwhile is not held up, and what it has done by then is seen.
+    ///
+    /// - Parameters:
+    ///   - selection: which ones, if not all that are open.
+    ///   - body: called outside of any transaction.
     /// - Throws: `ImportError` as `status` does, and what `body` throws.
     public func forEachReject(
         _ selection: RejectSelection = RejectSelection(),
         _ body: (Reject) throws -> Void
     ) throws {
-        try read { database in
-            guard try database.tableExists("_import_reject") else { throw noImport }
-            var names: [Int64: [String]] = [:]
-            for job in try StoredJob.all(database) { names[job.id] = job.sources.map(\.description.displayName) }
-            let hasKeys = try database.tableExists("_import_reject_key")
-            let rows = try Row.fetchCursor(
-                database,
-                sql: """
-                    SELECT reject.*, \(hasKeys ? "key.record_key" : "NULL AS record_key")
-                    FROM _import_reject AS reject
-                    \(hasKeys ? "LEFT JOIN _import_reject_key AS key ON key.reject = reject.id" : "")
-                    WHERE (?1 IS NULL OR reject.job = ?1) AND (?2 IS NULL OR reject.entity = ?2)
-                        AND (?3 OR reject.state = 'open')
-                    ORDER BY reject.job, reject.ordinal
-                    """,
-                arguments: [selection.job, selection.entity, selection.includesSettled]
-            )
-            while let row = try rows.next() {
-                let job: Int64 = row["job"]
-                let source: Int = row["source"]
-                try body(
-                    Reject(
-                        number: row["id"],
-                        job: job,
-                        ordinal: row["ordinal"],
-                        entity: row["entity"],
-                        source: names[job].flatMap { $0.indices.contains(source) ? $0[source] : nil } ?? "",
-                        byteOffset: row["byte_offset"],
-                        length: row["length"],
-                        errors: try StoredJSON.decode([ImportModel.RecordError].self, row["errors"]),
-                        record: [UInt8](row["record"] as Data),
-                        state: RejectState(rawValue: row["state"]) ?? .open,
-                        key: row["record_key"]
-                    )
-                )
-            }
-        }
+        let opened = try OpenedStore(store)
+        defer { opened.close() }
+        guard let scan = try opened.read({ try RejectScan(selection, $0) }) else { throw noImport }
+        try scan.run(opened, body)
     }
 
     /// One record that was not taken.

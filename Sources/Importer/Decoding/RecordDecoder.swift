@@ -46,7 +46,7 @@ struct RecordDecoder {
     var errors: [RecordError] = []
     /// The attributes that become null instead; of each of the other errors the record is rejected.
     var nulled: [Int] = []
-    /// What the record at hand lost or changed; counted only when the record is taken.
+    /// What the record at hand lost or changed; counted unless decoding makes it a reject.
     private var changes: [(kind: LedgerKind, attribute: String)] = []
     var notes: [(notes: CoercionNotes, attribute: Int)] = []
     /// Notes of the records taken since `flush`, by attribute and kind.

@@ -32,7 +32,8 @@ private struct LineCount {
         text.withUnsafeBufferPointer { buffer in
             let view = ByteView(buffer)
             var start = 0
-            while start < view.count {
+            // Behind a bracket alone no line can make it NDJSON.
+            while start < view.count, !isFirstBracket {
                 let lineFeed = memchr(view.base + start, 0x0A, view.count - start)
                 let end = lineFeed.map { UnsafeRawPointer($0) - UnsafeRawPointer(view.base) + 1 } ?? view.count
                 take(view[start..<end], isLast: end == view.count, isWhole, reader)

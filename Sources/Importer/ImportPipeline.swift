@@ -176,8 +176,9 @@ public final class ImportPipeline: Sendable {
         let database = try StoreConnection.writer(store, durability: runOptions.durability)
         interruption.onRequest { [weak database] in database?.interrupt() }
         do {
-            try database.inDatabase(StoreConnection.expectIndexes)
-            let built = try database.write { try StoreIndexes(wanted: runOptions.indexes).build(for: model, $0) }
+            let built = try StoreConnection.writeIndexes(database, durability: runOptions.durability) {
+                try StoreIndexes(wanted: runOptions.indexes).build(for: model, $0)
+            }
             progress.update { $0.messages += built.map { "built the index \($0)" } }
         } catch let error as DatabaseError where error.resultCode.primaryResultCode == .SQLITE_INTERRUPT {
             throw interruption.error

@@ -213,8 +213,7 @@ final class ImportSession {
         }
         guard isPending || !indexes.wanted.isEmpty else { return }
         let sources = SourceRecords(of: job, opener: opener, interruption: interruption)
-        try database.inDatabase(StoreConnection.expectIndexes)
-        let merge = try database.write { [job, interruption] database -> MergeNotification? in
+        let merge = try StoreConnection.writeIndexes(database, durability: options.durability) { database in
             let changes = try DeferredIdentifier.settle(job, database, sources: sources) { try interruption.check() }
             if let model = job.model { try indexes.build(for: model, database) }
             try interruption.check()

@@ -27,12 +27,24 @@ enum StoreConnection {
         return try opening(store) { try DatabaseQueue(path: store, configuration: configuration) }
     }
 
-    /// Readies a connection to build indexes: keeps up to 6.5 MB of changed pages in memory.
+    /// Runs a transaction that builds indexes.
     ///
-    /// Building an index changes a page once more when the one beside it is full. Had the WAL got it already, everything
-    /// behind it there would be read and summed again at the end (`walRewriteChecksums` in SQLite's wal.c).
-    static func expectIndexes(_ database: Database) throws {
-        try database.execute(sql: "PRAGMA cache_spill = -6500")
+    /// The connection keeps up to 6.5 MB of changed pages in memory from now on. Building an index changes a page once more
+    /// when the one beside it is full. Had the WAL got it already, everything behind it there would be read and summed
+    /// again at the end (`walRewriteChecksums` in SQLite's wal.c).
+    ///
+    /// - Parameter durability: that of the connection.
+    static func writeIndexes<Result>(
+        _ database: DatabaseQueue,
+        durability: RunOptions.Durability,
+        _ body: (Database) throws -> Result
+    ) throws -> Result {
+        let writeback = try database.inDatabase { database in
+            try database.execute(sql: "PRAGMA cache_spill = -6500")
+            return durability == .off ? nil : WALWriteback(of: database)
+        }
+        defer { writeback?.stop() }
+        return try database.write(body)
     }
 
     /// A connection that only reads.

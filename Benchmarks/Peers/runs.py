@@ -200,7 +200,7 @@ class FloorIndex(Run):
         return self.first.store()
 
     def command(self, machine, work):
-        return ["sqlite3", os.path.join(work, self.store()), PRAGMAS + "; PRAGMA threads = 1; PRAGMA cache_spill = -6500",
+        return ["sqlite3", os.path.join(work, self.store()), PRAGMAS + "; PRAGMA threads = 3; PRAGMA cache_spill = -6500",
                 f"CREATE UNIQUE INDEX floor ON people ({self.identifier})"]
 
 

@@ -283,16 +283,16 @@ def all_runs(data, small, large):
     array = Import("import", "importer, array, model", data)
     first = Import("import-uuid", "importer, array, model, identifier guid", data, identifier="guid")
     runs = [
-        array,
         DuckDB("duckdb", "DuckDB, array, columns given", data, columns=DUCKDB_COLUMNS),
         FloorSQLite("raw-sqlite", "raw SQLite in C, rows ready", data),
+        array,
+        first,
+        FloorIndex("raw-index", "SQLite alone, unique index on guid", data, array, "guid"),
+        ImportAgain("import-again", "importer, the same once more", data, first),
         Import("import-ndjson", "importer, NDJSON, model", data, is_ndjson=True),
         DuckDB("duckdb-ndjson", "DuckDB, NDJSON, columns given", data, is_ndjson=True, columns=DUCKDB_COLUMNS),
         Import("import-inferred", "importer, array, no model", data, has_model=False),
         DuckDB("duckdb-auto", "DuckDB, array, no columns given", data),
-        first,
-        FloorIndex("raw-index", "SQLite alone, unique index on guid", data, array, "guid"),
-        ImportAgain("import-again", "importer, the same once more", data, first),
         Split("split", "importer split, array", data),
         FloorYajl("yajl", "yajl alone in C, array", data),
         Import("import-small", "importer, array, model, small", small),

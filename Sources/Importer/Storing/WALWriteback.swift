@@ -12,7 +12,7 @@ final class WALWriteback: Sendable {
 
     private let ending = DispatchSemaphore(value: 0)
 
-    /// - Parameter database: a connection to a store in WAL mode.
+    /// - Parameter database: a connection to a store in WAL mode; of another one nothing is written.
     init(of database: Database) {
         guard let store = sqlite3_db_filename(database.sqliteConnection, nil), let path = sqlite3_filename_wal(store)
         else {

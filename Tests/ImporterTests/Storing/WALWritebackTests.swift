@@ -36,10 +36,11 @@ struct WALWritebackTests {
         try queue.close()
     }
 
-    @Test func doesNothingWithoutAWAL() throws {
-        let queue = try DatabaseQueue()
-        let writeback = queue.inDatabase(WALWriteback.init)
-        #expect(try descriptors() == 0)
-        writeback.stop()
+    @Test func makesNoWALWhereThereIsNone() throws {
+        let queue = try DatabaseQueue(path: directory.path("s.sqlite"))
+        try queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = DELETE; CREATE TABLE t (x)") }
+        queue.inDatabase(WALWriteback.init).stop()
+        #expect(!FileManager.default.fileExists(atPath: wal))
+        try queue.close()
     }
 }

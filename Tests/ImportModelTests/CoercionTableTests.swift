@@ -218,6 +218,34 @@ struct CoercionTableTests {
         }
     }
 
+    /// Every byte at every place of a UUID, in lower case and in capitals, against what RFC 9562 §4 says in words.
+    @Test func tellsUUIDsByEachOfTheirBytes() {
+        let canonical = "f81d4fae-7dec-11d0-a765-00a0c91e6bf6"
+        var mistaken: [String] = []
+        for spelling in [canonical, canonical.uppercased()] {
+            for place in 0..<36 {
+                for byte in UInt8.min...UInt8.max {
+                    var bytes = Array(spelling.utf8)
+                    bytes[place] = byte
+                    let character = Character(Unicode.Scalar(byte))
+                    let isHyphen = [8, 13, 18, 23].contains(place)
+                    let isUUID = isHyphen ? character == "-" : character.isASCII && character.isHexDigit
+                    let isLowercase = isUUID && !bytes.contains { Character(Unicode.Scalar($0)).isUppercase }
+                    let expected = isUUID ? String(decoding: bytes, as: UTF8.self).lowercased() : nil
+                    let made = bytes.withUnsafeBufferPointer { bytes -> (text: String?, isLowercase: Bool) in
+                        let view = ByteView(bytes)
+                        var output: [UInt8] = []
+                        let uuid = UUIDText(view)
+                        uuid?.append(to: &output)
+                        return (uuid.map { _ in String(decoding: output, as: UTF8.self) }, isLowercaseUUID(view))
+                    }
+                    if made != (expected, isLowercase) { mistaken.append("\(spelling): \(byte) at \(place)") }
+                }
+            }
+        }
+        #expect(mistaken == [])
+    }
+
     @Test func keepsJSONWithoutInsignificantWhiteSpace() {
         check([
             Row("12.50", .json, .text("12.50")), Row("true", .json, .text("true")),

@@ -34,6 +34,7 @@ struct UUIDText {
     }
 
     private static let highBits: UInt64 = 0x8080_8080_8080_8080
+    /// What letters in lower case have and capitals have not.
     private static let caseBits: UInt64 = 0x2020_2020_2020_2020
 
     /// The high bit of each byte that is a hexadecimal digit in either case.

@@ -19,11 +19,15 @@ final class FedRecords {
     let store: String
     /// How many have been fed.
     private(set) var count = 0
+    /// It goes with the last who holds it.
+    private let directory: TemporaryDirectory
     private let pipe: String
     private let model: String
     private var descriptor: Int32
+    private var reader: (any RunningProgram)?
 
     init(_ directory: TemporaryDirectory) throws {
+        self.directory = directory
         store = directory.path("store.sqlite")
         model = try directory.write(Self.entity, to: "model.json")
         pipe = directory.path("pipe-\(UUID().uuidString)")
@@ -41,15 +45,22 @@ final class FedRecords {
 
     /// Starts to import them.
     func startImport() throws -> ChildProcess {
-        try ChildProcess([Project.importer] + arguments, input: pipe)
+        let child = try ChildProcess([Project.importer] + arguments, input: pipe)
+        reader = child
+        return child
     }
 
-    /// The same for a shell.
-    var shellCommand: String {
-        ([Project.importer] + arguments).map { "'\($0)'" }.joined(separator: " ") + " < '\(pipe)'"
+    /// The same in a terminal, and with a live view in it.
+    func startWatchedImport() throws -> TerminalSession {
+        let command = ([Project.importer] + arguments + ["--watch"]).map { "'\($0)'" }.joined(separator: " ")
+        let session = try TerminalSession("\(command) < '\(pipe)'")
+        reader = session
+        return session
     }
 
     /// Feeds more of them, and waits until they are in the pipe or read.
+    ///
+    /// - Throws: `NeverCame` with what the import has to say where it has ended, or does not read.
     func feed(_ more: Int) throws {
         for number in count + 1...count + more { try feed(text: Self.record(number, Self.padding)) }
         count += more
@@ -60,13 +71,14 @@ final class FedRecords {
         var rest = Array(text.utf8)[...]
         let deadline = ContinuousClock.now + .seconds(120)
         while !rest.isEmpty {
-            let written = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+            let (written, code) = rest.withUnsafeBytes { (write(descriptor, $0.baseAddress, $0.count), errno) }
             if written > 0 {
                 rest = rest.dropFirst(written)
                 continue
             }
-            guard errno == EAGAIN, ContinuousClock.now < deadline else {
-                throw NeverCame("a reader of the pipe did not come")
+            guard code == EAGAIN else { throw NeverCame("the pipe cannot be written: \(code)") }
+            guard try reader?.isRunning ?? true, ContinuousClock.now < deadline else {
+                throw NeverCame("nothing reads the pipe\n" + (reader?.account ?? "nothing was started"))
             }
             var room = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
             _ = poll(&room, 1, 1_000)

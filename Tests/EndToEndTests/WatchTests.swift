@@ -55,7 +55,7 @@ struct WatchTests {
     @Test func showsTheSameInTheImportsTerminalAndInAnother() throws {
         let directory = try TemporaryDirectory()
         let records = try FedRecords(directory)
-        let own = try TerminalSession(records.shellCommand + " --watch")
+        let own = try records.startWatchedImport()
         try own.screen("the view") { $0.last?.hasPrefix("q quit") == true }
         let other = try TerminalSession(watching: records.store)
         try records.feed(FedRecords.first)
@@ -76,7 +76,7 @@ struct WatchTests {
     @Test func givesTheTerminalBackWhenTheImportFails() throws {
         let directory = try TemporaryDirectory()
         let records = try FedRecords(directory)
-        let session = try TerminalSession(records.shellCommand + " --watch")
+        let session = try records.startWatchedImport()
         try records.feed(FedRecords.first)
         try session.shows("importing")
         try records.feed(text: "{\"id\": 1")
@@ -88,7 +88,7 @@ struct WatchTests {
     @Test func letsTheImportGoOnWhenTheViewIsQuit() throws {
         let directory = try TemporaryDirectory()
         let records = try FedRecords(directory)
-        let session = try TerminalSession(records.shellCommand + " --watch")
+        let session = try records.startWatchedImport()
         try records.feed(FedRecords.first)
         try session.shows("importing")
         try session.press("q")
@@ -106,7 +106,7 @@ struct WatchTests {
     func stopsTheImportOnSignals(number: Int32, status: Int) throws {
         let directory = try TemporaryDirectory()
         let records = try FedRecords(directory)
-        let session = try TerminalSession(records.shellCommand + " --watch")
+        let session = try records.startWatchedImport()
         try records.feed(FedRecords.first)
         try session.shows("importing")
         if number == SIGINT { try session.press("C-c") } else { try session.signal(number) }
@@ -117,7 +117,7 @@ struct WatchTests {
     @Test func givesTheTerminalBackWhenTheImportCrashes() throws {
         let directory = try TemporaryDirectory()
         let records = try FedRecords(directory)
-        let session = try TerminalSession(records.shellCommand + " --watch")
+        let session = try records.startWatchedImport()
         try records.feed(FedRecords.first)
         try session.shows("importing")
         try session.signal(SIGSEGV)

@@ -4,7 +4,7 @@ import Synchronization
 /// A program that runs beside the test: started, watched, signalled and waited for.
 ///
 /// Its output goes to files, so that no amount of it can block either side.
-package final class ChildProcess: Sendable {
+package final class ChildProcess: Sendable, RunningProgram {
     /// How a process ended.
     package enum Ending: Sendable, Equatable {
         case exit(Int32)
@@ -102,6 +102,11 @@ package final class ChildProcess: Sendable {
 
     /// Whether it has not ended yet.
     package var isRunning: Bool { ending(options: WNOHANG) == nil }
+
+    package var account: String {
+        let state = ending(options: WNOHANG).map { "\($0)" } ?? accountOfThreads(of: processIdentifier)
+        return "\(state)\n\(outputSoFar)\(errorsSoFar)"
+    }
 
     /// What it has written to standard output so far.
     package var outputSoFar: String { String(decoding: written(to: "output"), as: UTF8.self) }

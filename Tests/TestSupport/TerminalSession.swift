@@ -3,7 +3,7 @@ import Foundation
 /// A terminal of its own for a command (tmux), whose screen can be read and whose keys can be pressed.
 ///
 /// Nothing waits for a time: whoever presses a key waits for what it does.
-package final class TerminalSession: Sendable {
+package final class TerminalSession: Sendable, RunningProgram {
     /// Whether there is a tmux, for `.enabled(if:)`.
     package static let isPossible: Bool = {
         let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
@@ -137,6 +137,18 @@ package final class TerminalSession: Sendable {
         try wait(for: "the end") { [nil, "Z", "X"].contains(Self.state(of: identifier)) ? true : nil }
     }
 
+    /// Whether the command has not ended yet.
+    package var isRunning: Bool {
+        get throws { try exitStatus() == nil }
+    }
+
+    package var account: String {
+        let status = (try? exitStatus()).flatMap { $0 }
+        let screen = (try? transcript()) ?? "there is no terminal"
+        let state = knownProcessIdentifier.map(accountOfThreads) ?? "no process"
+        return "exit code: \(status.map(String.init) ?? "none")\n\(state)\n\(screen)"
+    }
+
     // MARK: The end
 
     /// The command's exit code as its shell has it; nil while it runs.
@@ -167,7 +179,7 @@ package final class TerminalSession: Sendable {
 
     @discardableResult
     private func wait<Result>(for what: String, _ body: () throws -> Result?) throws -> Result {
-        try TestSupport.wait(for: what, instead: { (try? transcript()) ?? "there is no terminal" }, body)
+        try TestSupport.wait(for: what, instead: { account }, body)
     }
 
     private var knownProcessIdentifier: pid_t? {

@@ -5,11 +5,11 @@ import GRDB
 enum StoreConnection {
     /// A connection that writes.
     ///
-    /// - Throws: `ImportError` with `.cannotCreate` when the file cannot be made, is not writable, or is no SQLite
-    ///   database.
+    /// - Parameter durability: its `synchronous`, for good.
+    /// - Throws: `ImportError` with `.cannotCreate` when the file cannot be made, is not writable, is no SQLite database, or
+    ///   cannot have a WAL.
     static func writer(_ store: String, durability: RunOptions.Durability) throws -> DatabaseQueue {
         var configuration = Configuration()
-        configuration.journalMode = .wal
         configuration.foreignKeysEnabled = false
         configuration.busyMode = .timeout(60)
         // The page size counts for new files only; fewer, larger pages are fewer writes. An index is sorted on threads of
@@ -24,6 +24,15 @@ enum StoreConnection {
                     PRAGMA wal_autocheckpoint = 1000;
                     """
             )
+            // Not by GRDB's `journalMode`: it sets `synchronous` anew, to NORMAL, and it looks at the WAL's file, which a reader
+            // that is the last to close takes away at any time.
+            guard try String.fetchOne(database, sql: "PRAGMA journal_mode = WAL") == "wal" else {
+                throw ImportError(
+                    .cannotCreate,
+                    "\(store): cannot be put into WAL mode",
+                    advice: "The store must be on a file system of this machine that has shared memory and locks."
+                )
+            }
         }
         return try opening(store) { try DatabaseQueue(path: store, configuration: configuration) }
     }

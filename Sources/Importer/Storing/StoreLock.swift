@@ -58,10 +58,16 @@ final class StoreLock {
         return fstat(descriptor, &file) == 0 && file.st_mode & S_IFMT == S_IFREG && file.st_size == 0
     }
 
-    /// Takes the lock, a few times over: somebody may only be looking whether it is free.
+    /// Takes the lock, unless an importer has it.
+    ///
+    /// Somebody may only be looking whether it is free, and be passed over by a busy machine meanwhile: that is waited for, up
+    /// to 10 seconds.
     private static func lock(_ descriptor: Int32) -> Bool {
-        for _ in 0..<10 {
+        for _ in 0..<1_000 {
             if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return true }
+            // Those who look share it; an importer does not.
+            guard flock(descriptor, LOCK_SH | LOCK_NB) == 0 else { return false }
+            flock(descriptor, LOCK_UN)
             usleep(10_000)
         }
         return false

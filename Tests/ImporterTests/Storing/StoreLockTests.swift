@@ -23,10 +23,25 @@ struct StoreLockTests {
         let directory = try TemporaryDirectory()
         let store = directory.path("s.sqlite")
         // Somebody else looks at this very moment, at what an importer that was killed has left.
-        let looking = open(store + ".lock", O_RDWR | O_CREAT, 0o600)
+        let looking = open(store + ".lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         defer { close(looking) }
         #expect(flock(looking, LOCK_SH | LOCK_NB) == 0)
         #expect(!StoreLock.isHeld(store: store))
+    }
+
+    @Test func waitsForWhoOnlyLooks() throws {
+        let directory = try TemporaryDirectory()
+        let store = directory.path("s.sqlite")
+        let looking = open(store + ".lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        #expect(flock(looking, LOCK_SH | LOCK_NB) == 0)
+        // The machine has something else to do, just then.
+        Thread.detachNewThread {
+            usleep(400_000)
+            close(looking)
+        }
+        let lock = try StoreLock(store: store)
+        #expect(StoreLock.isHeld(store: store))
+        withExtendedLifetime(lock) {}
     }
 
     @Test func leavesAFileOfSomebodyElseAlone() throws {

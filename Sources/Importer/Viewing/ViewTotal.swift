@@ -55,22 +55,31 @@ struct ViewTotal: Sendable {
 
     /// What the import's own counts say in a transaction; nil where they are not enough.
     func exact(_ database: Database) throws -> Int? {
-        guard let base, let known = try known(database), known.job == base.job else { return nil }
-        return known.rows.addingClamped(base.difference)
+        guard let base, let known = try known(database), known.job >= base.job else { return nil }
+        return known.rows.addingClamped(known.job == base.job ? base.difference : 0)
     }
 
     /// Takes the counts that a notification tells, if they are enough.
     mutating func bringUp(_ notification: MergeNotification) {
         isStale = true
-        guard let base, notification.job == base.job,
+        let isAhead = notification.position.sequence > sequence
+        guard let base, notification.job >= base.job else {
+            // The counts of a later job say nothing of what an earlier one does that goes on.
+            if isAhead { self.base = nil }
+            return
+        }
+        guard
             let totals = notification.totals.first(where: {
                 ExactText($0.table.asciiLowercased) == ExactText(table.asciiLowercased)
             })
         else { return }
         isStale = false
         // The store may have been read ahead of its notifications.
-        guard notification.position.sequence > sequence else { return }
-        value = Int(clamping: totals.rows).addingClamped(base.difference)
+        guard isAhead else { return }
+        // A later job has counted all rows when it began.
+        let difference = notification.job == base.job ? base.difference : 0
+        self.base = (notification.job, difference)
+        value = Int(clamping: totals.rows).addingClamped(difference)
         sequence = notification.position.sequence
     }
 

@@ -335,6 +335,60 @@ struct RecordViewTests {
         }
     }
 
+    /// The total follows from one job to the next, without a second look at all records.
+    @Test func takesTheTotalOfALaterJob() throws {
+        let job = try LibraryImport(LibraryImport.items(9))
+        let model = """
+            {"entities": {"item": {"identifier": ["id"], "attributes": {
+                "id": {"type": "integer64"}, "name": {"type": "string"}}}}}
+            """
+        let options = JobOptions(model: try ModelDescription(parsing: Array(model.utf8)))
+        _ = try job.pipeline(options).run()
+        let view = try RecordView(
+            FetchRequest(entity: "item", limit: 2),
+            sectionKey: nil,
+            in: try StoreReader(store: job.store),
+            clock: ToldClock().view
+        )
+        #expect(view.snapshot.total == 9)
+        let follower = try StoreFollower(store: job.store)
+        for count in [4, 30, 40] {
+            let source = try job.directory.write(LibraryImport.items(count), to: "items\(count).json")
+            _ = try ImportPipeline(sources: [source], into: job.store, job: options, run: RunOptions()).run()
+            while let merge = try follower.poll() { try view.merge(merge) }
+            let rows = try StoreContent.query(job.store, "SELECT count(*) FROM item")
+            #expect(rows.trimmingCharacters(in: .newlines) == "\(view.snapshot.total)")
+            #expect(view.totalIsDue == nil)
+        }
+    }
+
+    /// What an earlier job adds is not in what a later one has counted, so it has to be counted.
+    @Test func countsAgainWhenAnEarlierJobGoesOn() throws {
+        let store = try ViewedStore(isKeyed: false)
+        try store.execute("UPDATE _import_entity SET job = 2")
+        let clock = ToldClock()
+        let view = try RecordView(FetchRequest(entity: "item"), sectionKey: nil, in: store.reader, clock: clock.view)
+        #expect(view.snapshot.total == 1)
+        try store.execute("INSERT INTO item (s) VALUES ('a')")
+        var changes = EntityChanges(entity: "item", table: "item")
+        changes.insert(2)
+        try view.merge(
+            MergeNotification(
+                job: 1,
+                commit: 2,
+                changes: [changes],
+                totals: [EntityTotals(entity: "item", table: "item")],
+                marker: Marker(),
+                isFinished: false,
+                position: StorePosition(store: 1, sequence: 1_000, stamp: 1)
+            )
+        )
+        #expect(view.snapshot.count == 2 && view.totalIsDue != nil)
+        clock.advance(by: .seconds(1))
+        try view.recount()
+        #expect(view.snapshot.total == 2)
+    }
+
     /// Tables are told apart by their names' bytes.
     @Test func takesTheTotalOfItsOwnTable() throws {
         let store = try ViewedStore(isKeyed: false)

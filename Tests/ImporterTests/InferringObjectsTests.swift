@@ -154,8 +154,10 @@ struct InferringObjectsTests {
             ]
         )
         #expect(notices([#"{"id":1}"#, #"{}"#, #"{"id":2}"#]) == [])
-        #expect(notices([#"{"d":"2015-01-31"}"#]) == ["e: d: all strings are days (2015-01-31)"])
-        #expect(notices([#"{"d":"\/Date(1)\/"}"#]) == ["e: d: all strings are .NET dates (/Date(1420124400000)/)"])
+        #expect(notices([#"{"d":"2015-01-31"}"#]) == ["e: d: all strings look like days (2015-01-31)"])
+        #expect(
+            notices([#"{"d":"\/Date(1)\/"}"#]) == ["e: d: all strings look like .NET dates (/Date(1420124400000)/)"]
+        )
         #expect(notices([#"{"d":"2015-01-31"}"#, #"{"d":"?"}"#, #"{"d":"?"}"#]) == [])
         #expect(
             notices([#"{"d":1}"#, #"{"d":"?"}"#, #"{"d":1}"#]) == ["e: d: kinds vary: 2 × number, 1 × string"]

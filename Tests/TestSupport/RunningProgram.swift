@@ -11,16 +11,25 @@ package protocol RunningProgram {
 
 /// What each thread of a process is doing, a line each, as `proc(5)` has it: its name, its state, where it waits in the
 /// kernel, and the call that it waits in.
-package func accountOfThreads(of identifier: pid_t) -> String {
+func accountOfThreads(of identifier: pid_t) -> String {
     let tasks = "/proc/\(identifier)/task"
     let threads = ((try? FileManager.default.contentsOfDirectory(atPath: tasks)) ?? []).sorted()
     guard !threads.isEmpty else { return "process \(identifier) is not there" }
     return threads.map { thread in
-        let parts = ["comm", "stat", "wchan", "syscall"].map { name in
-            let text = (try? String(contentsOfFile: "\(tasks)/\(thread)/\(name)", encoding: .utf8)) ?? "?"
-            let line = text.split(separator: "\n").first.map(String.init) ?? ""
-            return name == "stat" ? String(line.split(separator: ")").last?.first { $0 != " " } ?? "?") : line
+        func text(_ name: String) -> String {
+            let text = try? String(contentsOfFile: "\(tasks)/\(thread)/\(name)", encoding: .utf8)
+            return text?.trimmingCharacters(in: .newlines) ?? "?"
         }
-        return "thread \(thread): " + parts.joined(separator: " ")
+        let state = processState("\(tasks)/\(thread)").map(String.init) ?? "?"
+        return "thread \(thread): \(text("comm")) \(state) \(text("wchan")) \(text("syscall"))"
     }.joined(separator: "\n")
+}
+
+/// The state of a process or thread as `proc(5)` has it; nil where there is none.
+///
+/// - Parameter directory: its own under `/proc`.
+func processState(_ directory: String) -> Character? {
+    guard let text = try? String(contentsOfFile: "\(directory)/stat", encoding: .utf8) else { return nil }
+    // A name may have any characters.
+    return text.split(separator: ")").last?.first { $0 != " " }
 }

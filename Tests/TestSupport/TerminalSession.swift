@@ -48,7 +48,9 @@ package final class TerminalSession: Sendable, RunningProgram {
 
     deinit {
         // What is stopped would not see its terminal go.
-        if let identifier = knownProcessIdentifier, Self.state(of: identifier) == "T" { kill(identifier, SIGCONT) }
+        if let identifier = knownProcessIdentifier, processState("/proc/\(identifier)") == "T" {
+            kill(identifier, SIGCONT)
+        }
         _ = try? tmux(["kill-server"])
     }
 
@@ -121,7 +123,7 @@ package final class TerminalSession: Sendable, RunningProgram {
     package func suspend() throws {
         let identifier = try processIdentifier()
         kill(identifier, SIGSTOP)
-        try wait(for: "the stop") { Self.state(of: identifier) == "T" ? true : nil }
+        try wait(for: "the stop") { processState("/proc/\(identifier)") == "T" ? true : nil }
     }
 
     /// Lets a suspended process go on.
@@ -134,7 +136,7 @@ package final class TerminalSession: Sendable, RunningProgram {
         let identifier = try processIdentifier()
         try tmux(["kill-server"])
         // It has nobody left who asks for its status.
-        try wait(for: "the end") { [nil, "Z", "X"].contains(Self.state(of: identifier)) ? true : nil }
+        try wait(for: "the end") { [nil, "Z", "X"].contains(processState("/proc/\(identifier)")) ? true : nil }
     }
 
     /// Whether the command has not ended yet.
@@ -188,12 +190,6 @@ package final class TerminalSession: Sendable, RunningProgram {
 
     private func processIdentifier() throws -> pid_t {
         try wait(for: "a process") { knownProcessIdentifier }
-    }
-
-    /// A process's state as `proc(5)` has it; nil where there is none.
-    private static func state(of identifier: pid_t) -> Character? {
-        guard let text = try? String(contentsOfFile: "/proc/\(identifier)/stat", encoding: .utf8) else { return nil }
-        return text.split(separator: ")").last?.first { $0 != " " }
     }
 
     private func file(_ name: String) throws -> String {

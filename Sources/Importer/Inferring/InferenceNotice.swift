@@ -41,7 +41,7 @@ public struct InferenceNotice: Sendable, Hashable, CustomStringConvertible {
         case .identifierCandidate(isCertain: false):
             return "looks like an identifier: it is in every record and does not repeat in a sample of its values"
         case .dates(let form):
-            return "all strings are \(form)"
+            return "all strings look like \(form)"
         case .kinds(let counts):
             let parts = counts.map { "\($0.count) × \($0.kind)" }
             return "kinds vary: " + parts.joined(separator: ", ")

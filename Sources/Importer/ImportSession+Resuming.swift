@@ -29,6 +29,9 @@ extension ImportSession {
             let description = try opener.describe(again: source.description, interruption: interruption)
             now.append(description)
             guard !SourceCheck.isUntouched(description, since: source.description) else { continue }
+            if SourceCheck.isAlike(description, source.description), try isAsItWasCut(description, index, marker) {
+                continue
+            }
             hasChanged = true
             // Chunks that were cut from a source that has changed since are not to be imported.
             if index >= marker.source {
@@ -42,7 +45,8 @@ extension ImportSession {
             let stream = try opener.open(description, interruption: interruption)
             do {
                 try check.verify(stream, description.name, ranges, upTo: ranges.last?.endByte ?? 0)
-                if index < marker.source, try !hasReachedLimit(index) {
+                let hasReachedLimit = try database.read { [job] in try job.hasReachedLimit(ofSource: index, $0) }
+                if index < marker.source, !hasReachedLimit {
                     try check.verifyEnd(of: stream, description.name)
                 }
             } catch let error as ImportError where job.options.retry != nil && error.code == .badInput {
@@ -67,6 +71,37 @@ extension ImportSession {
         if let reset { merges.enqueue(reset) }
     }
 
+    /// Whether all that was cut of a source is still in it, as the hashes in the store and in the manifest say.
+    ///
+    /// Where the job depends on more than that, on a model of all records or on a plan of all lines, it is the whole source.
+    private func isAsItWasCut(_ description: SourceDescription, _ index: Int, _ marker: Marker) throws -> Bool {
+        var ranges = try database.read { [job] in
+            try SourceCheck.committedRanges($0, job: job.id, source: index)
+        }
+        var end = ranges.last?.endByte
+        var isWhole = index < marker.source
+        let manifest = try ChunkManifest.read(in: directory)
+        for entry in manifest?.entries ?? []
+        where manifest?.header.job == job.token && entry.source == index && end.map({ entry.firstByte >= $0 }) ?? true {
+            guard entry.firstByte == end ?? entry.firstByte else { return false }
+            ranges.append(.init(firstByte: entry.firstByte, endByte: entry.endByte, hash: entry.sourceHash))
+            end = entry.endByte
+            isWhole = isWhole || entry.isLast
+        }
+        let needsAll = job.options.retry != nil || (job.options.model == nil && job.model != nil)
+        guard isWhole || !needsAll else { return false }
+        let stream = try opener.open(description, interruption: interruption)
+        do {
+            let check = SourceCheck(opener: opener, interruption: interruption)
+            try check.verify(stream, description.name, ranges, upTo: end ?? 0)
+            let hasReachedLimit = try database.read { [job] in try job.hasReachedLimit(ofSource: index, $0) }
+            if isWhole, !hasReachedLimit { try check.verifyEnd(of: stream, description.name) }
+            return true
+        } catch let error as ImportError where error.code == .badInput {
+            return false
+        }
+    }
+
     /// Reads the repair file of a retry anew: after the marker it may hold other lines than before.
     private func readAgain(_ description: SourceDescription) throws -> RetryPlan {
         let plan = try JobOpening.plan(description, [job], opener, interruption, database)
@@ -74,18 +109,6 @@ extension ImportSession {
             throw RetryPlan.unknownEntity(entity)
         }
         return plan
-    }
-
-    /// Whether a source that is done was not read to its end, as no more records of it were wanted.
-    private func hasReachedLimit(_ source: Int) throws -> Bool {
-        let records = try database.read { [job] in
-            try Int64.fetchOne(
-                $0,
-                sql: "SELECT sum(records) FROM _import_chunk WHERE job = ? AND source = ?",
-                arguments: [job.id, source]
-            )
-        }
-        return limits.isReached(records: records ?? 0, paths: job.sources[source].shape.paths.count)
     }
 
     func dropChunks() throws {

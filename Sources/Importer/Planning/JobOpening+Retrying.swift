@@ -83,16 +83,8 @@ extension JobOpening {
         let before = done.sources[0].description
         guard !SourceCheck.isUntouched(now, since: before) else { return true }
         guard now.size == before.size else { return false }
-        let ranges = try database.read { try SourceCheck.committedRanges($0, job: done.id, source: 0) }
         let check = SourceCheck(opener: planner.opener, interruption: planner.interruption)
-        let stream = try planner.opener.open(now, interruption: planner.interruption)
-        do {
-            try check.verify(stream, now.displayName, ranges, upTo: ranges.last?.endByte ?? 0)
-            try check.verifyEnd(of: stream, now.displayName)
-            return true
-        } catch let error as ImportError where error.code == .badInput {
-            return false
-        }
+        return try check.isSame(now, as: done, source: 0, database)
     }
 
     /// What it means to retry the stored rejects under another model.

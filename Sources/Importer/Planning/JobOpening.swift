@@ -63,7 +63,7 @@ struct JobOpening {
         // Standard input is another stream each time; and other options make another import.
         let done = same.last { $0.options == given && $0.sources.allSatisfy(\.description.isRepeatable) }
         if let done, !run.again {
-            try checkUnchanged(done, descriptions)
+            try checkUnchanged(done, descriptions, database)
             try checkIndexes(of: done)
             return .nothing(done)
         }
@@ -91,9 +91,20 @@ struct JobOpening {
         if let model = job.model { try StoreIndexes(wanted: run.indexes).check(model) }
     }
 
-    private func checkUnchanged(_ job: StoredJob, _ descriptions: [SourceDescription]) throws {
-        for (before, now) in zip(job.sources.map(\.description), descriptions)
+    /// Nothing is imported either way, so a source that was imported before its inode was noted is believed to be the same.
+    private func checkUnchanged(
+        _ job: StoredJob,
+        _ descriptions: [SourceDescription],
+        _ database: DatabaseQueue?
+    ) throws {
+        let check = SourceCheck(opener: planner.opener, interruption: planner.interruption)
+        for (index, (before, now)) in zip(job.sources.map(\.description), descriptions).enumerated()
         where !SourceCheck.isUntouched(now, since: before) {
+            if SourceCheck.isAlike(now, before), let database, !job.options.takesChunks,
+                try before.inode == nil || check.isSame(now, as: job, source: index, database)
+            {
+                continue
+            }
             throw ImportError(
                 .usage,
                 "\(now.name): has changed since it was imported into \(store)",

@@ -26,9 +26,37 @@ struct SourceCheck {
         ).map { Range(firstByte: $0["first_byte"], endByte: $0["end_byte"], hash: $0["source_hash"]) }
     }
 
-    /// Whether size and time say that nothing has changed.
+    /// Whether all that the system notes of a file says that nothing has changed.
+    ///
+    /// A file of the same size and time that has another inode or was changed since is read again. So is one that was
+    /// described before these were noted.
     static func isUntouched(_ now: SourceDescription, since before: SourceDescription) -> Bool {
+        isAlike(now, before) && now.inode == before.inode && now.changed == before.changed
+    }
+
+    /// Whether size and modification time are the same, which anybody can set.
+    static func isAlike(_ now: SourceDescription, _ before: SourceDescription) -> Bool {
         now.size == before.size && now.modified == before.modified
+    }
+
+    /// Whether a source has the very bytes that a finished job has read of it.
+    ///
+    /// - Parameters:
+    ///   - now: what it is now.
+    ///   - job: the job.
+    ///   - index: the source's place in the job.
+    func isSame(_ now: SourceDescription, as job: StoredJob, source index: Int, _ database: DatabaseQueue) throws -> Bool {
+        let (ranges, isWhole) = try database.read {
+            try (Self.committedRanges($0, job: job.id, source: index), !job.hasReachedLimit(ofSource: index, $0))
+        }
+        let stream = try opener.open(now, interruption: interruption)
+        do {
+            try verify(stream, now.displayName, ranges, upTo: ranges.last?.endByte ?? 0)
+            if isWhole { try verifyEnd(of: stream, now.displayName) }
+            return true
+        } catch let error as ImportError where error.code == .badInput {
+            return false
+        }
     }
 
     /// Reads a source from where `stream` is and compares it with what is known of it.

@@ -10,6 +10,12 @@ public struct SourceDescription: Sendable, Hashable, Codable {
     public let size: Int64?
     /// The file's modification time, in nanoseconds since 1970; nil for standard input.
     public let modified: Int64?
+    /// The time of its last change, of its bytes or of what the system notes of it (`st_ctime`), in nanoseconds since 1970.
+    ///
+    /// Nil for standard input, and in what was written before this was noted.
+    public let changed: Int64?
+    /// The file's number on its disk (`st_ino`); nil where `changed` is.
+    public let inode: UInt64?
     /// Whether its bytes are compressed or in an archive, so that `size` is not its length.
     public let isCompressed: Bool
     /// XXH3-64 of its first MiB, decompressed, in hexadecimal; nil before it was looked into.
@@ -22,6 +28,8 @@ public struct SourceDescription: Sendable, Hashable, Codable {
         member: String?,
         size: Int64?,
         modified: Int64?,
+        changed: Int64? = nil,
+        inode: UInt64? = nil,
         isCompressed: Bool = false,
         fingerprint: String? = nil
     ) {
@@ -30,6 +38,8 @@ public struct SourceDescription: Sendable, Hashable, Codable {
         self.member = member
         self.size = size
         self.modified = modified
+        self.changed = changed
+        self.inode = inode
         self.isCompressed = isCompressed
         self.fingerprint = fingerprint
     }
@@ -45,6 +55,8 @@ public struct SourceDescription: Sendable, Hashable, Codable {
             member: member,
             size: size,
             modified: modified,
+            changed: changed,
+            inode: inode,
             isCompressed: isCompressed,
             fingerprint: sample.withUnsafeBytes { XXH3Hasher.digest(of: $0) }
         )

@@ -67,6 +67,8 @@ struct SourceOpener: Sendable {
             member: now.member,
             size: now.size,
             modified: now.modified,
+            changed: now.changed,
+            inode: now.inode,
             isCompressed: now.isCompressed,
             fingerprint: source.fingerprint
         )
@@ -213,9 +215,15 @@ extension SourceDescription {
             path: absolutePath(path),
             member: member,
             size: Int64(status.st_size),
-            modified: Int64(status.st_mtim.tv_sec) &* 1_000_000_000 &+ Int64(status.st_mtim.tv_nsec),
+            modified: nanoseconds(status.st_mtim),
+            changed: nanoseconds(status.st_ctim),
+            inode: UInt64(status.st_ino),
             isCompressed: isCompressed
         )
+    }
+
+    private static func nanoseconds(_ time: timespec) -> Int64 {
+        Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
     }
 
     /// The path without symbolic links (`realpath(3)`), so that it means the same file from wherever it is named.

@@ -151,12 +151,13 @@ def tamper(case, folder):
             os.rename(path + ".swap", other)
         return
     elif choice == 12:
-        added = random.choice(["chunk-000000.ndjson", "chunk-000099.ndjson", "chunk-000002.ndjson.partial", "manifest.ndjson.partial", "x", "chunk-1.ndjson"])
-        with open(os.path.join(folder, added), "ab") as file:
+        added = ["chunk-000000.ndjson", "chunk-000099.ndjson", "chunk-000002.ndjson.partial", "manifest.ndjson.partial", "x"]
+        with open(os.path.join(folder, random.choice(added + ["chunk-1.ndjson"])), "ab") as file:
             file.write(content)
         return
     else:
-        content = random.choice([b"", b"\n", b"{}", b"null\n", b"[]\n", b"\xff\xfe", b'{"format":999}\n', b'{"format":-1}\n', b"\0" * 4096])
+        headers = [b'{"format":999}\n', b'{"format":-1}\n', b'{"format":1}\n']
+        content = random.choice([b"", b"\n", b"{}", b"null\n", b"[]\n", b"\xff\xfe", b"\0" * 4096] + headers)
     os.chmod(path, 0o600)
     with open(path, "wb") as file:
         file.write(content)
@@ -208,7 +209,8 @@ def as_source(case):
     for _ in range(random.choice([1, 1, 1, 2, 3])):
         tamper(case, case.path("chunks"))
     before = state_of(case.path("chunks"))
-    result = case.importer("import", "chunks", "--into", "t.sqlite", "--progress", "none", "--workers", random.choice([1, 4]), *model)
+    workers = ["--workers", random.choice([1, 4])]
+    result = case.importer("import", "chunks", "--into", "t.sqlite", "--progress", "none", *workers, *model)
     found = rows(case.path("t.sqlite"))
     if result.code == 0 and found != whole:
         raise Found(f"{len(found)} rows, not the same {len(whole)}, and yet: {result}")

@@ -10,11 +10,12 @@ import traceback
 
 import chunks
 import documents
+import lines
 import predicates
 import stores
 from case import Case, Found
 
-TARGETS = {module.__name__: module for module in (documents, chunks, stores, predicates)}
+TARGETS = {module.__name__: module for module in (documents, lines, chunks, stores, predicates)}
 
 
 def options():

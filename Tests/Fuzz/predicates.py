@@ -334,7 +334,8 @@ class Builder:
             low, low_of = self.side(kind)
             high, high_of = self.side(kind)
             inverted = random.random() < 0.3
-            text = f"{shown} {self.word('not') + ' ' if inverted else ''}{self.word('between')} {low}{space}{self.word('and')} {high}"
+            word = (self.word("not") + " " if inverted else "") + self.word("between")
+            text = f"{shown} {word} {low}{space}{self.word('and')} {high}"
 
             def between(record):
                 value = record[name]
@@ -346,7 +347,8 @@ class Builder:
             literals = [self.literal(kind) for _ in range(random.randint(1, 4))]
             inverted = random.random() < 0.4
             listed = ("," + random.choice(["", " "])).join(text for text, _ in literals)
-            text = f"{shown} {self.word('not') + space if inverted else ''}{self.word('in')}{random.choice(['', ' '])}({listed})"
+            word = (self.word("not") + space if inverted else "") + self.word("in")
+            text = f"{shown} {word}{random.choice(['', ' '])}({listed})"
             values = [value for _, value in literals]
 
             def among(record):
@@ -357,9 +359,10 @@ class Builder:
         sign = self.comparison(kind)
         other, other_of = self.side(kind)
         gap = random.choice(["", " "])
+        text = f"{shown}{gap}{sign}{gap}{other}"
         if random.random() < 0.3:
-            return f"{other}{gap}{TURNED.get(sign, sign)}{gap}{shown}", lambda record: compared(sign, record[name], other_of(record))
-        return f"{shown}{gap}{sign}{gap}{other}", lambda record: compared(sign, record[name], other_of(record))
+            text = f"{other}{gap}{TURNED.get(sign, sign)}{gap}{shown}"
+        return text, lambda record: compared(sign, record[name], other_of(record))
 
     def text_test(self, name, shown):
         random = self.random

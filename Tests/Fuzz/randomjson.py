@@ -1,7 +1,8 @@
 """Random JSON text: odd spellings of whatever the standard allows."""
 import json
 
-KEYS = ["id", "a", "b", "c", "A", "a_b", "a.b", "", "rowid", "é", "e\u0301", "key", "value", "$key", "select", 'q"q', "x y", "\0", "0"]
+KEYS = ["id", "a", "b", "c", "A", "a_b", "a.b", "", "rowid", "é", "e\u0301", "key", "value", "$key", "select", 'q"q', "x y"]
+KEYS += ["\0", "0"]
 STRINGS = ["", "a", "x" * 70, "é", "日本語", "\U0001f600", "\0", "a\0b", "\x1b[0m", "\u2028", "1", "1.0", "-0", "true", "null"]
 STRINGS += ["2024-02-29T10:00:00Z", "2024-02-29T10:00:00.123Z", "2024-02-29", "6ba7b810-9dad-11d1-80b4-00c04fd430c8", "{}", "[1]"]
 STRINGS += ["2024-02-29T10:00:00.1234Z", "2024-02-29T10:00:00+02:00", "6BA7B810-9DAD-11D1-80B4-00C04FD430C8", "0001-01-01T00:00:00Z"]

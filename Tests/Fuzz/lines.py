@@ -218,6 +218,12 @@ class Lines:
         self.is_broken = self.random.random() < 0.7
         first += [b'{"broken": }'] if self.is_broken else []
         lines = first + [self.line() for _ in range(self.random.choice([0, 5, 40, 40, 300]))]
+        if not self.is_broken and self.random.random() < 0.5:
+            # One that is broken among all that are not.
+            whole = self.record().encode("utf-8", "surrogatepass")
+            at = self.random.randrange(len(whole))
+            odd = self.random.choice([b"\x0c", b"\x0b", b"\x00", b"\xff", b"\x1f", b","])
+            lines.insert(self.random.randint(2, len(lines)), whole[:at] + odd + whole[at:])
         end = self.random.choice([b"\n", b"\n", b"\r\n"])
         text = b"".join(line + (end if self.random.random() < 0.95 else b"\n") for line in lines)
         # The last one is whole, and its end may be missing.

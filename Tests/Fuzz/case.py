@@ -1,6 +1,7 @@
 """A case: seeded random numbers, a folder of its own, and the command under test with what must hold of every run."""
 import os
 import random
+import re
 import resource
 import shlex
 import signal
@@ -10,6 +11,8 @@ import threading
 # README's table of exit codes. 70, a fault of the importer itself, is none that input may bring about.
 EXIT_CODES = {0, 64, 65, 66, 71, 73, 74, 75}
 MOST_SECONDS = 30
+# What makes a terminal do or show something else than the text says.
+UNSAFE = re.compile("[\\x00-\\x09\\x0b-\\x1f\\x7f-\\x9f\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069]")
 MOST_MEMORY = 600 << 20
 # So that a claim on the whole machine fails in the importer alone: address space, of which threads take much more than they use.
 MOST_ADDRESSES = 16 << 30
@@ -101,6 +104,9 @@ class Case:
             raise Found(f"ended by {signal.Signals(-result.code).name}: {result}")
         if result.code not in allowed:
             raise Found(f"not one of the exit codes {sorted(allowed)}: {result}")
+        unsafe = UNSAFE.search(result.messages.decode("utf-8", "replace"))
+        if unsafe:
+            raise Found(f"a message has {unsafe.group()!r}: {result}")
         if used.ru_maxrss * 1024 > MOST_MEMORY:
             raise Found(f"took {used.ru_maxrss / 1024:.0f} MiB of memory")
         return result

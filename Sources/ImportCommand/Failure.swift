@@ -41,6 +41,7 @@ struct Failure {
     private static func text(_ message: String, advice: String?) -> String {
         // A message is one line, an advice may have several.
         var lines = ["importer: " + message]
+        let advice = advice.map { CommandName.named(in: $0) }
         if let advice { lines += advice.split(separator: "\n", omittingEmptySubsequences: false).map { "  " + $0 } }
         return lines.map { TerminalText.escaped($0) + "\n" }.joined()
     }

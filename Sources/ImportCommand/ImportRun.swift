@@ -1,3 +1,4 @@
+import ImportModel
 import Importer
 
 /// What `import`, `resume` and `retry` have in common: run, show progress, report, say how to carry on.
@@ -19,7 +20,7 @@ struct ImportRun {
         let watch = WatchedRun(
             progress: pipeline.progress,
             interruption: pipeline.interruption,
-            mode: output.progress.progress,
+            mode: output.progress.mode,
             store: output.watch ? store : nil
         )
         let outcome: ImportPipeline.Outcome
@@ -44,9 +45,10 @@ struct ImportRun {
         }
         try reportFile?.write(outcome.report)
         if let warning = ReportText.warning(outcome.report) {
-            StandardError.write(message: warning, mode: output.progress.progress)
+            StandardError.write(message: warning, mode: output.progress.mode)
         }
         if output.json { return try print(JSONText.document(outcome.report)) }
+        guard !output.progress.quiet else { return }
         if outcome.wasAlreadyFinished { return try print(answer.text(outcome.report, store: store)) }
         let unfinished = (try? StoreInspection(store: store).unfinished()) ?? []
         try print(
@@ -100,9 +102,14 @@ private struct StoreLook {
 
 /// How this command was called, for texts that say what to type next.
 enum CommandName {
-    /// The path as it was typed, or `importer` where it was found on the search path.
+    /// The name or path as it was typed, as a shell takes it.
     static var text: String {
         let name = CommandLine.arguments.first ?? ""
-        return name.contains("/") && name.hasSuffix("/importer") ? TerminalText.shellQuoted(name) : "importer"
+        return name.isEmpty ? "importer" : name.shellQuoted
+    }
+
+    /// A text of the library with the commands that it names (`` `importer resume STORE` ``) as they are to be typed here.
+    static func named(in text: String, as command: String = Self.text) -> String {
+        text.replacing("`importer ", with: "`\(command) ")
     }
 }

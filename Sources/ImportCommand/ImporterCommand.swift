@@ -7,11 +7,11 @@ import Importer
 struct ImporterCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "importer",
-        abstract: "Imports large JSON into SQLite, in parallel, and carries on exactly where it was interrupted.",
+        abstract: "Imports large JSON into SQLite, in parallel, and resumes exactly where it was interrupted.",
         discussion: """
-            importer people.json --into people.sqlite   (Ctrl-C, and again: goes on)
+            importer people.json --into people.sqlite   (Ctrl-C, and again: resumes)
             importer status people.sqlite               (what is done, what is left)
-            importer rejects people.sqlite              (what was not taken, and why)
+            importer rejects people.sqlite              (rejected records, and why)
 
             SOURCE is a path, or - for standard input. Arrays, NDJSON, concatenated values and documents with \
             records inside are told apart by themselves; gzip, zstd, xz, bzip2, zip and tar are decompressed.
@@ -37,7 +37,9 @@ struct ImporterCommand: ParsableCommand {
 
     /// Parses, runs, says what went wrong, and returns the exit code.
     static func run(_ arguments: [String]) -> Int32 {
-        if let problem = ArgumentCheck.problem(arguments, commands: commandNames) { return usageError(problem) }
+        if let problem = ArgumentCheck.problem(arguments, commands: commandNames) {
+            return usageError(problem, arguments)
+        }
         var command: any ParsableCommand
         do {
             guard !arguments.isEmpty else {
@@ -46,7 +48,7 @@ struct ImporterCommand: ParsableCommand {
             }
             command = try parseAsRoot(arguments)
         } catch {
-            return report(parsing: error)
+            return report(parsing: error, arguments)
         }
         do {
             try command.run()
@@ -54,7 +56,7 @@ struct ImporterCommand: ParsableCommand {
         } catch {
             // Help is a command that ends with an error of success.
             let isParsers = [ExitCode.success, .validationFailure].contains(exitCode(for: error))
-            return isParsers && !(error is ExitCode) ? report(parsing: error) : Failure(error).report()
+            return isParsers && !(error is ExitCode) ? report(parsing: error, arguments) : Failure(error).report()
         }
     }
 
@@ -62,7 +64,7 @@ struct ImporterCommand: ParsableCommand {
     static var commandNames: [String] { configuration.subcommands.compactMap { $0.configuration.commandName } }
 
     /// Help and version that were asked for go to standard output; everything else is a usage error.
-    private static func report(parsing error: any Error) -> Int32 {
+    private static func report(parsing error: any Error, _ arguments: [String]) -> Int32 {
         let text = fullMessage(for: error, columns: StandardError.helpColumns)
         guard exitCode(for: error) != .success else {
             do {
@@ -74,10 +76,17 @@ struct ImporterCommand: ParsableCommand {
         }
         let prefix = "Error: "
         let message = text.hasPrefix(prefix) ? String(text.dropFirst(prefix.count)) : text
-        return usageError(message)
+        return usageError(message, arguments)
     }
 
-    private static func usageError(_ message: String) -> Int32 {
+    private static func usageError(_ message: String, _ arguments: [String]) -> Int32 {
+        // The parser's messages have several lines; a line break in an argument is not to make one more.
+        var message = message
+        for argument in arguments.flatMap({ [$0, $0.split(separator: "=", maxSplits: 1).last.map(String.init) ?? ""] })
+        where argument.contains("\n") {
+            message = message.replacing(argument, with: TerminalText.escaped(argument))
+        }
+        message = message.replacing("See 'importer ", with: "See '\(CommandName.text) ")
         StandardError.write("importer: error: " + TerminalText.escaped(message, keepingLineBreaks: true) + "\n")
         return ImportError.Code.usage.rawValue
     }

@@ -270,7 +270,7 @@ public final class ImportPipeline: Sendable {
         do throws(ModelError) {
             try model?.check(transformers: transformers)
         } catch {
-            throw ImportError(.badInput, "the model is not as it should be; nothing was written", advice: "\(error)")
+            throw ImportError(.badInput, "the model is not valid; nothing was written", advice: "\(error)")
         }
     }
 

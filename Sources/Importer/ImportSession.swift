@@ -319,7 +319,8 @@ final class ImportSession {
             throw error
         }
         progress.update { progress in
-            progress.messages += inferred.notices
+            let sources = job.sources.map { $0.description.path ?? $0.description.name }
+            progress.messages += InferenceNotice.shortened(inferred.notices, sources: sources)
         }
         do {
             if fault == nil { try StoreIndexes(wanted: options.indexes).check(inferred.model) }

@@ -144,7 +144,7 @@ struct ErrorTests {
             "`price.net`: 1 number with more digits than double holds, which would be lost, first at byte \(offset)"
         #expect(result.outputText.contains("\n  \(line) of \(source)\n"))
         let reject = try runImporter("rejects", store).outputText
-        #expect(reject.contains("price.net: lossy, expected double, found number with more digits"))
+        #expect(reject.contains("price.net: double: number with more digits than double holds would be lost"))
         #expect(reject.contains("(byte \(offset))"))
         // It is part of what the result depends on.
         let other = try runImporter(source, "--into", store, "--model", model, "--lossless", "--on-error", "stop")

@@ -20,8 +20,8 @@ struct FailureTests {
     }
 
     @Test func anInterruptionIsNoError() {
-        let failure = Failure(ImportError(.interrupted, "interrupted", advice: "To carry on:  importer resume s"))
-        #expect(failure.text == "importer: interrupted\n  To carry on:  importer resume s\n")
+        let failure = Failure(ImportError(.interrupted, "interrupted", advice: "To resume:  importer resume s"))
+        #expect(failure.text == "importer: interrupted\n  To resume:  importer resume s\n")
     }
 
     @Test func aReaderThatHadEnoughIsNoError() {

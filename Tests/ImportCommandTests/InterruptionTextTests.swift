@@ -31,7 +31,7 @@ struct InterruptionTextTests {
         #expect(
             text(.inferring, report: try Samples.report()) == """
                 interrupted while inferring the model; nothing is committed yet, 53,423 records are cut
-                To carry on:  importer resume s.sqlite
+                To resume:  importer resume s.sqlite
                 """
         )
         let resumed = text(.inferring, report: try Samples.report()) { $0.resumedRecords = 1 }
@@ -42,14 +42,14 @@ struct InterruptionTextTests {
         #expect(
             text(.importing, report: try Samples.report()) == """
                 interrupted; 53,000 records committed to s.sqlite
-                To carry on:  importer resume s.sqlite
+                To resume:  importer resume s.sqlite
                 """
         )
     }
 
     @Test func whereNothingWasBegunThereIsNothingToResume() throws {
         let text = text(.starting)
-        #expect(text == "interrupted before anything was begun\nRun the same command again to begin.")
+        #expect(text == "interrupted before the first record\nRun the same command again to begin.")
         #expect(!self.text(.starting, isPiped: true).contains("resume"))
         // The job was there and its sources were being checked.
         let report = try Samples.report(#"{"records_read": 12}"#)

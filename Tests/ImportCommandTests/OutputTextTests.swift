@@ -1,4 +1,5 @@
 import Foundation
+import ImportModel
 import Testing
 
 @testable import ImportCommand
@@ -27,7 +28,7 @@ struct OutputTextTests {
             text.hasPrefix("The import of people.json into my people.sqlite was interrupted after 315 kB, in 0.50 s")
         )
         #expect(text.contains("; 1 more chunk is cut\n"))
-        #expect(text.contains("To carry on:  importer resume 'my people.sqlite'\n"))
+        #expect(text.contains("To resume:  importer resume 'my people.sqlite'\n"))
         let piped = try Samples.report(#"{"state": "failed", "sources": ["-"]}"#)
         #expect(ReportText.text(piped, store: "s", command: "importer").contains("… | importer resume s\n"))
     }
@@ -62,7 +63,7 @@ struct OutputTextTests {
                   job 1  a: interrupted after 12,400 records
                   job 2  b: stopped after 1,000 records
 
-                To carry on:  importer resume s  (one at a time, the newest first)
+                To resume:  importer resume s  (one at a time, the newest first)
 
                 """
             )
@@ -70,7 +71,7 @@ struct OutputTextTests {
         let open = ReportText.text(second, unfinished: [first, second], store: "s", command: "importer")
         #expect(open.contains("\nNot finished either\n  job 1  a: interrupted after 12,400 records\n"))
         #expect(!open.contains("job 2"))
-        #expect(open.ranges(of: "To carry on").count == 1)
+        #expect(open.ranges(of: "To resume").count == 1)
         let alone = ReportText.text(first, unfinished: [first], store: "s", command: "importer")
         #expect(!alone.contains("Not finished"))
     }
@@ -147,9 +148,9 @@ struct OutputTextTests {
                 "`a`: 3 numbers with a fraction where an integer32 was expected"
             ),
             (line("notAnObject", "object", "array", 1, ""), "`$`: 1 array where an object was expected"),
-            (line("malformed", "a JSON value", "something else", 1, ""), "`$`: 1 record that is no JSON"),
-            (line("malformed", "a JSON value", "something else", 2, ""), "`$`: 2 records that are no JSON"),
-            (line("invalidUTF8", "UTF-8", "other bytes", 2, ""), "`$`: 2 records that are no UTF-8"),
+            (line("malformed", "a JSON value", "something else", 1, ""), "`$`: 1 record that is not JSON"),
+            (line("malformed", "a JSON value", "something else", 2, ""), "`$`: 2 records that are not JSON"),
+            (line("invalidUTF8", "UTF-8", "other bytes", 2, ""), "`$`: 2 records that are not UTF-8"),
             (
                 line("recordTooLarge", "at most 2000 bytes", "more", 2, ""),
                 "`$`: 2 records that are too large (at most 2000 bytes are allowed)"
@@ -201,8 +202,8 @@ struct OutputTextTests {
             return String(PlanText.text(plan, job: job).prefix { $0 != "\n" })
         }
         let job = try Samples.report(#"{"state": "interrupted"}"#)
-        #expect(text(.restart, job) == "Would take back 1,000 committed records in s and begin anew")
-        #expect(text(.resume, job) == "Would carry on with the interrupted import into s, after 1,000 records (315 kB)")
+        #expect(text(.restart, job) == "Would take back 1,000 committed records in s and restart")
+        #expect(text(.resume, job) == "Would resume the interrupted import into s, after 1,000 records (315 kB)")
         #expect(text(.begin, nil) == "Would import into s")
     }
 
@@ -288,7 +289,7 @@ struct OutputTextTests {
         #expect(
             text == """
                 #7  open  people.json at byte 4,096, record 1,234, people
-                    address.city: wrongKind, expected string, found object (byte 4,100)
+                    address.city: expected string, found object (byte 4,100)
 
                 """
         )
@@ -310,10 +311,11 @@ struct OutputTextTests {
     @Test(
         arguments: [
             ("people.sqlite", "people.sqlite"), ("-x", "./-x"), ("a b", "'a b'"), ("it's", #"'it'\''s'"#),
-            ("$(rm)", "'$(rm)'"), ("", "''"), ("é", "é"),
+            ("$(rm)", "'$(rm)'"), ("", "''"), ("é", "é"), ("a\nb", #"$'a\nb'"#),
+            ("it's\u{1B}[2J\u{202E}\\", #"$'it\'s\033[2J\342\200\256\\'"#), ("-\t", #"$'./-\t'"#),
         ])
     func pathsCanBePastedIntoAShell(path: String, quoted: String) {
-        #expect(TerminalText.shellQuoted(path) == quoted)
+        #expect(path.shellQuoted == quoted)
     }
 
     @Test(

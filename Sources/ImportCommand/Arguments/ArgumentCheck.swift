@@ -20,7 +20,9 @@ enum ArgumentCheck {
             }
             if argument == "--" { return nil }
             defer { previous = argument }
-            guard argument.hasPrefix("-"), !argument.hasPrefix("--"), argument != "-", argument != "-h" else {
+            guard argument.hasPrefix("-"), !argument.hasPrefix("--"), argument != "-", argument != "-h",
+                argument != "-q"
+            else {
                 continue
             }
             if Double(argument) != nil, let previous, previous.hasPrefix("--") {

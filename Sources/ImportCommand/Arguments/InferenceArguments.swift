@@ -53,7 +53,7 @@ struct InferenceArguments: ParsableArguments {
 
     private static func typedName(_ text: String) throws -> TypedName {
         guard let colon = text.lastIndex(of: ":"), colon > text.startIndex else {
-            throw ValidationError("'\(text)' is no NAME:TYPE")
+            throw ValidationError("'\(text)' is not NAME:TYPE")
         }
         let name = text[text.index(after: colon)...]
         guard let type = AttributeType(rawValue: String(name)) else {

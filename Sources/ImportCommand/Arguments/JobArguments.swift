@@ -81,18 +81,30 @@ struct JobArguments: ParsableArguments {
             return try ModelDescription(parsing: bytes)
         } catch {
             // One line per mistake.
-            throw ImportError(.badInput, "\(path) is not a model file as it should be", advice: "\(error)")
+            throw ImportError(.badInput, "\(path) is not a valid model file", advice: "\(error)")
         }
     }
 
-    /// - Throws: `ImportError` when the file cannot be read.
+    /// A larger model than this is not a model, in bytes.
+    private static let mostModelBytes = 64 << 20
+
+    /// The bytes of a file or a pipe.
+    ///
+    /// - Throws: `ImportError` when it cannot be read, or is too large.
     static func modelFile(_ path: String) throws -> [UInt8] {
+        let bytes: Data
         do {
-            return [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+            let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
+            defer { try? file.close() }
+            bytes = try file.read(upToCount: mostModelBytes + 1) ?? Data()
         } catch {
             let reason = FileManager.default.fileExists(atPath: path) ? "cannot be read" : "does not exist"
             throw ImportError(.noInput, "the model file \(path) \(reason)")
         }
+        guard bytes.count <= mostModelBytes else {
+            throw ImportError(.badInput, "\(path) is not a model file: it is larger than 64 MiB")
+        }
+        return [UInt8](bytes)
     }
 }
 
@@ -103,8 +115,8 @@ extension ErrorPolicy: ExpressibleByArgument {}
 struct ShapeArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Entity of the records of a source with one record path.",
-            discussion: "Default: the file's name. Must be given for several sources and for standard input.",
+            "Entity (and table) of the records of sources with one record path.",
+            discussion: "Default: each file's name. Must be given for standard input.",
             valueName: "name"
         )
     )
@@ -112,7 +124,7 @@ struct ShapeArguments: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Where records stand: '$', '$[*]', '$.items[*]', '$.users.*'. May be repeated.",
+            "Where records are: '$', '$[*]', '$.items[*]', '$.users.*'. May be repeated.",
             discussion: "Default: found in the first MiB and printed.",
             valueName: "path"
         ),
@@ -175,7 +187,7 @@ struct ShapeArguments: ParsableArguments {
         do {
             return try RecordPath(text)
         } catch {
-            throw ValidationError("'\(text)' is no record path: \(error). Examples: $  $[*]  $.items[*]  $.users.*")
+            throw ValidationError("'\(text)' is not a record path: \(error). Examples: $  $[*]  $.items[*]  $.users.*")
         }
     }
 }

@@ -31,4 +31,10 @@ struct ProgressArguments: ParsableArguments {
         )
     )
     var progress = ProgressMode.auto
+
+    @Flag(name: .shortAndLong, help: "Print errors only: no progress, no notices, no summary.")
+    var quiet = false
+
+    /// How progress and messages are shown.
+    var mode: ProgressMode { quiet ? .quiet : progress }
 }

@@ -39,10 +39,12 @@ enum ErrorGroupText {
         case .missingValue: return "missing in \(NumberText.counted(group.count, "record"))"
         case .duplicateIdentifier:
             return NumberText.counted(group.count, "record") + " whose identifier is there already"
+        case .constraintViolation where group.found.contains(RecordError.constraintFailed):
+            return NumberText.counted(group.count, "record") + ", " + group.found
         case .constraintViolation:
             return NumberText.counted(group.count, "record") + " that the table refuses (expected \(group.expected))"
-        case .malformed where group.keyPath.isEmpty: return records("no JSON")
-        case .invalidUTF8 where group.keyPath.isEmpty: return records("no UTF-8")
+        case .malformed where group.keyPath.isEmpty: return records("not JSON")
+        case .invalidUTF8 where group.keyPath.isEmpty: return records("not UTF-8")
         case .recordTooLarge: return records("too large") + " (\(group.expected) are allowed)"
         case .recordTooDeep: return records("nested too deeply") + " (\(group.expected) are allowed)"
         case .outOfRange: return "\(found) out of the range of \(group.expected)"

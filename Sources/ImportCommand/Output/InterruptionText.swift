@@ -1,3 +1,4 @@
+import ImportModel
 import Importer
 
 /// What an interrupted import says: what is committed, and how to carry on.
@@ -23,16 +24,16 @@ enum InterruptionText {
         if snapshot.phase == .starting, report == nil {
             return ImportError(
                 error.code,
-                "\(error.message) before anything was begun",
+                "\(error.message) before the first record",
                 advice: isPiped ? "Pipe the stream in again to begin." : "Run the same command again to begin."
             )
         }
-        let resume = "\(command) resume \(TerminalText.shellQuoted(store))"
+        let resume = "\(command) resume \(store.shellQuoted)"
         return ImportError(
             error.code,
             "\(error.message)\(state(snapshot, report: report, store: store))",
             advice: isPiped
-                ? "To carry on, pipe the same stream in again:  … | \(resume)" : "To carry on:  \(resume)"
+                ? "To resume, pipe the same stream in again:  … | \(resume)" : "To resume:  \(resume)"
         )
     }
 

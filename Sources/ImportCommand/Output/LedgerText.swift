@@ -17,7 +17,7 @@ extension LedgerKind {
         case .subMillisecondLost: "microseconds lost"
         case .leapSecond: "leap second moved"
         case .minimumDate: "date that means none made null"
-        case .respelled: "spelled anew"
+        case .respelled: "respelled"
         case .transformed: "transformed"
         case .duplicateKey: "key given twice"
         case .loneSurrogate: "lone surrogate replaced"

@@ -8,8 +8,8 @@ enum PlanText {
         let action =
             switch plan.action {
             case .begin: "Would import into \(store)"
-            case .resume: "Would carry on with the interrupted import into \(store)" + place(job)
-            case .restart: "Would take back \(committed(job)) in \(store) and begin anew"
+            case .resume: "Would resume the interrupted import into \(store)" + place(job)
+            case .restart: "Would take back \(committed(job)) in \(store) and restart"
             case .nothing: "Nothing to do: \(store) has it all already (--again imports it once more)"
             }
         var lines = [action]

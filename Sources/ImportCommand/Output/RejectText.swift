@@ -14,13 +14,40 @@ enum RejectText {
         ]
         lines += reject.errors.map { error in
             let place = error.keyPath.isEmpty ? "$" : error.keyPath
+            let value = showsRecord ? value(of: error, in: reject) : nil
             return TerminalText.escaped(
-                "    \(place): \(error.code.rawValue), expected \(error.expected), found \(error.found)"
-                    + " (byte \(NumberText.grouped(error.byteOffset)))"
+                "    \(place): \(error.words(value: value)) (byte \(NumberText.grouped(error.byteOffset)))"
             )
         }
         if showsRecord { lines.append("    " + TerminalText.excerpt(reject.record, columns: columns - 4)) }
         return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// The number, text or literal that an error is about; nil where it is no such value, or a long one.
+    private static func value(of error: RecordError, in reject: StoreInspection.Reject) -> String? {
+        let offset = error.byteOffset.subtractingReportingOverflow(reject.byteOffset)
+        guard !offset.overflow, offset.partialValue > 0, let start = Int(exactly: offset.partialValue),
+            start < reject.record.count
+        else { return nil }
+        let rest = reject.record[start...].prefix(columns / 2)
+        let isText = rest.first == UInt8(ascii: "\"")
+        var isEscaped = false
+        let end = rest.dropFirst().firstIndex { byte in
+            defer { isEscaped = byte == UInt8(ascii: "\\") && !isEscaped }
+            return isText ? byte == UInt8(ascii: "\"") && !isEscaped : !isInToken(byte)
+        }
+        guard let end, isText || rest.first.map(isInToken) == true else { return nil }
+        return String(validating: isText ? rest[start...end] : rest[start..<end], as: UTF8.self)
+    }
+
+    /// Whether a number or a literal can have it.
+    private static func isInToken(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "E"),
+            UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."):
+            true
+        default: false
+        }
     }
 }
 

@@ -12,7 +12,7 @@ enum ReportText {
         store: String,
         command: String
     ) -> String {
-        let quoted = TerminalText.escaped(TerminalText.shellQuoted(store))
+        let quoted = store.shellQuoted
         var lines = [headline(report, store: store)]
         lines += table(counts(of: report))
         lines += entities(report)
@@ -20,13 +20,13 @@ enum ReportText {
         lines += ledger(report)
         // That it was interrupted is said in the first line.
         if let message = report.message, report.state == .failed {
-            lines += ["", TerminalText.escaped(message, keepingLineBreaks: true)]
+            lines += ["", TerminalText.escaped(message)]
         }
         var advice: [String] = []
         if report.rejected > 0 { advice.append("What was not taken, and why:  \(command) rejects \(quoted)") }
         if report.state == .interrupted || report.state == .failed {
             let pipe = report.sources.contains("-") ? "pipe the same stream in again:  … | " : " "
-            advice.append("To carry on: \(pipe)\(command) resume \(quoted)")
+            advice.append("To resume: \(pipe)\(command) resume \(quoted)")
         }
         if !advice.isEmpty { lines += [""] + advice }
         lines += UnfinishedText.lines(unfinished, besides: report, resume: "\(command) resume \(quoted)")
@@ -44,7 +44,7 @@ enum ReportText {
     /// The answer to a resume where nothing is interrupted.
     static func nothingToResume(_ report: ImportReport, store: String) -> String {
         "\(TerminalText.escaped(store)) has all of \(sources(report)) "
-            + "(\(NumberText.counted(report.recordsRead, "record"))): there was nothing to carry on with.\n"
+            + "(\(NumberText.counted(report.recordsRead, "record"))): there is nothing to resume.\n"
     }
 
     /// The answer to a retry of a file that was retried already.
@@ -112,7 +112,7 @@ enum ReportText {
     }
 
     /// Zeros are left out, but never so that the sum could be doubted: what was read, inserted and rejected stays.
-    private static func counts(of report: ImportReport) -> [(String, Int64)] {
+    static func counts(of report: ImportReport) -> [(String, Int64)] {
         let all: [(name: String, count: Int64, isOptional: Bool)] = [
             ("read", report.recordsRead, false), ("inserted", report.inserted, false),
             ("updated", report.updated, true), ("unchanged", report.unchanged, true),
@@ -135,13 +135,13 @@ enum ReportText {
         return ["", "Entities"] + aligned(rows)
     }
 
-    private static func errors(_ report: ImportReport) -> [String] {
+    static func errors(_ report: ImportReport) -> [String] {
         guard !report.errors.isEmpty else { return [] }
         let lines = ErrorGroupText.lines(report.errors, namesEntity: report.entities.count > 1)
         return ["", "What did not fit"] + lines.map { "  " + $0 }
     }
 
-    private static func ledger(_ report: ImportReport) -> [String] {
+    static func ledger(_ report: ImportReport) -> [String] {
         var rows: [(String, String)] = []
         for (entity, attributes) in report.ledger.sorted(by: { $0.key < $1.key }) {
             for (attribute, kinds) in attributes.sorted(by: { $0.key < $1.key }) {
@@ -158,7 +158,7 @@ enum ReportText {
         return ["", "Changed or left out on the way in"] + aligned(Array(shown)) + more
     }
 
-    private static func table(_ rows: [(String, Int64)]) -> [String] {
+    static func table(_ rows: [(String, Int64)]) -> [String] {
         let numbers = rows.map { NumberText.grouped($0.1) }
         let width = numbers.map(\.count).max() ?? 0
         return zip(rows, numbers).map { row, number in

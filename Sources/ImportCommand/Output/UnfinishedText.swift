@@ -10,7 +10,7 @@ enum UnfinishedText {
         let rows = others.map { "  job \($0.job)  \(ReportText.sources($0)): \(standing($0))" }
         let advice =
             isAlone
-            ? "To carry on:  \(resume)" + (others.count > 1 ? "  (one at a time, the newest first)" : "")
+            ? "To resume:  \(resume)" + (others.count > 1 ? "  (one at a time, the newest first)" : "")
             : "`resume` takes one at a time, the newest first."
         return ["", isAlone ? "Not finished" : "Not finished either"] + rows + ["", advice]
     }

@@ -65,10 +65,12 @@ struct ProgressDisplay {
         case .json:
             let isNews = isLast || snapshot != lastSnapshot
             lastSnapshot = snapshot
-            let lines = messages.compactMap { try? ProgressLine.json(message: $0) }
+            let lines = messages.compactMap { try? ProgressLine.json(message: CommandName.named(in: $0)) }
             return lines.joined() + (isNews ? (try? ProgressLine.json(frame)) ?? "" : "")
         case .none:
             return Self.prefixed(messages)
+        case .quiet:
+            return ""
         }
     }
 
@@ -134,6 +136,6 @@ struct ProgressDisplay {
 
     private static func prefixed(_ messages: [String]) -> String {
         // A message is one line; a line break can only be part of a name.
-        messages.map { "importer: " + TerminalText.escaped($0) + "\n" }.joined()
+        messages.map { "importer: " + TerminalText.escaped(CommandName.named(in: $0)) + "\n" }.joined()
     }
 }

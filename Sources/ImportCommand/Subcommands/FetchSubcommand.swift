@@ -99,7 +99,7 @@ struct FetchSubcommand: ParsableCommand {
         let entity = try reader.entity(named: entity)
         if printModel {
             let model = ModelDescription(entities: [entity.readingBack])
-            return try StandardOutput.write(model.encoded())
+            return try StandardOutput.write(TerminalText.escapedInJSON(model.encoded()))
         }
         let request = FetchRequest(
             entity: entity.name,

@@ -9,9 +9,8 @@ struct ImportSubcommand: ParsableCommand {
         commandName: "import",
         abstract: "Import JSON into a SQLite store.",
         discussion: """
-            Running it again with the same sources and store after an interruption carries on where it stopped. \
-            On a finished import it says so and changes nothing; with other sources it is a new job into the same \
-            store.
+            After an interruption, the same command resumes the import where it stopped. After a finished import it \
+            says so and changes nothing; with other sources it is a new import into the same store.
 
             EXAMPLES
               importer people.json --into people.sqlite
@@ -36,7 +35,7 @@ struct ImportSubcommand: ParsableCommand {
     @Flag(help: "Import sources that this store has already finished once more, as a new job.")
     var again = false
 
-    @Flag(help: "Begin an interrupted job anew: rows that it inserted go, merges that it made stay.")
+    @Flag(help: "Restart an interrupted import: rows that it inserted are removed, merges that it made stay.")
     var restart = false
 
     @Flag(help: "Print the plan and change nothing.")
@@ -59,7 +58,7 @@ struct ImportSubcommand: ParsableCommand {
         for source in repeatedSources {
             StandardError.write(
                 message: "\(source) is given more than once: its records are imported each time",
-                mode: output.progress.progress
+                mode: output.progress.mode
             )
         }
         if dryRun {

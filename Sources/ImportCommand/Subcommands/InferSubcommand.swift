@@ -41,7 +41,7 @@ struct InferSubcommand: ParsableCommand {
     func run() throws {
         var job = shape.options
         inference.apply(to: &job)
-        let watch = WatchedRun(mode: progress.progress, purpose: .inferring)
+        let watch = WatchedRun(mode: progress.mode, purpose: .inferring)
         let model = try watch.perform {
             try ImportPipeline.infer(
                 sources: sources,
@@ -52,13 +52,14 @@ struct InferSubcommand: ParsableCommand {
             )
         }
         // The order of a model's attributes is the order of the columns: the text is not parsed and written again.
-        let text = model.text.hasSuffix("\n") ? model.text : model.text + "\n"
-        if json {
+        let json = TerminalText.escapedInJSON(model.text)
+        let text = json.hasSuffix("\n") ? json : json + "\n"
+        if self.json {
             return try StandardOutput.write("{\"notices\":\(JSONText.line(model.notices)),\"model\":\(text)}\n")
         }
         try StandardOutput.write(text)
         for notice in model.notices {
-            StandardError.write("importer: " + TerminalText.escaped(notice) + "\n")
+            StandardError.write(message: notice, mode: progress.mode)
         }
     }
 }

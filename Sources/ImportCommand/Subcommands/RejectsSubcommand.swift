@@ -1,4 +1,5 @@
 import ArgumentParser
+import ImportModel
 import Importer
 
 /// Lists or exports what was not taken.
@@ -7,12 +8,12 @@ import Importer
 struct RejectsSubcommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rejects",
-        abstract: "List the records that were not taken, and why, or export them to be repaired.",
+        abstract: "List rejected records with their errors, or export them to be repaired.",
         discussion: """
             Values are not printed unless asked for.
 
             --to writes a line of JSON for each open reject: its number, its place, its errors, and under "record" \
-            the record as it was (as a string where it is no JSON). Edit the records, leave out the lines that you \
+            the record as it was (as a string where it is not JSON). Edit the records, leave out the lines that you \
             give up, and import them with `importer retry`. Repaired rejects are listed with --all.
 
             EXAMPLES
@@ -102,8 +103,8 @@ struct RejectsSubcommand: ParsableCommand {
         StandardError.write(message: message, mode: .lines)
         if let to, to != "-", !raw, export.rejects > 0 {
             StandardError.write(
-                "  Edit the records, then:  \(CommandName.text) retry \(TerminalText.shellQuoted(store)) "
-                    + "\(TerminalText.shellQuoted(to))\n"
+                "  Edit the records, then:  \(CommandName.text) retry \(store.shellQuoted) "
+                    + "\(to.shellQuoted)\n"
             )
         }
     }

@@ -1,16 +1,16 @@
 import ArgumentParser
 import Importer
 
-/// Carries on.
+/// Resumes.
 ///
 /// `importer resume STORE`
 struct ResumeSubcommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "resume",
-        abstract: "Carry on with an interrupted import.",
+        abstract: "Resume an interrupted import.",
         discussion: """
-            Sources and job options are those that the store has kept. An import of standard input goes on when the \
-            same stream is piped in again.
+            Sources and job options are those kept in the store. To resume an import of standard input, pipe the same \
+            stream in again.
 
             EXAMPLES
               importer resume people.sqlite
@@ -32,8 +32,8 @@ struct ResumeSubcommand: ParsableCommand {
         if let job, unfinished.count > 1 {
             StandardError.write(
                 message:
-                    "carrying on with \(ReportText.sources(job)), the newest of \(unfinished.count) unfinished imports",
-                mode: output.progress.progress
+                    "resuming the import of \(ReportText.sources(job)), the newest of \(unfinished.count) unfinished imports",
+                mode: output.progress.mode
             )
         }
         let others = runArguments.chunks.map { [(role: "the chunk directory", path: $0)] } ?? []

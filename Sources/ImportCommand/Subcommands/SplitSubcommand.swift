@@ -10,8 +10,8 @@ struct SplitSubcommand: ParsableCommand {
         abstract: "Only cut numbered chunks, one record per line.",
         discussion: """
             Writes chunk-000001.ndjson, chunk-000002.ndjson, … and manifest.ndjson, which says where in the source \
-            each record stood. `importer import DIR --into STORE` takes them. The same command carries on with a \
-            split that was interrupted.
+            each record is. `importer import DIR --into STORE` imports them. The same command resumes a split that \
+            was interrupted.
 
             EXAMPLES
               importer split people.json --to people.chunks
@@ -41,7 +41,7 @@ struct SplitSubcommand: ParsableCommand {
     }
 
     func run() throws {
-        let watch = WatchedRun(mode: progress.progress, purpose: .splitting)
+        let watch = WatchedRun(mode: progress.mode, purpose: .splitting)
         let summary: SplitSummary
         do {
             summary = try watch.perform {
@@ -57,11 +57,11 @@ struct SplitSubcommand: ParsableCommand {
         } catch let error as ImportError where error.isInterruption && error.advice == nil {
             throw ImportError(
                 error.code,
-                "\(error.message); the sealed chunks in \(to) are whole",
-                advice: "To carry on, run the same command again."
+                "\(error.message); the finished chunks in \(to) are complete",
+                advice: "To resume, run the same command again."
             )
         }
         if json { return try StandardOutput.write(json: summary) }
-        try StandardOutput.write(SplitText.text(summary))
+        if !progress.quiet { try StandardOutput.write(SplitText.text(summary)) }
     }
 }

@@ -7,8 +7,8 @@ public struct ModelError: Error, Sendable, Hashable, CustomStringConvertible {
         /// What is wrong there.
         public let message: String
 
-        /// The place and what is wrong there, for a person.
-        public var description: String { "\(path): \(message)" }
+        /// The place and what is wrong there, for a person, on one line with control characters escaped.
+        public var description: String { "\(path): \(message)".printable }
     }
 
     /// In the file's order; never empty.

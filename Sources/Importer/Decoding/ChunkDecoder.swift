@@ -70,7 +70,7 @@ final class ChunkDecoder {
             throw ImportError(
                 .badInput,
                 "\(source): has changed before the place where the import stopped",
-                advice: "Give the source as it was, or begin anew with --restart."
+                advice: "Give the source as it was, or restart the import with --restart."
             )
         }
     }

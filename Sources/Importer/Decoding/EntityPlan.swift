@@ -157,7 +157,7 @@ final class EntityPlan {
             throw ImportError(
                 .badInput,
                 "\(entity.name).\(attribute.name): \(error)",
-                advice: "importer model check FILE names all mistakes of a model file."
+                advice: "`importer model check FILE` names all mistakes of a model file."
             )
         }
     }

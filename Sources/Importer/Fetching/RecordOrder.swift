@@ -129,7 +129,7 @@ extension ImportError {
         self.init(
             .usage,
             "\(entity.name) has no attribute \(name)" + (near.map { "; did you mean \($0)?" } ?? ""),
-            advice: "It has: \(names.joined(separator: ", "))."
+            advice: "It has: \(names.joined(separator: ", ").printable)."
         )
     }
 }

@@ -106,6 +106,8 @@ struct RecordWriter {
         }
     }
 
+    /// The field as it is: CSV has no escapes, and programs read it.
+    ///
     /// Quotes where there must be quotes (RFC 4180), and around what is empty, to tell it from null.
     private static func appendField(_ field: [UInt8], to output: inout [UInt8]) {
         let quote = UInt8(ascii: "\"")
@@ -121,7 +123,8 @@ struct RecordWriter {
         output.append(quote)
     }
 
-    /// Escapes what Markdown would take for a mark, and what a terminal would take for a command.
+    /// Escapes what Markdown would take for a mark, and what a terminal would take for a command or that changes how text
+    /// reads.
     private static func appendMarkdown(_ field: [UInt8], to output: inout [UInt8]) {
         for scalar in String(decoding: field, as: UTF8.self).unicodeScalars {
             switch scalar {
@@ -132,7 +135,7 @@ struct RecordWriter {
             case "\n": output.append(contentsOf: "<br>".utf8)
             case "\r": break
             default:
-                if scalar.value < 0x20 || (0x7F..<0xA0).contains(scalar.value) {
+                if scalar.isUnprintable {
                     output.append(contentsOf: "\\\\u{\(String(scalar.value, radix: 16, uppercase: true))}".utf8)
                 } else {
                     output.append(contentsOf: String(scalar).utf8)

@@ -87,7 +87,7 @@ public final class StoreReader: Sendable {
             "\(store): has no entity \(name)" + (near.map { "; did you mean \($0)?" } ?? ""),
             advice: entities.isEmpty
                 ? "Nothing is imported yet."
-                : "It has: \(entities.map(\.name).joined(separator: ", "))."
+                : "It has: \(entities.map(\.name).joined(separator: ", ").printable)."
         )
     }
 

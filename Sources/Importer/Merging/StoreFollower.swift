@@ -71,7 +71,7 @@ public final class StoreFollower: Sendable {
             throw ImportError(
                 .noInput,
                 "\(state.opened.name): is another store than the one that was followed",
-                advice: "Follow it anew, without the position of the other one."
+                advice: "Follow it from the beginning, without the position of the other one."
             )
         }
     }

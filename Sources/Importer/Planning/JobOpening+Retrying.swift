@@ -58,7 +58,7 @@ extension JobOpening {
         ImportError(
             .usage,
             "\(store): the interrupted retry was begun with another --model",
-            advice: "Finish it with `importer resume \(store)`."
+            advice: "Finish it with `importer resume \(store.shellQuoted)`."
         )
     }
 

@@ -47,14 +47,14 @@ struct JobOpening {
                 throw ImportError(
                     .usage,
                     "\(store): the import of these sources is interrupted, not finished",
-                    advice: "Leave --again out to carry on with it, or begin it anew with --restart."
+                    advice: "Leave --again out to resume it, or give --restart in its place."
                 )
             }
             guard run.restart else { return try resume(open, given) }
             guard open.id == jobs.last?.id else {
                 throw ImportError(
                     .usage,
-                    "\(store): another import has run since the one that is to begin anew",
+                    "\(store): another import has run since the one that is to be restarted",
                     advice: "Finish it with the same command without --restart."
                 )
             }
@@ -76,7 +76,7 @@ struct JobOpening {
             throw ImportError(
                 .usage,
                 "\(store): the interrupted import was begun with another \(differences.joined(separator: ", "))",
-                advice: "Carry on with `importer resume \(store)`, or begin anew with --restart."
+                advice: "Resume it with `importer resume \(store.shellQuoted)`, or restart it with --restart."
             )
         }
         return try resumed(job)
@@ -129,9 +129,11 @@ struct JobOpening {
     ) throws -> Decision {
         if let model = options.model { try StoreIndexes(wanted: run.indexes).check(model) }
         if let chunks {
+            let sources = try planner.plan(chunks)
+            try sayTables(of: sources, database)
             let job = StoredJob(
                 options: .init(options, takesChunks: true),
-                sources: try planner.plan(chunks),
+                sources: sources,
                 model: options.model,
                 chunkDirectory: chunks.directory.path
             )
@@ -140,6 +142,7 @@ struct JobOpening {
         let plan = try planner.plan(arguments)
         try checkStream(plan.sources, jobs)
         try checkTables(of: plan.sources, database)
+        try sayTables(of: plan.sources, database)
         let job = StoredJob(
             options: .init(options, takesChunks: false),
             sources: plan.sources,
@@ -161,6 +164,13 @@ struct JobOpening {
                 advice: "If it is another one, or is meant to be imported once more, give --again."
             )
         }
+    }
+
+    /// Tables that nobody has named are said before anything is written.
+    private func sayTables(of sources: [StoredJob.Source], _ database: DatabaseQueue?) throws {
+        guard options.model == nil, options.entity == nil else { return }
+        let notice = TableNotice(sources: sources) { name in try database?.read { try $0.tableExists(name) } ?? false }
+        if let line = try notice.line() { planner.announce(line) }
     }
 
     private func checkTables(of sources: [StoredJob.Source], _ database: DatabaseQueue?) throws {

@@ -49,14 +49,7 @@ struct JobPlanner {
     /// - Throws: `ImportError` when a source cannot be read, or its records cannot be found or named.
     func plan(_ arguments: [String]) throws -> Plan {
         let shaped = try shapes(arguments)
-        let sources = try shaped.map { source in
-            StoredJob.Source(
-                description: source.description,
-                shape: source.shape,
-                entities: try entities(of: source.shape, source.description, isAlone: shaped.count == 1)
-            )
-        }
-        try checkOverrides(of: sources)
+        let sources = try sources(of: shaped.map { ($0.description, $0.shape) })
         var open: [Int: SourceStream] = [:]
         for (index, source) in shaped.enumerated() { open[index] = source.open }
         return Plan(sources: sources, open: open)
@@ -74,9 +67,19 @@ struct JobPlanner {
                 advice: "Give them to `importer split`, or import the sources themselves."
             )
         }
-        let sources = try zip(header.sources, header.shapes).map { source, shape in
-            let entities = try entities(of: shape, source, isAlone: header.sources.count == 1)
-            return StoredJob.Source(description: source, shape: shape, entities: entities)
+        return try sources(of: zip(header.sources, header.shapes).map { ($0, $1) })
+    }
+
+    private func sources(of shaped: [(SourceDescription, SourceShape)]) throws -> [StoredJob.Source] {
+        // SQLite does not tell tables apart by case.
+        var names: [String: String] = [:]
+        let sources = try shaped.map { description, shape in
+            let entities = try entities(of: shape, description).map { name in
+                let known = names[name.asciiLowercased] ?? name
+                names[name.asciiLowercased] = known
+                return known
+            }
+            return StoredJob.Source(description: description, shape: shape, entities: entities)
         }
         try checkOverrides(of: sources)
         return sources
@@ -135,11 +138,12 @@ struct JobPlanner {
         switch found {
         case .found(let layout, let paths, let reason):
             let texts = paths.map(\.description)
+            guard reason != ShapeDetector.noValue else { return SourceShape(layout: layout, paths: texts) }
             announce("\(source.displayName): records at \(texts.joined(separator: ", ")) (\(reason))")
             return SourceShape(layout: layout, paths: texts)
         case .ambiguous(let candidates):
             let list = candidates.map {
-                "  --records '\($0.path)'   (\($0.count)\($0.isWhole ? "" : " or more") \($0.kind.rawValue))"
+                "  --records \($0.path.description.shellWord)   (\($0.words))"
             }
             throw ImportError(
                 .usage,
@@ -151,7 +155,7 @@ struct JobPlanner {
         }
     }
 
-    /// What cannot begin a JSON value is no JSON at all; nothing is begun for it.
+    /// What cannot begin a JSON value is not JSON at all; nothing is begun for it.
     private func checkBeginning(of sample: [UInt8], _ source: SourceDescription) throws {
         let whiteSpace: Set<UInt8> = [0x20, 0x09, 0x0A, 0x0D]
         guard let place = sample.firstIndex(where: { !whiteSpace.contains($0) }) else { return }
@@ -185,7 +189,7 @@ struct JobPlanner {
 
     // MARK: Which entity they are
 
-    private func entities(of shape: SourceShape, _ source: SourceDescription, isAlone: Bool) throws -> [String] {
+    private func entities(of shape: SourceShape, _ source: SourceDescription) throws -> [String] {
         if let model = options.model { return try shape.paths.map { try entity(at: $0, in: model) } }
         if let entity = options.entity {
             guard shape.paths.count == 1 else {
@@ -198,13 +202,11 @@ struct JobPlanner {
             return [entity]
         }
         if shape.paths.count > 1 { return try Self.names(of: shape.paths) }
-        guard isAlone, let path = source.path else {
+        guard let path = source.path else {
             throw ImportError(
                 .usage,
-                "the entity of these records has no name",
-                advice: isAlone
-                    ? "Give one with --entity NAME."
-                    : "Give one for all sources with --entity NAME, or import each by itself."
+                "\(source.displayName): has no file name to name its table",
+                advice: "Give the table's name with --entity NAME."
             )
         }
         return [Self.name(of: source.member ?? path)]
@@ -216,7 +218,7 @@ struct JobPlanner {
                 throw ImportError(
                     .usage,
                     "the model has no entity \(name)",
-                    advice: "It has: \(model.entities.map(\.name).joined(separator: ", "))."
+                    advice: "It has: \(model.entities.map(\.name).joined(separator: ", ").printable)."
                 )
             }
             return name
@@ -261,5 +263,17 @@ struct JobPlanner {
             name = String(name[..<dot])
         }
         return name.replacing("\0", with: "_")
+    }
+}
+
+extension ShapeDetector.Candidate {
+    /// `array of 63 objects`.
+    fileprivate var words: String {
+        let count = isWhole ? "\(count)" : "\(count) or more"
+        return switch kind {
+        case .array: "array of \(count) objects"
+        case .keyed: "\(count) objects by key"
+        case .keyedArrays: "\(count) arrays of objects by key"
+        }
     }
 }

@@ -109,7 +109,7 @@ struct ResumePoint {
             throw ImportError(
                 .badInput,
                 "\(directory.path): holds other chunks than those that the import was begun with",
-                advice: "Give the chunks as they were, or begin anew with --restart."
+                advice: "Give the chunks as they were, or restart the import with --restart."
             )
         }
         chunks = Array(content.entries[first...])

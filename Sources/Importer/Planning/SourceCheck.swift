@@ -45,7 +45,9 @@ struct SourceCheck {
     ///   - now: what it is now.
     ///   - job: the job.
     ///   - index: the source's place in the job.
-    func isSame(_ now: SourceDescription, as job: StoredJob, source index: Int, _ database: DatabaseQueue) throws -> Bool {
+    func isSame(_ now: SourceDescription, as job: StoredJob, source index: Int, _ database: DatabaseQueue) throws
+        -> Bool
+    {
         let (ranges, isWhole) = try database.read {
             try (Self.committedRanges($0, job: job.id, source: index), !job.hasReachedLimit(ofSource: index, $0))
         }
@@ -71,7 +73,7 @@ struct SourceCheck {
                 throw ImportError(
                     .badInput,
                     "\(name): bytes \(max(0, range.firstByte)) to \(range.endByte) are not the ones that were imported",
-                    advice: "Give the source that the import was begun with, or begin anew with --restart."
+                    advice: "Give the source that the import was begun with, or restart the import with --restart."
                 )
             }
         }
@@ -87,7 +89,7 @@ struct SourceCheck {
             throw ImportError(
                 .badInput,
                 "\(name): has grown since it was imported",
-                advice: "Give the source as it was, or begin anew with --restart."
+                advice: "Give the source as it was, or restart the import with --restart."
             )
         }
     }

@@ -110,7 +110,7 @@ final class SourceRecords {
 
     private var advice: String {
         "Records with an identifier that is there already are read once more at the end. "
-            + "Give the source as it was, then resume; or begin anew with --restart."
+            + "Give the source as it was, then resume; or restart the import with --restart."
     }
 
     private var changed: ImportError {

@@ -119,7 +119,7 @@ final class DocumentSplitter {
             throw ScanFault(
                 kind: .syntax,
                 byteOffset: builder.blockBase + Int64(sound),
-                message: "a form feed or vertical tab stands nowhere in JSON"
+                message: "form feed or vertical tab, which JSON allows nowhere"
             )
         }
     }
@@ -142,7 +142,7 @@ final class DocumentSplitter {
     /// - Throws: `ScanFault` if it breaks off or has no value, and whatever the builder throws.
     func finish() throws {
         guard hasValues else {
-            throw ScanFault(kind: .empty, byteOffset: builder.blockBase, message: "no JSON value")
+            throw ScanFault(kind: .empty, byteOffset: builder.blockBase, message: "there is no JSON value")
         }
         parser.handler.beginEnd(base: builder.blockBase)
         switch parser.finish() {
@@ -152,7 +152,7 @@ final class DocumentSplitter {
             throw ScanFault(
                 kind: .truncated,
                 byteOffset: builder.blockBase,
-                message: "the source ends inside of a value"
+                message: "the source ends inside a value"
             )
         }
     }
@@ -165,21 +165,11 @@ final class DocumentSplitter {
         case .failed(let offset):
             let message = parser.failureMessage()
             let place = parser.handler.places.place(ofFailureAt: offset, message: message)
-            throw ScanFault(kind: .syntax, byteOffset: place, message: Self.plain(message))
+            throw ScanFault(kind: .syntax, byteOffset: place, message: YajlFault.words(for: message))
         }
     }
 
     private func stopped() -> any Error {
         parser.handler.failure ?? ImportError(.software, "the split stopped without a reason")
-    }
-
-    /// yajl's words without their heading and full stop.
-    private static func plain(_ message: String) -> String {
-        var words = message
-        for heading in ["lexical error: ", "parse error: "] where words.hasPrefix(heading) {
-            words.removeFirst(heading.count)
-        }
-        if words.hasSuffix(".") { words.removeLast() }
-        return words
     }
 }

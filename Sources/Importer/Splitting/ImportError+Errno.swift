@@ -21,7 +21,7 @@ extension ImportError {
             return ImportError(
                 .io,
                 message,
-                advice: "Free some space on that disk and run the same command again: it goes on where it stopped."
+                advice: "Free some space on that disk and run the same command again: it resumes where it stopped."
             )
         case ELOOP:
             return ImportError(
@@ -44,7 +44,7 @@ extension ImportError {
         case ENOENT:
             return ImportError(.cannotCreate, message, advice: "Make the directory above it first.")
         default:
-            return ImportError(.io, message, advice: "Run the same command again: it goes on where it stopped.")
+            return ImportError(.io, message, advice: "Run the same command again: it resumes where it stopped.")
         }
     }
 }

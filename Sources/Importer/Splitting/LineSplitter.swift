@@ -51,14 +51,14 @@ final class LineSplitter {
     /// - Throws: `ScanFault` if the line breaks off or there was no line at all, and whatever the builder throws.
     func finish(isResumed: Bool) throws {
         guard hasValues || isResumed else {
-            throw ScanFault(kind: .empty, byteOffset: builder.blockBase, message: "no JSON value")
+            throw ScanFault(kind: .empty, byteOffset: builder.blockBase, message: "there is no JSON value")
         }
         guard builder.hasOpenRecord else { return }
         if try isTruncated(builder.openRecord) {
             throw ScanFault(
                 kind: .truncated,
                 byteOffset: builder.blockBase,
-                message: "the last line ends inside of a value"
+                message: "the last line ends inside a value"
             )
         }
         try builder.endRecord(at: textEnd, path: 0, boundary: builder.blockBase)

@@ -4,6 +4,9 @@ import ImportModel
 ///
 /// It looks at what is there and nothing else: no names of files, no guesses about what comes later.
 struct ShapeDetector {
+    /// The reason for a shape where there is nothing to judge by: what is wrong is said when it is read.
+    static let noValue = "no JSON value was found"
+
     /// What was found out.
     enum Detection: Sendable, Hashable {
         /// Clear enough to go on with; `reason` says in words how it was decided.
@@ -77,7 +80,7 @@ struct ShapeDetector {
         }
         if isLines { return .found(layout: .lines, paths: [.root], reason: "one value per line") }
         let values = topLevelValues
-        guard let first = values.first else { return root("no JSON value was found") }
+        guard let first = values.first else { return root(Self.noValue) }
         if values.count > 1 {
             if areArraysOfObjects(values) { return elements("arrays one after the other") }
             return root("values one after the other")

@@ -123,7 +123,7 @@ extension ImportError {
         self.init(
             .badInput,
             "\(table): its row \(rowID) is not as the import wrote it",
-            advice: "Leave the table alone while it is imported into; begin anew with --restart."
+            advice: "Leave the table alone while it is imported into; restart the import with --restart."
         )
     }
 }

@@ -65,7 +65,7 @@ struct RejectLimit: Sendable {
                         + "model; of the last one: \(what)",
                     advice: """
                         The \(committed) before it are kept: `importer rejects STORE` says what is wrong with them.
-                        Begin anew with --restart and another model, or with --max-errors 100% to take what fits.
+                        Restart with --restart and another model, or with --max-errors 100% to import what fits.
                         """
                 )
             }
@@ -75,14 +75,14 @@ struct RejectLimit: Sendable {
                 "\(record) does not fit\(count), so \(option) stops the import before it: \(what)",
                 advice: """
                     Everything before it is imported. Mend the source from there on, then run the same command again.
-                    Or begin anew with --restart and other options.
+                    Or restart with --restart and other options.
                     """
             )
         }
 
         private static func text(_ error: RecordError) -> String {
             let path = error.keyPath.isEmpty ? "$" : error.keyPath
-            return "\(path): expected \(error.expected), found \(error.found) (byte \(error.byteOffset))"
+            return "\(path): \(error.words()) (byte \(error.byteOffset))"
         }
     }
 
@@ -98,7 +98,7 @@ struct RejectLimit: Sendable {
             advice: """
                 Everything else is imported. `importer status STORE` sums up what is wrong with them, and
                 `importer rejects STORE` lists them.
-                To take it as it is, begin anew with --restart and another --max-errors.
+                To accept it as it is, restart with --restart and another --max-errors.
                 """
         )
     }

@@ -101,18 +101,19 @@ struct TableConstraints {
     /// - Returns: nil where it was not the row's fault.
     func refusal(_ code: ResultCode, message: String, of entity: EntityDescription) -> Refusal? {
         // `UNIQUE constraint failed: person.name, person.born`, `CHECK constraint failed: age > 0`.
+        let failure = String(message.prefix(300))
         let subject = message.firstRange(of: " failed: ").map { String(message[$0.upperBound...].prefix(200)) } ?? ""
         switch code {
         case .SQLITE_CONSTRAINT_UNIQUE, .SQLITE_CONSTRAINT_PRIMARYKEY, .SQLITE_CONSTRAINT_ROWID:
             let columns = Self.columns(subject, of: entity)
             let what = columns.count == 1 ? "a value" : columns.isEmpty ? "a row (\(subject))" : "values together"
-            return Refusal(columns: columns, expected: "\(what) that no other row has", found: "what another row has")
+            return Refusal(columns: columns, expected: "\(what) that no other row has", found: failure)
         case .SQLITE_CONSTRAINT_NOTNULL:
             let columns = Self.columns(subject, of: entity)
             let place = columns.isEmpty ? " in \(subject)" : ""
-            return Refusal(columns: columns, expected: "a value\(place) (NOT NULL)", found: "nothing")
+            return Refusal(columns: columns, expected: "a value\(place) (NOT NULL)", found: failure)
         case .SQLITE_CONSTRAINT_CHECK:
-            return Refusal(expected: "a record that passes CHECK \(subject)", found: "one that does not")
+            return Refusal(expected: "a record that passes CHECK \(subject)", found: failure)
         case .SQLITE_CONSTRAINT_TRIGGER:
             // What a trigger puts together itself may show values.
             let text = "'\(message.replacing("'", with: "''"))'"

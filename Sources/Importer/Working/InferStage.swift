@@ -95,6 +95,6 @@ final class InferStage: Sendable {
             guard case .identifierCandidate = notice.finding else { return false }
             return named.contains(notice.entity)
         }
-        return (model, notices.map(\.description))
+        return (model, InferenceNotice.lines(notices))
     }
 }

@@ -116,10 +116,11 @@ extension SplitFault {
     fileprivate func error(in source: String) -> ImportError {
         let place = "\(source): line \(line), column \(column) (byte \(byteOffset))"
         let around = excerpt.isEmpty ? "" : ", near: \(excerpt)"
+        let verdict = kind == .syntax ? ": is not JSON: " : ": "
         return ImportError(
             .badInput,
-            "\(place): \(message)\(around)",
-            advice: "The records before it are safe. Mend or complete the source, then run the same command again."
+            "\(place)\(verdict)\(message)\(around)",
+            advice: "The records before it are imported. Mend or complete the source, then run the same command again."
         )
     }
 }

@@ -1,0 +1,33 @@
+import ImportModel
+
+/// Says which tables an import fills where nobody has named them, and how to choose others.
+struct TableNotice {
+    /// More names than these are only counted.
+    private static let mostNames = 6
+
+    let sources: [StoredJob.Source]
+    /// Whether the store has a table of this name.
+    let isThere: (String) throws -> Bool
+
+    /// A line for people; nil where there is no record path.
+    func line() throws -> String? {
+        var names: [String] = []
+        for name in sources.flatMap(\.entities) where !names.contains(name) { names.append(name) }
+        guard let first = names.first else { return nil }
+        let there = try names.filter(isThere)
+        let paths = sources.map(\.shape.paths.count).max() ?? 1
+        let source = sources.count == 1 ? sources[0].description.displayName : "\(sources.count) sources"
+        guard names.count > 1 else {
+            let place = there.isEmpty ? "" : ", which is there"
+            return "\(source): into the table \(first)\(place) (--entity NAME for another)"
+        }
+        let known = there.isEmpty ? "" : " (\(there.count == names.count ? "all" : Self.list(there)) there already)"
+        let choice = paths > 1 ? "a model file names others" : "--entity NAME for one table"
+        return "\(source): into \(names.count) tables: \(Self.list(names))\(known) (\(choice))"
+    }
+
+    private static func list(_ names: [String]) -> String {
+        let list = names.prefix(mostNames).joined(separator: ", ")
+        return names.count > mostNames ? list + " and \(names.count - mostNames) more" : list
+    }
+}

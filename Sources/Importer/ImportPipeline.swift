@@ -153,6 +153,11 @@ public final class ImportPipeline: Sendable {
             progress.update { $0.phase = .finished }
             return Outcome(report: try StoreInspection(store: store).status(of: job.id), wasAlreadyFinished: true)
         }
+        if case .begin(let job, _, _, _) = decision,
+            let warning = try DiskRoom(job: job, store: store).check()
+        {
+            progress.update { $0.messages.append(warning) }
+        }
         let isNew = !FileManager.default.fileExists(atPath: store)
         let session = try begin(decision, interruption)
         do {

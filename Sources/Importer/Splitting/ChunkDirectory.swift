@@ -254,8 +254,8 @@ final class ChunkDirectory: Sendable {
             .io,
             "cannot write another chunk to \(path): its disk has only \(free >> 10) KiB left",
             advice:
-                "All chunks are kept until the model is inferred from all records. Free some space on that disk and "
-                + "run the same command again: it goes on where it stopped."
+                "All chunks are kept until the model is inferred from all records. Free some space on that disk, or give "
+                + "a directory on another one with --chunks DIR, and run the same command again: it resumes."
         )
     }
 

@@ -288,8 +288,37 @@ public final class ImportPipeline: Sendable {
     /// - Throws: `ImportError`, as `run` would before its first record.
     public func plan() throws -> ImportPlan {
         try checkStorePath()
+        return plan(of: try decide(interruption))
+    }
+
+    /// Says what `run` would do, and what it would make of the first records of new sources.
+    ///
+    /// These are imported into a store of their own in the temporary directory, which goes again. Of standard input the
+    /// first MiB is read.
+    ///
+    /// - Throws: `ImportError`, as `plan` does.
+    public func preview() throws -> ImportPreview {
+        try checkStorePath()
+        let decision = try decide(interruption)
+        let plan = plan(of: decision)
+        guard case .begin(let job, let open, _, nil) = decision, !job.options.takesChunks else {
+            return ImportPreview(plan: plan, sample: nil)
+        }
+        let tool = PreviewTool(
+            job: job,
+            open: open,
+            store: store,
+            run: runOptions,
+            opener: opener,
+            transformers: transformers,
+            interruption: interruption
+        )
+        return ImportPreview(plan: plan, sample: try tool.sample())
+    }
+
+    private func plan(of decision: JobOpening.Decision) -> ImportPlan {
         let (job, action): (StoredJob, ImportPlan.Action) =
-            switch try decide(interruption) {
+            switch decision {
             case .begin(let job, _, let replaced, _): (job, replaced == nil ? .begin : .restart)
             case .resume(let job): (job, .resume)
             case .nothing(let job): (job, .nothing)

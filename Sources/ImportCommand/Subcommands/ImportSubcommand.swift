@@ -38,7 +38,7 @@ struct ImportSubcommand: ParsableCommand {
     @Flag(help: "Restart an interrupted import: rows that it inserted are removed, merges that it made stay.")
     var restart = false
 
-    @Flag(help: "Print the plan and change nothing.")
+    @Flag(help: "Print the plan, and what the first MiB would come to: columns, types, rows, counts. Change nothing.")
     var dryRun = false
 
     @OptionGroup(title: "Output options") var output: OutputArguments
@@ -62,16 +62,25 @@ struct ImportSubcommand: ParsableCommand {
             )
         }
         if dryRun {
-            let plan = try pipeline.plan()
-            if output.json { return try StandardOutput.write(json: plan) }
-            let names = plan.sources.map(\.name)
-            let unfinished = (try? StoreInspection(store: into).unfinished()) ?? []
-            return try StandardOutput.write(PlanText.text(plan, job: unfinished.last { $0.sources == names }))
+            return try printPreview(of: pipeline)
         }
         var others: [(role: String, path: String)] = []
         if let model = job.model { others.append((role: "the model", path: model)) }
         if let chunks = runArguments.chunks { others.append((role: "the chunk directory", path: chunks)) }
         try ImportRun(store: into, sources: sources, others: others, output: output).perform(pipeline)
+    }
+
+    private func printPreview(of pipeline: ImportPipeline) throws {
+        let watch = WatchedRun(
+            progress: pipeline.progress,
+            interruption: pipeline.interruption,
+            mode: output.progress.quiet ? .quiet : .none
+        )
+        let preview = try watch.perform { try pipeline.preview() }
+        if output.json { return try StandardOutput.write(json: preview) }
+        let names = preview.plan.sources.map(\.name)
+        let unfinished = (try? StoreInspection(store: into).unfinished()) ?? []
+        try StandardOutput.write(PreviewText.text(preview, job: unfinished.last { $0.sources == names }))
     }
 
     /// Sources that are given more than once, in the order in which they are repeated.

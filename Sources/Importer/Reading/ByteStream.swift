@@ -11,6 +11,9 @@ protocol ByteStream: AnyObject {
     func read(into block: inout [UInt8]) throws -> Int
 }
 
+/// A stream ends that has the beginning of its source alone: what breaks off there is no fault.
+struct SampleEnd: Error {}
+
 extension [UInt8] {
     /// Overwrites the first bytes with as many of `source` as there is room for, and says how many.
     mutating func overwrite(with source: ArraySlice<UInt8>) -> Int {

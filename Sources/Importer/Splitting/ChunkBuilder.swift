@@ -348,6 +348,12 @@ final class ChunkBuilder {
         try seal(isLast: true)
     }
 
+    /// Seals the last chunk of a source of which no more is to be read: no record behind this place is wanted.
+    func finishAtSampleEnd() throws {
+        window.close()
+        try finish()
+    }
+
     /// Seals what is complete of a source in which something is wrong.
     func finishAtFault() throws {
         discardRecord()

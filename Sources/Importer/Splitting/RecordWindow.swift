@@ -31,6 +31,9 @@ struct RecordWindow {
     /// Whether no record path gives any more records.
     var isPassed: Bool { openPaths == 0 }
 
+    /// Takes no more records.
+    mutating func close() { openPaths = 0 }
+
     /// Whether the next record of a path is taken.
     @inline(__always)
     func takesNext(of path: Int) -> Bool {

@@ -120,6 +120,9 @@ final class SourceSplitter {
             } catch let error as ImportError where error.code == .badInput {
                 try builder.finishAtFault()
                 throw error
+            } catch is SampleEnd {
+                try builder.finishAtSampleEnd()
+                return .finished
             }
             let end = try block.withUnsafeMutableBufferPointer { buffer -> SplitEnd? in
                 guard count > 0, let base = buffer.baseAddress else { return nil }

@@ -1,0 +1,78 @@
+import ImportModel
+import Importer
+
+/// What an import would make of its first records, for people.
+enum PreviewText {
+    /// More columns of an entity than these are only counted.
+    private static let mostColumns = 100
+    /// No value is shown wider.
+    private static let widest = 28
+
+    static func text(_ preview: ImportPreview, job: ImportReport? = nil) -> String {
+        var lines = [PlanText.text(preview.plan, job: job)]
+        if let sample = preview.sample { lines.append(text(sample, infersModel: preview.plan.infersModel)) }
+        return lines.joined(separator: "\n")
+    }
+
+    private static func text(_ sample: ImportPreview.Sample, infersModel: Bool) -> String {
+        let bytes = NumberText.bytes(sample.bytes)
+        var lines = [sample.isWhole ? "All \(bytes) of it" : "The first \(bytes) of it"]
+        if infersModel, !sample.isWhole {
+            lines[0] += "; the import infers the model from all records, and may widen types and add columns"
+        }
+        if let report = sample.report { lines += ReportText.table(ReportText.counts(of: report)) }
+        for entity in sample.entities { lines += [""] + self.lines(entity) }
+        if let report = sample.report { lines += ReportText.errors(report) + ReportText.ledger(report) }
+        if let message = sample.message { lines += ["", "It would stop: " + TerminalText.escaped(message)] }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// The entity's columns, a line each: name, type, and the values of the first rows.
+    private static func lines(_ entity: ImportPreview.Entity) -> [String] {
+        let name = TerminalText.escaped(entity.description.table)
+        let identifier = entity.description.identifier.map { TerminalText.escaped($0) }.joined(separator: ", ")
+        let headline = "Table \(name)" + (identifier.isEmpty ? "" : ", identifier \(identifier)")
+        var cells = [["column", "type"] + entity.rows.indices.map { "row \($0 + 1)" }]
+        for (index, attribute) in entity.description.attributes.prefix(mostColumns).enumerated() {
+            let type = attribute.type.rawValue + (attribute.isOptional ? "?" : "")
+            cells.append([attribute.column, type] + entity.rows.map { value($0.values[index], of: attribute) })
+        }
+        let rest = entity.description.attributes.count - mostColumns
+        let more = rest > 0 ? ["  … and \(rest) more columns (--json has all)"] : []
+        return [headline] + aligned(cells.map { $0.map(cell) }) + more
+    }
+
+    private static func value(_ value: Record.Value, of attribute: AttributeDescription) -> String {
+        if case .null = value { return "NULL" }
+        return attribute.text(of: value)
+    }
+
+    /// A text on one line, its end cut off where it is wide.
+    private static func cell(_ text: String) -> String {
+        // What is cut off need not be escaped.
+        let escaped = TerminalText.escaped(String(text.unicodeScalars.prefix(4 * widest)))
+        guard TextWidth.columns(of: escaped) > widest else { return escaped }
+        var result = ""
+        var width = 0
+        for character in escaped {
+            width += TextWidth.columns(of: character)
+            guard width < widest else { break }
+            result.append(character)
+        }
+        return result + "…"
+    }
+
+    private static func aligned(_ rows: [[String]]) -> [String] {
+        let widths = (rows.first ?? []).indices.map { column in
+            rows.map { TextWidth.columns(of: $0[column]) }.max() ?? 0
+        }
+        return rows.map { row in
+            var line = ""
+            for (cell, width) in zip(row, widths) {
+                line += "  " + cell + String(repeating: " ", count: max(width - TextWidth.columns(of: cell), 0))
+            }
+            while line.last == " " { line.removeLast() }
+            return line
+        }
+    }
+}

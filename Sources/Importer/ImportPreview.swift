@@ -1,0 +1,92 @@
+import ImportModel
+
+/// What an import would do, and what it would make of the first records.
+public struct ImportPreview: Sendable {
+    /// What would be done.
+    public let plan: ImportPlan
+    /// What the first records come to; nil where nothing new would be imported, or chunks would be.
+    public let sample: Sample?
+
+    /// The result of importing the beginning of the sources into an empty store.
+    public struct Sample: Sendable {
+        /// How many bytes of the sources were read, decompressed.
+        public let bytes: Int64
+        /// Whether these are all of them.
+        public let isWhole: Bool
+        /// In the job's order.
+        public let entities: [Entity]
+        /// The counts, errors and ledger of the sample.
+        public let report: ImportReport?
+        /// What stopped the import of the sample; nil where nothing did.
+        public let message: String?
+    }
+
+    /// An entity as it would be.
+    public struct Entity: Sendable {
+        /// Its name, its table and its attributes.
+        public let description: EntityDescription
+        /// The first rows of the sample, at most three, with the attributes' values.
+        public let rows: [Record]
+    }
+}
+
+extension ImportPreview: Encodable {
+    /// The plan's own keys, and `sample`.
+    public func encode(to encoder: any Encoder) throws {
+        try plan.encode(to: encoder)
+        var container = encoder.container(keyedBy: Key.self)
+        try container.encodeIfPresent(sample, forKey: "sample")
+    }
+
+    /// A key of any name.
+    fileprivate struct Key: CodingKey, ExpressibleByStringLiteral {
+        let stringValue: String
+        let intValue: Int? = nil
+
+        init(stringValue: String) { self.stringValue = stringValue }
+        init(stringLiteral value: String) { stringValue = value }
+        init?(intValue: Int) { nil }
+    }
+}
+
+extension ImportPreview.Sample: Encodable {
+    /// Writes the keys of `--dry-run --json`.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: ImportPreview.Key.self)
+        try container.encode(bytes, forKey: "bytes")
+        try container.encode(isWhole, forKey: "is_whole")
+        try container.encode(entities, forKey: "entities")
+        try container.encodeIfPresent(report, forKey: "report")
+        try container.encodeIfPresent(message, forKey: "message")
+    }
+}
+
+extension ImportPreview.Entity: Encodable {
+    /// Writes the entity with its columns in their order, and its rows by column.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: ImportPreview.Key.self)
+        try container.encode(description.name, forKey: "entity")
+        try container.encode(description.table, forKey: "table")
+        try container.encode(description.identifier, forKey: "identifier")
+        var columns = container.nestedUnkeyedContainer(forKey: "columns")
+        for attribute in description.attributes {
+            var column = columns.nestedContainer(keyedBy: ImportPreview.Key.self)
+            try column.encode(attribute.column, forKey: "column")
+            try column.encode(attribute.type.rawValue, forKey: "type")
+            try column.encode(attribute.isOptional, forKey: "optional")
+        }
+        var rows = container.nestedUnkeyedContainer(forKey: "rows")
+        for record in self.rows {
+            var row = rows.nestedContainer(keyedBy: ImportPreview.Key.self)
+            for (attribute, value) in zip(description.attributes, record.values) {
+                let key = ImportPreview.Key(stringValue: attribute.column)
+                switch value {
+                case .null: try row.encodeNil(forKey: key)
+                case .integer(let number): try row.encode(number, forKey: key)
+                case .real(let number): try row.encode(number, forKey: key)
+                default: try row.encode(attribute.text(of: value), forKey: key)
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,112 @@
+import Foundation
+import ImportModel
+
+/// Imports the beginning of a job's sources into a store of its own, which goes again: what comes of it is what an import
+/// would make of these records.
+struct PreviewTool {
+    /// How much is read of a source, in bytes.
+    static let sampleBytes = 1 << 20
+    /// Of more sources than these, the first are read.
+    private static let mostSources = 8
+    private static let mostRows = 3
+
+    let job: StoredJob
+    /// Sources that cannot be opened a second time, open already.
+    let open: [Int: SourceStream]
+    /// The store's path, for messages.
+    let store: String
+    let run: RunOptions
+    let opener: SourceOpener
+    let transformers: TransformerRegistry
+    let interruption: Interruption
+
+    /// - Throws: `ImportError` when a source cannot be read, or the import is interrupted.
+    func sample() throws -> ImportPreview.Sample {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("importer-\(UUID().uuidString)").path
+        try FileManager.default.createDirectory(
+            atPath: folder,
+            withIntermediateDirectories: false,
+            attributes: [.posixPermissions: 0o700]
+        )
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        var sampled = job
+        sampled.sources = Array(job.sources.prefix(Self.mostSources))
+        sampled.chunkDirectory = folder + "/chunks"
+        var streams: [Int: SourceStream] = [:]
+        var bytes: Int64 = 0
+        var isWhole = sampled.sources.count == job.sources.count
+        for (index, source) in sampled.sources.enumerated() {
+            let stream = try open[index] ?? opener.open(source.description, interruption: interruption)
+            let sample = try stream.peek(limit: Self.sampleBytes)
+            bytes += Int64(sample.bytes.count)
+            isWhole = isWhole && sample.isWhole
+            streams[index] = try SourceStream(
+                SampleStream(sample),
+                from: stream.offset,
+                at: stream.offset,
+                totalBytes: nil,
+                name: source.description.displayName,
+                interruption: interruption
+            )
+        }
+        let own = folder + "/store.sqlite"
+        let message = try importSample(sampled, streams, into: own)
+        return ImportPreview.Sample(
+            bytes: bytes,
+            isWhole: isWhole,
+            entities: (try? entities(in: own)) ?? [],
+            report: try? StoreInspection(store: own).status(),
+            message: message?.replacing(own, with: store)
+        )
+    }
+
+    /// - Returns: what stopped it; nil where nothing did.
+    /// - Throws: `ImportError` when it is interrupted.
+    private func importSample(_ job: StoredJob, _ streams: [Int: SourceStream], into own: String) throws -> String? {
+        var options = run
+        options.chunkDirectory = job.chunkDirectory
+        options.indexes = []
+        do {
+            let session = try ImportSession(
+                store: own,
+                decision: .begin(job, open: streams),
+                run: options,
+                opener: opener,
+                transformers: transformers,
+                progress: ImportProgress(),
+                interruption: interruption.child(),
+                merges: MergeCenter()
+            )
+            defer { try? session.close() }
+            try session.run()
+            return nil
+        } catch let error as ImportError {
+            try interruption.check()
+            return error.message
+        }
+    }
+
+    private func entities(in own: String) throws -> [ImportPreview.Entity] {
+        let reader = try StoreReader(store: own)
+        return try reader.entities.map { entity in
+            let request = FetchRequest(entity: entity.name, limit: Self.mostRows)
+            return ImportPreview.Entity(description: entity, rows: try reader.records(request))
+        }
+    }
+}
+
+/// The beginning of a source.
+private final class SampleStream: ByteStream {
+    private let sample: SourceStream.Sample
+    private var taken = 0
+
+    init(_ sample: SourceStream.Sample) { self.sample = sample }
+
+    /// - Throws: `SampleEnd` behind the sample, where the source goes on.
+    func read(into block: inout [UInt8]) throws -> Int {
+        let count = block.overwrite(with: sample.bytes[taken...])
+        taken += count
+        if count == 0, !sample.isWhole { throw SampleEnd() }
+        return count
+    }
+}

@@ -22,6 +22,7 @@ extension LedgerKind {
         case .duplicateKey: "key given twice"
         case .loneSurrogate: "lone surrogate replaced"
         case .nulled: "made null"
+        case .notAnObject: "not an object"
         case .unknownKey: "unknown key"
         case .outside: "outside of the records"
         }

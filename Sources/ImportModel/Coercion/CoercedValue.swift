@@ -39,6 +39,8 @@ public enum LedgerKind: String, Sendable, Hashable, Codable, CaseIterable {
     /// A value that does not fit became null, as `--on-error null` asks.
     case nulled
     /// A key that no attribute reads.
+    /// Something that is neither an object nor null where attributes are read from an object; they are null.
+    case notAnObject
     case unknownKey
     /// A value that stands outside the record paths.
     case outside
@@ -48,7 +50,7 @@ public enum LedgerKind: String, Sendable, Hashable, Codable, CaseIterable {
         switch self {
         case .kindChanged, .trimmed, .respelled, .transformed, .outside, .unknownKey: false
         case .digitsLost, .timeZoneLost, .subMillisecondLost, .leapSecond, .minimumDate, .nulled, .duplicateKey,
-            .loneSurrogate:
+            .loneSurrogate, .notAnObject:
             true
         }
     }

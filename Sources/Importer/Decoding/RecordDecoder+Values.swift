@@ -48,18 +48,25 @@ extension RecordDecoder {
             return misfit(error, attribute, input, &batch)
         }
         let token = input.tokens[index]
-        if token.kind == .null {
-            if plan.attributes[attribute].isGenerated { return generatedCell(attribute, input, &batch.bytes) }
-            if !plan.attributes[attribute].isOptional {
-                let (path, expected) = (plan.slotPaths[slot], plan.attributes[attribute].type.rawValue)
-                errors.append(
-                    error(.unexpectedNull, at: path, expected: expected, found: "null", index, input)
-                )
-            }
-            return .null
-        }
+        if token.kind == .null { return nullCell(attribute, slot: slot, index, input, &batch) }
         let json = token.json(in: input.line)
         return cell(attribute, json, isInChunk: true, slot: slot, index, input, &batch)
+    }
+
+    /// The cell of an attribute for which the record has a null.
+    mutating func nullCell(
+        _ attribute: Int,
+        slot: Int,
+        _ index: Int,
+        _ input: Input,
+        _ batch: inout RowBatch
+    ) -> Cell {
+        if plan.attributes[attribute].isGenerated { return generatedCell(attribute, input, &batch.bytes) }
+        if !plan.attributes[attribute].isOptional {
+            let (path, expected) = (plan.slotPaths[slot], plan.attributes[attribute].type.rawValue)
+            errors.append(error(.unexpectedNull, at: path, expected: expected, found: "null", index, input))
+        }
+        return .null
     }
 
     /// The cell of an attribute that reads `retriedKey`.

@@ -37,7 +37,7 @@ struct RecordDecoder {
     }
 
     let plan: EntityPlan
-    private let tree: KeyTree
+    let tree: KeyTree
     let marks: RecordMarks
     var generation: UInt32 = 0
     private var keyScratch: [UInt8] = []
@@ -46,11 +46,11 @@ struct RecordDecoder {
     var errors: [RecordError] = []
     /// The attributes that become null instead; of each of the other errors the record is rejected.
     var nulled: [Int] = []
-    /// What the record at hand lost or changed; counted unless decoding makes it a reject.
-    private var changes: [(kind: LedgerKind, attribute: String)] = []
+    /// What the record at hand lost or changed, and at or below which node; counted unless decoding makes it a reject.
+    var changes: [(kind: LedgerKind, attribute: String, node: Int)] = []
     var notes: [(notes: CoercionNotes, attribute: Int)] = []
-    /// Notes of the records taken since `flush`, by attribute and kind.
-    private var noteCounts: [Int64]
+    /// Where the record at hand has something that is neither an object nor null above attributes: its tokens and nodes.
+    var covers: [(token: Int, node: Int)] = []
     private var unmet: [RecordError] = []
     /// The key that the record at hand had in its collection, in a retry: it stands beside the record there.
     var retriedKey: [UInt8]?
@@ -70,7 +70,6 @@ struct RecordDecoder {
         self.onError = onError
         self.isLossless = isLossless
         marks = RecordMarks(plan)
-        noteCounts = Array(repeating: 0, count: plan.attributes.count * CoercionNotes.count)
     }
 
     /// Appends the record's row to `batch`, or a reject with all of its errors.
@@ -87,6 +86,7 @@ struct RecordDecoder {
         if !unmet.isEmpty { unmet.removeAll(keepingCapacity: true) }
         if !changes.isEmpty { changes.removeAll(keepingCapacity: true) }
         if !notes.isEmpty { notes.removeAll(keepingCapacity: true) }
+        if !covers.isEmpty { covers.removeAll(keepingCapacity: true) }
         let root = input.tokens[input.root]
         if plan.recordSlot >= 0 { fill(plan.recordSlot, input.root) }
         if plan.recordKeySlot >= 0, input.recordKey >= 0 { fill(plan.recordKeySlot, input.recordKey) }
@@ -96,6 +96,8 @@ struct RecordDecoder {
             walk(input.root, node: 0, isCovered: plan.recordSlot >= 0, input: input)
         } else if isNoObject {
             errors.append(error(.notAnObject, at: "", expected: "object", found: root.kind.name, input.root, input))
+        } else {
+            cover(0, by: input.root, isRead: true, input)
         }
         appendRow(input, isNoObject: isNoObject, to: &batch)
     }
@@ -144,12 +146,11 @@ struct RecordDecoder {
 
     /// Goes on with the value of a key that leads to others.
     private mutating func descend(_ value: Int, node: Int, isCovered: Bool, input: Input) {
-        let kind = input.tokens[value].kind
-        let isFilled = tree.nodes.slot(node) >= 0
-        if kind == .object {
-            walk(value, node: node, isCovered: isCovered || isFilled, input: input)
-        } else if kind != .null, !isFilled, !isCovered {
-            changes.append((.unknownKey, tree.path(node)))
+        let isRead = isCovered || tree.nodes.slot(node) >= 0
+        if input.tokens[value].kind == .object {
+            walk(value, node: node, isCovered: isRead, input: input)
+        } else {
+            cover(node, by: value, isRead: isRead, input)
         }
     }
 
@@ -167,9 +168,11 @@ struct RecordDecoder {
     /// A key that stands twice: the last value counts, and nothing of the first one's subtree stays.
     @inline(never)
     private mutating func takeBack(_ child: Int, before value: Int, input: Input) {
-        changes.append((.duplicateKey, tree.path(child)))
+        let subtree = tree.subtree(child)
+        changes.removeAll { $0.kind != .duplicateKey && subtree.contains($0.node) }
+        changes.append((.duplicateKey, tree.path(child), child))
         if isLossless { noteRepetition(of: child, value, input: input) }
-        for node in tree.subtree(child) {
+        for node in subtree {
             marks.seen[node] = 0
             let slot = tree.nodes.slot(node)
             if slot >= 0 { marks.slots[slot].generation = 0 }
@@ -205,17 +208,22 @@ struct RecordDecoder {
         let name = String(decoding: text.prefix(200), as: UTF8.self)
         let own = AttributePath(keys: [name]).description
         let path = node == 0 ? own : tree.path(node) + (own.hasPrefix("[") ? own : "." + own)
-        changes.append((.unknownKey, path))
+        changes.append((.unknownKey, path, node))
     }
 
     // MARK: Attributes
 
     /// What the record has for an attribute: the first of its slots that is filled, and by which token; -1 for none.
+    ///
+    /// A slot that is only covered counts where no other one is filled.
     func token(of attribute: Int) -> (token: Int, slot: Int) {
+        var found = (token: -1, slot: -1)
         for slot in plan.slots[attribute] where marks.slots[slot].generation == generation {
-            return (Int(marks.slots[slot].token), slot)
+            let token = Int(marks.slots[slot].token)
+            if token >= Self.retriedKeyToken { return (token, slot) }
+            if found.slot < 0 { found = (token, slot) }
         }
-        return (-1, -1)
+        return found
     }
 
     /// - Parameter isNoObject: whether the record is something else; it lacks everything then, and that it is none says
@@ -234,7 +242,7 @@ struct RecordDecoder {
         for attribute in attributes.indices {
             var slot = Int(attributes[attribute].firstSlot)
             var token = slots[slot].generation == generation ? Int(slots[slot].token) : -1
-            if slots[slot].generation != generation, attributes[attribute].hasMoreSlots {
+            if token < 0, attributes[attribute].hasMoreSlots {
                 (token, slot) = self.token(of: attribute)
             }
             let cell: Cell
@@ -245,8 +253,8 @@ struct RecordDecoder {
                 } else {
                     cell = self.cell(attribute, token: token, slot: slot, input: input, batch: &batch)
                 }
-            } else if token == Self.retriedKeyToken {
-                cell = keyCell(attribute, input: input, batch: &batch)
+            } else if token <= Self.retriedKeyToken {
+                cell = rareCell(attribute, token: token, slot: slot, input: input, batch: &batch)
             } else if attributes[attribute].isGenerated, !isNoObject {
                 cell = generatedCell(attribute, input, &batch.bytes)
             } else {
@@ -346,23 +354,30 @@ struct RecordDecoder {
     }
 
     private mutating func countChanges(_ batch: inout RowBatch) {
-        for change in changes { batch.ledger.add(change.kind, entity: plan.index, attribute: change.attribute) }
-        for (notes, attribute) in notes {
-            for bit in 0..<CoercionNotes.count where notes.rawValue & (1 << UInt16(bit)) != 0 {
-                noteCounts[attribute * CoercionNotes.count + bit] += 1
+        if !changes.isEmpty {
+            for change in changes { batch.ledger.add(change.kind, entity: plan.index, attribute: change.attribute) }
+        }
+        let counts = marks.noteCounts
+        for index in notes.indices {
+            let attribute = notes[index].attribute
+            var bits = notes[index].notes.rawValue
+            while bits != 0 {
+                counts[attribute &* CoercionNotes.count &+ bits.trailingZeroBitCount] &+= 1
+                bits &= bits &- 1
             }
         }
     }
 
     /// Adds what was noted of the records taken so far to the batch's ledger.
     mutating func flush(into batch: inout RowBatch) {
-        for place in noteCounts.indices where noteCounts[place] > 0 {
+        let counts = marks.noteCounts
+        for place in counts.indices where counts[place] > 0 {
             let (attribute, bit) = place.quotientAndRemainder(dividingBy: CoercionNotes.count)
             for kind in CoercionNotes(rawValue: 1 << UInt16(bit)).ledgerKinds {
                 let name = plan.entity.attributes[attribute].name
-                batch.ledger.add(kind, entity: plan.index, attribute: name, count: noteCounts[place])
+                batch.ledger.add(kind, entity: plan.index, attribute: name, count: counts[place])
             }
-            noteCounts[place] = 0
+            counts[place] = 0
         }
     }
 }

@@ -1,9 +1,11 @@
+import ImportModel
+
 /// What a decoder knows of the record at hand, and where it puts its row together.
 ///
 /// Asked and changed for every key and value of every record, so it lies in memory of its own, which is as large as the
 /// entity asks for and never grows. Used by one decoder.
 final class RecordMarks {
-    /// The token that fills a slot, in records of this generation.
+    /// The token that fills a slot, in records of this generation, or what stands for it (`RecordDecoder.token`).
     struct Slot {
         var generation: UInt32 = 0
         var token: Int32 = -1
@@ -17,6 +19,8 @@ final class RecordMarks {
     /// The row's cells, of which there is at most one per attribute, and its presence mask.
     let cells: UnsafeMutableBufferPointer<Cell>
     let presence: UnsafeMutableBufferPointer<UInt64>
+    /// Notes of the records that were taken, by attribute and kind.
+    let noteCounts: UnsafeMutableBufferPointer<Int64>
 
     init(_ plan: EntityPlan) {
         slots = .allocate(capacity: max(1, plan.slotCount))
@@ -24,6 +28,8 @@ final class RecordMarks {
         repeated = .allocate(capacity: plan.slotCount)
         cells = .allocate(capacity: plan.attributes.count)
         presence = .allocate(capacity: (plan.attributes.count + 63) / 64)
+        noteCounts = .allocate(capacity: max(1, plan.attributes.count * CoercionNotes.count))
+        noteCounts.initialize(repeating: 0)
         cells.initialize(repeating: .null)
         presence.initialize(repeating: 0)
         slots.initialize(repeating: Slot())
@@ -37,6 +43,7 @@ final class RecordMarks {
         repeated.deallocate()
         cells.deallocate()
         presence.deallocate()
+        noteCounts.deallocate()
     }
 
     /// Forgets what was seen in which generation: generation 0 is none.

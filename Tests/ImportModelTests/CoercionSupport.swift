@@ -29,6 +29,9 @@ struct Coerced {
     let notes: CoercionNotes
     let isVerbatim: Bool
     let error: CoercionError?
+
+    /// The notes without the one that a text is written anew, as most dates are.
+    var notesButSpelling: CoercionNotes { notes.subtracting(.respelled) }
 }
 
 /// Calls `body` with the bytes of `text`.

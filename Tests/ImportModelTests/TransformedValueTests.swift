@@ -15,7 +15,7 @@ struct TransformedValueTests {
             (#""\ta\n""#, .string, ["trim", "uppercase"], .text("A"), .transformed),
             (#""&#49;2""#, .integer16, ["htmlUnescape"], .integer(12), [.transformed, .kindChanged]),
             (#""""#, .date, ["emptyToNull"], .null, .transformed),
-            (#""1.50""#, .decimal, ["trim"], .text("1.5"), .kindChanged),
+            (#""1.50""#, .decimal, ["trim"], .text("1.5"), [.kindChanged, .respelled]),
             (#"" 1.5""#, .decimal, ["trim"], .text("1.5"), [.transformed, .kindChanged]),
             (#"" http://a ""#, .uri, ["trim"], .text("http://a"), .transformed),
             ("12", .string, ["emptyToNull"], .text("12"), .kindChanged),

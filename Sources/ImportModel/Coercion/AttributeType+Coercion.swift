@@ -117,7 +117,10 @@ extension AttributeType {
         switch self {
         case .date:
             // The commonest spellings, ahead of what the others need.
-            if let value = ISO8601Text.value(trimmed, scratch: &scratch) { return value }
+            if let value = ISO8601Text.value(trimmed, scratch: &scratch) {
+                if case .scratch = value { notes.insert(.respelled) }
+                return value
+            }
             let token = JSONToken(kind: .string, bytes: trimmed)
             return try DateCoercion.iso8601.coerce(token, scratch: &scratch, notes: &notes)
         case .boolean:
@@ -155,6 +158,7 @@ extension AttributeType {
                 throw CoercionError(code: .notIntegral, expected: rawValue, found: "number with a fraction")
             }
             guard let value = form.int64, integerRange.contains(value) else { throw error(.outOfRange, found: kind) }
+            if form.isNegativeZero { notes.insert(.respelled) }
             return .integer(value)
         case .double:
             if let value = text.shortDecimal { return .real(value) }
@@ -162,17 +166,22 @@ extension AttributeType {
             let value = form.double
             guard value.isFinite else { throw error(.outOfRange, found: kind) }
             if !form.survives(as: value) { notes.insert(.digitsLost) }
-            return .real(value)
+            return real(value, form, notes: &notes)
         case .float:
             guard let form = NumberForm(text) else { throw error(.wrongForm, found: kind) }
             let value = form.float
             guard value.isFinite else { throw error(.outOfRange, found: kind) }
             if !form.survives(as: value) { notes.insert(.digitsLost) }
-            return .real(Double(value))
+            return real(Double(value), form, notes: &notes)
         case .decimal:
             guard let form = NumberForm(text) else { throw error(.wrongForm, found: kind) }
             guard form.fitsDecimal else { throw error(.outOfRange, found: kind) }
-            return form.canonicalDecimal(scratch: &scratch)
+            let value = form.canonicalDecimal(scratch: &scratch)
+            // A canonical text with an exponent is written anew, and is the same.
+            if case .scratch(let range) = value, !scratch[range].elementsEqual(text.buffer) {
+                notes.insert(.respelled)
+            }
+            return value
         case .boolean:
             guard let value = NumberForm(text)?.int64, value == 0 || value == 1 else {
                 throw error(.wrongForm, found: kind)
@@ -182,6 +191,13 @@ extension AttributeType {
         case .string, .date, .uuid, .uri, .binary, .bitfield, .json:
             throw error(.wrongKind, found: kind)
         }
+    }
+
+    /// A number as it is kept: SQLite has no negative zero.
+    private func real(_ value: Double, _ form: NumberForm, notes: inout CoercionNotes) -> CoercedValue {
+        guard form.isNegativeZero else { return .real(value) }
+        notes.insert(.respelled)
+        return .real(0)
     }
 
     /// The values that an integer type holds.

@@ -18,7 +18,8 @@ public enum LedgerKind: String, Sendable, Hashable, Codable, CaseIterable {
     case kindChanged
     /// White space around a number, boolean or date in a string was taken off, or within base64.
     case trimmed
-    /// The value is kept in another spelling than the source's: a UUID in upper case, in braces, or as a URN.
+    /// The value is kept in another spelling than the source's: a UUID in upper case, in braces, or as a URN; a date or a
+    /// decimal whose text is not the canonical one; a zero without its minus.
     case respelled
     /// A value transformer changed the text.
     case transformed
@@ -38,9 +39,9 @@ public enum LedgerKind: String, Sendable, Hashable, Codable, CaseIterable {
     case loneSurrogate
     /// A value that does not fit became null, as `--on-error null` asks.
     case nulled
-    /// A key that no attribute reads.
     /// Something that is neither an object nor null where attributes are read from an object; they are null.
     case notAnObject
+    /// A key that no attribute reads.
     case unknownKey
     /// A value that stands outside the record paths.
     case outside

@@ -88,7 +88,8 @@ package struct DateCoercion: Sendable {
     /// Turns a value into a date, and says what that changed.
     ///
     /// `kindChanged` is noted for a string that holds the number of `unix` or `unixMilliseconds`: the other formats are
-    /// of one JSON kind. `digitsLost` is noted for milliseconds that the storage `unix` does not hold.
+    /// of one JSON kind. `digitsLost` is noted for milliseconds that the storage `unix` does not hold, `respelled` for a
+    /// text that is not the one that is kept.
     ///
     /// - Parameters:
     ///   - token: a value of a valid JSON text in valid UTF-8.
@@ -126,10 +127,12 @@ package struct DateCoercion: Sendable {
         let added: CoercionNotes = trimmed.count == text.count ? [] : .trimmed
         if beginsWithISO8601, storage == .iso8601, let value = ISO8601Text.value(trimmed, scratch: &scratch) {
             notes.formUnion(added)
+            if case .scratch = value { notes.insert(.respelled) }
             return value
         }
         if beginsWithISO8601, let date = WrittenDate(iso8601: trimmed), let instant = instant(date) {
             notes.formUnion(added.union(self.notes(on: date)))
+            if !date.isCanonical { notes.formUnion(respelled) }
             return value(instant, verbatim: date.isCanonical ? trimmed : nil, scratch: &scratch, notes: &notes)
         }
         return try finish(
@@ -261,6 +264,10 @@ package struct DateCoercion: Sendable {
         return notes
     }
 
+    /// What is noted where the text that is kept is not the one that was written; numbers have no spelling.
+    @inline(__always)
+    private var respelled: CoercionNotes { storage == .iso8601 ? .respelled : [] }
+
     /// The value for the store.
     @inline(__always)
     private func finish(
@@ -279,6 +286,7 @@ package struct DateCoercion: Sendable {
             return .null
         case .instant(let instant, let found, let isCanonical):
             notes.formUnion(added.union(found))
+            if !isCanonical || kind != .string { notes.formUnion(respelled) }
             return value(instant, verbatim: isCanonical ? verbatim : nil, scratch: &scratch, notes: &notes)
         }
     }

@@ -1,6 +1,8 @@
 /// The short way to the numbers that most are; what they leave out is for `NumberForm`.
 extension ByteView {
     /// The value of a text that is an integer of at most 18 bytes, which 64 bits hold; nil for all others.
+    ///
+    /// Nil for a zero with a minus as well, which the value does not have.
     package var shortInteger: Int64? {
         guard count > 0, count <= 18 else { return nil }
         let isNegative = self[0] == UInt8(ascii: "-")
@@ -12,12 +14,14 @@ extension ByteView {
             guard digit < 10 else { return nil }
             value = value &* 10 &+ Int64(digit)
         }
-        return isNegative ? -value : value
+        guard isNegative else { return value }
+        return value == 0 ? nil : -value
     }
 
     /// The value of a number (RFC 8259 §6) without an exponent and with at most 15 digits; nil for all others.
     ///
-    /// A double loses nothing of it. As `NumberForm.double` does, it divides two numbers that are exact.
+    /// A double loses nothing of it. As `NumberForm.double` does, it divides two numbers that are exact. Nil for a zero with
+    /// a minus as well, which a store does not keep.
     package var shortDecimal: Double? {
         // A sign, 15 digits and a point.
         guard count > 0, count <= 17 else { return nil }
@@ -43,6 +47,7 @@ extension ByteView {
         }
         guard count &- start &- (fraction > 0 ? 1 : 0) <= 15 else { return nil }
         let magnitude = Double(digits) / NumberForm.exactPowersOfTen[fraction]
-        return start == 1 ? -magnitude : magnitude
+        guard start == 1 else { return magnitude }
+        return digits == 0 ? nil : -magnitude
     }
 }

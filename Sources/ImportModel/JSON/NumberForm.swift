@@ -102,6 +102,9 @@ package struct NumberForm {
 
     package var isZero: Bool { significantDigits == 0 }
 
+    /// Whether it is a zero that is written with a minus.
+    var isNegativeZero: Bool { isNegative && isZero }
+
     /// Whether the value has no fraction, however it is written: `3`, `3.0` and `3e2` have none.
     package var isInteger: Bool { exponent >= 0 }
 

@@ -86,7 +86,7 @@ struct MisfitTests {
         )
         let kinds = Set(report.ledger.values.flatMap(\.values).flatMap(\.keys).compactMap(LedgerKind.init))
         #expect(kinds.filter(\.isLoss).isEmpty)
-        #expect(kinds == [.kindChanged, .trimmed, .unknownKey])
+        #expect(kinds == [.kindChanged, .trimmed, .respelled, .unknownKey])
     }
 
     @Test func withoutLosslessTheSameIsTaken() throws {

@@ -53,7 +53,8 @@ struct PredicateCompiler {
                 throw error("expected an attribute before in", at: operand.place)
             }
             try checkThatComparing(attribute, .equal, isSense: operand.place)
-            let values = try operands.map { bind(try value(of: $0, for: attribute, .equal)) }
+            let values = try operands.compactMap { try member($0, of: attribute) }
+            guard !values.isEmpty || operands.isEmpty else { return never(attribute) }
             return "(\(column(attribute)) IN (\(values.joined(separator: ", "))))"
         case .text(let operand, let test, let pattern):
             return try sql(operand, test, pattern)
@@ -92,8 +93,54 @@ struct PredicateCompiler {
             return "(\(column(attribute)) IS \(comparison == .equal ? "" : "NOT ")NULL)"
         }
         try checkThatComparing(attribute, comparison, isSense: one == nil ? right.place : left.place)
+        if case .literal(let number) = literal.content,
+            let place = PredicateValue.integerPlace(number, for: attribute)
+        {
+            return sql(attribute, comparison, place)
+        }
         let value = bind(try value(of: literal, for: attribute, comparison))
         return "(\(column(attribute))\(collation(attribute, comparison)) \(comparison.rawValue) \(value))"
+    }
+
+    /// An integer attribute and a number, which may have a fraction or more than 64 bits.
+    private mutating func sql(
+        _ attribute: AttributeDescription,
+        _ comparison: PredicateNode.Comparison,
+        _ place: NumberForm.IntegerPlace
+    ) -> String {
+        let column = column(attribute)
+        let isLess = comparison == .less || comparison == .lessOrEqual
+        switch (place, comparison.isEquality) {
+        case (.at(let number), _): return "(\(column) \(comparison.rawValue) \(bind(.integer(number))))"
+        case (_, true): return comparison == .equal ? never(attribute) : always(attribute)
+        case (.belowAll, false): return isLess ? never(attribute) : always(attribute)
+        case (.aboveAll, false): return isLess ? always(attribute) : never(attribute)
+        case (.after(let number), false): return "(\(column) \(isLess ? "<=" : ">") \(bind(.integer(number))))"
+        }
+    }
+
+    /// What is true of every value, and neither true nor false of a null.
+    private func always(_ attribute: AttributeDescription) -> String {
+        "(\(column(attribute)) = \(column(attribute)))"
+    }
+
+    /// What is false of every value, and neither true nor false of a null; an index answers it at once.
+    private func never(_ attribute: AttributeDescription) -> String {
+        "(\(column(attribute)) < 0 AND \(column(attribute)) > 0)"
+    }
+
+    /// A value that an attribute may be equal to; nil where no integer is.
+    private mutating func member(
+        _ operand: PredicateNode.Operand,
+        of attribute: AttributeDescription
+    ) throws -> String? {
+        if case .literal(let number) = operand.content,
+            let place = PredicateValue.integerPlace(number, for: attribute)
+        {
+            guard case .at(let number) = place else { return nil }
+            return bind(.integer(number))
+        }
+        return bind(try value(of: operand, for: attribute, .equal))
     }
 
     /// Two attributes of one record.
@@ -170,10 +217,11 @@ struct PredicateCompiler {
             guard let end = Self.end(ofPrefix: text) else { return "(\(low))" }
             return "(\(low) AND \(column) < \(bind(.text(end))))"
         case .endsWith:
-            guard !text.isEmpty else { return "(\(column) IS NOT NULL)" }
-            // As bytes: substr would count characters only up to a NUL.
+            guard !text.isEmpty else { return always(attribute) }
+            // As bytes: substr would count characters only up to a NUL. Of no bytes it makes a null.
             let tail = bind(.integer(-Int64(text.utf8.count)))
-            return "(substr(CAST(\(column) AS BLOB), \(tail)) = \(bind(.blob(Array(text.utf8)))))"
+            let end = "substr(CAST(\(column) AS BLOB), \(tail)) = \(bind(.blob(Array(text.utf8))))"
+            return "(CASE WHEN \(column) = '' THEN 0 ELSE \(end) END)"
         }
     }
 

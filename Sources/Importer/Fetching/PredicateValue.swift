@@ -10,16 +10,12 @@ enum PredicateValue {
 
     /// The value in the form in which the attribute's values are stored.
     ///
-    /// Numbers are compared with numbers, also where they do not fit the attribute's width or have a fraction. A date is read
-    /// by the attribute's formats and zone, and by ISO 8601.
+    /// A date is read by the attribute's formats and zone, and by ISO 8601. What integers are compared with is told by
+    /// `integerPlace` first.
     static func stored(_ value: JSONValue, for attribute: AttributeDescription) throws(Misfit) -> Record.Value {
         switch (attribute.type, value) {
         case (.string, .string(let text)), (.uri, .string(let text)):
             return .text(text)
-        case (.integer16, .number(let digits)), (.integer32, .number(let digits)), (.integer64, .number(let digits)),
-            (.bitfield, .number(let digits)):
-            if let number = integer(digits) { return .integer(number) }
-            return try coerced(value, for: AttributeDescription(name: attribute.name, type: .double))
         case (.float, .number), (.double, .number), (.decimal, .number), (.decimal, .string), (.boolean, .boolean),
             (.boolean, .number), (.uuid, .string), (.binary, .string):
             return try coerced(value, for: bare(attribute))
@@ -33,13 +29,13 @@ enum PredicateValue {
         }
     }
 
-    /// The integer of digits that are one, also if they are written as `3.0` or `3e2`; nil if it has more than 64 bits.
-    private static func integer(_ digits: String) -> Int64? {
-        var digits = digits
-        return digits.withUTF8 { buffer in
-            guard let form = NumberForm(ByteView(buffer)), form.isInteger else { return nil }
-            return form.int64
-        }
+    /// Where a number is among the integers that an attribute holds; nil for other attributes and values.
+    ///
+    /// Exactly, whatever digits it has: no double is made of it.
+    static func integerPlace(_ value: JSONValue, for attribute: AttributeDescription) -> NumberForm.IntegerPlace? {
+        guard [.integer16, .integer32, .integer64, .bitfield].contains(attribute.type), case .number(var digits) = value
+        else { return nil }
+        return digits.withUTF8 { NumberForm(ByteView($0))?.integerPlace }
     }
 
     /// A date that is stored in whole seconds is compared with the fraction too.

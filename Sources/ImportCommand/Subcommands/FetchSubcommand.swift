@@ -64,7 +64,10 @@ struct FetchSubcommand: ParsableCommand {
 
     @Option(
         parsing: .unconditionalSingleValue,
-        help: ArgumentHelp("Print only these attributes, in this order; rowid is the row id.", valueName: "name,…")
+        help: ArgumentHelp(
+            "Print only these attributes, in this order; rowid is the row id. Names may be quoted as in --where.",
+            valueName: "name,…"
+        )
     )
     var columns: [String] = []
 
@@ -89,6 +92,7 @@ struct FetchSubcommand: ParsableCommand {
         }
         if let limit, limit < 0 { throw ValidationError("--limit must not be negative") }
         for text in sort { _ = try RecordSort.list(text) }
+        for text in columns { _ = try NameList.names(in: text, of: "--columns") }
         if offset < 0 { throw ValidationError("--offset must not be negative") }
         if count && printModel { throw ValidationError("--count and --print-model exclude each other") }
     }
@@ -109,7 +113,7 @@ struct FetchSubcommand: ParsableCommand {
             limit: limit
         )
         if count { return try printCount(request, reader) }
-        let names = columns.isEmpty ? nil : columns.flatMap { $0.split(separator: ",").map(String.init) }
+        let names = columns.isEmpty ? nil : try columns.flatMap { try NameList.names(in: $0, of: "--columns") }
         let isConsistent =
             if let format = RecordFormat(rawValue: chosenFormat.rawValue) {
                 try write(request, names, format, reader)

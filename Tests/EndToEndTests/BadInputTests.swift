@@ -167,6 +167,21 @@ struct BadInputTests {
         ),
         Case("numbers out of range", #"[{"a":1e999},{"a":-1e-999},{"a":1E+400000000}]"#, code: 0, rows: 3),
         Case(
+            "a form feed in a line",
+            "{\"a\":1}\n{\"a\":2}\u{0C}\n{\"a\":3}\n",
+            fileName: "source.ndjson",
+            code: 0,
+            rows: 2,
+            rejects: 1
+        ),
+        Case("a last line of two values", "{\"a\":1}\n{\"a\":2}\n{\"a\":3}{\"a\":4}", code: 0, rows: 4),
+        Case(
+            "a collection whose key is not UTF-8",
+            bytes: Array("{\"n\":1,\"it".utf8) + [0xff] + Array("ms\":[{\"a\":1}]}".utf8),
+            code: 65,
+            words: ["not utf-8, at byte 10"]
+        ),
+        Case(
             "three broken lines of a thousand",
             lines(1_000) { $0 % 400 == 99 ? "{\"a\":" : "{\"a\":\($0)}" },
             fileName: "source.ndjson",

@@ -13,7 +13,7 @@ private let sharedData: URL? = SharedData.isPresent ? SharedData.directory : nil
     func detect(_ file: URL) throws -> ShapeDetector.Detection {
         let source = try #require(opener.describe(file.path, interruption: interruption).first)
         let sample = try opener.open(source, interruption: interruption).peek()
-        return ShapeDetector.detect(sample.bytes, isWhole: sample.isWhole)
+        return ShapeDetector(sample.bytes, isWhole: sample.isWhole).detection
     }
 
     static let files: [(String, ExpectedShape)] = [
@@ -74,7 +74,7 @@ private let sharedData: URL? = SharedData.isPresent ? SharedData.directory : nil
         for name in names {
             let sample = try [UInt8](Data(contentsOf: directory.appendingPathComponent(name)))
             for isWhole in [true, false] {
-                let detection = ShapeDetector.detect(sample, isWhole: isWhole)
+                let detection = ShapeDetector(sample, isWhole: isWhole).detection
                 if case .found(.lines, _, _) = detection { Issue.record("\(name): \(detection)") }
                 if name.hasPrefix("y_") { #expect(detection != .empty, "\(name)") }
                 if case .ambiguous = detection { Issue.record("\(name): \(detection)") }

@@ -44,7 +44,7 @@ enum ExpectedShape: Equatable, CustomStringConvertible {
 
 struct ShapeDetectorTests {
     static func detect(_ text: String, isWhole: Bool = true) -> ShapeDetector.Detection {
-        ShapeDetector.detect(Array(text.utf8), isWhole: isWhole)
+        ShapeDetector(Array(text.utf8), isWhole: isWhole).detection
     }
 
     static let whole: [(String, ExpectedShape)] = [
@@ -66,6 +66,9 @@ struct ShapeDetectorTests {
         ("{\"a\":1}\n{\"a\":", .found(.lines, "$")),
         ("{\"a\":1}\n{\"a\":\n{\"a\":3}\n{\"a\":4}\n", .found(.lines, "$")),
         ("oops\n" + String(repeating: "{\"a\":1}\n", count: 20), .found(.lines, "$")),
+        ("{\"a\":1}\n{\"a\":2\u{C}}\n{\"a\":3}\n", .found(.lines, "$")),
+        ("{\"a\":\u{B}1}\n" + String(repeating: "{\"a\":2}\n", count: 20), .found(.lines, "$")),
+        ("{\"a\":1}\n{\"a\":2} \"", .found(.lines, "$")),
         // Not lines.
         ("{\n\"a\": 1\n}\n{\n\"a\": 2\n}\n", .found(.stream, "$")),
         ("[\n1\n]", .found(.stream, "$[*]")),
@@ -76,6 +79,10 @@ struct ShapeDetectorTests {
         ("[\n" + String(repeating: "1\n", count: 100) + "]", .found(.stream, "$[*]")),
         ("{\"a\":1}{\"a\":2}\n{\"a\":3}", .found(.stream, "$")),
         // Values one after the other.
+        ("{\"a\":1}\n{\"a\":2}\n{\"a\":3}{\"a\":4}", .found(.stream, "$")),
+        ("{\"a\":1}\n{\"a\":2}{\"a\":3}\n", .found(.stream, "$")),
+        ("{\"a\":1}\n{\"a\":2} {\"a\":", .found(.stream, "$")),
+        ("1\n2\n3 4\n\n", .found(.stream, "$")),
         ("{}{}", .found(.stream, "$")),
         ("[][]", .found(.stream, "$")),
         ("[1][2]", .found(.stream, "$")),
@@ -168,7 +175,7 @@ struct ShapeDetectorTests {
         let text = "{\"a\":{\"x\":{\"i\":1.5e3},\"y\":{\"i\":\"\\u00e9\"}},\"b\":[{},null,true]}\n[1]\n"
         for count in 0...text.utf8.count {
             let sample = Array(text.utf8.prefix(count))
-            #expect(ShapeDetector.detect(sample, isWhole: false) != .empty)
+            #expect(ShapeDetector(sample, isWhole: false).detection != .empty)
         }
     }
 

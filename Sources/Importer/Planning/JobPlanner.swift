@@ -125,7 +125,8 @@ struct JobPlanner {
 
     private func shape(of sample: SourceStream.Sample, _ source: SourceDescription) throws -> SourceShape {
         try checkBeginning(of: sample.bytes, source)
-        let found = ShapeDetector.detect(sample.bytes, isWhole: sample.isWhole)
+        let detector = ShapeDetector(sample.bytes, isWhole: sample.isWhole)
+        let found = detector.detection
         if case .empty = found {
             throw ImportError(
                 .badInput,
@@ -140,10 +141,20 @@ struct JobPlanner {
             let texts = paths.map(\.description)
             guard reason != ShapeDetector.noValue else { return SourceShape(layout: layout, paths: texts) }
             announce("\(source.displayName): records at \(texts.joined(separator: ", ")) (\(reason))")
+            for path in paths { announceTree(at: path, detector, source) }
             return SourceShape(layout: layout, paths: texts)
+        case .unnameable(let candidate):
+            throw ImportError(
+                .badInput,
+                "\(source.displayName): \(candidate.path) has a key that is not UTF-8, at byte "
+                    + "\(candidate.invalidKeyOffset ?? 0)",
+                advice: "Records there have no path that could be named. Convert the file to UTF-8."
+            )
         case .ambiguous(let candidates):
             let list = candidates.map {
-                "  --records \($0.path.description.shellWord)   (\($0.words))"
+                $0.invalidKeyOffset == nil
+                    ? "  --records \($0.path.description.shellWord)   (\($0.words))"
+                    : "  \($0.path) has a key that is not UTF-8 and cannot be named"
             }
             throw ImportError(
                 .usage,
@@ -153,6 +164,23 @@ struct JobPlanner {
         case .empty:
             throw ImportError(.badInput, "\(source.displayName): there is no JSON value in it")
         }
+    }
+
+    /// Says that the records at a path that was found hold more of their kind, which stay inside of them.
+    private func announceTree(at path: RecordPath, _ detector: ShapeDetector, _ source: SourceDescription) {
+        let levels = detector.treeLevels(at: path)
+        guard levels.count > 1 else { return }
+        let more = detector.isWhole ? "" : " or more"
+        let nested = levels.dropFirst().reduce(0) { $0 + $1.count }
+        announce(
+            "\(source.displayName): a tree: records at \(path) hold \(nested)\(more) objects of the same shape, which stay "
+                + "inside of them. --records takes one of its levels:"
+        )
+        for level in levels.prefix(4) {
+            announce("  --records \(level.path.description.shellWord)   (\(level.count)\(more) objects)")
+        }
+        let deeper = levels.dropFirst(4).reduce(0) { $0 + $1.count }
+        if deeper > 0 { announce("  … and \(deeper)\(more) on \(levels.count - 4) deeper levels") }
     }
 
     /// What cannot begin a JSON value is not JSON at all; nothing is begun for it.

@@ -12,16 +12,27 @@ extension ShapeDetector {
     /// The collections in a top-level object, in their order.
     func candidates(in object: Int) -> [Candidate] {
         var found: [Candidate] = []
-        collect(in: object, steps: [], into: &found)
+        collect(in: object, steps: [], invalidKey: nil, into: &found)
         return found
     }
 
-    private func collect(in object: Int, steps: [RecordPath.Step], into found: inout [Candidate]) {
+    /// - Parameter invalidKey: where the first byte is that is not UTF-8 in a key of `steps`.
+    private func collect(
+        in object: Int,
+        steps: [RecordPath.Step],
+        invalidKey: Int?,
+        into found: inout [Candidate]
+    ) {
+        func add(_ container: Int, _ steps: [RecordPath.Step], _ kind: Candidate.Kind, count: Int, _ invalid: Int?) {
+            var candidate = candidate(container, steps, kind, count: count)
+            candidate.invalidKeyOffset = invalid
+            found.append(candidate)
+        }
         let members = members(of: object)
         let values = members.map(\.value)
         if values.count >= 2, values.allSatisfy({ tape.tokens[$0].kind == .object }) {
             if shareKeys(values) {
-                found.append(candidate(object, steps + [.anyMember], .keyed, count: values.count))
+                add(object, steps + [.anyMember], .keyed, count: values.count, invalidKey)
                 return
             }
             if values.count >= Self.dictionarySize { return }
@@ -29,18 +40,19 @@ extension ShapeDetector {
         if values.count >= 3, values.allSatisfy({ isArrayOfObjects($0) }) {
             let heads = values.compactMap { children(of: $0, limit: 1).first }
             if shareKeys(heads.filter { tape.tokens[$0].kind == .object }) {
-                found.append(candidate(object, steps + [.anyMember, .anyElement], .keyedArrays, count: values.count))
+                add(object, steps + [.anyMember, .anyElement], .keyedArrays, count: values.count, invalidKey)
                 return
             }
         }
         for member in members {
             let steps = steps + [.key(key(member.key))]
+            let invalidKey = invalidKey ?? firstInvalidByte(of: member.key)
             switch tape.tokens[member.value].kind {
             case .array where isArrayOfObjects(member.value):
                 let count = children(of: member.value).count
-                found.append(candidate(member.value, steps + [.anyElement], .array, count: count))
+                add(member.value, steps + [.anyElement], .array, count: count, invalidKey)
             case .object where steps.count < Self.maxKeys:
-                collect(in: member.value, steps: steps, into: &found)
+                collect(in: member.value, steps: steps, invalidKey: invalidKey, into: &found)
             default: break
             }
         }
@@ -101,12 +113,12 @@ extension ShapeDetector {
     }
 
     /// The tokens of an object's keys and values; a key whose value the sample lacks is left out.
-    private func members(of object: Int) -> [(key: Int, value: Int)] {
+    func members(of object: Int) -> [(key: Int, value: Int)] {
         keys(of: object).compactMap { $0 + 1 < end(of: object) ? ($0, $0 + 1) : nil }
     }
 
     /// The tokens of an object's keys, as far as the sample has them.
-    private func keys(of object: Int) -> [Int] {
+    func keys(of object: Int) -> [Int] {
         var keys: [Int] = []
         var index = object + 1
         let end = end(of: object)
@@ -124,14 +136,20 @@ extension ShapeDetector {
         return next == 0 ? tape.count : next
     }
 
+    private func firstInvalidByte(of key: Int) -> Int? {
+        let bytes = keyBytes(key)
+        let place = Array(bytes).withUnsafeBufferPointer { UTF8Validation.firstInvalid(in: ByteView($0)) }
+        return place.map { bytes.startIndex + $0 }
+    }
+
     /// A key's bytes as they stand in the source.
-    private func keyBytes(_ key: Int) -> ArraySlice<UInt8> {
+    func keyBytes(_ key: Int) -> ArraySlice<UInt8> {
         let token = tape.tokens[key]
         return text[Int(token.start)..<Int(token.start) + Int(token.length)]
     }
 
     /// A key as a record path has it, its escapes undone.
-    private func key(_ index: Int) -> String {
+    func key(_ index: Int) -> String {
         let bytes = keyBytes(index)
         if tape.tokens[index].hasEscapes {
             let literal = Data([UInt8(ascii: "\"")] + bytes + [UInt8(ascii: "\"")])

@@ -9,7 +9,13 @@ extension ShapeDetector {
     var isLines: Bool {
         let lines = LineCount(text, isWhole: isWhole)
         guard lines.begun >= 2, lines.ended >= 1 else { return false }
-        if isSound { return lines.values == lines.ended }
+        if isSound {
+            // Several values in the last line did not break off: all of them follow one another.
+            if let start = lines.lastBroken, topLevelValues.count(where: { Int(tape.tokens[$0].start) >= start }) > 1 {
+                return false
+            }
+            return lines.values == lines.ended
+        }
         if lines.isFirstValue { return lines.values * 2 >= lines.ended }
         return lines.begun >= 3 && lines.values * 10 >= lines.ended * 9 && !lines.isFirstBracket
     }
@@ -24,6 +30,8 @@ private struct LineCount {
     /// Those that are one JSON value and nothing else.
     private(set) var values = 0
     private(set) var isFirstValue = false
+    /// Where the last line begins that is not one value.
+    private(set) var lastBroken: Int?
     /// Whether the first line is an opening bracket alone, as in a pretty-printed document.
     private(set) var isFirstBracket = false
 
@@ -36,13 +44,13 @@ private struct LineCount {
             while start < view.count, !isFirstBracket {
                 let lineFeed = memchr(view.base + start, 0x0A, view.count - start)
                 let end = lineFeed.map { UnsafeRawPointer($0) - UnsafeRawPointer(view.base) + 1 } ?? view.count
-                take(view[start..<end], isLast: end == view.count, isWhole, reader)
+                take(view[start..<end], isLast: end == view.count, isWhole, reader, start)
                 start = end
             }
         }
     }
 
-    private mutating func take(_ line: ByteView, isLast: Bool, _ isWhole: Bool, _ reader: RecordReader) {
+    private mutating func take(_ line: ByteView, isLast: Bool, _ isWhole: Bool, _ reader: RecordReader, _ start: Int) {
         let visible = Array(line.buffer.lazy.filter { !ShapeDetector.isWhiteSpace($0) }.prefix(2))
         if visible.isEmpty { return }
         begun += 1
@@ -50,7 +58,10 @@ private struct LineCount {
         guard line[line.count - 1] == UInt8(ascii: "\n") else { return }
         let isValue = reader.read(line: line) == .record
         // The last line of a source may have broken off: it says nothing about the others.
-        if isLast, isWhole, !isValue, begun > 1 { return }
+        if isLast, isWhole, !isValue, begun > 1 {
+            lastBroken = start
+            return
+        }
         ended += 1
         if isValue { values += 1 }
         if begun == 1 {

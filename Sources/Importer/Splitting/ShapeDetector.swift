@@ -13,6 +13,8 @@ struct ShapeDetector {
         case found(layout: SourceShape.Layout, paths: [RecordPath], reason: String)
         /// Several collections, none of which is clearly the one; in their order.
         case ambiguous([Candidate])
+        /// One collection, with a key on its path that is not UTF-8: no record path names it.
+        case unnameable(Candidate)
         /// Nothing but white space.
         case empty
     }
@@ -34,6 +36,10 @@ struct ShapeDetector {
         let isWhole: Bool
         /// How many of the sample's bytes it takes.
         let bytes: Int
+        /// The first byte of a key on its path that is not UTF-8, in the sample; nil where all are.
+        ///
+        /// The path has U+FFFD in such a key, and does not lead here.
+        var invalidKeyOffset: Int?
 
         /// For a list of candidates: `array of objects, 243 or more`.
         var description: String { "\(kind.rawValue), \(count)\(isWhole ? "" : " or more")" }
@@ -49,18 +55,12 @@ struct ShapeDetector {
     /// Whether the sample is JSON as far as it goes.
     let isSound: Bool
 
-    /// Detects the shape of the source that begins with `sample`, which is UTF-8 without a byte order mark.
+    /// Reads the beginning of a source, which is UTF-8 without a byte order mark.
     ///
     /// - Parameters:
     ///   - sample: the first bytes, a MiB or so.
     ///   - isWhole: whether this is all of the source.
-    /// - Returns: the shape. Never fails: of something that is not JSON it tells the shape before the fault, so that the
-    ///   splitter comes to the fault and reports it.
-    static func detect(_ sample: [UInt8], isWhole: Bool) -> Detection {
-        ShapeDetector(sample, isWhole: isWhole).detection
-    }
-
-    private init(_ sample: [UInt8], isWhole: Bool) {
+    init(_ sample: [UInt8], isWhole: Bool) {
         // A line feed ends a last line, and a number, that nothing else ends.
         let text = isWhole && sample.last != UInt8(ascii: "\n") ? sample + [UInt8(ascii: "\n")] : sample
         let parser = YajlParser(handler: RecordTape(maxDepth: Self.maxDepth))
@@ -71,10 +71,17 @@ struct ShapeDetector {
         self.text = text
         self.isWhole = isWhole
         tape = parser.handler
-        if case .failed = status { isSound = false } else { isSound = true }
+        // yajl takes form feed and vertical tab for white space, and JSON has them nowhere.
+        let spaces = text.withUnsafeBufferPointer { buffer in
+            buffer.baseAddress.map { ByteScan.firstFormFeed($0, buffer.count) < buffer.count } ?? false
+        }
+        if case .failed = status { isSound = false } else { isSound = !spaces }
     }
 
-    private var detection: Detection {
+    /// The shape of the source.
+    ///
+    /// Of something that is not JSON it is the shape before the fault, so that the splitter comes to the fault and reports it.
+    var detection: Detection {
         if text.allSatisfy(Self.isWhiteSpace) {
             return isWhole ? .empty : root("nothing but white space so far")
         }
@@ -94,16 +101,15 @@ struct ShapeDetector {
 
     private func detection(in candidates: [Candidate]) -> Detection {
         guard let first = candidates.first else { return root("a single object") }
-        if candidates.count == 1 {
-            return .found(layout: .stream, paths: [first.path], reason: "the only \(first.kind.rawValue)")
-        }
+        if candidates.count == 1 { return chosen(first, "the only \(first.kind.rawValue)") }
         let dominant = candidates.first { $0.bytes * 20 >= text.count * 19 }
         guard let dominant else { return .ambiguous(candidates) }
-        return .found(
-            layout: .stream,
-            paths: [dominant.path],
-            reason: "by far the largest \(dominant.kind.rawValue)"
-        )
+        return chosen(dominant, "by far the largest \(dominant.kind.rawValue)")
+    }
+
+    private func chosen(_ candidate: Candidate, _ reason: String) -> Detection {
+        guard candidate.invalidKeyOffset == nil else { return .unnameable(candidate) }
+        return .found(layout: .stream, paths: [candidate.path], reason: reason)
     }
 
     private func root(_ reason: String) -> Detection {
@@ -115,7 +121,7 @@ struct ShapeDetector {
     }
 
     /// The tokens of the values at the top level.
-    private var topLevelValues: [Int] {
+    var topLevelValues: [Int] {
         var values: [Int] = []
         var index = 0
         while index < tape.count {

@@ -80,6 +80,8 @@ final class ChunkBuilder {
     /// Values outside of the record paths.
     private var outside: OutsideCounts
     private var hasOutside = false
+    /// The one that has begun.
+    private var outsideText: OutsideText?
     /// Which of its records are taken.
     @exclusivity(unchecked) private var window: RecordWindow
     /// Records of each path in the chunks that are sealed.
@@ -166,6 +168,7 @@ final class ChunkBuilder {
     func leaveBlock() {
         let end = blockBase + Int64(blockCount)
         if hasOpenRecord { copy(to: end) }
+        if outsideText != nil { passOutside(to: end) }
         if trackAtRecord.byteOffset != recordEnd {
             // A record ended in this block.
             track.advance(to: recordEnd, in: block, base: blockBase)
@@ -263,9 +266,40 @@ final class ChunkBuilder {
     /// Whether no record behind this place is wanted.
     var hasReachedLimit: Bool { window.isPassed }
 
-    /// Counts a value that stands outside of the record paths.
-    func countOutside(_ name: String) {
+    /// Counts a value that stands outside of the record paths, and watches its bytes up to its end.
+    ///
+    /// - Parameter start: its first byte in the source, or its key's, in this block or in the record that was thought to
+    ///   have begun.
+    func beginOutside(_ name: String, at start: Int64) {
         outside.count(name)
+        hasOutside = true
+        outsideText = OutsideText(name, at: start)
+        guard start < blockBase else { return }
+        outsideText?.pass(openRecord)
+        // Of what is longer than a record may be, there is no more than that.
+        if outsideText?.position != blockBase { outsideText = OutsideText(name, at: blockBase) }
+    }
+
+    /// Says that the value outside of the record paths that has begun, if one has, ends at `end`.
+    @inline(__always)
+    func endOutside(at end: Int64) {
+        if outsideText != nil { judgeOutside(at: end) }
+    }
+
+    private func judgeOutside(at end: Int64) {
+        passOutside(to: end)
+        if let outsideText, !outsideText.isUTF8 { outside.countInvalid(outsideText.name) }
+        outsideText = nil
+    }
+
+    private func passOutside(to end: Int64) {
+        guard let position = outsideText?.position, position >= blockBase, position < end else { return }
+        outsideText?.pass(ByteView(base: block + Int(position - blockBase), count: Int(end - position)))
+    }
+
+    /// Counts a key on the way to records that is not UTF-8.
+    func countInvalidKey(_ name: String) {
+        outside.countInvalid(name)
         hasOutside = true
     }
 

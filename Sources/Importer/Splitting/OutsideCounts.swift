@@ -4,6 +4,8 @@ import Foundation
 struct OutsideCounts {
     /// How many names a job may have; values under others are counted together.
     static let maximumNames = 1_000
+    /// What stands before a place's name where values there are counted that are not UTF-8.
+    private static let invalidMark = "invalidUTF8 "
     /// The name under which the rest is counted.
     static let restName = "…"
 
@@ -37,6 +39,9 @@ struct OutsideCounts {
             sinceRecord[Self.restName, default: 0] += 1
         }
     }
+
+    /// Counts that a value, or a key, has bytes that are not UTF-8.
+    mutating func countInvalid(_ name: String) { count(Self.invalidMark + name) }
 
     /// Says that a record has ended: what was counted before it belongs to its chunk.
     mutating func recordEnded() {

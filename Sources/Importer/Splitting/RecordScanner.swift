@@ -178,8 +178,9 @@ struct RecordScanner {
         if recordPath >= 0 {
             if !builder.hasOpenRecord { builder.beginRecord(at: places.startOfToken(), isKeyed: false) }
         } else {
+            if paths != 0 { builder.beginOutside(levels.valueName, at: places.startOfToken()) }
+            builder.endOutside(at: places.offset(end))
             if builder.hasOpenRecord { builder.discardRecord() }
-            if paths != 0 { builder.countOutside(levels.valueName) }
         }
         places.lastEnd = end
         hasKey = false
@@ -221,7 +222,7 @@ struct RecordScanner {
         if isPriming {
             return stop(ImportError(.software, "the split cannot go on: its place does not fit the record paths"))
         }
-        if paths != 0 { builder.countOutside(levels.valueName) }
+        if paths != 0 { builder.beginOutside(levels.valueName, at: places.offset(end - 1)) }
         path = -1
         depth = 1
         depthLimit = hardLimit
@@ -260,12 +261,18 @@ struct RecordScanner {
             if !builder.hasOpenRecord { builder.beginRecord(at: start, isKeyed: true) }
             return true
         }
-        if builder.hasOpenRecord { builder.discardRecord() }
         if paths == 0 {
-            let step = OutsideCounts.step(key: String(decoding: key.buffer, as: UTF8.self))
-            builder.countOutside(levels.containerName + step)
+            builder.beginOutside(levels.containerName + Self.step(key), at: start)
+        } else if places.offset(end) - start == Int64(key.count + 2), UTF8Validation.firstInvalid(in: key) != nil {
+            // Without escapes, of which yajl may make bytes that are none.
+            builder.countInvalidKey(levels.containerName + Self.step(key))
         }
+        if builder.hasOpenRecord { builder.discardRecord() }
         return true
+    }
+
+    private static func step(_ key: ByteView) -> String {
+        OutsideCounts.step(key: String(decoding: key.buffer, as: UTF8.self))
     }
 
     /// The index of a key in the matcher's keys, or -1.
@@ -410,7 +417,10 @@ extension RecordScanner: YajlHandler {
         if depth == 1 {
             depth = 0
             position.reportScalars()
-            if path < 0 { return true }
+            if path < 0 {
+                builder?.endOutside(at: places.offset(end))
+                return true
+            }
             containerEnd = places.offset(end)
             do {
                 try endRecord(at: containerEnd, path)

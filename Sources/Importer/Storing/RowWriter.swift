@@ -232,6 +232,7 @@ final class RowWriter {
         let code = sqlite3_step(copyRows)
         sqlite3_reset(copyRows)
         let failure = code == SQLITE_DONE ? nil : error(code)
+        if let full = fullness(code) { throw full }
         // Nothing can be asked any more where SQLite has ended the transaction, as it may when the disk is full.
         if let failure, sqlite3_get_autocommit(connection) != 0 { throw failure }
         // Rows are copied column by column, whatever the names are: another program may have changed the table meanwhile.
@@ -318,6 +319,7 @@ final class RowWriter {
         sqlite3_reset(statement)
         guard sqlite3_get_autocommit(connection) == 0 else {
             // SQLite ends it by itself when the disk is full or fails.
+            if let full = fullness(code) { throw full }
             guard code & 0xFF == SQLITE_CONSTRAINT || code == SQLITE_DONE else { throw error(code) }
             throw ImportError(
                 .cannotCreate,
@@ -335,6 +337,11 @@ final class RowWriter {
         return refusal
     }
 
+    /// Why SQLite calls the store full where the disk is not.
+    private func fullness(_ code: Int32) -> ImportError? {
+        code & 0xFF == SQLITE_FULL ? ImportError(usedUpRowIDsOf: entity.table, connection) : nil
+    }
+
     private func execute(_ sql: String) throws {
         let code = sqlite3_exec(connection, sql, nil, nil, nil)
         if code != SQLITE_OK { throw error(code) }
@@ -345,6 +352,7 @@ final class RowWriter {
     /// - Throws: `DatabaseError` where that is anything but the row.
     private func refusal(_ code: Int32) throws -> TableConstraints.Refusal {
         let error = error(code)
+        if let full = fullness(code) { throw full }
         guard constraints.canRefuse,
             let refusal = constraints.refusal(error.extendedResultCode, message: error.message ?? "", of: entity)
         else { throw error }

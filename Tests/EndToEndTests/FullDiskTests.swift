@@ -37,7 +37,7 @@ struct FullDiskTests {
         let store = disk.path + "/store.sqlite"
         let filler = disk.path + "/filler"
         // Room for about half of what the import needs.
-        try Data(count: 99 << 20).write(to: URL(filePath: filler))
+        try Data(count: 98 << 20).write(to: URL(filePath: filler))
         var options = ["--commit-every", "100", "--chunk-size", "50K"]
         if !hasChunksOnDisk { options += ["--chunks", directory.path("chunks")] }
         let failed = try run([Project.importer, "import", source, "--into", store] + job + options)
@@ -55,6 +55,27 @@ struct FullDiskTests {
         let whole = directory.path("whole.sqlite")
         #expect(try run([Project.importer, "import", source, "--into", whole] + job).ending == .exit(0))
         #expect(try StoreContent.result(store) == StoreContent.result(whole))
+    }
+
+    /// Without a model all chunks are kept at first: where they cannot fit, that is said before the first is cut.
+    @Test(.enabled(if: isPermitted, "mounting is not permitted here"), arguments: [true, false])
+    func refusesAnImportWhoseChunksCannotFit(hasModel: Bool) throws {
+        let disk = try #require(try Disk(megabytes: 2))
+        let directory = try TemporaryDirectory()
+        let people = Samples.people(count: 30_000, seed: 31)
+        let source = try directory.write(people.array, to: "people.json")
+        let model = try directory.write(Samples.model(), to: "model.json")
+        let chunks = disk.path + "/chunks"
+        let command = [Project.importer, "import", source, "--into", directory.path("s.sqlite"), "--chunk-size", "50K"]
+        let result = try run(command + ["--chunks", chunks] + (hasModel ? ["--model", model] : []))
+        // With one, a few chunks at a time are enough.
+        #expect(result.ending == .exit(hasModel ? 0 : 74), "\(result.errorText)")
+        guard !hasModel else { return }
+        #expect(result.errorText.contains("\(chunks): its disk has "), "\(result.errorText)")
+        #expect(result.errorText.contains("--chunks DIR"), "\(result.errorText)")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: disk.path).isEmpty)
+        #expect(!directory.names().contains("s.sqlite"))
+        #expect(try run(command).ending == .exit(0))
     }
 
     /// A commit that is larger than the page cache fills the disk while its rows are written.

@@ -29,6 +29,7 @@ struct NoticeTests {
         #expect(result.ending == .exit(0), "\(result.errorText)")
         let line = "8 sources: into 8 tables: t1, t2, t3, t4, t5, t6 and 2 more (--entity NAME for one table)\n"
         #expect(result.errorText.contains(line), "\(result.errorText)")
+        #expect(result.errorText.contains("8 sources: records at $[*] (a top-level array)\n"), "\(result.errorText)")
         #expect(try StoreContent.query(store, "SELECT (SELECT n FROM t1) || (SELECT n FROM t8)") == "18")
         // SQLite does not tell these apart.
         let capital = try directory.write(#"[{"n":9}]"#, to: "T1.json")

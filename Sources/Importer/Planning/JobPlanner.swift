@@ -31,10 +31,27 @@ struct JobPlanner {
     /// - Parameter arguments: paths, or `-`.
     /// - Throws: `ImportError` when a source cannot be read, or its records cannot be found.
     func shapes(_ arguments: [String]) throws -> [Shaped] {
-        try describe(arguments).map { description in
+        // What was found by itself, in words, and of which sources.
+        var findings: [(words: String, sources: [String])] = []
+        var trees: [String] = []
+        defer {
+            for (words, sources) in findings {
+                announce((sources.count == 1 ? sources[0] : "\(sources.count) sources") + ": " + words)
+            }
+            trees.forEach(announce)
+        }
+        return try describe(arguments).map { description in
             let stream = try opener.open(description, interruption: interruption)
             let sample = try stream.peek()
-            let shape = try shape(of: sample, description)
+            let (shape, words, ownTrees) = try shape(of: sample, description)
+            trees += ownTrees
+            if let words {
+                if let index = findings.firstIndex(where: { $0.words == words }) {
+                    findings[index].sources.append(description.displayName)
+                } else {
+                    findings.append((words, [description.displayName]))
+                }
+            }
             return Shaped(
                 description: description.fingerprinted(sample.bytes),
                 shape: shape,
@@ -123,7 +140,11 @@ struct JobPlanner {
         return options.model?.entities.compactMap(\.records) ?? []
     }
 
-    private func shape(of sample: SourceStream.Sample, _ source: SourceDescription) throws -> SourceShape {
+    /// A source's shape, and in words what was found by itself.
+    private func shape(
+        of sample: SourceStream.Sample,
+        _ source: SourceDescription
+    ) throws -> (SourceShape, words: String?, trees: [String]) {
         try checkBeginning(of: sample.bytes, source)
         let detector = ShapeDetector(sample.bytes, isWhole: sample.isWhole)
         let found = detector.detection
@@ -135,14 +156,16 @@ struct JobPlanner {
             )
         }
         let asked = askedPaths
-        guard asked.isEmpty else { return Self.askedShape(asked, found: found, isExplicit: !options.records.isEmpty) }
+        guard asked.isEmpty else {
+            return (Self.askedShape(asked, found: found, isExplicit: !options.records.isEmpty), nil, [])
+        }
         switch found {
         case .found(let layout, let paths, let reason):
             let texts = paths.map(\.description)
-            guard reason != ShapeDetector.noValue else { return SourceShape(layout: layout, paths: texts) }
-            announce("\(source.displayName): records at \(texts.joined(separator: ", ")) (\(reason))")
-            for path in paths { announceTree(at: path, detector, source) }
-            return SourceShape(layout: layout, paths: texts)
+            let words = "records at \(texts.joined(separator: ", ")) (\(reason))"
+            guard reason != ShapeDetector.noValue else { return (SourceShape(layout: layout, paths: texts), nil, []) }
+            let trees = paths.flatMap { treeLines(at: $0, detector, source) }
+            return (SourceShape(layout: layout, paths: texts), words, trees)
         case .unnameable(let candidate):
             throw ImportError(
                 .badInput,
@@ -167,20 +190,21 @@ struct JobPlanner {
     }
 
     /// Says that the records at a path that was found hold more of their kind, which stay inside of them.
-    private func announceTree(at path: RecordPath, _ detector: ShapeDetector, _ source: SourceDescription) {
+    private func treeLines(at path: RecordPath, _ detector: ShapeDetector, _ source: SourceDescription) -> [String] {
         let levels = detector.treeLevels(at: path)
-        guard levels.count > 1 else { return }
+        guard levels.count > 1 else { return [] }
         let more = detector.isWhole ? "" : " or more"
         let nested = levels.dropFirst().reduce(0) { $0 + $1.count }
-        announce(
+        var lines = [
             "\(source.displayName): a tree: records at \(path) hold \(nested)\(more) objects of the same shape, which stay "
                 + "inside of them. --records takes one of its levels:"
-        )
-        for level in levels.prefix(4) {
-            announce("  --records \(level.path.description.shellWord)   (\(level.count)\(more) objects)")
+        ]
+        lines += levels.prefix(4).map {
+            "  --records \($0.path.description.shellWord)   (\($0.count)\(more) objects)"
         }
         let deeper = levels.dropFirst(4).reduce(0) { $0 + $1.count }
-        if deeper > 0 { announce("  … and \(deeper)\(more) on \(levels.count - 4) deeper levels") }
+        if deeper > 0 { lines.append("  … and \(deeper)\(more) on \(levels.count - 4) deeper levels") }
+        return lines
     }
 
     /// What cannot begin a JSON value is not JSON at all; nothing is begun for it.

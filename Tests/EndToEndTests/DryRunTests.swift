@@ -1,0 +1,93 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `--dry-run` shows what an import would make of the first records, and writes nothing.
+struct DryRunTests {
+    private static func preview(_ arguments: String..., input: String = "/dev/null") throws -> [String: Any] {
+        let result = try run([Project.importer, "import"] + arguments + ["--dry-run", "--json"], input: input)
+        #expect(result.ending == .exit(0), "\(result.errorText)")
+        let plan = try JSONSerialization.jsonObject(with: result.output) as? [String: Any]
+        return try #require(plan?["sample"] as? [String: Any])
+    }
+
+    /// The first three rows of each entity, their columns and types, as an import of the same source makes them.
+    @Test(arguments: [false, true])
+    func showsTheRowsThatAnImportMakes(hasModel: Bool) throws {
+        let directory = try TemporaryDirectory()
+        let records = (1...9).map { #"{"id":\#($0),"name":"n\#($0)","price":"\#($0).50","odd":[\#($0)]}"# }
+        let source = try directory.write("[" + records.joined(separator: ",\n") + "]", to: "item.json")
+        let attributes = #""id":{"type":"integer64"},"name":{"type":"string"},"price":{"type":"decimal"}"#
+        let model = try directory.write(
+            #"{"entities":{"item":{"attributes":{\#(attributes)}}}}"#,
+            to: "model.json"
+        )
+        let options = hasModel ? ["--model", model] : []
+        let store = directory.path("s.sqlite")
+        let before = directory.names()
+        let text = try run([Project.importer, "import", source, "--into", store, "--dry-run"] + options)
+        #expect(text.ending == .exit(0), "\(text.errorText)")
+        let sample =
+            hasModel
+            ? try Self.preview(source, "--into", store, "--model", model) : try Self.preview(source, "--into", store)
+        #expect(directory.names() == before)
+        let entity = try #require((sample["entities"] as? [[String: Any]])?.first)
+        let columns = try #require(entity["columns"] as? [[String: Any]])
+        let rows = try #require(entity["rows"] as? [[String: Any]])
+        #expect(try run([Project.importer, "import", source, "--into", store] + options).ending == .exit(0))
+        let stored = try StoreContent.query(store, "SELECT id || '|' || name || '|' || price FROM item LIMIT 3")
+        let shown = rows.map { row in "\(row["id"] ?? "")|\(row["name"] ?? "")|\(row["price"] ?? "")" }
+        #expect(shown.joined(separator: "\n") == stored)
+        let names = try StoreContent.query(store, "SELECT group_concat(name, ',') FROM pragma_table_info('item')")
+        #expect(columns.compactMap { $0["column"] as? String }.joined(separator: ",") == names)
+        #expect(columns.compactMap { $0["type"] as? String }.contains("decimal") == hasModel)
+        let report = try #require(sample["report"] as? [String: Any])
+        let ledger = report["ledger"] as? [String: [String: [String: Int]]]
+        #expect(ledger?["item"]?["odd"]?["unknownKey"] == (hasModel ? 9 : nil))
+        #expect(sample["is_whole"] as? Bool == true)
+        #expect(text.outputText.contains("Table item\n  column  type"), "\(text.outputText)")
+    }
+
+    /// A sample breaks off inside a record; that is no fault, and what was before it is shown and counted.
+    @Test(arguments: ["array", "lines", "gzip"])
+    func theEndOfTheSampleIsNoFault(form: String) throws {
+        let directory = try TemporaryDirectory()
+        let records = (1...30_000).map { #"{"id":\#($0),"text":"\#(String(repeating: "x", count: 60))"}"# }
+        let text = form == "array" ? "[" + records.joined(separator: ",") + "]" : records.joined(separator: "\n")
+        var source = try directory.write(text, to: "item.json")
+        if form == "gzip" {
+            #expect(try run(["gzip", source]).ending == .exit(0))
+            source += ".gz"
+        }
+        let sample = try Self.preview(source, "--into", directory.path("s.sqlite"))
+        #expect(sample["message"] == nil)
+        #expect(sample["is_whole"] as? Bool == false)
+        #expect(sample["bytes"] as? Int == 1 << 20)
+        let report = try #require(sample["report"] as? [String: Any])
+        let read = try #require(report["records_read"] as? Int)
+        // As many whole records as fit.
+        var bytes = form == "array" ? 1 : 0
+        let whole = records.prefix { record in
+            bytes += record.utf8.count + 1
+            return bytes - 1 <= 1 << 20
+        }.count
+        #expect(abs(read - whole) <= 1, "\(read) of \(whole)")
+        #expect(report["state"] as? String == "finished")
+    }
+
+    @Test func saysWhatWouldStopIt() throws {
+        let directory = try TemporaryDirectory()
+        let source = try directory.write(#"[{"n":1},{"n":tru}]"#, to: "n.json")
+        let sample = try Self.preview(source, "--into", directory.path("s.sqlite"))
+        let message = try #require(sample["message"] as? String)
+        #expect(message.contains("is not JSON: expected true, false or null"), "\(message)")
+        #expect(directory.names() == ["n.json"])
+    }
+
+    @Test func takesTheFirstRecordsOfStandardInput() throws {
+        let directory = try TemporaryDirectory()
+        let source = try directory.write(#"[{"n":1},{"n":2}]"#, to: "n.json")
+        let sample = try Self.preview("-", "--entity", "n", "--into", directory.path("s.sqlite"), input: source)
+        #expect((sample["report"] as? [String: Any])?["records_read"] as? Int == 2)
+    }
+}

@@ -28,7 +28,7 @@ struct ImportRun {
             outcome = try watch.perform { try pipeline.run() }
         } catch let error as ImportError {
             // The report of what is in the store, if it has come that far; the error is what counts.
-            let report = StoreLook(store).change(since: before)
+            let report = pipeline.hasLostStore ? nil : StoreLook(store).change(since: before)
             if let report {
                 try? reportFile?.write(report)
                 if output.json { try? print(JSONText.document(report)) }

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import ImportModel
+import Synchronization
 
 /// The whole journey: sources, chunks, workers, store.
 ///
@@ -12,6 +13,10 @@ public final class ImportPipeline: Sendable {
     public let interruption = Interruption()
     /// Announces every commit.
     public let merges: MergeCenter
+
+    /// Whether the run has ended because the store's file is no longer at its path: what is there now is another's.
+    public var hasLostStore: Bool { isStoreLost.load(ordering: .relaxed) }
+    private let isStoreLost = Atomic(false)
 
     private enum Request {
         case sources([String], JobOptions)
@@ -147,9 +152,10 @@ public final class ImportPipeline: Sendable {
         let lock = try StoreLock(store: store)
         defer { withExtendedLifetime(lock) {} }
         let interruption = interruption.child()
+        let file = StoreFile(store)
         let decision = try decide(interruption)
         if case .nothing(let job) = decision {
-            try buildIndexes(of: job)
+            if let file { try buildIndexes(of: job, in: file) }
             progress.update { $0.phase = .finished }
             return Outcome(report: try StoreInspection(store: store).status(of: job.id), wasAlreadyFinished: true)
         }
@@ -158,49 +164,67 @@ public final class ImportPipeline: Sendable {
         {
             progress.update { $0.messages.append(warning) }
         }
-        let isNew = !FileManager.default.fileExists(atPath: store)
-        let session = try begin(decision, interruption)
+        let session = try begin(decision, in: file, interruption)
         do {
             try session.run()
-            // The session's connection outlives the reader's: the last one to close tidies the WAL away, and a reader
-            // may not.
+            try session.file.check()
             let report = try StoreInspection(store: store).status(of: session.jobID)
             try session.close()
             return Outcome(report: report, wasAlreadyFinished: false)
         } catch {
-            let isEmpty = isNew && !session.holdsJobs
+            isStoreLost.store(!session.file.isInPlace, ordering: .relaxed)
+            let isEmpty = file == nil && !session.holdsJobs
             try? session.close()
-            if isEmpty { removeStore() }
+            if isEmpty { session.file.remove() }
             throw error
         }
     }
 
     /// Builds the indexes that were asked for only now, when the import is finished.
-    private func buildIndexes(of job: StoredJob) throws {
+    private func buildIndexes(of job: StoredJob, in file: StoreFile) throws {
         guard !runOptions.indexes.isEmpty, let model = job.model else { return }
-        let database = try StoreConnection.writer(store, durability: runOptions.durability)
+        let keepsWAL = try keepsWAL
+        let database = try StoreConnection.writer(store, durability: runOptions.durability, of: file)
         interruption.onRequest { [weak database] in database?.interrupt() }
-        do {
-            let built = try StoreConnection.writeIndexes(database, durability: runOptions.durability) {
+        let result = Result {
+            try StoreConnection.writeIndexes(database, durability: runOptions.durability) {
                 try StoreIndexes(wanted: runOptions.indexes).build(for: model, $0)
             }
+        }
+        let closing = Result { try StoreConnection.closeLast(database, of: file, leavesWAL: !keepsWAL) }
+        do {
+            let built = try result.get()
+            try closing.get()
             progress.update { $0.messages += built.map { "built the index \($0)" } }
         } catch let error as DatabaseError where error.resultCode.primaryResultCode == .SQLITE_INTERRUPT {
             throw interruption.error
         }
     }
 
-    /// Removes a store that was made for an import that cannot even begin.
-    private func removeStore() {
-        for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: store + suffix) }
+    /// Whether the store is to be in WAL mode after the import, too.
+    private var keepsWAL: Bool {
+        get throws {
+            let database = try StoreConnection.reader(store)
+            defer { try? database.close() }
+            return try database.read(WALMode.isKept)
+        }
     }
 
-    /// Opens the session; what was made for an import that cannot even begin goes again.
-    private func begin(_ decision: JobOpening.Decision, _ interruption: Interruption) throws -> ImportSession {
-        let isNew = !FileManager.default.fileExists(atPath: store)
+    /// Opens the session; what was made for an import that fails before its first record goes again.
+    ///
+    /// - Parameter found: the store's file; nil where it is to be made.
+    private func begin(
+        _ decision: JobOpening.Decision,
+        in found: StoreFile?,
+        _ interruption: Interruption
+    ) throws -> ImportSession {
+        let keepsWAL = try found != nil && keepsWAL
+        let made = try found == nil ? StoreFile.made(store) : nil
         do {
             return try ImportSession(
                 store: store,
+                file: found ?? made,
+                keepsWAL: keepsWAL,
                 decision: decision,
                 run: runOptions,
                 opener: opener,
@@ -210,7 +234,7 @@ public final class ImportPipeline: Sendable {
                 merges: merges
             )
         } catch {
-            if isNew { removeStore() }
+            made?.remove()
             if case .begin(let job, _, _, _) = decision, job.options.retry == .stored,
                 let path = job.sources.first?.description.path
             {

@@ -18,14 +18,22 @@ final class ImportSession {
     /// Held open from the first to the last moment: the last connection to close would take the WAL away from under the
     /// workers.
     let database: DatabaseQueue
+    /// The store's file, which is written as long as it is in its place.
+    let file: StoreFile
+    private let keepsWAL: Bool
     let directory: ChunkDirectory
     let started = ContinuousClock.now
     private let secondsBefore: Double
     var job: StoredJob
     var open: [Int: SourceStream] = [:]
 
+    /// - Parameters:
+    ///   - file: the store's file; nil where it cannot be made, which opening it explains.
+    ///   - keepsWAL: whether the store is to be in WAL mode afterwards, too.
     init(
         store: String,
+        file: StoreFile?,
+        keepsWAL: Bool,
         decision: JobOpening.Decision,
         run: RunOptions,
         opener: SourceOpener,
@@ -41,7 +49,14 @@ final class ImportSession {
         self.progress = progress
         self.interruption = interruption
         self.merges = merges
-        database = try StoreConnection.writer(store, durability: run.durability)
+        let database = try StoreConnection.writer(store, durability: run.durability, of: file)
+        guard let file = file ?? StoreFile(store) else { throw StoreFile.isGone(store) }
+        self.database = database
+        self.file = file
+        self.keepsWAL = keepsWAL
+        var isOpen = false
+        // A session that cannot begin leaves the store as it was.
+        defer { if !isOpen { try? StoreConnection.closeLast(database, of: file, leavesWAL: !keepsWAL) } }
         switch decision {
         case .begin(let planned, let open, let replaced, let retry):
             self.open = open
@@ -54,6 +69,7 @@ final class ImportSession {
                 (job, changed) = try database.write { [store, transformers] database in
                     var job = planned
                     try StoreSchema.prepareBookkeeping(database, store: store)
+                    if keepsWAL { try WALMode.keep(database) }
                     var changed = try replaced?.remove(database).map { [$0] } ?? []
                     try job.insert(database)
                     if let model = job.model { changed += try job.adopt(model, transformers, database, store: store) }
@@ -86,6 +102,7 @@ final class ImportSession {
             secondsBefore = try database.read { try Marker($0, job: job.id)?.seconds } ?? 0
             self.job = job
         }
+        isOpen = true
     }
 
     /// Removes the chunks of a job that is to keep them elsewhere from now on.
@@ -152,15 +169,20 @@ final class ImportSession {
     /// Whether the store has any job; a job that turns out to be impossible is taken out again.
     var holdsJobs: Bool { (try? database.read { try !StoredJob.all($0).isEmpty }) ?? true }
 
-    /// Closes the session's connection; the WAL goes with it if nobody else has the store open.
+    /// Closes the session's connection; the WAL goes with it if nobody else has the store open, and a finished store leaves
+    /// WAL mode.
+    ///
+    /// - Throws: `ImportError` with `.io` when the store's file is no longer in its place.
     func close() throws {
-        // The last connection to close copies what is left in the WAL while it locks everybody out; this only waits for
-        // those who read what was there before, and not for long.
-        _ = try? database.inDatabase { database in
-            try database.execute(sql: "PRAGMA busy_timeout = 1000")
-            try database.checkpoint(.full)
+        let isOpen = try? database.read { [job] in
+            try Bool.fetchOne(
+                $0,
+                sql: "SELECT EXISTS (SELECT 1 FROM _import_job WHERE id = ? AND state <> ?)",
+                arguments: [job.id, ImportReport.State.finished.rawValue]
+            )
         }
-        try database.close()
+        let isDone = isOpen == false
+        try StoreConnection.closeLast(database, of: file, leavesWAL: isDone && !keepsWAL)
     }
 
     /// - Parameter body: what else is done in the same transaction.
@@ -366,10 +388,11 @@ final class ImportSession {
         if deferredFault == nil { try advanceStandardInput(to: point) }
         let queue = ChunkQueue(capacity: options.workers + 2)
         let state = try database.read { [job, started] in try JobProgress($0, job: job.id, started: started) }
-        let checkpointer = try Checkpointer(store: store, durability: options.durability)
+        let checkpointer = try Checkpointer(store: store, file: file, durability: options.durability)
         defer { try? checkpointer.close() }
         let stage = ImportStage(
             store: store,
+            file: file,
             job: job,
             model: model,
             transformers: transformers,

@@ -21,7 +21,9 @@ final class AttachedImage {
         }
         self.connection = connection
         empty = RowImage(schema)
-        try database.execute(sql: "ATTACH ':memory:' AS \(Self.name)")
+        try StoreProtection.attachingOne(database) {
+            try database.execute(sql: "ATTACH ':memory:' AS \(Self.name)")
+        }
         try show(empty)
     }
 

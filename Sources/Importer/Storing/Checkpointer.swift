@@ -36,10 +36,11 @@ final class Checkpointer: Sendable {
 
     /// - Parameters:
     ///   - store: its path.
+    ///   - file: its file; nil for whichever is at the path.
     ///   - durability: that of the commits.
     /// - Throws: `ImportError` when the store cannot be opened.
-    init(store: String, durability: RunOptions.Durability) throws {
-        queue = try StoreConnection.writer(store, durability: durability)
+    init(store: String, file: StoreFile? = nil, durability: RunOptions.Durability) throws {
+        queue = try StoreConnection.writer(store, durability: durability, of: file)
         syncs = durability != .off
         state.isBusy = true
         Thread.detachNewThread { [self] in run() }

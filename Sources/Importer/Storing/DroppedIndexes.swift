@@ -1,11 +1,15 @@
 import GRDB
 import ImportModel
 
-/// Indexes that an empty table goes without while an import fills it, to be made again by their own text (DESIGN §8).
+/// Indexes that an empty table goes without while an import fills it, to be made again at its end (DESIGN §8).
 ///
-/// They are noted in the transaction that drops them, so whoever comes after an interruption finds them.
+/// They are noted in the transaction that drops them, so whoever comes after an interruption finds them. What is kept is
+/// what each is on, not its text: a store is data, and none of its texts is run as SQL.
 enum DroppedIndexes {
-    private static let table = "_import_dropped_index"
+    /// A row for each column of each index.
+    static let table = "_import_waiting_index"
+    /// In formats before 4: a row for each index, with the text of its statement.
+    static let oldTable = "_import_dropped_index"
 
     /// Drops what can be made again at the end, whatever the rows are then: indexes made by `CREATE INDEX` on columns.
     ///
@@ -22,60 +26,104 @@ enum DroppedIndexes {
         includesIdentifier: Bool,
         _ database: Database
     ) throws {
-        let indexes = try Row.fetchAll(
-            database,
-            sql: """
-                SELECT list.name, list."unique", master.sql FROM pragma_index_list(?) AS list
-                JOIN sqlite_master AS master ON master.type = 'index' AND master.name = list.name
-                WHERE list.origin = 'c' AND NOT list.partial
-                    AND NOT EXISTS (
-                        SELECT 1 FROM pragma_index_xinfo(list.name)
-                        WHERE key AND (name IS NULL OR upper(coll) NOT IN ('BINARY', 'NOCASE', 'RTRIM'))
-                    )
-                ORDER BY master.rowid
-                """,
-            arguments: [entity.table]
-        )
+        let indexes = try IndexDefinition.all(of: entity.table, database)
         let identifier = Set(StoreSchema.identifierColumns(of: entity).map(\.asciiLowercased))
         for (number, index) in indexes.enumerated() {
-            let (name, isUnique): (String, Bool) = (index["name"], index["unique"])
-            if isUnique {
-                guard includesIdentifier, try StoreSchema.isIndex(name, onJust: identifier, database) else { continue }
+            if index.isUnique {
+                guard includesIdentifier, try StoreSchema.isIndex(index.name, onJust: identifier, database) else {
+                    continue
+                }
             }
+            try keep(index, job: job, position: position, number: number, isIdentifier: index.isUnique, database)
+            try database.execute(sql: "DROP INDEX \(index.name.quotedIdentifier)")
+        }
+    }
+
+    private static func keep(
+        _ index: IndexDefinition,
+        job: Int64,
+        position: Int,
+        number: Int,
+        isIdentifier: Bool,
+        _ database: Database
+    ) throws {
+        for (place, column) in index.columns.enumerated() {
             try database.execute(
                 sql: """
-                    INSERT INTO \(table) (job, entity, number, table_name, name, sql, is_identifier)
-                    VALUES (?, ?, ?, ?, ?, ?, ?)
+                    INSERT INTO \(table) (
+                        job, entity, number, position, table_name, name, is_unique, is_identifier, column_name,
+                        collation, is_descending
+                    ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                     """,
-                arguments: [job, position, number, entity.table, name, index["sql"] as String, isUnique]
+                arguments: [
+                    job, position, number, place, index.table, index.name, index.isUnique, isIdentifier, column.name,
+                    column.collation.rawValue, column.isDescending,
+                ]
             )
-            try database.execute(sql: "DROP INDEX \(name.quotedIdentifier)")
         }
+    }
+
+    /// Takes over what a store of an older format keeps.
+    ///
+    /// - Throws: `ImportError` with `.io` where a text is not what was kept: an index on columns of the table.
+    static func bringUp(_ database: Database) throws {
+        guard try database.tableExists(oldTable) else { return }
+        for row in try BookkeepingRow.fetchAll(
+            database,
+            from: oldTable,
+            sql: "SELECT * FROM \(oldTable) ORDER BY job, entity, number"
+        ) {
+            let (tableName, name) = (try row.text("table_name"), try row.text("name"))
+            // Somebody may have done away with the table.
+            guard try database.tableExists(tableName) else { continue }
+            guard
+                let index = try IndexDefinition(
+                    parsing: try row.text("sql"),
+                    name: name,
+                    table: tableName,
+                    database
+                )
+            else { throw row.damage("sql") }
+            try keep(
+                index,
+                job: try row.number("job"),
+                position: try row.index("entity"),
+                number: try row.index("number"),
+                isIdentifier: try row.flag("is_identifier"),
+                database
+            )
+        }
+        try database.execute(sql: "DROP TABLE \(oldTable)")
     }
 
     /// Whether a job has dropped any that are not there again.
     static func exist(job: Int64, _ database: Database) throws -> Bool {
-        guard try database.tableExists(table) else { return false }
-        return try Bool.fetchOne(
-            database,
-            sql: "SELECT EXISTS (SELECT 1 FROM \(table) WHERE job = ?)",
-            arguments: [job]
-        ) ?? false
+        try [table, oldTable].contains { table in
+            guard try database.tableExists(table) else { return false }
+            return try Bool.fetchOne(
+                database,
+                sql: "SELECT EXISTS (SELECT 1 FROM \(table) WHERE job = ?)",
+                arguments: [job]
+            ) ?? false
+        }
     }
 
-    /// Whether one with this name is to be made again; a store of an older format has none.
+    /// Whether one with this name is to be made again.
     static func holds(_ name: String, _ database: Database) throws -> Bool {
-        guard try database.tableExists(table) else { return false }
-        return try Bool.fetchOne(
-            database,
-            sql: "SELECT EXISTS (SELECT 1 FROM \(table) WHERE name = ? COLLATE NOCASE)",
-            arguments: [name]
-        ) ?? false
+        try [table, oldTable].contains { table in
+            guard try database.tableExists(table) else { return false }
+            return try Bool.fetchOne(
+                database,
+                sql: "SELECT EXISTS (SELECT 1 FROM \(table) WHERE name = ? COLLATE NOCASE)",
+                arguments: [name]
+            ) ?? false
+        }
     }
 
     /// Makes a job's indexes again.
     ///
-    /// - Throws: `DatabaseError`, with `SQLITE_CONSTRAINT_UNIQUE` where rows have the same identifier.
+    /// - Throws: `DatabaseError`, with `SQLITE_CONSTRAINT_UNIQUE` where rows have the same identifier; `ImportError` with
+    ///   `.io` where what is kept is damaged.
     static func restore(job: Int64, _ database: Database) throws {
         guard try exist(job: job, database) else { return }
         try restore("job = ?", [job], database)
@@ -88,23 +136,36 @@ enum DroppedIndexes {
     }
 
     private static func restore(_ condition: String, _ arguments: StatementArguments, _ database: Database) throws {
-        let indexes = try Row.fetchAll(
+        let rows = try BookkeepingRow.fetchAll(
             database,
-            sql: """
-                SELECT job, entity, number, sql,
-                    EXISTS (SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = table_name COLLATE NOCASE)
-                    AND NOT EXISTS (SELECT 1 FROM sqlite_master AS other WHERE other.name = kept.name COLLATE NOCASE)
-                    AS is_missing
-                FROM \(table) AS kept WHERE \(condition) ORDER BY entity, number
-                """,
+            from: table,
+            sql: "SELECT * FROM \(table) WHERE \(condition) ORDER BY job, entity, number, position",
             arguments: arguments
         )
-        for index in indexes {
-            // Somebody may have made it again already, or have done away with the table.
-            if index["is_missing"] { try database.execute(sql: index["sql"]) }
+        struct Place: Hashable {
+            let job: Int64
+            let entity: Int
+            let number: Int
+        }
+        var places: [Place] = []
+        var indexes: [Place: IndexDefinition] = [:]
+        for row in rows {
+            let place = Place(
+                job: try row.number("job"),
+                entity: try row.index("entity"),
+                number: try row.index("number")
+            )
+            if indexes[place] == nil {
+                places.append(place)
+                indexes[place] = try IndexDefinition(row)
+            }
+            indexes[place]?.columns.append(try IndexDefinition.Column(row))
+        }
+        for place in places {
+            if let index = indexes[place], try index.isMissing(database) { try database.execute(sql: index.statement) }
             try database.execute(
                 sql: "DELETE FROM \(table) WHERE job = ? AND entity = ? AND number = ?",
-                arguments: [index["job"] as Int64, index["entity"] as Int, index["number"] as Int]
+                arguments: [place.job, place.entity, place.number]
             )
         }
     }

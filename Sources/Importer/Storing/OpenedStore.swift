@@ -4,7 +4,7 @@ import GRDB
 /// A store that is open for reading, told apart from whatever takes its name later.
 ///
 /// It reads in short transactions only, so that nothing keeps the store's WAL from being taken over into the store.
-struct OpenedStore: Sendable {
+final class OpenedStore: Sendable {
     /// The path as it was given.
     let name: String
     private let path: String
@@ -30,6 +30,8 @@ struct OpenedStore: Sendable {
         try read { try StoreSchema.checkFormat($0, store: store) }
     }
 
+    deinit { close() }
+
     /// Whether the path still leads to the file that was opened.
     var isInPlace: Bool { FileNumber(path) == file }
 
@@ -43,7 +45,9 @@ struct OpenedStore: Sendable {
         return new
     }
 
+    /// Closes the connection; the last one to close moves the WAL into the store.
     func close() {
+        if isInPlace { try? queue.inDatabase { try StoreProtection.setTidiesUp(true, $0) } }
         try? queue.close()
     }
 

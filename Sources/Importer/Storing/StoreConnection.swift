@@ -3,18 +3,32 @@ import GRDB
 
 /// Opens connections to a store.
 enum StoreConnection {
-    /// A connection that writes.
+    /// A connection that writes, and commits only while the store's file is in its place.
     ///
-    /// - Parameter durability: its `synchronous`, for good.
+    /// - Parameters:
+    ///   - durability: its `synchronous`, for good.
+    ///   - file: the store's file; nil for whichever is at the path.
+    ///   - patience: how long it waits for readers to let the store enter WAL mode, in milliseconds.
     /// - Throws: `ImportError` with `.cannotCreate` when the file cannot be made, is not writable, is no SQLite database, or
-    ///   cannot have a WAL.
-    static func writer(_ store: String, durability: RunOptions.Durability) throws -> DatabaseQueue {
+    ///   cannot have a WAL; `.io` when another file is in its place, which is then left as it is.
+    static func writer(
+        _ store: String,
+        durability: RunOptions.Durability,
+        of file: StoreFile? = nil,
+        patience: Int = WALMode.patience
+    ) throws -> DatabaseQueue {
         var configuration = Configuration()
         configuration.foreignKeysEnabled = false
         configuration.busyMode = .timeout(60)
         // The page size counts for new files only; fewer, larger pages are fewer writes. An index is sorted on threads of
         // its own: with fewer, the one that reads the table sorts as well, and meanwhile the others run out of work.
         configuration.prepareDatabase { database in
+            // Up to here SQLite has read nothing of the file, and opened nothing beside it.
+            guard let file = file ?? StoreFile(store) else { throw StoreFile.isGone(store) }
+            try file.check()
+            if StoreProtection.hasMoved(database) { throw file.isAnother }
+            try StoreProtection.apply(to: database)
+            database.add(transactionObserver: StoreFileGuard(file), extent: .databaseLifetime)
             try database.execute(
                 sql: """
                     PRAGMA page_size = 16384;
@@ -24,17 +38,30 @@ enum StoreConnection {
                     PRAGMA wal_autocheckpoint = 1000;
                     """
             )
-            // Not by GRDB's `journalMode`: it sets `synchronous` anew, to NORMAL, and it looks at the WAL's file, which a reader
-            // that is the last to close takes away at any time.
-            guard try String.fetchOne(database, sql: "PRAGMA journal_mode = WAL") == "wal" else {
-                throw ImportError(
-                    .cannotCreate,
-                    "\(store): cannot be put into WAL mode",
-                    advice: "The store must be on a file system of this machine that has shared memory and locks."
-                )
-            }
+            try WALMode.enter(database, store: store, patience: patience)
         }
         return try opening(store) { try DatabaseQueue(path: store, configuration: configuration) }
+    }
+
+    /// Closes the last connection of an import: moves the WAL into the store, and leaves WAL mode where nobody else has the
+    /// store open.
+    ///
+    /// - Parameters:
+    ///   - file: the store's file.
+    ///   - leavesWAL: whether to leave WAL mode.
+    /// - Throws: `ImportError` with `.io` when the file is no longer in its place: what is there is left as it is.
+    static func closeLast(_ queue: DatabaseQueue, of file: StoreFile, leavesWAL: Bool) throws {
+        defer { try? queue.close() }
+        try file.check()
+        try queue.inDatabase { database in
+            // What is left in the WAL is copied while everybody is locked out; this only waits for those who read what was
+            // there before, and not for long.
+            try database.execute(sql: "PRAGMA busy_timeout = 1000")
+            _ = try? database.checkpoint(.full)
+            try file.check()
+            if leavesWAL { try WALMode.leave(database) }
+            try StoreProtection.setTidiesUp(true, database)
+        }
     }
 
     /// Runs a transaction that builds indexes.
@@ -57,7 +84,7 @@ enum StoreConnection {
         return try database.write(body)
     }
 
-    /// A connection that only reads.
+    /// A connection that only reads; it leaves the WAL where it is when it is closed.
     ///
     /// - Throws: `ImportError` with `.noInput` when there is no file, `.cannotCreate` when it is no SQLite database.
     static func reader(_ store: String) throws -> DatabaseQueue {
@@ -65,10 +92,14 @@ enum StoreConnection {
             throw ImportError(.noInput, "\(store): there is no such store", advice: "Check the path.")
         }
         var configuration = Configuration()
+        configuration.foreignKeysEnabled = false
         configuration.busyMode = .timeout(10)
         // The last connection to close tidies the WAL away, which one that may not write cannot.
         configuration.readonly = access(store, W_OK) != 0
-        configuration.prepareDatabase { try $0.execute(sql: "PRAGMA query_only = 1") }
+        configuration.prepareDatabase { database in
+            try StoreProtection.apply(to: database)
+            try database.execute(sql: "PRAGMA query_only = 1")
+        }
         return try opening(store) { try DatabaseQueue(path: store, configuration: configuration) }
     }
 
@@ -123,6 +154,9 @@ extension ImportError {
                 "\(store): another program holds a lock on it",
                 advice: "Close the program that is writing to it, then resume."
             )
+        // What `sum()` says (<https://www.sqlite.org/lang_aggfunc.html#sumunc>); the importer's own counts are far below.
+        case .SQLITE_ERROR where text == "integer overflow":
+            self.init(damaged: store, "its counts are too large to be added")
         case .SQLITE_CORRUPT:
             self.init(.io, "\(store): the database is damaged (\(text))", advice: "Restore it from a backup.")
         default:

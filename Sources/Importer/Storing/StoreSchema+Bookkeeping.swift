@@ -3,7 +3,7 @@ import GRDB
 
 extension StoreSchema {
     /// The format that this program writes; older ones are brought up, newer ones refused.
-    static let formatVersion = 3
+    static let formatVersion: Int64 = 4
 
     /// Makes the bookkeeping tables, or brings those of an older format up, in one transaction.
     ///
@@ -14,6 +14,7 @@ extension StoreSchema {
         try database.execute(sql: bookkeeping)
         try MergeLog.prepare(database)
         if lacksErrors { try ErrorGroupTable.fill(database) }
+        try DroppedIndexes.bringUp(database)
         try database.execute(
             sql: "INSERT OR REPLACE INTO _import_meta (key, value) VALUES ('format', ?)",
             arguments: [formatVersion]
@@ -23,7 +24,12 @@ extension StoreSchema {
     /// - Throws: `ImportError` when the store is of a newer format.
     static func checkFormat(_ database: Database, store: String) throws {
         guard try database.tableExists("_import_meta") else { return }
-        let version = try Int.fetchOne(database, sql: "SELECT value FROM _import_meta WHERE key = 'format'") ?? 0
+        let row = try BookkeepingRow.fetchOne(
+            database,
+            from: "_import_meta",
+            sql: "SELECT value FROM _import_meta WHERE key = 'format'"
+        )
+        let version = try row?.number("value", in: 1...(.max)) ?? 0
         guard version <= formatVersion else {
             throw ImportError(
                 .cannotCreate,
@@ -38,14 +44,30 @@ extension StoreSchema {
     ///
     /// The tables are strict (<https://www.sqlite.org/stricttables.html>): made by the same statement, they hold values of
     /// the same types. A store of an older format lacks the tables that came later, until an import brings it up.
-    private static func checkBookkeeping(_ database: Database, version: Int, store: String) throws {
-        let statements =
-            "SELECT name, sql FROM sqlite_master WHERE type = 'table' AND name LIKE '\\_import\\_%' ESCAPE '\\'"
+    ///
+    /// Nothing else may have the name of a bookkeeping table, and no trigger may be on one: the importer's own writing would
+    /// run its SQL.
+    private static func checkBookkeeping(_ database: Database, version: Int64, store: String) throws {
         let expected = try DatabaseQueue().write { model in
             try model.execute(sql: bookkeeping)
-            return try Row.fetchAll(model, sql: statements)
+            return try Row.fetchAll(model, sql: "SELECT name, type, sql FROM sqlite_master WHERE type = 'table'")
         }
-        let found = try Row.fetchAll(database, sql: statements)
+        let found = try Row.fetchAll(
+            database,
+            sql: """
+                SELECT name, type, sql FROM sqlite_master
+                WHERE type <> 'index' AND (lower(name) LIKE '\\_import\\_%' ESCAPE '\\'
+                    OR lower(tbl_name) LIKE '\\_import\\_%' ESCAPE '\\')
+                """
+        )
+        if let other = found.first(where: { $0["type"] != "table" }) {
+            throw ImportError(
+                .badInput,
+                "\(store): its \(other["type"] as String) \(other["name"] as String) is on or in the place of a table of "
+                    + "this program's own",
+                advice: "Remove it, or import into another store."
+            )
+        }
         let names = Set(found.map { $0["name"] as String })
         for table in expected where !found.contains(table) {
             if version < formatVersion, !names.contains(table["name"]) { continue }
@@ -181,15 +203,19 @@ extension StoreSchema {
             first_ordinal INTEGER NOT NULL,
             UNIQUE (job, entity, key_path, code, expected, found)
         ) STRICT;
-        CREATE TABLE IF NOT EXISTS _import_dropped_index (
+        CREATE TABLE IF NOT EXISTS _import_waiting_index (
             job INTEGER NOT NULL,
             entity INTEGER NOT NULL,
             number INTEGER NOT NULL,
+            position INTEGER NOT NULL,
             table_name TEXT NOT NULL,
             name TEXT NOT NULL,
-            sql TEXT NOT NULL,
+            is_unique INTEGER NOT NULL,
             is_identifier INTEGER NOT NULL,
-            PRIMARY KEY (job, entity, number)
+            column_name TEXT NOT NULL,
+            collation TEXT NOT NULL,
+            is_descending INTEGER NOT NULL,
+            PRIMARY KEY (job, entity, number, position)
         ) STRICT, WITHOUT ROWID;
         CREATE TABLE IF NOT EXISTS _import_index (
             job INTEGER NOT NULL,

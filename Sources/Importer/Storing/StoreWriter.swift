@@ -21,6 +21,7 @@ final class StoreWriter {
 
     /// - Parameters:
     ///   - store: its path.
+    ///   - file: its file; nil for whichever is at the path.
     ///   - job: whose batches are committed.
     ///   - plans: the job's entities, in their order; told whether rows may turn out to be rejects, and whether they go
     ///     into images.
@@ -29,6 +30,7 @@ final class StoreWriter {
     ///   - checkpointer: what makes the checkpoints; without one, this makes them when it commits.
     init(
         store: String,
+        file: StoreFile? = nil,
         job: StoredJob,
         plans: [EntityPlan],
         deferred: Set<Int> = [],
@@ -42,7 +44,7 @@ final class StoreWriter {
         self.checkpointer = checkpointer
         limit = RejectLimit(job.options)
         rejectTable = RejectTable(of: job)
-        let queue = try StoreConnection.writer(store, durability: durability)
+        let queue = try StoreConnection.writer(store, durability: durability, of: file)
         self.queue = queue
         var attached: AttachedImage?
         do {

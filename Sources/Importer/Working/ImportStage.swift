@@ -5,6 +5,7 @@ import Synchronization
 /// when their turn comes.
 final class ImportStage: Sendable {
     private let store: String
+    private let file: StoreFile
     private let job: StoredJob
     private let model: ModelDescription
     private let transformers: TransformerRegistry
@@ -21,6 +22,7 @@ final class ImportStage: Sendable {
 
     init(
         store: String,
+        file: StoreFile,
         job: StoredJob,
         model: ModelDescription,
         transformers: TransformerRegistry,
@@ -34,6 +36,7 @@ final class ImportStage: Sendable {
         merges: MergeCenter
     ) {
         self.store = store
+        self.file = file
         self.job = job
         self.model = model
         self.transformers = transformers
@@ -68,6 +71,7 @@ final class ImportStage: Sendable {
         }
         let writer = try StoreWriter(
             store: store,
+            file: file,
             job: job,
             plans: plans,
             deferred: state.withLock { $0.deferredIdentifiers },

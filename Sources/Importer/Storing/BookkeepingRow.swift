@@ -1,0 +1,149 @@
+import Foundation
+import GRDB
+
+/// A row of a bookkeeping table, whose values are checked when they are read: whoever has written the store may have
+/// written anything (DESIGN §3.8).
+///
+/// A value that the importer does not write is an `ImportError` with `.io` that names the table and the column.
+struct BookkeepingRow {
+    /// What counts, offsets and numbers of records and bytes may be: sums of many of them stay far within 64 bits.
+    static let counts: ClosedRange<Int64> = 0...(1 << 53)
+    /// What a place in a list may be.
+    static let places: ClosedRange<Int64> = 0...Int64(Int32.max)
+
+    private let row: Row
+    private let table: String
+    private let database: Database
+
+    /// - Parameter table: the table that the values are of, for messages.
+    init(_ row: Row, of table: String, _ database: Database) {
+        self.row = row
+        self.table = table
+        self.database = database
+    }
+
+    static func fetchAll(
+        _ database: Database,
+        from table: String,
+        sql: String,
+        arguments: StatementArguments = StatementArguments()
+    ) throws -> [BookkeepingRow] {
+        try Row.fetchAll(database, sql: sql, arguments: arguments).map { BookkeepingRow($0, of: table, database) }
+    }
+
+    static func fetchOne(
+        _ database: Database,
+        from table: String,
+        sql: String,
+        arguments: StatementArguments = StatementArguments()
+    ) throws -> BookkeepingRow? {
+        try Row.fetchOne(database, sql: sql, arguments: arguments).map { BookkeepingRow($0, of: table, database) }
+    }
+
+    // MARK: Values
+
+    /// An integer; by default one that counts something.
+    func number(_ column: String, in range: ClosedRange<Int64> = counts) throws -> Int64 {
+        guard case .int64(let value) = storage(column), range.contains(value) else { throw damage(column) }
+        return value
+    }
+
+    /// An integer, or nil for NULL.
+    func optionalNumber(_ column: String, in range: ClosedRange<Int64> = counts) throws -> Int64? {
+        if case .null = storage(column) { return nil }
+        return try number(column, in: range)
+    }
+
+    /// A row id, which may be any number.
+    func rowID(_ column: String) throws -> Int64 { try number(column, in: .min ... .max) }
+
+    /// A place in a list, from 0.
+    func index(_ column: String) throws -> Int { Int(try number(column, in: Self.places)) }
+
+    func flag(_ column: String) throws -> Bool { try number(column, in: 0...1) == 1 }
+
+    /// A length of time, in seconds.
+    func seconds(_ column: String) throws -> Double {
+        let seconds: Double
+        switch storage(column) {
+        case .double(let value): seconds = value
+        case .int64(let value): seconds = Double(value)
+        default: throw damage(column)
+        }
+        guard (0...1e12).contains(seconds) else { throw damage(column) }
+        return seconds
+    }
+
+    func text(_ column: String) throws -> String {
+        guard case .string(let value) = storage(column) else { throw damage(column) }
+        return value
+    }
+
+    /// A text, or nil for NULL.
+    func optionalText(_ column: String) throws -> String? {
+        if case .null = storage(column) { return nil }
+        return try text(column)
+    }
+
+    func bytes(_ column: String) throws -> [UInt8] {
+        guard case .blob(let value) = storage(column) else { throw damage(column) }
+        return [UInt8](value)
+    }
+
+    /// One of the texts that a type has.
+    func choice<Choice: RawRepresentable>(
+        _ column: String,
+        as type: Choice.Type = Choice.self
+    ) throws -> Choice where Choice.RawValue == String {
+        guard let choice = Choice(rawValue: try text(column)) else { throw damage(column) }
+        return choice
+    }
+
+    /// A value that is kept as a JSON text.
+    ///
+    /// - Parameter isSound: whether it is one that the importer writes.
+    func json<Value: Decodable>(
+        _ column: String,
+        as type: Value.Type = Value.self,
+        where isSound: (Value) -> Bool = { _ in true }
+    ) throws -> Value {
+        guard let value = try? StoredJSON.decode(type, text(column)), isSound(value) else { throw damage(column) }
+        return value
+    }
+
+    private func storage(_ column: String) -> DatabaseValue.Storage {
+        (row[column] as DatabaseValue?)?.storage ?? .null
+    }
+
+    // MARK: Damage
+
+    /// So many characters of a text are shown.
+    private static let shownCharacters = 40
+
+    /// What is wrong with a value.
+    func damage(_ column: String) -> ImportError {
+        let value =
+            switch storage(column) {
+            case .null: "NULL"
+            case .int64(let value): "\(value)"
+            case .double(let value): "\(value)"
+            case .string(let text):
+                "'\(text.prefix(Self.shownCharacters))\(text.count > Self.shownCharacters ? "…" : "")'"
+            case .blob(let data): "a BLOB of \(data.count) bytes"
+            }
+        return ImportError(damaged: StoreProtection.path(of: database), "\(table).\(column) is \(value)")
+    }
+}
+
+extension ImportError {
+    /// A store whose bookkeeping is not what the importer writes.
+    ///
+    /// - Parameter what: the table, the column and the value.
+    init(damaged store: String, _ what: String) {
+        self.init(
+            .io,
+            "\(store): the store is damaged: \(what)",
+            advice: "Restore it from a backup, or import its sources into another store."
+        )
+    }
+}

@@ -1,0 +1,100 @@
+import GRDB
+
+/// An index on columns of a table, over all of its rows.
+struct IndexDefinition {
+    /// How an index compares texts: by one of the collations that every SQLite has
+    /// (<https://www.sqlite.org/datatype3.html#collation>).
+    enum Collation: String, Sendable {
+        case binary = "BINARY"
+        case noCase = "NOCASE"
+        case rightTrim = "RTRIM"
+    }
+
+    /// One of its columns.
+    struct Column {
+        let name: String
+        let collation: Collation
+        let isDescending: Bool
+    }
+
+    let table: String
+    let name: String
+    let isUnique: Bool
+    /// In its order.
+    var columns: [Column] = []
+
+    /// A table's indexes that were made by `CREATE INDEX` on columns alone, in the order in which they were made.
+    static func all(of table: String, _ database: Database) throws -> [IndexDefinition] {
+        let indexes = try Row.fetchAll(
+            database,
+            sql: """
+                SELECT list.name, list."unique" FROM pragma_index_list(?) AS list
+                JOIN sqlite_master AS master ON master.type = 'index' AND master.name = list.name
+                WHERE list.origin = 'c' AND NOT list.partial ORDER BY master.rowid
+                """,
+            arguments: [table]
+        )
+        return try indexes.compactMap { index in
+            var definition = IndexDefinition(table: table, name: index["name"], isUnique: index["unique"])
+            let keys = try Row.fetchAll(
+                database,
+                sql: "SELECT name, coll, \"desc\" FROM pragma_index_xinfo(?) WHERE key ORDER BY seqno",
+                arguments: [definition.name]
+            )
+            for key in keys {
+                // The name is NULL where the index is on an expression.
+                guard let name = key["name"] as String?,
+                    let collation = (key["coll"] as String?).flatMap({ Collation(rawValue: $0.uppercased()) })
+                else { return nil }
+                definition.columns.append(Column(name: name, collation: collation, isDescending: key["desc"]))
+            }
+            return definition
+        }
+    }
+
+    /// The statement that makes it.
+    var statement: String {
+        let columns = columns.map {
+            "\($0.name.quotedIdentifier) COLLATE \($0.collation.rawValue)\($0.isDescending ? " DESC" : "")"
+        }
+        return "CREATE \(isUnique ? "UNIQUE " : "")INDEX \(name.quotedIdentifier) ON \(table.quotedIdentifier) "
+            + "(\(columns.joined(separator: ", ")))"
+    }
+
+    /// Whether it can be made: its table is there, and nothing has its name.
+    ///
+    /// Somebody may have made it again already, or have done away with the table.
+    func isMissing(_ database: Database) throws -> Bool {
+        try Bool.fetchOne(
+            database,
+            sql: """
+                SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ? COLLATE NOCASE)
+                    AND NOT EXISTS (SELECT 1 FROM sqlite_master WHERE name = ? COLLATE NOCASE)
+                """,
+            arguments: [table, name]
+        ) ?? false
+    }
+}
+
+extension IndexDefinition {
+    /// What all rows of an index say of it; without its columns.
+    init(_ row: BookkeepingRow) throws {
+        table = try row.text("table_name")
+        name = try row.text("name")
+        isUnique = try row.flag("is_unique")
+        // Those of the importer's own and of SQLite's tables were never dropped.
+        for (column, value) in [("table_name", table), ("name", name)]
+        where ["_import_", "sqlite_"].contains(where: value.asciiLowercased.hasPrefix) {
+            throw row.damage(column)
+        }
+    }
+}
+
+extension IndexDefinition.Column {
+    /// What its row says of it.
+    init(_ row: BookkeepingRow) throws {
+        name = try row.text("column_name")
+        collation = try row.choice("collation")
+        isDescending = try row.flag("is_descending")
+    }
+}

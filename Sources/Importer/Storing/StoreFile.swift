@@ -1,0 +1,88 @@
+import Foundation
+import GRDB
+
+/// The file of a store that an import writes, told apart from whatever takes its name meanwhile (DESIGN §3.9).
+struct StoreFile: Sendable {
+    /// The store's path as it was given.
+    let name: String
+    private let path: String
+    private let number: FileNumber
+
+    /// The file that is there; nil where there is none.
+    init?(_ store: String) {
+        name = store
+        path = URL(fileURLWithPath: store).path
+        guard let number = FileNumber(path) else { return nil }
+        self.number = number
+    }
+
+    /// Makes an empty file for a new store.
+    ///
+    /// - Returns: nil where it cannot be made: opening the store says why.
+    /// - Throws: `ImportError` with `.io` when somebody else has just made one.
+    static func made(_ store: String) throws -> StoreFile? {
+        // SQLite's own mode for a new file. It holds no locks on it yet that closing the descriptor would drop.
+        let descriptor = open(store, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o644)
+        guard descriptor >= 0 else {
+            guard errno == EEXIST else { return nil }
+            throw ImportError(
+                .io,
+                "\(store): another program has just made this file",
+                advice: "Nothing was written to it. Give the command again, or give another path."
+            )
+        }
+        close(descriptor)
+        return StoreFile(store)
+    }
+
+    /// Whether the path still leads to the file.
+    var isInPlace: Bool { FileNumber(path) == number }
+
+    /// Makes sure that the path still leads to the file.
+    ///
+    /// - Throws: `ImportError` with `.io`.
+    func check() throws {
+        switch FileNumber(path) {
+        case number: return
+        case nil: throw Self.isGone(name)
+        default: throw isAnother
+        }
+    }
+
+    static func isGone(_ store: String) -> ImportError {
+        ImportError(
+            .io,
+            "\(store): the store was moved or deleted while importing",
+            advice: "What was committed until then is in the file that was moved. Put it back, then resume."
+        )
+    }
+
+    var isAnother: ImportError {
+        ImportError(
+            .io,
+            "\(name): another file has taken the store's place while importing",
+            advice: "Nothing was written to that file. Put the store back in its place, then resume."
+        )
+    }
+
+    /// Removes the file and what SQLite keeps beside it, unless another file has taken its name.
+    func remove() {
+        guard isInPlace else { return }
+        for suffix in ["", "-wal", "-shm", "-journal"] { unlink(path + suffix) }
+    }
+}
+
+/// Refuses to commit to a store whose file is no longer the one at its path.
+final class StoreFileGuard: TransactionObserver {
+    private let file: StoreFile
+
+    init(_ file: StoreFile) {
+        self.file = file
+    }
+
+    func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool { false }
+    func databaseDidChange(with event: DatabaseEvent) {}
+    func databaseWillCommit() throws { try file.check() }
+    func databaseDidCommit(_ database: Database) {}
+    func databaseDidRollback(_ database: Database) {}
+}

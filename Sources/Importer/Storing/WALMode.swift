@@ -1,0 +1,75 @@
+import GRDB
+
+/// A store is in WAL mode while an import writes to it, and otherwise not (<https://www.sqlite.org/wal.html>): in WAL mode
+/// it could not be read from a folder that cannot be written to.
+///
+/// One that was in WAL mode before its first import stays there, which the store remembers.
+enum WALMode {
+    /// How long an import waits for readers that keep it from entering, in milliseconds.
+    static let patience = 10_000
+    /// In `_import_meta`.
+    private static let key = "keeps_wal"
+
+    static func isOn(_ database: Database) throws -> Bool {
+        try String.fetchOne(database, sql: "PRAGMA journal_mode") == "wal"
+    }
+
+    /// Whether a store is to stay in WAL mode after an import.
+    ///
+    /// - Parameter database: a connection from before the import enters it.
+    static func isKept(_ database: Database) throws -> Bool {
+        guard try database.tableExists("_import_meta") else { return try isOn(database) }
+        return try Bool.fetchOne(
+            database,
+            sql: "SELECT EXISTS (SELECT 1 FROM _import_meta WHERE key = ?)",
+            arguments: [key]
+        ) ?? false
+    }
+
+    /// Remembers that the store is to stay in WAL mode.
+    static func keep(_ database: Database) throws {
+        try database.execute(sql: "INSERT OR IGNORE INTO _import_meta (key, value) VALUES (?, 1)", arguments: [key])
+    }
+
+    /// Enters WAL mode; nothing is written where that is not possible.
+    ///
+    /// - Throws: `ImportError` with `.inUse` when readers do not let it, `.cannotCreate` when the file system does not.
+    static func enter(_ database: Database, store: String, patience: Int = patience) throws {
+        let timeout = try Int.fetchOne(database, sql: "PRAGMA busy_timeout") ?? 0
+        try database.execute(sql: "PRAGMA busy_timeout = \(patience)")
+        let mode: String?
+        do {
+            // Not by GRDB's `journalMode`: it sets `synchronous` anew, to NORMAL, and it looks at the WAL's file, which a
+            // reader that is the last to close takes away at any time.
+            mode = try String.fetchOne(database, sql: "PRAGMA journal_mode = WAL")
+        } catch let error as DatabaseError where error.resultCode.primaryResultCode == .SQLITE_BUSY {
+            throw ImportError(
+                .inUse,
+                "\(store): another program is reading or writing it, so it cannot be put into WAL mode",
+                advice: "Nothing was written. Let the other program end its transaction, then give the command again."
+            )
+        }
+        guard mode == "wal" else {
+            throw ImportError(
+                .cannotCreate,
+                "\(store): cannot be put into WAL mode",
+                advice: "The store must be on a file system of this machine that has shared memory and locks."
+            )
+        }
+        try database.execute(sql: "PRAGMA busy_timeout = \(timeout)")
+    }
+
+    /// Leaves WAL mode, unless some other connection has the store open: then it stays.
+    ///
+    /// What is committed is in the store's file and on the disk before the WAL goes; then the first page is written.
+    static func leave(_ database: Database) throws {
+        try database.execute(sql: "PRAGMA busy_timeout = 0")
+        do {
+            _ = try String.fetchOne(database, sql: "PRAGMA journal_mode = DELETE")
+        } catch let error as DatabaseError
+            where [.SQLITE_BUSY, .SQLITE_LOCKED].contains(error.resultCode.primaryResultCode)
+        {
+            return
+        }
+    }
+}

@@ -67,15 +67,21 @@ struct RejectsSubcommand: ParsableCommand {
         if to != nil || raw { return try export(selection) }
         var pending = ""
         var isEmpty = true
-        try StoreInspection(store: store).forEachReject(selection) { reject in
-            isEmpty = false
-            pending +=
-                json
-                ? try JSONText.line(RejectRecord(reject, showsRecord: showValues))
-                : RejectText.text(reject, showsRecord: showValues)
-            guard pending.utf8.count >= 1 << 16 else { return }
+        do {
+            try StoreInspection(store: store).forEachReject(selection) { reject in
+                isEmpty = false
+                pending +=
+                    json
+                    ? try JSONText.line(RejectRecord(reject, showsRecord: showValues))
+                    : RejectText.text(reject, showsRecord: showValues)
+                guard pending.utf8.count >= 1 << 16 else { return }
+                try StandardOutput.write(pending)
+                pending = ""
+            }
+        } catch let error as ImportError {
+            // Some cannot be read: the others are listed.
             try StandardOutput.write(pending)
-            pending = ""
+            throw error
         }
         try StandardOutput.write(pending)
         if isEmpty {

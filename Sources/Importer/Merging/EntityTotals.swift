@@ -47,8 +47,9 @@ public struct EntityTotals: Sendable, Hashable {
     /// Those of a job's entities as the store has them, in their order.
     static func all(of job: Int64, _ database: Database) throws -> [EntityTotals] {
         // The last job that came to a table has counted its rows when it began.
-        try Row.fetchAll(
+        try BookkeepingRow.fetchAll(
             database,
+            from: "_import_entity",
             sql: """
                 SELECT *,
                     CAST(CASE job WHEN (
@@ -64,14 +65,14 @@ public struct EntityTotals: Sendable, Hashable {
                 """,
             arguments: [job]
         ).map { row in
-            var totals = EntityTotals(entity: row["entity"], table: row["table_name"])
-            totals.recordsRead = row["records_read"]
-            totals.inserted = row["inserted"]
-            totals.updated = row["updated"]
-            totals.unchanged = row["unchanged"]
-            totals.ignored = row["ignored"]
-            totals.rejected = row["rejected"]
-            totals.rows = row["row_count"]
+            var totals = EntityTotals(entity: try row.text("entity"), table: try row.text("table_name"))
+            totals.recordsRead = try row.number("records_read")
+            totals.inserted = try row.number("inserted")
+            totals.updated = try row.number("updated")
+            totals.unchanged = try row.number("unchanged")
+            totals.ignored = try row.number("ignored")
+            totals.rejected = try row.number("rejected")
+            totals.rows = try row.rowID("row_count")
             return totals
         }
     }

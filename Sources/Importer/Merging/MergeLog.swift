@@ -49,7 +49,7 @@ enum MergeLog {
         ])
         let sequence = database.lastInsertedRowID
         if merge.needsRefresh || sequence % trimmedEntries == 0 {
-            let last = merge.needsRefresh ? sequence - 1 : sequence - keptEntries
+            let last = sequence.subtractingClamped(merge.needsRefresh ? 1 : keptEntries)
             try database.cachedStatement(sql: "DELETE FROM \(table) WHERE sequence <= ?").execute(arguments: [last])
         }
         var merge = merge
@@ -114,12 +114,17 @@ enum MergeLog {
     /// Behind the last entry.
     static func end(_ database: Database) throws -> StorePosition {
         guard try isThere(database) else { return .start }
-        let last = try Row.fetchOne(
+        let last = try BookkeepingRow.fetchOne(
             database,
+            from: table,
             sql: "SELECT sequence, stamp FROM \(table) ORDER BY sequence DESC LIMIT 1"
         )
         guard let last else { return StorePosition(store: try identity(database), sequence: 0, stamp: 0) }
-        return StorePosition(store: try identity(database), sequence: last["sequence"], stamp: last["stamp"])
+        return StorePosition(
+            store: try identity(database),
+            sequence: try last.number("sequence", in: 1...(.max)),
+            stamp: try last.number("stamp", in: .min ... .max)
+        )
     }
 
     /// What a reader finds behind its position.
@@ -152,14 +157,15 @@ enum MergeLog {
         )
         var all: MergeNotification?
         var entities: [EntityTotals] = []
-        while let row = try rows.next() {
+        while let next = try rows.next() {
+            let row = BookkeepingRow(next, of: table, database)
             guard var merge = all else {
-                entities = try EntityTotals.all(of: row["job"], database)
-                all = notification(row, entities, store: end.store)
+                entities = try EntityTotals.all(of: row.number("job"), database)
+                all = try notification(row, entities, store: end.store)
                 continue
             }
-            guard merge.job == row["job"] else { break }
-            merge.merge(notification(row, entities, store: end.store))
+            guard try merge.job == row.number("job") else { break }
+            merge.merge(try notification(row, entities, store: end.store))
             all = merge
         }
         return all.map { .next($0) } ?? .nothing
@@ -179,34 +185,46 @@ enum MergeLog {
     }
 
     private static func newest(_ database: Database) throws -> MergeNotification? {
-        guard let row = try Row.fetchOne(database, sql: "SELECT * FROM \(table) ORDER BY sequence DESC LIMIT 1") else {
-            return nil
-        }
-        return notification(row, try EntityTotals.all(of: row["job"], database), store: try identity(database))
+        guard
+            let row = try BookkeepingRow.fetchOne(
+                database,
+                from: table,
+                sql: "SELECT * FROM \(table) ORDER BY sequence DESC LIMIT 1"
+            )
+        else { return nil }
+        return try notification(row, EntityTotals.all(of: row.number("job"), database), store: identity(database))
     }
 
-    private static func notification(_ row: Row, _ entities: [EntityTotals], store: Int64?) -> MergeNotification {
+    private static func notification(
+        _ row: BookkeepingRow,
+        _ entities: [EntityTotals],
+        store: Int64?
+    ) throws -> MergeNotification {
         var marker = Marker()
-        marker.source = row["source"]
-        marker.byteOffset = row["byte_offset"]
-        marker.recordOrdinal = row["record_ordinal"]
-        marker.recordPath = String(decoding: row["record_path"] as Data, as: UTF8.self)
-        marker.bytes = row["bytes"]
-        marker.chunksDone = row["chunks_done"]
-        marker.commits = row["commits"]
-        marker.seconds = row["seconds"]
-        let needsRefresh: Bool = row["needs_refresh"]
-        let changes = MergeLogCoding.changes([UInt8](row["changes"] as Data), of: entities)
-        let totals = MergeLogCoding.totals([UInt8](row["totals"] as Data), of: entities)
+        marker.source = try row.index("source")
+        marker.byteOffset = try row.number("byte_offset")
+        marker.recordOrdinal = try row.number("record_ordinal")
+        marker.recordPath = String(decoding: try row.bytes("record_path"), as: UTF8.self)
+        marker.bytes = try row.number("bytes")
+        marker.chunksDone = try row.index("chunks_done")
+        marker.commits = try row.number("commits")
+        marker.seconds = try row.seconds("seconds")
+        let needsRefresh = try row.flag("needs_refresh")
+        let changes = MergeLogCoding.changes(try row.bytes("changes"), of: entities)
+        let totals = MergeLogCoding.totals(try row.bytes("totals"), of: entities)
         return MergeNotification(
-            job: row["job"],
-            commit: row["commits"],
+            job: try row.number("job"),
+            commit: marker.commits,
             changes: changes ?? [],
             totals: needsRefresh ? [] : totals ?? entities,
             marker: marker,
-            isFinished: row["is_finished"],
+            isFinished: try row.flag("is_finished"),
             needsRefresh: needsRefresh || changes == nil || totals == nil,
-            position: StorePosition(store: store, sequence: row["sequence"], stamp: row["stamp"])
+            position: StorePosition(
+                store: store,
+                sequence: try row.number("sequence", in: 1...(.max)),
+                stamp: try row.number("stamp", in: .min ... .max)
+            )
         )
     }
 }

@@ -16,14 +16,15 @@ struct SourceCheck {
 
     /// The committed chunks of a source, in order.
     static func committedRanges(_ database: Database, job: Int64, source: Int) throws -> [Range] {
-        try Row.fetchAll(
+        try BookkeepingRow.fetchAll(
             database,
+            from: "_import_chunk",
             sql: """
                 SELECT DISTINCT first_byte, end_byte, source_hash FROM _import_chunk
                 WHERE job = ? AND source = ? AND is_complete ORDER BY first_byte
                 """,
             arguments: [job, source]
-        ).map { Range(firstByte: $0["first_byte"], endByte: $0["end_byte"], hash: $0["source_hash"]) }
+        ).map { try Range($0) }
     }
 
     /// Whether all that the system notes of a file says that nothing has changed.
@@ -105,5 +106,15 @@ struct SourceCheck {
             block.withUnsafeBytes { hasher.update(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
         }
         return hasher.digest
+    }
+}
+
+extension SourceCheck.Range {
+    /// That of a row of `_import_chunk`.
+    init(_ row: BookkeepingRow) throws {
+        firstByte = try row.number("first_byte")
+        endByte = try row.number("end_byte")
+        hash = try row.text("source_hash")
+        guard endByte >= firstByte else { throw row.damage("end_byte") }
     }
 }

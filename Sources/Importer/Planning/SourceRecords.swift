@@ -62,11 +62,7 @@ final class SourceRecords {
         guard job.sources.indices.contains(source),
             let row = try Row.fetchOne(statement, arguments: [job.id, source, firstByte])
         else { throw changed }
-        let range = SourceCheck.Range(
-            firstByte: max(0, row["first_byte"]),
-            endByte: row["end_byte"],
-            hash: row["source_hash"]
-        )
+        let range = try SourceCheck.Range(BookkeepingRow(row, of: "_import_chunk", database))
         let description = job.sources[source].description
         if stream == nil || !description.isCompressed && offset != range.firstByte {
             stream = try open(description, at: range.firstByte)

@@ -44,6 +44,9 @@ public struct SourceDescription: Sendable, Hashable, Codable {
         self.fingerprint = fingerprint
     }
 
+    /// Whether it can be one, where it was read from somewhere.
+    var isSound: Bool { (0...(1 << 53)).contains(size ?? 0) && path?.isEmpty != true }
+
     /// Whether the source can be read a second time.
     public var isRepeatable: Bool { path != nil }
 
@@ -71,7 +74,7 @@ extension [SourceDescription] {
     var plainSize: Int64? {
         reduce(Int64?(0)) { total, source in
             guard let total, let size = source.plainSize else { return nil }
-            return total + size
+            return total.addingClamped(size)
         }
     }
 }

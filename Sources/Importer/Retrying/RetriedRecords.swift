@@ -25,8 +25,10 @@ struct RetriedRecords: Sendable {
     /// - Throws: `ImportError` with `.badInput` when the chunk holds other records than the job was begun with.
     init(_ database: Database, job: StoredJob, chunk: ChunkEntry) throws {
         first = chunk.firstOrdinal
-        records = try Row.fetchAll(
+        let entities = job.model?.entities.count ?? 0
+        records = try BookkeepingRow.fetchAll(
             database,
+            from: "_import_retry",
             sql: """
                 SELECT retry.entity, retry.is_text, retry.record_key, reject.state, reject.source, reject.byte_offset
                 FROM _import_retry AS retry JOIN _import_reject AS reject ON reject.id = retry.reject
@@ -34,12 +36,14 @@ struct RetriedRecords: Sendable {
                 """,
             arguments: [job.id, first, first + Int64(chunk.records)]
         ).map { row in
-            Record(
-                entity: row["entity"],
-                isOpen: row["state"] == RejectState.open.rawValue,
-                isText: row["is_text"],
-                key: (row["record_key"] as String?).map { Array($0.utf8) },
-                origin: RecordDecoder.Origin(source: row["source"], byteOffset: row["byte_offset"])
+            let entity = try row.index("entity")
+            guard entity < entities else { throw row.damage("entity") }
+            return Record(
+                entity: entity,
+                isOpen: try row.choice("state", as: RejectState.self) == .open,
+                isText: try row.flag("is_text"),
+                key: try row.optionalText("record_key").map { Array($0.utf8) },
+                origin: RecordDecoder.Origin(source: try row.index("source"), byteOffset: try row.number("byte_offset"))
             )
         }
         guard records.count == chunk.records else {

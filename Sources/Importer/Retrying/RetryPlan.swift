@@ -177,17 +177,18 @@ final class RetryPlan {
             let statement = try store.cachedStatement(
                 sql: "SELECT job, ordinal, entity, state FROM _import_reject WHERE id = ?"
             )
-            guard let row = try Row.fetchOne(statement, arguments: [line.reject]) else {
+            guard let found = try Row.fetchOne(statement, arguments: [line.reject]) else {
                 throw RepairLine.Problem(text: "names reject \(line.reject), which the store does not have")
             }
-            let job: Int64 = row["job"]
-            guard line.job ?? job == job, line.ordinal ?? row["ordinal"] == row["ordinal"] as Int64 else {
+            let row = BookkeepingRow(found, of: "_import_reject", store)
+            let (job, ownOrdinal) = (try row.number("job"), try row.number("ordinal"))
+            guard line.job ?? job == job, line.ordinal ?? ownOrdinal == ownOrdinal else {
                 throw RepairLine.Problem(
                     text: "names reject \(line.reject), which is another record in this store "
-                        + "(record \(row["ordinal"] as Int64) of job \(job))"
+                        + "(record \(ownOrdinal) of job \(job))"
                 )
             }
-            guard row["state"] != RejectState.retried.rawValue else {
+            guard try row.choice("state", as: RejectState.self) != .retried else {
                 throw RepairLine.Problem(
                     text: "names reject \(line.reject), which is a retry's own: name the one that was retried"
                 )
@@ -203,7 +204,7 @@ final class RetryPlan {
             try plan.cachedStatement(
                 sql: "INSERT INTO line (ordinal, number, reject, entity, is_text, record_key) VALUES (?, ?, ?, ?, ?, ?)"
             ).execute(arguments: [
-                ordinal, number, line.reject, row["entity"] as String, try isStillText(line, store), line.key,
+                ordinal, number, line.reject, try row.text("entity"), try isStillText(line, store), line.key,
             ])
         }
 
@@ -213,10 +214,11 @@ final class RetryPlan {
         private func isStillText(_ line: RepairLine, _ store: Database) throws -> Bool {
             guard let text = line.text else { return false }
             let statement = try store.cachedStatement(sql: "SELECT length, record FROM _import_reject WHERE id = ?")
-            guard let row = try Row.fetchOne(statement, arguments: [line.reject]) else { return false }
-            let record = [UInt8](row["record"] as Data)
+            guard let found = try Row.fetchOne(statement, arguments: [line.reject]) else { return false }
+            let row = BookkeepingRow(found, of: "_import_reject", store)
+            let record = try row.bytes("record")
             guard RepairLine.text(of: record).utf8.elementsEqual(text) else { return false }
-            return Int64(record.count) < row["length"] as Int64 || !RepairLine.isJSON(record, reader)
+            return try Int64(record.count) < row.number("length") || !RepairLine.isJSON(record, reader)
         }
     }
 }

@@ -33,19 +33,22 @@ extension StoreInspection {
         as format: RejectExport.Format,
         _ body: ([UInt8]) throws -> Void
     ) throws -> RejectExport {
-        try exportRejects(selection, as: format, leavingOutPartial: false, body)
+        let (export, damage) = try exportRejects(selection, as: format, leavingOutPartial: false, body)
+        if let damage { throw damage }
+        return export
     }
 
-    func exportRejects(
+    /// - Returns: what was exported, and what is wrong where some rejects cannot be read.
+    private func exportRejects(
         _ selection: RejectSelection,
         as format: RejectExport.Format,
         leavingOutPartial: Bool,
         _ body: ([UInt8]) throws -> Void
-    ) throws -> RejectExport {
+    ) throws -> (RejectExport, ImportError?) {
         var export = RejectExport()
         var pending: [UInt8] = []
         let writer = RepairLineWriter()
-        try forEachReject(selection) { reject in
+        let damage = try scanRejects(selection) { reject in
             if reject.isPartial {
                 export.partial += 1
                 if leavingOutPartial { return }
@@ -60,7 +63,7 @@ extension StoreInspection {
             pending.removeAll(keepingCapacity: true)
         }
         if !pending.isEmpty { try body(pending) }
-        return export
+        return (export, damage)
     }
 
     /// Writes rejects to a file, all or nothing: under a temporary name first, and then renamed.
@@ -90,8 +93,15 @@ extension StoreInspection {
         mode: mode_t = 0o666
     ) throws -> RejectExport {
         let file = try ExportFile(path: path, overwrites: overwrites, mode: mode)
-        let export = try exportRejects(selection, as: format, leavingOutPartial: leavingOutPartial, file.write)
+        let (export, damage) = try exportRejects(
+            selection,
+            as: format,
+            leavingOutPartial: leavingOutPartial,
+            file.write
+        )
+        if let damage, leavingOutPartial { throw damage }
         try file.finish()
+        if let damage { throw damage }
         return export
     }
 }

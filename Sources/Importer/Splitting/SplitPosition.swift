@@ -34,4 +34,11 @@ public struct SplitPosition: Sendable, Hashable, Codable {
 
     /// The beginning of a source.
     public static let start = SplitPosition()
+
+    /// Whether it can be a place in a source, where it was read from somewhere.
+    var isSound: Bool {
+        let numbers = [byteOffset, lineBreaks, lineStart] + (recordsBefore ?? [])
+        return numbers.allSatisfy { (0...(1 << 53)).contains($0) } && lineStart <= byteOffset
+            && lineBreaks <= byteOffset
+    }
 }

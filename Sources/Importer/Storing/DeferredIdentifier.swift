@@ -42,12 +42,21 @@ struct DeferredIdentifier {
     /// The places of a job's entities whose identifiers are deferred.
     static func positions(job: Int64, _ database: Database) throws -> Set<Int> {
         guard try database.tableExists("_import_deferred_identifier") else { return [] }
+        let rows = try BookkeepingRow.fetchAll(
+            database,
+            from: "_import_deferred_identifier",
+            sql: """
+                SELECT entity, (SELECT count(*) FROM _import_entity AS known WHERE known.job = deferred.job) AS entities
+                FROM _import_deferred_identifier AS deferred WHERE job = ?
+                """,
+            arguments: [job]
+        )
         return try Set(
-            Int.fetchAll(
-                database,
-                sql: "SELECT entity FROM _import_deferred_identifier WHERE job = ?",
-                arguments: [job]
-            )
+            rows.map { row in
+                let position = try row.index("entity")
+                guard try position < row.index("entities") else { throw row.damage("entity") }
+                return position
+            }
         )
     }
 

@@ -108,7 +108,8 @@ final class DuplicateMerger {
                 """
         )
         presence = try Row.fetchOne(statement, arguments: [job, position, rowID]).map {
-            PresenceRuns.Block(firstRowID: $0["first_rowid"], bytes: [UInt8]($0["runs"] as Data))
+            let row = BookkeepingRow($0, of: "_import_presence", database)
+            return PresenceRuns.Block(firstRowID: try row.rowID("first_rowid"), bytes: try row.bytes("runs"))
         }
         guard let mask = presence?.mask(of: rowID, plan: plan) else {
             throw ImportError(strayRow: rowID, in: plan.entity.table)

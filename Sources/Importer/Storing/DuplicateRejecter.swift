@@ -145,9 +145,10 @@ private struct PlaceCursor {
                     ORDER BY first_rowid DESC LIMIT 1
                     """
             )
-            guard let row = try Row.fetchOne(statement, arguments: [job, entity, rowID]) else { return nil }
-            (firstRowID, source) = (row["first_rowid"], row["source"])
-            places = RecordPlaces.Block(firstRowID: firstRowID, bytes: [UInt8](row["places"] as Data)).places
+            guard let found = try Row.fetchOne(statement, arguments: [job, entity, rowID]) else { return nil }
+            let row = BookkeepingRow(found, of: "_import_place", database)
+            (firstRowID, source) = (try row.rowID("first_rowid"), try row.index("source"))
+            places = RecordPlaces.Block(firstRowID: firstRowID, bytes: try row.bytes("places")).places
         }
         let index = Int(rowID &- firstRowID)
         return places.indices.contains(index) ? (places[index], source) : nil

@@ -26,14 +26,15 @@ struct ErrorGroupTable: Sendable {
             sql: "SELECT entity, key_path, code, expected, found FROM _import_error WHERE job = ? AND key_path <> ?",
             arguments: [job, ErrorGroup.others]
         )
-        while let row = try rows.next() {
+        while let next = try rows.next() {
+            let row = BookkeepingRow(next, of: Self.name, database)
             known.insert(
                 ErrorCounts.Key(
-                    entity: row["entity"],
-                    keyPath: row["key_path"],
-                    code: row["code"],
-                    expected: row["expected"],
-                    found: row["found"]
+                    entity: try row.text("entity"),
+                    keyPath: try row.text("key_path"),
+                    code: try row.text("code"),
+                    expected: try row.text("expected"),
+                    found: try row.text("found")
                 )
             )
         }
@@ -80,23 +81,24 @@ struct ErrorGroupTable: Sendable {
     /// - Parameter sources: the names of the job's sources.
     static func groups(_ database: Database, job: Int64, sources: [String]) throws -> [ErrorGroup] {
         guard try database.tableExists(name) else { return [] }
-        return try Row.fetchAll(
+        return try BookkeepingRow.fetchAll(
             database,
+            from: name,
             sql: "SELECT * FROM _import_error WHERE job = ? ORDER BY first_ordinal, id",
             arguments: [job]
         ).map { row in
-            let source: Int = row["first_source"]
+            let source = try row.index("first_source")
             return ErrorGroup(
-                entity: row["entity"],
-                keyPath: row["key_path"],
-                code: row["code"],
-                expected: row["expected"],
-                found: row["found"],
-                count: row["count"],
+                entity: try row.text("entity"),
+                keyPath: try row.text("key_path"),
+                code: try row.text("code"),
+                expected: try row.text("expected"),
+                found: try row.text("found"),
+                count: try row.number("count"),
                 first: ErrorGroup.Place(
                     source: sources.indices.contains(source) ? sources[source] : "",
-                    byteOffset: row["first_byte_offset"],
-                    record: row["first_ordinal"]
+                    byteOffset: try row.number("first_byte_offset"),
+                    record: try row.number("first_ordinal")
                 )
             )
         }
@@ -109,14 +111,15 @@ struct ErrorGroupTable: Sendable {
             sql: "SELECT job, ordinal, source, errors FROM _import_reject ORDER BY job, ordinal"
         )
         var table: ErrorGroupTable?
-        while let row = try rows.next() {
-            let job: Int64 = row["job"]
+        while let next = try rows.next() {
+            let row = BookkeepingRow(next, of: "_import_reject", database)
+            let job = try row.number("job")
             var current = try table.flatMap { $0.job == job ? $0 : nil } ?? ErrorGroupTable(database, job: job)
             var errors = ErrorCounts()
-            for error in try StoredJSON.decode([ImportModel.RecordError].self, row["errors"]) {
-                errors.add(error, ordinal: row["ordinal"])
+            for error in try row.json("errors", as: [ImportModel.RecordError].self) {
+                errors.add(error, ordinal: try row.number("ordinal"))
             }
-            try current.add(errors, source: row["source"], database)
+            try current.add(errors, source: try row.index("source"), database)
             table = current
         }
     }

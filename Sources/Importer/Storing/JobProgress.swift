@@ -35,7 +35,7 @@ struct JobProgress: Sendable {
         marker = try Marker(database, job: job) ?? Marker()
         secondsBefore = marker.seconds
         totals = try EntityTotals.all(of: job, database)
-        rejects = totals.reduce(0) { $0 + $1.rejected }
+        rejects = totals.reduce(Int64(0)) { $0.addingClamped($1.rejected) }
         deferredIdentifiers = try DeferredIdentifier.positions(job: job, database)
         errorGroups = try ErrorGroupTable(database, job: job)
         let rows = try Row.fetchCursor(
@@ -43,9 +43,11 @@ struct JobProgress: Sendable {
             sql: "SELECT entity, attribute, kind FROM _import_ledger WHERE job = ?",
             arguments: [job]
         )
-        while let row = try rows.next() {
-            guard let kind = LedgerKind(rawValue: row["kind"]) else { continue }
-            names[Names(entity: row["entity"], kind: kind), default: []].insert(ExactText(row["attribute"]))
+        while let next = try rows.next() {
+            let row = BookkeepingRow(next, of: "_import_ledger", database)
+            guard let kind = LedgerKind(rawValue: try row.text("kind")) else { continue }
+            let key = Names(entity: try row.text("entity"), kind: kind)
+            names[key, default: []].insert(ExactText(try row.text("attribute")))
         }
     }
 

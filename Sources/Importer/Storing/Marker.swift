@@ -33,19 +33,30 @@ public struct Marker: Sendable, Hashable, Codable {
 extension Marker {
     init?(_ database: Database, job: Int64) throws {
         guard
-            let row = try Row.fetchOne(database, sql: "SELECT * FROM _import_marker WHERE job = ?", arguments: [job])
+            let row = try BookkeepingRow.fetchOne(
+                database,
+                from: "_import_marker",
+                sql: """
+                    SELECT *, (SELECT count(*) FROM _import_source AS source WHERE source.job = marker.job) AS sources
+                    FROM _import_marker AS marker WHERE job = ?
+                    """,
+                arguments: [job]
+            )
         else { return nil }
-        source = row["source"]
-        byteOffset = row["byte_offset"]
-        recordOrdinal = row["record_ordinal"]
-        recordPath = row["record_path"]
-        chunkStart = try StoredJSON.decode(SplitPosition.self, row["chunk_start"])
-        chunkRecords = row["chunk_records"]
-        chunkHash = row["chunk_hash"]
-        bytes = row["bytes"]
-        chunksDone = row["chunks_done"]
-        commits = row["commits"]
-        seconds = row["seconds"]
+        source = try row.index("source")
+        byteOffset = try row.number("byte_offset")
+        recordOrdinal = try row.number("record_ordinal")
+        recordPath = try row.text("record_path")
+        chunkStart = try row.json("chunk_start", where: \.isSound)
+        chunkRecords = try row.index("chunk_records")
+        chunkHash = try row.text("chunk_hash")
+        bytes = try row.number("bytes")
+        chunksDone = try row.index("chunks_done")
+        commits = try row.number("commits")
+        seconds = try row.seconds("seconds")
+        // It stands in one of the job's sources, or behind the last one.
+        guard try source <= row.index("sources") else { throw row.damage("source") }
+        guard chunkRecords <= recordOrdinal else { throw row.damage("chunk_records") }
     }
 
     func save(_ database: Database, job: Int64) throws {

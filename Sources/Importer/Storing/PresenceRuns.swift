@@ -30,7 +30,7 @@ struct PresenceRuns {
             let size = width + 1
             let runs = bytes.count / (8 * size)
             guard rowID >= firstRowID, runs > 0, bytes.count == 8 * size * runs else { return nil }
-            let offset = UInt64(rowID - firstRowID)
+            let offset = UInt64(bitPattern: rowID &- firstRowID)
             // The first run that ends behind the row.
             var (low, high) = (0, runs - 1)
             while low < high {

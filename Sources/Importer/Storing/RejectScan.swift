@@ -32,20 +32,44 @@ struct RejectScan {
         hasKeys = try database.tableExists("_import_reject_key")
     }
 
-    /// Calls `body` with each reject, job by job in source order.
-    ///
-    /// - Throws: as `OpenedStore.read` does, and what `body` throws.
-    func run(_ store: OpenedStore, _ body: (StoreInspection.Reject) throws -> Void) throws {
-        var last: Key?
-        while true {
-            let rejects = try store.read { [last] in try page(after: last, $0) }
-            for reject in rejects { try body(reject) }
-            guard let end = rejects.last else { return }
-            last = Key(job: end.job, ordinal: end.ordinal, number: end.number)
-        }
+    /// What is read in one transaction.
+    private struct Page {
+        var rejects: [StoreInspection.Reject] = []
+        /// What is wrong with those that cannot be read, by their numbers.
+        var damaged: [(number: Int64, what: ImportError)] = []
+        /// The last one of either kind; nil where there are none.
+        var end: Key?
     }
 
-    private func page(after last: Key?, _ database: Database) throws -> [StoreInspection.Reject] {
+    /// So many that cannot be read are named.
+    private static let namedDamages = 5
+
+    /// Calls `body` with each reject, job by job in source order.
+    ///
+    /// - Returns: what is wrong where some cannot be read; the others are given nevertheless.
+    /// - Throws: as `OpenedStore.read` does, and what `body` throws.
+    func run(_ store: OpenedStore, _ body: (StoreInspection.Reject) throws -> Void) throws -> ImportError? {
+        var last: Key?
+        var damaged: [(number: Int64, what: ImportError)] = []
+        var count = 0
+        while true {
+            let page = try store.read { [last] in try self.page(after: last, $0) }
+            for reject in page.rejects { try body(reject) }
+            count += page.damaged.count
+            damaged += page.damaged.prefix(Self.namedDamages - damaged.count)
+            guard let end = page.end else { break }
+            last = end
+        }
+        guard let first = damaged.first else { return nil }
+        let numbers = damaged.map { "\($0.number)" }.joined(separator: ", ") + (count > damaged.count ? ", …" : "")
+        return ImportError(
+            first.what.code,
+            "\(first.what.message)",
+            advice: "\(count == 1 ? "Reject" : "The rejects") \(numbers) cannot be read; all others can."
+        )
+    }
+
+    private func page(after last: Key?, _ database: Database) throws -> Page {
         let rows = try Row.fetchCursor(
             database,
             sql: """
@@ -62,31 +86,42 @@ struct RejectScan {
                 last?.job ?? .min, last?.ordinal ?? .min, last?.number ?? .min,
             ]
         )
-        var page: [StoreInspection.Reject] = []
+        var page = Page()
         var bytes = 0
-        while bytes < Self.pageBytes, let row = try rows.next() {
-            let reject = try reject(row)
-            bytes += reject.record.count + 1_000
-            page.append(reject)
+        while bytes < Self.pageBytes, let next = try rows.next() {
+            let row = BookkeepingRow(next, of: "_import_reject", database)
+            let end = Key(job: try row.rowID("job"), ordinal: try row.rowID("ordinal"), number: try row.rowID("id"))
+            page.end = end
+            bytes += 1_000
+            do {
+                let reject = try reject(row)
+                bytes += reject.record.count
+                page.rejects.append(reject)
+            } catch let error as ImportError {
+                page.damaged.append((end.number, error))
+            }
         }
         return page
     }
 
-    private func reject(_ row: Row) throws -> StoreInspection.Reject {
-        let job: Int64 = row["job"]
-        let source: Int = row["source"]
+    private func reject(_ row: BookkeepingRow) throws -> StoreInspection.Reject {
+        let job = try row.number("job")
+        let source = try row.index("source")
+        guard let names = names[job] else { throw row.damage("job") }
         return StoreInspection.Reject(
-            number: row["id"],
+            number: try row.number("id"),
             job: job,
-            ordinal: row["ordinal"],
-            entity: row["entity"],
-            source: names[job].flatMap { $0.indices.contains(source) ? $0[source] : nil } ?? "",
-            byteOffset: row["byte_offset"],
-            length: row["length"],
-            errors: try StoredJSON.decode([ImportModel.RecordError].self, row["errors"]),
-            record: [UInt8](row["record"] as Data),
-            state: RejectState(rawValue: row["state"]) ?? .open,
-            key: row["record_key"]
+            ordinal: try row.number("ordinal"),
+            entity: try row.text("entity"),
+            source: names.indices.contains(source) ? names[source] : "",
+            byteOffset: try row.number("byte_offset"),
+            length: try row.number("length"),
+            errors: try row.json("errors") { (errors: [ImportModel.RecordError]) in
+                errors.allSatisfy { BookkeepingRow.counts.contains($0.byteOffset) }
+            },
+            record: try row.bytes("record"),
+            state: try row.choice("state"),
+            key: try row.optionalText("record_key")
         )
     }
 }

@@ -19,12 +19,13 @@ struct StoreIndexes: Sendable {
             wanted = []
             return
         }
-        let lists = try String.fetchAll(
+        let lists = try BookkeepingRow.fetchAll(
             database,
+            from: Self.table,
             sql: "SELECT attributes FROM \(Self.table) WHERE job = ? ORDER BY position",
             arguments: [job.id]
         )
-        wanted = try lists.map { try StoredJSON.decode([String].self, $0) }
+        wanted = try lists.map { try $0.json("attributes") { !$0.isEmpty } }
     }
 
     /// Keeps them with a job, in place of those that it was asked for before; none are no new wish.

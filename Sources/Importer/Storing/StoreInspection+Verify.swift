@@ -40,7 +40,8 @@ extension StoreInspection {
         func check(_ name: String, _ holds: Bool, _ detail: String) {
             checks.append(Check(name: "job \(job.id): \(name)", holds: holds, detail: detail))
         }
-        let outcomes = report.inserted + report.updated + report.unchanged + report.ignored + report.rejected
+        let outcomes = [report.inserted, report.updated, report.unchanged, report.ignored, report.rejected]
+            .reduce(Int64(0)) { $0.addingClamped($1) }
         check(
             "read = inserted + updated + unchanged + ignored + rejected",
             report.recordsRead == outcomes,
@@ -104,8 +105,9 @@ extension StoreInspection {
         _ marker: Marker,
         _ database: Database
     ) throws -> (records: Int64, fault: String?) {
-        let chunks = try Row.fetchAll(
+        let chunks = try BookkeepingRow.fetchAll(
             database,
+            from: "_import_chunk",
             sql: """
                 SELECT source, first_byte, max(end_byte) AS end_byte, min(is_complete) AS is_complete,
                     min(first_ordinal) AS first_ordinal, sum(records) AS records
@@ -118,30 +120,32 @@ extension StoreInspection {
         var end: Int64?
         var fault: String?
         for (index, row) in chunks.enumerated() {
-            if row["source"] as Int != source {
-                source = row["source"]
+            if try row.index("source") != source {
+                source = try row.index("source")
                 end = nil
             }
-            let firstByte: Int64 = row["first_byte"]
+            let firstByte = try row.number("first_byte")
             if let end, end != firstByte {
                 fault = fault ?? "source \(source): a chunk ends at \(end) and the next begins at \(firstByte)"
             }
-            if row["first_ordinal"] as Int64 != records + 1 {
-                fault = fault ?? "source \(source): the chunk at \(firstByte) does not begin with record \(records + 1)"
+            let next = records.addingClamped(1)
+            if try row.number("first_ordinal") != next {
+                fault = fault ?? "source \(source): the chunk at \(firstByte) does not begin with record \(next)"
             }
-            if !(row["is_complete"] as Bool), index < chunks.count - 1 {
+            if try !row.flag("is_complete"), index < chunks.count - 1 {
                 fault = fault ?? "source \(source): the chunk at \(firstByte) is not complete"
             }
-            records += row["records"]
-            end = row["end_byte"]
+            records = records.addingClamped(try row.number("records"))
+            end = try row.number("end_byte")
         }
         return (records, fault)
     }
 
     /// Rows against what all jobs together inserted, table by table.
     private func tableChecks(_ database: Database) throws -> [Check] {
-        let tables = try Row.fetchAll(
+        let tables = try BookkeepingRow.fetchAll(
             database,
+            from: "_import_entity",
             sql: """
                 SELECT table_name, sum(inserted) AS inserted,
                     (SELECT rows_before FROM _import_entity AS first
@@ -150,16 +154,16 @@ extension StoreInspection {
                 """
         )
         return try tables.map { row in
-            let table: String = row["table_name"]
-            let before: Int64 = row["before"]
-            let inserted: Int64 = row["inserted"]
+            let table = try row.text("table_name")
+            let before = try row.number("before")
+            let inserted = try row.number("inserted")
             guard try database.tableExists(table) else {
                 return Check(name: "table \(table): is there", holds: false, detail: "it is not")
             }
             let rows = try Int64.fetchOne(database, sql: "SELECT count(*) FROM \(table.quotedIdentifier)") ?? 0
             return Check(
                 name: "table \(table): has every row that was inserted",
-                holds: rows == before + inserted,
+                holds: rows == before.addingClamped(inserted),
                 detail: "\(rows) = \(before) before + \(inserted) inserted"
             )
         }

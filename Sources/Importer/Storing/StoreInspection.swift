@@ -46,15 +46,21 @@ public struct StoreInspection: Sendable {
     /// - Parameters:
     ///   - selection: which ones, if not all that are open.
     ///   - body: called outside of any transaction.
-    /// - Throws: `ImportError` as `status` does, and what `body` throws.
+    /// - Throws: `ImportError` as `status` does, and what `body` throws; `.io` at the end, after all others, where rejects
+    ///   cannot be read.
     public func forEachReject(
         _ selection: RejectSelection = RejectSelection(),
         _ body: (Reject) throws -> Void
     ) throws {
+        if let damage = try scanRejects(selection, body) { throw damage }
+    }
+
+    /// - Returns: what is wrong where some rejects cannot be read; the others are given nevertheless.
+    func scanRejects(_ selection: RejectSelection, _ body: (Reject) throws -> Void) throws -> ImportError? {
         let opened = try OpenedStore(store)
         defer { opened.close() }
         guard let scan = try opened.read({ try RejectScan(selection, $0) }) else { throw noImport }
-        try scan.run(opened, body)
+        return try scan.run(opened, body)
     }
 
     /// One record that was not taken.
@@ -105,22 +111,25 @@ public struct StoreInspection: Sendable {
         let marker = try Marker(database, job: job.id) ?? Marker()
         var entities: [String: ImportReport.Counts] = [:]
         var total = ImportReport.Counts()
-        for row in try Row.fetchAll(
+        for row in try BookkeepingRow.fetchAll(
             database,
+            from: "_import_entity",
             sql: "SELECT * FROM _import_entity WHERE job = ? ORDER BY position",
             arguments: [job.id]
         ) {
-            let counts = ImportReport.Counts(row)
-            entities[row["entity"]] = counts
+            let counts = try ImportReport.Counts(row)
+            entities[try row.text("entity")] = counts
             total.add(counts)
         }
         var ledger: [String: [String: [String: Int64]]] = [:]
-        for row in try Row.fetchAll(
+        for row in try BookkeepingRow.fetchAll(
             database,
+            from: "_import_ledger",
             sql: "SELECT entity, attribute, kind, count FROM _import_ledger WHERE job = ?",
             arguments: [job.id]
         ) {
-            ledger[row["entity"], default: [:]][row["attribute"], default: [:]][row["kind"]] = row["count"]
+            let (entity, attribute) = (try row.text("entity"), try row.text("attribute"))
+            ledger[entity, default: [:]][attribute, default: [:]][try row.text("kind")] = try row.number("count")
         }
         let repaired = try repaired(by: job, database)
         var state = job.state
@@ -172,24 +181,24 @@ public struct StoreInspection: Sendable {
 
 extension ImportReport.Counts {
     fileprivate mutating func add(_ other: Self) {
-        recordsRead += other.recordsRead
-        inserted += other.inserted
-        updated += other.updated
-        unchanged += other.unchanged
-        ignored += other.ignored
-        rejected += other.rejected
+        recordsRead = recordsRead.addingClamped(other.recordsRead)
+        inserted = inserted.addingClamped(other.inserted)
+        updated = updated.addingClamped(other.updated)
+        unchanged = unchanged.addingClamped(other.unchanged)
+        ignored = ignored.addingClamped(other.ignored)
+        rejected = rejected.addingClamped(other.rejected)
     }
 }
 
 extension ImportReport.Counts {
     /// Those of a row of `_import_entity`.
-    init(_ row: Row) {
+    init(_ row: BookkeepingRow) throws {
         self.init()
-        recordsRead = row["records_read"]
-        inserted = row["inserted"]
-        updated = row["updated"]
-        unchanged = row["unchanged"]
-        ignored = row["ignored"]
-        rejected = row["rejected"]
+        recordsRead = try row.number("records_read")
+        inserted = try row.number("inserted")
+        updated = try row.number("updated")
+        unchanged = try row.number("unchanged")
+        ignored = try row.number("ignored")
+        rejected = try row.number("rejected")
     }
 }

@@ -63,6 +63,15 @@ struct StoredJob: Sendable {
             ] where !range.contains(value) {
                 throw DecodingError.dataCorruptedError(forKey: key, in: values, debugDescription: "not in \(range)")
             }
+            let isLimitSound =
+                switch maxErrors {
+                case .count(let count): count >= 0
+                case .percent(let percent): (0...100).contains(percent)
+                case nil: true
+                }
+            guard skip >= 0, limit ?? 0 >= 0, isLimitSound else {
+                throw DecodingError.dataCorruptedError(forKey: .skip, in: values, debugDescription: "out of range")
+            }
             takesChunks = try values.decode(Bool.self, forKey: .takesChunks)
             retry = try values.decodeIfPresent(Retry.self, forKey: .retry)
         }
@@ -124,38 +133,54 @@ struct StoredJob: Sendable {
     /// All of the store's jobs, in order.
     static func all(_ database: Database) throws -> [StoredJob] {
         guard try database.tableExists("_import_job") else { return [] }
-        return try Row.fetchAll(database, sql: "SELECT * FROM _import_job ORDER BY id").map {
-            try StoredJob($0, database)
-        }
+        return try BookkeepingRow.fetchAll(database, from: "_import_job", sql: "SELECT * FROM _import_job ORDER BY id")
+            .map { try StoredJob($0, database) }
     }
 
-    private init(_ row: Row, _ database: Database) throws {
-        id = row["id"]
-        token = row["token"]
-        state = ImportReport.State(rawValue: row["state"]) ?? .failed
-        message = row["message"]
-        options = try StoredJSON.decode(Options.self, row["options"])
-        isModelFinal = row["is_model_final"]
-        chunkDirectory = row["chunk_directory"]
-        sources = try Row.fetchAll(
-            database,
-            sql: "SELECT * FROM _import_source WHERE job = ? ORDER BY position",
-            arguments: [id]
-        ).map { row in
-            Source(
-                description: try StoredJSON.decode(SourceDescription.self, row["description"]),
-                shape: try StoredJSON.decode(SourceShape.self, row["shape"]),
-                entities: try StoredJSON.decode([String].self, row["entities"])
-            )
-        }
-        if let number = row["model"] as Int64?,
-            let text = try String.fetchOne(
+    private init(_ row: BookkeepingRow, _ database: Database) throws {
+        id = try row.number("id")
+        token = try row.text("token")
+        state = try row.choice("state")
+        message = try row.optionalText("message")
+        options = try row.json("options")
+        isModelFinal = try row.flag("is_model_final")
+        chunkDirectory = try row.text("chunk_directory")
+        guard !chunkDirectory.isEmpty else { throw row.damage("chunk_directory") }
+        sources = try Self.sources(of: id, database)
+        guard !sources.isEmpty else { throw row.damage("id") }
+        guard let number = try row.optionalNumber("model") else { return }
+        guard
+            let stored = try BookkeepingRow.fetchOne(
                 database,
+                from: "_import_model",
                 sql: "SELECT model FROM _import_model WHERE id = ?",
                 arguments: [number]
             )
-        {
-            model = try ModelDescription(stored: Array(text.utf8))
+        else { throw row.damage("model") }
+        let model = try? ModelDescription(stored: Array(stored.text("model").utf8))
+        let names = Set((model?.entities ?? []).map { ExactText($0.name) })
+        guard let model, sources.flatMap(\.entities).allSatisfy({ names.contains(ExactText($0)) }) else {
+            throw stored.damage("model")
+        }
+        self.model = model
+    }
+
+    private static func sources(of job: Int64, _ database: Database) throws -> [Source] {
+        try BookkeepingRow.fetchAll(
+            database,
+            from: "_import_source",
+            sql: "SELECT * FROM _import_source WHERE job = ? ORDER BY position",
+            arguments: [job]
+        ).enumerated().map { position, row in
+            guard try row.index("position") == position else { throw row.damage("position") }
+            let shape: SourceShape = try row.json("shape") {
+                $0.paths.allSatisfy { (try? RecordPath($0)) != nil }
+            }
+            return Source(
+                description: try row.json("description", where: \.isSound),
+                shape: shape,
+                entities: try row.json("entities") { $0.count == shape.paths.count }
+            )
         }
     }
 
@@ -307,12 +332,21 @@ struct StoredJob: Sendable {
                 advice: "Import the source into another store."
             )
         }
-        let tables = try Row.fetchAll(database, sql: "SELECT * FROM _import_entity WHERE job = ?", arguments: [id])
+        let tables = try BookkeepingRow.fetchAll(
+            database,
+            from: "_import_entity",
+            sql: "SELECT * FROM _import_entity WHERE job = ?",
+            arguments: [id]
+        )
         for row in tables {
-            let table: String = row["table_name"]
-            if row["made_table"] {
+            let table = try row.text("table_name")
+            // Nothing but the model's own tables may go.
+            guard model?.entities.contains(where: { $0.table == table }) ?? false else {
+                throw row.damage("table_name")
+            }
+            if try row.flag("made_table") {
                 try database.execute(sql: "DROP TABLE IF EXISTS \(table.quotedIdentifier)")
-            } else if row["inserted"] as Int64 > 0 {
+            } else if try row.number("inserted") > 0 {
                 try deleteRows(of: table, before: row, database)
             }
         }
@@ -331,8 +365,8 @@ struct StoredJob: Sendable {
         return tables.isEmpty ? nil : try MergeLog.appendReset(of: id, database)
     }
 
-    private func deleteRows(of table: String, before row: Row, _ database: Database) throws {
-        if row["rows_before"] as Int64 == 0 {
+    private func deleteRows(of table: String, before row: BookkeepingRow, _ database: Database) throws {
+        if try row.number("rows_before") == 0 {
             return try database.execute(sql: "DELETE FROM \(table.quotedIdentifier)")
         }
         guard let entity = model?.entities.first(where: { $0.table == table }),
@@ -347,7 +381,7 @@ struct StoredJob: Sendable {
         // Without an integer primary key new rows follow the ones before (https://www.sqlite.org/autoinc.html).
         try database.execute(
             sql: "DELETE FROM \(table.quotedIdentifier) WHERE rowid > ?",
-            arguments: [row["last_rowid_before"] as Int64]
+            arguments: [try row.rowID("last_rowid_before")]
         )
     }
 

@@ -106,30 +106,31 @@ package final class StoreWatch {
         if schemaVersion != state.schemaVersion { database.clearSchemaCache() }
         state.schemaVersion = schemaVersion
         guard try database.tableExists("_import_job"), let row = try jobRow(database) else { return look }
-        let id: Int64 = row["id"]
+        let id = try row.number("id")
         look.job = id
-        look.state = ImportReport.State(rawValue: row["state"]) ?? .failed
-        look.message = row["message"]
-        look.hasModel = (row["model"] as Int64?) != nil
-        if state.job?.id != id || state.job?.token != row["token"] {
+        look.state = try row.choice("state")
+        look.message = try row.optionalText("message")
+        look.hasModel = try row.optionalNumber("model") != nil
+        if try state.job?.id != id || state.job?.token != row.text("token") {
             state.job = try readJob(row, database)
             (state.newestReject, state.newestErrors) = (0, [:])
         }
         let sources = state.job?.sources ?? []
         look.sources = sources.map(\.name)
         look.totalBytes = sources.plainSize
-        if let marker = try Row.fetchOne(
+        if let marker = try BookkeepingRow.fetchOne(
             database,
+            from: "_import_marker",
             sql: "SELECT bytes, seconds FROM _import_marker WHERE job = ?",
             arguments: [id]
         ) {
-            look.bytes = marker["bytes"]
-            look.seconds = marker["seconds"]
+            look.bytes = try marker.number("bytes")
+            look.seconds = try marker.seconds("seconds")
         }
         look.entities = try entities(of: id, database)
         for entity in look.entities {
-            look.records += entity.counts.recordsRead
-            look.rejected += entity.counts.rejected
+            look.records = look.records.addingClamped(entity.counts.recordsRead)
+            look.rejected = look.rejected.addingClamped(entity.counts.rejected)
         }
         (look.splitBytes, look.splitRecords) = (look.bytes, look.records)
         look.errors = try errors(of: id, &state, database)
@@ -140,12 +141,13 @@ package final class StoreWatch {
     /// The job that has committed last, or a later one that has yet to do so.
     ///
     /// That a job is said to run means little: one that was killed is, until it is resumed.
-    private func jobRow(_ database: Database) throws -> Row? {
+    private func jobRow(_ database: Database) throws -> BookkeepingRow? {
         let newest =
             try database.tableExists("_import_merge")
             ? "coalesce((SELECT job FROM _import_merge ORDER BY sequence DESC LIMIT 1), 0)" : "0"
-        return try Row.fetchOne(
+        return try BookkeepingRow.fetchOne(
             database,
+            from: "_import_job",
             sql: """
                 SELECT id, token, state, message, model, chunk_directory, options
                 FROM _import_job, (SELECT \(newest) AS newest)
@@ -156,19 +158,21 @@ package final class StoreWatch {
         )
     }
 
-    private func readJob(_ row: Row, _ database: Database) throws -> Job {
-        let sources = try String.fetchAll(
+    private func readJob(_ row: BookkeepingRow, _ database: Database) throws -> Job {
+        let id = try row.number("id")
+        let sources = try BookkeepingRow.fetchAll(
             database,
+            from: "_import_source",
             sql: "SELECT description FROM _import_source WHERE job = ? ORDER BY position",
-            arguments: [row["id"] as Int64]
-        ).map { try StoredJSON.decode(SourceDescription.self, $0) }
-        let options = try StoredJSON.decode(StoredJob.Options.self, row["options"])
-        let token: String = row["token"]
+            arguments: [id]
+        ).map { try $0.json("description", as: SourceDescription.self, where: \.isSound) }
+        let options = try row.json("options", as: StoredJob.Options.self)
+        let token = try row.text("token")
         return Job(
-            id: row["id"],
+            id: id,
             token: token,
             sources: sources,
-            tail: ManifestTail(directory: row["chunk_directory"], token: options.takesChunks ? nil : token)
+            tail: ManifestTail(directory: try row.text("chunk_directory"), token: options.takesChunks ? nil : token)
         )
     }
 
@@ -180,11 +184,12 @@ package final class StoreWatch {
             sql: "SELECT * FROM _import_entity ORDER BY job = ? DESC, job DESC, position",
             arguments: [job]
         )
-        while let row = try rows.next() {
-            let table: String = row["table_name"]
+        while let next = try rows.next() {
+            let row = BookkeepingRow(next, of: "_import_entity", database)
+            let table = try row.text("table_name")
             guard tables.insert(table.asciiLowercased).inserted else { continue }
-            let counts = row["job"] == job ? ImportReport.Counts(row) : ImportReport.Counts()
-            entities.append(StoreLook.Entity(name: row["entity"], table: table, counts: counts))
+            let counts = try row.rowID("job") == job ? ImportReport.Counts(row) : ImportReport.Counts()
+            entities.append(StoreLook.Entity(name: try row.text("entity"), table: table, counts: counts))
         }
         return entities
     }
@@ -211,14 +216,17 @@ package final class StoreWatch {
     }
 
     private func newestErrors(of job: Int64, _ database: Database) throws -> [ErrorCounts.Key: Int] {
-        let texts = try String.fetchAll(
+        let rows = try BookkeepingRow.fetchAll(
             database,
+            from: "_import_reject",
             sql: "SELECT errors FROM _import_reject WHERE job = ? ORDER BY ordinal DESC LIMIT ?",
             arguments: [job, Self.newestRejects]
         )
         var rank: [ErrorCounts.Key: Int] = [:]
-        for text in texts {
-            for error in try StoredJSON.decode([ImportModel.RecordError].self, text) {
+        for row in rows {
+            // `importer rejects` says which cannot be read.
+            guard let errors = try? row.json("errors", as: [ImportModel.RecordError].self) else { continue }
+            for error in errors {
                 let key = ErrorCounts.Key(error)
                 if rank[key] == nil { rank[key] = rank.count }
             }

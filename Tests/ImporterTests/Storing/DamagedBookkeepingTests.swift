@@ -1,0 +1,202 @@
+import Foundation
+import GRDB
+import ImportModel
+import TestSupport
+import Testing
+
+@testable import Importer
+
+/// Whatever the bookkeeping tables hold, no command traps, hangs or calls it a fault of its own.
+struct DamagedBookkeepingTests {
+    /// A store with something in most bookkeeping tables.
+    private struct Sample {
+        let directory: TemporaryDirectory
+        let source: String
+        let store: String
+        let job: JobOptions
+        private let content: Data
+
+        private static let records = (1...12).map {
+            "{\"key\":\"k\($0 % 9)\",\"name\":\"n\($0)\",\"count\":\($0 % 5 == 0 ? "\"x\"" : "\($0)"),\"more\":1}"
+        }
+
+        private static let model = """
+            {"entities": {"thing": {"identifier": ["key"], "attributes": {
+                "key": {"type": "string"}, "name": {"type": "string", "optional": true},
+                "count": {"type": "integer32", "optional": true}}}}}
+            """
+
+        init(isFinished: Bool) throws {
+            directory = try TemporaryDirectory()
+            store = directory.path("store.sqlite")
+            try DatabaseQueue(path: store).write {
+                try $0.execute(
+                    sql: """
+                        CREATE TABLE thing (key TEXT, name TEXT, count INTEGER);
+                        CREATE INDEX by_name ON thing (name);
+                        """
+                )
+            }
+            let text = Self.records.joined(separator: "\n") + "\n"
+            source = try directory.write(text + (isFinished ? "" : "{\"key\":\"k"), to: "thing.ndjson")
+            job = JobOptions(
+                model: try ModelDescription(parsing: Array(Self.model.utf8)),
+                onConflict: isFinished ? .merge : .error
+            )
+            var run = RunOptions(indexes: [["count"]])
+            run.workers = 2
+            run.commitEvery = 5
+            let pipeline = ImportPipeline(sources: [source], into: store, job: job, run: run)
+            if isFinished {
+                _ = try pipeline.run()
+                let repair = directory.path("repair.ndjson")
+                _ = try StoreInspection(store: store).exportRejects(as: .repairLines, toFile: repair)
+                let lines = try String(contentsOfFile: repair, encoding: .utf8).replacing(
+                    "\"count\":\"x\"",
+                    with: "\"count\":7"
+                )
+                try directory.write(lines, to: "repair.ndjson")
+                _ = try ImportPipeline(retrying: repair, in: store, run: run).run()
+            } else {
+                #expect(throws: ImportError.self) { try pipeline.run() }
+                try directory.write(text, to: "thing.ndjson")
+            }
+            content = try Data(contentsOf: URL(filePath: store))
+            #expect(!FileManager.default.fileExists(atPath: store + "-wal"))
+        }
+
+        /// Brings the store back to what it was and damages a value.
+        func damage(_ statement: String) throws {
+            for name in directory.names() where name.hasPrefix("store.sqlite") && name != "store.sqlite" {
+                try FileManager.default.removeItem(atPath: directory.path(name))
+            }
+            try content.write(to: URL(filePath: store))
+            let database = try DatabaseQueue(path: store)
+            try database.write { try $0.execute(sql: statement) }
+            try database.close()
+        }
+
+        /// The columns of the tables that have rows, with values that no import writes there.
+        func damages() throws -> [(table: String, statement: String)] {
+            let database = try DatabaseQueue(path: store)
+            defer { try? database.close() }
+            return try database.read { database in
+                let columns = try Row.fetchAll(
+                    database,
+                    sql: """
+                        SELECT list.name AS "table", info.name AS "column", info.type FROM pragma_table_list AS list,
+                            pragma_table_info(list.name) AS info
+                        WHERE list.name LIKE '\\_import\\_%' ESCAPE '\\'
+                        """
+                )
+                return try columns.flatMap { row -> [(table: String, statement: String)] in
+                    let (table, column): (String, String) = (row["table"], row["column"])
+                    let isThere = try Bool.fetchOne(database, sql: "SELECT EXISTS (SELECT 1 FROM \(table))") ?? false
+                    guard isThere else { return [] }
+                    let values =
+                        switch row["type"] as String {
+                        case "INTEGER": ["-1", "0", "1", "\(Int64.max)", "\(Int64.min + 1)", "2147483647", "1 << 53"]
+                        case "REAL": ["-1.0", "9e999", "1e300"]
+                        case "BLOB": ["x''", "x'ff'", "zeroblob(100000)", "x'ffffffffffffffffff7f'"]
+                        default:
+                            [
+                                "''", "'{}'", "'{['", "'[]'", "'x'", "'finished'", "'[\"$.a\",3]'", "'/dev/zero'",
+                                "printf('%.*c', 300000, '[')", "'{\"byteOffset\":-1}'",
+                                "replace(\"\(column)\", '1', '-1')",
+                                "replace(\"\(column)\", '0', '9223372036854775807')",
+                                "replace(\"\(column)\", '$', '[')",
+                            ]
+                        }
+                    return values.map { (table, "UPDATE OR IGNORE \(table) SET \"\(column)\" = \($0)") }
+                }
+            }
+        }
+    }
+
+    private static func commands(_ sample: Sample) -> [(name: String, isWriting: Bool, run: () throws -> Void)] {
+        let store = sample.store
+        let run = RunOptions(workers: 2, commitEvery: 5, durability: .off)
+        return [
+            ("status", false, { _ = try StoreInspection(store: store).status() }),
+            ("unfinished", false, { _ = try StoreInspection(store: store).unfinished() }),
+            ("verify", false, { _ = try StoreInspection(store: store).verify() }),
+            ("rejects", false, { try StoreInspection(store: store).forEachReject { _ in } }),
+            ("fetch", false, { for entity in try StoreReader(store: store).entities { _ = entity.name } }),
+            ("follow", false, { _ = try StoreFollower(store: store, from: .start).poll() }),
+            ("watch", false, { _ = try StoreWatch(store: store).look() }),
+            ("resume", true, { _ = try ImportPipeline(resuming: store, run: run).run() }),
+            (
+                "import", true,
+                { _ = try ImportPipeline(sources: [sample.source], into: store, job: sample.job, run: run).run() }
+            ),
+            (
+                "retry", true,
+                { _ = try ImportPipeline(retrying: nil, in: store, model: sample.job.model, run: run).run() }
+            ),
+        ]
+    }
+
+    @Test(arguments: [true, false])
+    func everyCommandEndsInOrder(isFinished: Bool) throws {
+        let sample = try Sample(isFinished: isFinished)
+        let damages = try sample.damages()
+        #expect(Set(damages.map(\.table)).count >= 11, "\(Set(damages.map(\.table)))")
+        let commands = Self.commands(sample)
+        var generator = SeededGenerator(seed: 17)
+        for damage in damages {
+            try sample.damage(damage.statement)
+            var isUsed = false
+            // Commands that only read take no time; of the others, each damage meets one.
+            let writing = commands.filter(\.isWriting).randomElement(using: &generator)?.name
+            for command in commands where !command.isWriting || command.name == writing {
+                if isUsed { try sample.damage(damage.statement) }
+                isUsed = command.isWriting
+                do {
+                    try command.run()
+                } catch let error as ImportError {
+                    #expect(error.code != .software, "\(damage.statement): \(command.name): \(error)")
+                } catch {
+                    Issue.record("\(damage.statement): \(command.name): \(error)")
+                }
+            }
+        }
+    }
+
+    @Test(arguments: [
+        ("_import_marker", "source", "-1", "-1"),
+        ("_import_marker", "source", "5", "5"),
+        ("_import_marker", "bytes", "\(Int64.max)", "\(Int64.max)"),
+        ("_import_job", "options", "'{}'", "'{}'"),
+        ("_import_job", "state", "'dreaming'", "'dreaming'"),
+        ("_import_entity", "inserted", "\(Int64.max)", "\(Int64.max)"),
+        ("_import_source", "shape", "'{['", "'{['"),
+    ])
+    func saysWhichValueIsDamaged(table: String, column: String, value: String, shown: String) throws {
+        let sample = try Sample(isFinished: false)
+        try sample.damage("UPDATE \(table) SET \(column) = \(value)")
+        let expected = "the store is damaged: \(table).\(column) is \(shown)"
+        for command in Self.commands(sample) where ["status", "resume"].contains(command.name) {
+            let error = #expect(throws: ImportError.self, "\(command.name)") { try command.run() }
+            #expect(error?.code == .io)
+            #expect(error?.message.hasSuffix(expected) ?? false, "\(command.name): \(error.map { "\($0)" } ?? "")")
+        }
+    }
+
+    @Test func oneBadRejectDoesNotHideTheOthers() throws {
+        let sample = try Sample(isFinished: false)
+        var all: [Int64] = []
+        try StoreInspection(store: sample.store).forEachReject { all.append($0.number) }
+        try #require(all.count == 2)
+        try sample.damage("UPDATE _import_reject SET errors = '{[' WHERE id = \(all[0])")
+        var listed: [Int64] = []
+        let inspection = StoreInspection(store: sample.store)
+        let error = #expect(throws: ImportError.self) { try inspection.forEachReject { listed.append($0.number) } }
+        #expect(listed == [all[1]])
+        #expect(error?.code == .io)
+        #expect(error?.description.contains("_import_reject.errors is '{['\nReject \(all[0]) cannot be read") ?? false)
+        // What can be read is written to a file, too.
+        let file = sample.directory.path("fix.ndjson")
+        #expect(throws: ImportError.self) { try inspection.exportRejects(as: .raw, toFile: file) }
+        #expect(try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n").count == 1)
+    }
+}

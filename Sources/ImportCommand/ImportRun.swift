@@ -44,16 +44,19 @@ struct ImportRun {
             )
         }
         try reportFile?.write(outcome.report)
-        if let warning = ReportText.warning(outcome.report) {
-            StandardError.write(message: warning, mode: output.progress.mode)
-        }
-        if output.json { return try print(JSONText.document(outcome.report)) }
-        guard !output.progress.quiet else { return }
-        if outcome.wasAlreadyFinished { return try print(answer.text(outcome.report, store: store)) }
+        if let text = try text(of: outcome) { try print(text) }
+        // An exit code of 0 says that something was taken, or nothing was to be.
+        let command = CommandName.text
+        if let error = ReportText.nothingTaken(outcome.report, store: store, command: command) { throw error }
+    }
+
+    /// What is printed; nil where it is to be quiet.
+    private func text(of outcome: ImportPipeline.Outcome) throws -> String? {
+        if output.json { return try JSONText.document(outcome.report) }
+        guard !output.progress.quiet else { return nil }
+        if outcome.wasAlreadyFinished { return answer.text(outcome.report, store: store) }
         let unfinished = (try? StoreInspection(store: store).unfinished()) ?? []
-        try print(
-            ReportText.text(outcome.report, unfinished: unfinished, store: store, command: CommandName.text)
-        )
+        return ReportText.text(outcome.report, unfinished: unfinished, store: store, command: CommandName.text)
     }
 
     /// Everything that a report must not be written over.

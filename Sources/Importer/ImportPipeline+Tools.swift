@@ -141,6 +141,8 @@ public struct SplitSummary: Sendable, Hashable, Codable {
     public let bytes: Int64
     /// Values that stand outside the record paths, counted by where they stand.
     public let outside: [String: Int64]
+    /// The record paths at which nothing is in any source, not even an empty collection.
+    public let notFound: [String]
 
     /// Puts a summary together.
     public init(
@@ -149,7 +151,8 @@ public struct SplitSummary: Sendable, Hashable, Codable {
         records: Int64,
         passedOver: Int64,
         bytes: Int64,
-        outside: [String: Int64]
+        outside: [String: Int64],
+        notFound: [String] = []
     ) {
         self.directory = directory
         self.chunks = chunks
@@ -157,12 +160,14 @@ public struct SplitSummary: Sendable, Hashable, Codable {
         self.passedOver = passedOver
         self.bytes = bytes
         self.outside = outside
+        self.notFound = notFound
     }
 
     enum CodingKeys: String, CodingKey {
         case directory, chunks, records
         case passedOver = "passed_over"
         case bytes, outside
+        case notFound = "not_found"
     }
 }
 

@@ -68,8 +68,16 @@ public struct ImportReport: Sendable, Hashable, Codable {
     public var errors: [ErrorGroup]
     /// The sources, as they were given.
     public var sources: [String]
-    /// What stopped the job, where it failed.
+    /// What stopped the job, where it failed; why nothing was taken, where it is finished.
     public var message: String?
+
+    /// Whether the job is finished and took nothing, or nothing of a record path, though something was to be taken.
+    ///
+    /// Every record was rejected and none repaired since, or nothing is at a record path. The command then ends with 65.
+    public var tookNothing: Bool { state == .finished && message != nil }
+
+    /// What a finished job says whose records were all rejected.
+    static let allRejected = "every record was rejected"
 
     enum CodingKeys: String, CodingKey {
         case state, job

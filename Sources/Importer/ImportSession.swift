@@ -210,7 +210,8 @@ final class ImportSession {
 
     private func finish() throws {
         progress.update { $0.phase = .finishing }
-        try warnOfEmptyPaths()
+        let unfound = try unfoundPaths()
+        try warnOfEmptyPaths(but: unfound)
         try interruptibly { try settleStore() }
         do {
             try judgeRejects()
@@ -218,7 +219,9 @@ final class ImportSession {
             removeChunks()
             throw error
         }
-        let last = try setState(.finished) { [job] in try MergeLog.append([], of: job.id, isFinished: true, $0) }
+        let last = try setState(.finished, message: Self.message(of: unfound)) { [job] in
+            return try MergeLog.append([], of: job.id, isFinished: true, $0)
+        }
         merges.enqueue(last)
         removeChunks()
         if job.options.retry == .stored, let path = job.sources.first?.description.path {

@@ -41,7 +41,7 @@ struct SplitTool {
             open[index] = shape.open
         }
         showStart(start, before, header)
-        let tally = Tally(before)
+        let tally = Tally(before, shapes: header.shapes)
         if let fault = try stage.run(from: start, open: open, onSealed: { tally.add($0.entry) }) { throw fault }
         progress.update { $0.phase = .finished }
         return tally.summary(directory: directory.path)
@@ -123,8 +123,12 @@ struct SplitTool {
         private var passedOver: Int64 = 0
         private var bytes: Int64 = 0
         private var outside: [String: Int64] = [:]
+        private let shapes: [SourceShape]
+        /// Per record path, in how many sources nothing is at it.
+        private var unseen: [String: Int] = [:]
 
-        init(_ entries: [ChunkEntry]) {
+        init(_ entries: [ChunkEntry], shapes: [SourceShape]) {
+            self.shapes = shapes
             for entry in entries { add(entry) }
         }
 
@@ -134,6 +138,8 @@ struct SplitTool {
             passedOver += Int64(entry.rejects.count)
             bytes += entry.endByte - entry.firstByte
             outside.merge(entry.outside, uniquingKeysWith: +)
+            guard entry.isLast else { return }
+            for path in entry.end.unseenPaths ?? [] { unseen[shapes[entry.source].paths[path], default: 0] += 1 }
         }
 
         func summary(directory: String) -> SplitSummary {
@@ -143,7 +149,9 @@ struct SplitTool {
                 records: records,
                 passedOver: passedOver,
                 bytes: bytes,
-                outside: outside
+                outside: outside,
+                notFound: unseen.filter { path, count in count == shapes.count { $0.paths.contains(path) } }.keys
+                    .sorted()
             )
         }
     }

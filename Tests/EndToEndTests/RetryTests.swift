@@ -61,7 +61,7 @@ struct RetryTests {
         )
         let store = directory.path("store.sqlite")
         let source = try directory.write("{\"count\":\"x\"}\n{\"count\":\"y\"}\n", to: "things.ndjson")
-        #expect(try runImporter(source, "--into", store, "--model", model).ending == .exit(0))
+        #expect(try runImporter(source, "--into", store, "--model", model).ending == .exit(65))
         // Two repaired records with the same bytes at the same place of their files are two objects all the same.
         for reject in 1...2 {
             let line = "{\"reject\": \(reject), \"record\": {\"count\":5}}\n"

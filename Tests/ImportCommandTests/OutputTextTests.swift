@@ -225,10 +225,19 @@ struct OutputTextTests {
         )
     }
 
-    @Test func everyRecordRejectedIsWorthAWarning() throws {
-        #expect(ReportText.warning(try Samples.report(#"{"records_read": 3}"#)) != nil)
-        #expect(ReportText.warning(try Samples.report()) == nil)
-        #expect(ReportText.warning(try Samples.report(#"{"records_read": 0, "rejected": 0}"#)) == nil)
+    @Test func nothingTakenIsAnErrorThatSaysWhatToDo() throws {
+        func error(_ json: String) throws -> ImportError? {
+            ReportText.nothingTaken(try Samples.report(json), store: "a b", command: "importer")
+        }
+        let rejected = try error(#"{"records_read": 3, "inserted": 0, "message": "every record was rejected"}"#)
+        #expect(rejected?.code == .badInput)
+        #expect(rejected?.message == "people.json: every record was rejected")
+        #expect(rejected?.advice?.hasSuffix("importer rejects 'a b'") == true)
+        let unfound = try error(#"{"records_read": 0, "rejected": 0, "message": "nothing was found at $.x[*]"}"#)
+        #expect(unfound?.advice?.contains("--records") == true)
+        #expect(try error("{}") == nil)
+        #expect(try error(#"{"records_read": 0, "rejected": 0}"#) == nil)
+        #expect(try error(#"{"state": "failed", "message": "x"}"#) == nil)
     }
 
     @Test func aFinishedJobHasNothingToCarryOn() throws {

@@ -25,6 +25,7 @@ extension LedgerKind {
         case .notAnObject: "not an object"
         case .unknownKey: "unknown key"
         case .outside: "outside of the records"
+        case .notFound: "not found in a source"
         }
     }
 }

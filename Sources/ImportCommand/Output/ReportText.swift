@@ -37,20 +37,26 @@ enum ReportText {
     static func alreadyFinished(_ report: ImportReport, store: String) -> String {
         let store = TerminalText.escaped(store)
         let all = report.sources == ["-"] ? "this stream" : sources(report)
-        return "\(store) has all of \(all) already (\(NumberText.counted(report.recordsRead, "record"))): "
+        return "\(store) has all of \(all) already (\(records(report))): "
             + "nothing was changed. --again imports it once more.\n"
+    }
+
+    /// How many records there are, and how many of them were not taken.
+    private static func records(_ report: ImportReport) -> String {
+        let rejected = report.rejected > 0 ? ", \(NumberText.grouped(report.rejected)) rejected" : ""
+        return NumberText.counted(report.recordsRead, "record") + rejected
     }
 
     /// The answer to a resume where nothing is interrupted.
     static func nothingToResume(_ report: ImportReport, store: String) -> String {
         "\(TerminalText.escaped(store)) has all of \(sources(report)) "
-            + "(\(NumberText.counted(report.recordsRead, "record"))): there is nothing to resume.\n"
+            + "(\(records(report))): there is nothing to resume.\n"
     }
 
     /// The answer to a retry of a file that was retried already.
     static func alreadyRetried(_ report: ImportReport, store: String) -> String {
         let store = TerminalText.escaped(store)
-        return "\(store) has all of \(sources(report)) already (\(NumberText.counted(report.recordsRead, "record"))): "
+        return "\(store) has all of \(sources(report)) already (\(records(report))): "
             + "nothing was changed.\n"
     }
 
@@ -60,13 +66,23 @@ enum ReportText {
             + "nothing was changed.\n"
     }
 
-    /// What deserves more than a number in the summary; nil where nothing does.
-    static func warning(_ report: ImportReport) -> String? {
-        guard report.recordsRead > 0, report.rejected == report.recordsRead,
-            report.errors.isEmpty
-                || report.errors.contains(where: { $0.code != CoercionError.Code.duplicateIdentifier.rawValue })
-        else { return nil }
-        return "every record was rejected: is this the right model?"
+    /// What to do where nothing is at a record path.
+    static let pathAdvice = "Say where the records are with --records; without it they are found or candidates listed."
+
+    /// What the command ends with where nothing was taken though something was to be; nil elsewhere.
+    static func nothingTaken(_ report: ImportReport, store: String, command: String) -> ImportError? {
+        guard report.tookNothing, let message = report.message else { return nil }
+        let rejects = "\(command) rejects \(store.shellQuoted)"
+        let duplicate = CoercionError.Code.duplicateIdentifier.rawValue
+        let advice =
+            if report.recordsRead == 0 || report.rejected < report.recordsRead {
+                pathAdvice
+            } else if !report.errors.isEmpty, report.errors.allSatisfy({ $0.code == duplicate }) {
+                "Their identifiers are there already."
+            } else {
+                "Is this the right model? What is wrong with them:  \(rejects)"
+            }
+        return ImportError(.badInput, "\(sources(report)): \(message)", advice: advice)
     }
 
     private static func headline(_ report: ImportReport, store: String) -> String {
@@ -74,6 +90,11 @@ enum ReportText {
         let time = "in \(NumberText.seconds(report.seconds))"
         let verb = report.sources.count > 1 ? "are" : "is"
         switch report.state {
+        case .finished where report.tookNothing:
+            let why = TerminalText.escaped(report.message ?? "")
+            return report.rejected == report.recordsRead
+                ? "Nothing of \(sources(report)) was taken into \(store), \(time): \(why)"
+                : "\(sources(report)) \(verb) in \(store), \(time), but \(why)"
         case .finished:
             return "\(sources(report)) \(verb) in \(store), \(time)" + speed(report)
         case .running:

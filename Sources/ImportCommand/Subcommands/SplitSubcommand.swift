@@ -61,7 +61,17 @@ struct SplitSubcommand: ParsableCommand {
                 advice: "To resume, run the same command again."
             )
         }
-        if json { return try StandardOutput.write(json: summary) }
-        if !progress.quiet { try StandardOutput.write(SplitText.text(summary)) }
+        if json {
+            try StandardOutput.write(json: summary)
+        } else if !progress.quiet {
+            try StandardOutput.write(SplitText.text(summary))
+        }
+        guard summary.notFound.isEmpty else {
+            throw ImportError(
+                .badInput,
+                "nothing was found at \(summary.notFound.joined(separator: ", "))",
+                advice: ReportText.pathAdvice
+            )
+        }
     }
 }

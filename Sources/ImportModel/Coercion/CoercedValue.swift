@@ -45,11 +45,13 @@ public enum LedgerKind: String, Sendable, Hashable, Codable, CaseIterable {
     case unknownKey
     /// A value that stands outside the record paths.
     case outside
+    /// A source in which nothing is at a record path, not even an empty collection.
+    case notFound
 
     /// Whether something of the source's value is gone, rather than spelled in another way.
     public var isLoss: Bool {
         switch self {
-        case .kindChanged, .trimmed, .respelled, .transformed, .outside, .unknownKey: false
+        case .kindChanged, .trimmed, .respelled, .transformed, .outside, .notFound, .unknownKey: false
         case .digitsLost, .timeZoneLost, .subMillisecondLost, .leapSecond, .minimumDate, .nulled, .duplicateKey,
             .loneSurrogate, .notAnObject:
             true

@@ -181,6 +181,11 @@ final class ChunkDecoder {
             for (name, count) in chunk.entry.outside.sorted(by: { $0.key < $1.key }) {
                 batch.ledger.add(.outside, entity: -1, attribute: name, count: count)
             }
+            if chunk.entry.isLast {
+                for path in chunk.entry.end.unseenPaths ?? [] {
+                    batch.ledger.add(.notFound, entity: -1, attribute: chunk.paths[path])
+                }
+            }
         }
         batch.end = BatchEnd(
             byteOffset: isExhausted ? chunk.entry.endByte : reader.sourceOffset,

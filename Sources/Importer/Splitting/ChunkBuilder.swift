@@ -82,6 +82,8 @@ final class ChunkBuilder {
     private var hasOutside = false
     /// The one that has begun.
     private var outsideText: OutsideText?
+    /// The record paths, as a bit mask, of which neither a record nor the collection was found yet.
+    private var unseenPaths: UInt64
     /// Which of its records are taken.
     @exclusivity(unchecked) private var window: RecordWindow
     /// Records of each path in the chunks that are sealed.
@@ -128,6 +130,7 @@ final class ChunkBuilder {
         gapStart = base
         enclosing = start.enclosing
         outside = OutsideCounts(knownNames: knownOutsideNames)
+        unseenPaths = Self.unseenPaths(at: start, settings)
         window = RecordWindow(settings.limits, pathCount: settings.pathCount, before: start.recordsBefore)
         sealedPerPath = Array(repeating: 0, count: settings.pathCount)
         // A byte order mark is no part of the first line.
@@ -303,6 +306,29 @@ final class ChunkBuilder {
         hasOutside = true
     }
 
+    /// Says that the collections of these record paths were found, whether or not anything is in them.
+    func findCollections(_ paths: UInt64) {
+        unseenPaths &= ~paths
+    }
+
+    /// - Parameter start: where the split begins or goes on.
+    private static func unseenPaths(at start: SplitPosition, _ settings: Settings) -> UInt64 {
+        // Nothing is looked for where nothing is wanted.
+        guard settings.limits.limit != 0 else { return 0 }
+        let paths = start.byteOffset == 0 ? Array(0..<settings.pathCount) : start.unseenPaths ?? []
+        return paths.reduce(0) { $0 | 1 << UInt64($1) }
+    }
+
+    /// The record paths that are not found yet, those of the open chunk's records not among them; nil for none.
+    private var unseen: [Int]? {
+        for run in paths.runs { unseenPaths &= ~(1 << UInt64(run.value)) }
+        for (path, count) in (window.recordsBefore ?? []).enumerated() where count > 0 {
+            unseenPaths &= ~(1 << UInt64(path))
+        }
+        guard unseenPaths != 0 else { return nil }
+        return (0..<settings.pathCount).filter { unseenPaths & 1 << UInt64($0) != 0 }
+    }
+
     private func settleOutside() {
         outside.recordEnded()
         hasOutside = false
@@ -461,7 +487,8 @@ final class ChunkBuilder {
             enclosing: enclosing,
             lineBreaks: track.lineBreaks,
             lineStart: track.lineStart,
-            recordsBefore: window.recordsBefore
+            recordsBefore: window.recordsBefore,
+            unseenPaths: unseen
         )
     }
 

@@ -68,6 +68,13 @@ struct RecordLevels {
         return true
     }
 
+    /// The record paths whose records are the elements, or all members, of the innermost container.
+    var collections: UInt64 {
+        guard let top = stack.last else { return 0 }
+        let depth = stack.count - 1
+        return top.paths & matcher.collections[depth] & (top.isArray ? matcher.elements[depth] : matcher.members[depth])
+    }
+
     /// Leaves the innermost container.
     mutating func close() {
         _ = stack.popLast()

@@ -20,6 +20,8 @@ struct RecordMatcher {
     let keyed: UInt64
     /// By depth: the paths that end here.
     let complete: [UInt64]
+    /// By depth: the paths that end with any element or any member of a container here.
+    let collections: [UInt64]
     /// By depth: the paths whose next step is taken by elements.
     let elements: [UInt64]
     /// By depth: the paths whose next step is taken by any member.
@@ -47,6 +49,7 @@ struct RecordMatcher {
         var elements = complete
         var members = complete
         var objects = complete
+        var collections = complete
         var all: UInt64 = 0
         var keyed: UInt64 = 0
         // By their bytes: two strings can be equal to Swift and differ in JSON.
@@ -56,6 +59,9 @@ struct RecordMatcher {
             all |= bit
             if path.isKeyed { keyed |= bit }
             complete[path.steps.count] |= bit
+            if let last = path.steps.last, last == .anyElement || last == .anyMember {
+                collections[path.steps.count - 1] |= bit
+            }
             for (depth, step) in path.steps.enumerated() {
                 switch step {
                 case .anyElement: elements[depth] |= bit
@@ -71,6 +77,7 @@ struct RecordMatcher {
         self.all = all
         self.keyed = keyed
         self.complete = complete
+        self.collections = collections
         self.elements = elements
         self.members = members
         self.objects = objects

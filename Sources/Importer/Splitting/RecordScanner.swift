@@ -217,6 +217,7 @@ struct RecordScanner {
         }
         if levels.open(paths, isArray: isArray) {
             enclosingIsStale = true
+            builder.findCollections(levels.collections)
             return true
         }
         if isPriming {

@@ -5,6 +5,8 @@ struct SealedChunk: Sendable {
     let entry: ChunkEntry
     let directory: ChunkDirectory
     let layout: SourceShape.Layout
+    /// The record paths of the source.
+    let paths: [String]
     /// Per record path of the source, whether its records carry a key.
     let isKeyed: [Bool]
     let maxRecordBytes: Int
@@ -14,6 +16,7 @@ struct SealedChunk: Sendable {
         self.directory = directory
         self.maxRecordBytes = maxRecordBytes
         layout = shape.layout
+        paths = shape.paths
         isKeyed = shape.paths.map { (try? RecordPath($0))?.isKeyed ?? false }
     }
 

@@ -16,6 +16,11 @@ public struct SplitPosition: Sendable, Hashable, Codable {
     ///
     /// In the order of the paths; nil where all records are taken, or at a source's beginning.
     public var recordsBefore: [Int64]?
+    /// The record paths, by their index, whose collections have not been found before this place: `$.items[*]` where no
+    /// `items` was an array.
+    ///
+    /// Nil where all have been found, and at a source's beginning.
+    public var unseenPaths: [Int]?
 
     /// A place; by default a source's beginning.
     public init(
@@ -23,13 +28,15 @@ public struct SplitPosition: Sendable, Hashable, Codable {
         enclosing: String = "",
         lineBreaks: Int64 = 0,
         lineStart: Int64 = 0,
-        recordsBefore: [Int64]? = nil
+        recordsBefore: [Int64]? = nil,
+        unseenPaths: [Int]? = nil
     ) {
         self.byteOffset = byteOffset
         self.enclosing = enclosing
         self.lineBreaks = lineBreaks
         self.lineStart = lineStart
         self.recordsBefore = recordsBefore
+        self.unseenPaths = unseenPaths
     }
 
     /// The beginning of a source.

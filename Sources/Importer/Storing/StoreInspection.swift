@@ -156,8 +156,20 @@ public struct StoreInspection: Sendable {
                 sources: job.sources.map(\.description.displayName)
             ),
             sources: job.sources.map(\.description.name),
-            message: job.message
+            message: job.message ?? Self.message(of: state, total, repaired: repaired)
         )
+    }
+
+    /// Why nothing was taken by a job that is finished; nil where something was, or nothing was to be.
+    private static func message(
+        of state: ImportReport.State,
+        _ total: ImportReport.Counts,
+        repaired: Int64
+    ) -> String? {
+        guard state == .finished, total.recordsRead > 0, total.rejected == total.recordsRead, repaired == 0 else {
+            return nil
+        }
+        return ImportReport.allRejected
     }
 
     /// The job's rejects that were repaired since; of a retry, those that it has repaired.

@@ -20,6 +20,8 @@ public struct JobOptions: Sendable, Hashable {
     /// What a value does that does not fit its attribute.
     public var onError: ErrorPolicy
     /// How many rejects there may be; nil for no limit, but for a job whose first 1,000 records are all rejected.
+    ///
+    /// An unfinished job may be given another one, which it keeps from then on.
     public var maxErrors: ErrorLimit?
     /// Whether a coercion that loses something is an error.
     public var isLossless: Bool
@@ -119,12 +121,16 @@ public enum ErrorLimit: Sendable, Hashable, Codable {
     case count(Int64)
     /// Judged at the end: percent of the records read, from 0 to 100.
     case percent(Double)
+    /// No limit, not even for a job whose first 1,000 records are all rejected.
+    case unlimited
 }
 
 extension ErrorLimit: LosslessStringConvertible {
-    /// Reads `5` or `2.5%`; nil for anything else.
+    /// Reads `5`, `2.5%` or `none`; nil for anything else.
     public init?(_ description: String) {
-        if description.last == "%" {
+        if description == "none" {
+            self = .unlimited
+        } else if description.last == "%" {
             let digits = description.dropLast()
             guard digits.utf8.allSatisfy({ (48...57).contains($0) || $0 == UInt8(ascii: ".") }),
                 let percent = Double(digits), (0...100).contains(percent)
@@ -142,6 +148,7 @@ extension ErrorLimit: LosslessStringConvertible {
     public var description: String {
         switch self {
         case .count(let count): "\(count)"
+        case .unlimited: "none"
         case .percent(let percent): percent == percent.rounded() ? "\(Int64(percent))%" : "\(percent)%"
         }
     }

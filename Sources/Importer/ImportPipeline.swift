@@ -20,7 +20,7 @@ public final class ImportPipeline: Sendable {
 
     private enum Request {
         case sources([String], JobOptions)
-        case resume
+        case resume(ErrorLimit?)
         case retry(RetryRequest)
     }
 
@@ -60,17 +60,19 @@ public final class ImportPipeline: Sendable {
     /// - Parameters:
     ///   - store: the SQLite file's path.
     ///   - run: what the result does not depend on.
+    ///   - maxErrors: how many rejects it may have from now on; nil to leave that as it is.
     ///   - transformers: those that the import was begun with.
     ///   - merges: where commits are announced.
     public init(
         resuming store: String,
         run: RunOptions,
+        maxErrors: ErrorLimit? = nil,
         transformers: TransformerRegistry = .standard,
         merges: MergeCenter = MergeCenter()
     ) {
         self.store = Self.resolved(store)
         self.merges = merges
-        request = .resume
+        request = .resume(maxErrors)
         runOptions = run
         opener = SourceOpener()
         self.transformers = transformers
@@ -279,9 +281,9 @@ public final class ImportPipeline: Sendable {
         let opening = JobOpening(store: store, options: options, run: runOptions, planner: planner)
         switch request {
         case .sources(let arguments, _): return try opening.decide(importing: arguments, database)
-        case .resume:
+        case .resume(let maxErrors):
             guard let database else { throw noStore }
-            return try opening.decideToResume(database)
+            return try opening.decideToResume(maxErrors, database)
         case .retry(let request):
             guard let database else { throw noStore }
             return try opening.decide(retrying: request, database)

@@ -24,6 +24,8 @@ final class ImportSession {
     let directory: ChunkDirectory
     let started = ContinuousClock.now
     private let secondsBefore: Double
+    /// As an earlier run left the job; nil where this run begins it.
+    private let before: (state: ImportReport.State, message: String?, indexes: StoreIndexes)?
     var job: StoredJob
     var open: [Int: SourceStream] = [:]
 
@@ -61,6 +63,8 @@ final class ImportSession {
         case .begin(let planned, let open, let replaced, let retry):
             self.open = open
             secondsBefore = 0
+            // What begins anew by --restart is not taken away for an option that does not fit either.
+            before = replaced.map { _ in (.interrupted, nil, StoreIndexes(wanted: [])) }
             let isMade = !FileManager.default.fileExists(atPath: planned.chunkDirectory)
             directory = try ChunkDirectory(path: planned.chunkDirectory, creates: true)
             if !planned.options.takesChunks { try Self.clear(directory, isOwn: run.chunkDirectory == nil, database) }
@@ -95,10 +99,14 @@ final class ImportSession {
             }
             if !job.options.takesChunks { try directory.removePartialChunks() }
             // The store may be of an older format.
-            try database.write { [store] database in
+            let indexes = try database.write { [store] database in
                 try StoreSchema.prepareBookkeeping(database, store: store)
+                let indexes = try StoreIndexes(of: job, database)
                 try StoreIndexes(wanted: run.indexes).save(for: job, database)
+                try job.saveOptions(database)
+                return indexes
             }
+            before = (interrupted.state, interrupted.message, indexes)
             secondsBefore = try database.read { try Marker($0, job: job.id)?.seconds } ?? 0
             self.job = job
         }
@@ -271,7 +279,7 @@ final class ImportSession {
 
     /// Everything is imported by now; a resume comes here again.
     private func judgeRejects() throws {
-        guard case .percent(let percent)? = job.options.maxErrors else { return }
+        guard let limit = job.options.maxErrors else { return }
         let row = try database.read { [job] in
             try Row.fetchOne(
                 $0,
@@ -283,29 +291,7 @@ final class ImportSession {
             )
         }
         guard let row else { return }
-        try RejectLimit.judge(rejected: row["rejected"], of: row["read"], atMost: percent)
-    }
-
-    /// A record path that matches nothing is most likely not what was meant.
-    private func warnOfEmptyPaths() throws {
-        guard job.options.limit != 0 else { return }
-        let few = job.options.skip == 0 ? "no records" : "no more records than --skip leaves out"
-        let read = try database.read { [job] in
-            try Set(
-                String.fetchAll(
-                    $0,
-                    sql: "SELECT entity FROM _import_entity WHERE job = ? AND records_read > 0",
-                    arguments: [job.id]
-                )
-            )
-        }
-        for source in job.sources {
-            for (path, entity) in zip(source.shape.paths, source.entities) where !read.contains(entity) {
-                progress.update {
-                    $0.messages.append("\(source.description.displayName): \(few) were found at \(path)")
-                }
-            }
-        }
+        try RejectLimit.judge(rejected: row["rejected"], of: row["read"], by: limit)
     }
 
     // MARK: The two phases

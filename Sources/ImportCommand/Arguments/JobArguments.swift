@@ -38,9 +38,12 @@ struct JobArguments: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Rejects allowed: n stops before the next one, n% is judged at the end.",
-            discussion: "Default: no limit, but stop when the first 1,000 records are all rejected.",
-            valueName: "n|n%"
+            "Rejects allowed: n stops before the next one, n% is judged at the end, none is no limit.",
+            discussion: """
+                Default: no limit, but stop when the first 1,000 records are all rejected. Given again for an import that \
+                is not finished, it holds from then on.
+                """,
+            valueName: "n|n%|none"
         ),
         transform: Self.errorLimit
     )
@@ -67,9 +70,9 @@ struct JobArguments: ParsableArguments {
         }
     }
 
-    private static func errorLimit(_ text: String) throws -> ErrorLimit {
+    static func errorLimit(_ text: String) throws -> ErrorLimit {
         guard let limit = ErrorLimit(text) else {
-            throw ValidationError("expected a number, or a percentage up to 100%. Examples: 0  50  2.5%")
+            throw ValidationError("expected a number, a percentage up to 100%, or none. Examples: 0  50  2.5%  none")
         }
         return limit
     }

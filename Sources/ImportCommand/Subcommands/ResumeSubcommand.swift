@@ -14,6 +14,7 @@ struct ResumeSubcommand: ParsableCommand {
 
             EXAMPLES
               importer resume people.sqlite
+              importer resume people.sqlite --max-errors none
               gzip -dc events.json.gz | importer resume events.sqlite
             """
     )
@@ -21,11 +22,21 @@ struct ResumeSubcommand: ParsableCommand {
     @Argument(help: "The store of the interrupted import.")
     var store: String
 
+    @Option(
+        help: ArgumentHelp(
+            "Rejects allowed from now on: n stops before the next one, n% is judged at the end, none is no limit.",
+            discussion: "Default: as the import was begun. It is kept for later resumes.",
+            valueName: "n|n%|none"
+        ),
+        transform: JobArguments.errorLimit
+    )
+    var maxErrors: ErrorLimit?
+
     @OptionGroup(title: "Run options") var runArguments: RunArguments
     @OptionGroup(title: "Output options") var output: OutputArguments
 
     func run() throws {
-        let pipeline = ImportPipeline(resuming: store, run: runArguments.options)
+        let pipeline = ImportPipeline(resuming: store, run: runArguments.options, maxErrors: maxErrors)
         let inspection = StoreInspection(store: store)
         let job = try? inspection.status()
         let unfinished = (try? inspection.unfinished()) ?? []

@@ -61,7 +61,9 @@ struct JobOpening {
             return try begin(arguments, chunks, jobs: jobs, replacing: open, database)
         }
         // Standard input is another stream each time; and other options make another import.
-        let done = same.last { $0.options == given && $0.sources.allSatisfy(\.description.isRepeatable) }
+        let done = same.last {
+            given.differences(from: $0.options).isEmpty && $0.sources.allSatisfy(\.description.isRepeatable)
+        }
         if let done, !run.again {
             try checkUnchanged(done, descriptions, database)
             try checkIndexes(of: done)
@@ -79,11 +81,22 @@ struct JobOpening {
                 advice: "Resume it with `importer resume \(store.shellQuoted)`, or restart it with --restart."
             )
         }
-        return try resumed(job)
+        return try resumed(job, given.maxErrors)
     }
 
-    private func resumed(_ job: StoredJob) throws -> Decision {
+    /// - Parameter maxErrors: how many rejects the job may have from now on; nil to leave that as it is.
+    private func resumed(_ job: StoredJob, _ maxErrors: ErrorLimit?) throws -> Decision {
         try checkIndexes(of: job)
+        guard let maxErrors else { return .resume(job) }
+        guard job.options.onError != .stop else {
+            throw ImportError(
+                .usage,
+                "\(store): the import was begun with --on-error stop, which --max-errors does not change",
+                advice: "Leave --max-errors out, or restart with --restart and without --on-error stop."
+            )
+        }
+        var job = job
+        job.options.maxErrors = maxErrors
         return .resume(job)
     }
 
@@ -190,9 +203,11 @@ struct JobOpening {
     }
 
     /// What it means to carry on with the store's last interrupted job.
-    func decideToResume(_ database: DatabaseQueue) throws -> Decision {
+    ///
+    /// - Parameter maxErrors: how many rejects it may have from now on; nil to leave that as it is.
+    func decideToResume(_ maxErrors: ErrorLimit?, _ database: DatabaseQueue) throws -> Decision {
         let jobs = try database.read(StoredJob.all)
-        if let open = jobs.last(where: { $0.state != .finished }) { return try resumed(open) }
+        if let open = jobs.last(where: { $0.state != .finished }) { return try resumed(open, maxErrors) }
         guard let last = jobs.last else {
             throw ImportError(.noInput, "\(store): holds no import", advice: "Begin one with `importer import`.")
         }

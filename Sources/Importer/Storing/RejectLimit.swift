@@ -19,7 +19,7 @@ struct RejectLimit: Sendable {
         switch (options.onError, options.maxErrors) {
         case (.stop, _): rule = .count(0, by: "--on-error stop")
         case (_, .count(let count)?): rule = .count(count, by: "--max-errors \(count)")
-        case (_, .percent?): rule = .none
+        case (_, .percent?), (_, .unlimited?): rule = .none
         // Records that were rejected once are likely to be again, one by one.
         case (_, nil): rule = options.retry == nil ? .notAllOfFirst(Self.firstRecords) : .none
         }
@@ -65,7 +65,8 @@ struct RejectLimit: Sendable {
                         + "model; of the last one: \(what)",
                     advice: """
                         The \(committed) before it are kept: `importer rejects STORE` says what is wrong with them.
-                        Restart with --restart and another model, or with --max-errors 100% to import what fits.
+                        Restart with --restart and another model.
+                        To import what fits: `importer resume STORE --max-errors none`.
                         """
                 )
             }
@@ -75,9 +76,16 @@ struct RejectLimit: Sendable {
                 "\(record) does not fit\(count), so \(option) stops the import before it: \(what)",
                 advice: """
                     Everything before it is imported. Mend the source from there on, then run the same command again.
-                    Or restart with --restart and other options.
+                    \(Self.otherwise(option))
                     """
             )
+        }
+
+        /// What else there is to do.
+        private static func otherwise(_ option: String) -> String {
+            option.hasPrefix("--max-errors")
+                ? "To allow more: `importer resume STORE --max-errors N`, or none for no limit."
+                : "Or restart with --restart and other options."
         }
 
         private static func text(_ error: RecordError) -> String {
@@ -88,17 +96,25 @@ struct RejectLimit: Sendable {
 
     /// Judges a job that has read everything.
     ///
-    /// - Throws: `ImportError` when more than `percent` percent were rejected.
-    static func judge(rejected: Int64, of read: Int64, atMost percent: Double) throws {
-        // A part in 10^12 makes up for binary fractions: 2.3 % of 1,000 are 23.
-        guard Double(rejected) * 100 > percent * Double(read) * (1 + 1e-12) else { return }
+    /// A number is exceeded here only where rejects turned out to be so at the end, or it was given when there were more.
+    ///
+    /// - Throws: `ImportError` when more were rejected than `limit` allows.
+    static func judge(rejected: Int64, of read: Int64, by limit: ErrorLimit) throws {
+        let isExceeded =
+            switch limit {
+            case .unlimited: false
+            case .count(let count): rejected > count
+            // A part in 10^12 makes up for binary fractions: 2.3 % of 1,000 are 23.
+            case .percent(let percent): Double(rejected) * 100 > percent * Double(read) * (1 + 1e-12)
+            }
+        guard isExceeded else { return }
         throw ImportError(
             .badInput,
-            "\(rejected) of \(read) records were rejected, and --max-errors allows \(ErrorLimit.percent(percent))",
+            "\(rejected) of \(read) records were rejected, and --max-errors allows \(limit)",
             advice: """
                 Everything else is imported. `importer status STORE` sums up what is wrong with them, and
                 `importer rejects STORE` lists them.
-                To accept it as it is, restart with --restart and another --max-errors.
+                To accept it as it is: `importer resume STORE --max-errors none`.
                 """
         )
     }

@@ -76,7 +76,7 @@ struct StoredJob: Sendable {
             retry = try values.decodeIfPresent(Retry.self, forKey: .retry)
         }
 
-        /// The names of the options that differ from `other`'s.
+        /// The names of the options that differ from `other`'s; how many rejects there may be is free to change.
         func differences(from other: Options) -> [String] {
             var names: [String] = []
             if model != other.model { names.append("--model") }
@@ -86,7 +86,6 @@ struct StoredJob: Sendable {
             if types != other.types { names.append("--type") }
             if onConflict != other.onConflict { names.append("--on-conflict") }
             if onError != other.onError { names.append("--on-error") }
-            if maxErrors != other.maxErrors { names.append("--max-errors") }
             if isLossless != other.isLossless { names.append("--lossless") }
             if skip != other.skip { names.append("--skip") }
             if limit != other.limit { names.append("--limit") }
@@ -120,7 +119,7 @@ struct StoredJob: Sendable {
     var token = UUID().uuidString.lowercased()
     var state = ImportReport.State.running
     var message: String?
-    let options: Options
+    var options: Options
     var sources: [Source]
     /// The model that it imports with; nil until it is inferred.
     var model: ModelDescription?
@@ -407,6 +406,14 @@ struct StoredJob: Sendable {
         try database.execute(
             sql: "UPDATE _import_marker SET seconds = ? WHERE job = ?",
             arguments: [seconds, id]
+        )
+    }
+
+    /// Keeps the job's options as they are now.
+    func saveOptions(_ database: Database) throws {
+        try database.execute(
+            sql: "UPDATE _import_job SET options = ? WHERE id = ?",
+            arguments: [try StoredJSON.encode(options), id]
         )
     }
 

@@ -121,9 +121,9 @@ struct RejectLimitTests {
         for tenths in 1...1_000 {
             let percent = try #require(ErrorLimit("\(tenths / 10).\(tenths % 10)%"))
             guard case .percent(let value) = percent else { continue }
-            try RejectLimit.judge(rejected: Int64(tenths) * 7, of: 7_000, atMost: value)
+            try RejectLimit.judge(rejected: Int64(tenths) * 7, of: 7_000, by: .percent(value))
             #expect(throws: ImportError.self) {
-                try RejectLimit.judge(rejected: Int64(tenths) * 7 + 1, of: 7_000, atMost: value)
+                try RejectLimit.judge(rejected: Int64(tenths) * 7 + 1, of: 7_000, by: .percent(value))
             }
         }
     }

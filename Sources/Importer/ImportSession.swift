@@ -164,6 +164,8 @@ final class ImportSession {
             if job.model == nil { try inferModel() }
             try importRecords()
             try finish()
+        } catch let refusal as Refusal {
+            throw refusal.error
         } catch {
             let failure = (error as? DatabaseError).map { ImportError(store: store, $0) } ?? error
             note(failure)
@@ -334,7 +336,7 @@ final class ImportSession {
             progress.messages += InferenceNotice.shortened(inferred.notices, sources: sources)
         }
         do {
-            if fault == nil { try StoreIndexes(wanted: options.indexes).check(inferred.model) }
+            if fault == nil { try checkIndexes(inferred.model) }
             let changed: [MergeNotification]
             (job, changed) = try database.write { [job, store, transformers] database in
                 var job = job
@@ -343,6 +345,8 @@ final class ImportSession {
                 return (job, changed)
             }
             for merge in changed { merges.enqueue(merge) }
+        } catch let error as UnfitIndex {
+            throw try refuse(error.error)
         } catch let error as ImportError where fault == nil && [.badInput, .usage].contains(error.code) {
             // The store does not take such a model: a job that can never go on would only be in the way.
             abandon()
@@ -350,6 +354,44 @@ final class ImportSession {
         }
         deferredFault = fault
         wasJustSplit = true
+    }
+
+    /// The inferred model has no such attributes.
+    private struct UnfitIndex: Error {
+        let error: ImportError
+    }
+
+    /// Makes sure that the model has what this run is to build indexes on, and says which of an earlier run's it has not.
+    private func checkIndexes(_ model: ModelDescription) throws {
+        do {
+            try StoreIndexes(wanted: options.indexes).check(model)
+        } catch let error as ImportError {
+            throw UnfitIndex(error: error)
+        }
+        guard options.indexes.isEmpty else { return }
+        for names in try database.read({ [job] in try StoreIndexes(of: job, $0) }).missing(in: model) {
+            let text = "--index \(names.joined(separator: ",")): no entity has all these attributes: it is not built"
+            progress.update { $0.messages.append(text) }
+        }
+    }
+
+    /// Leaves a job that was there before as it was, and takes one that this run has begun out of the store again.
+    ///
+    /// - Returns: what this run ends with.
+    private func refuse(_ error: ImportError) throws -> any Error {
+        guard let before else {
+            abandon()
+            return error
+        }
+        try setState(before.state == .running ? .interrupted : before.state, message: before.message) { [job] in
+            try before.indexes.replace(for: job, $0)
+        }
+        return Refusal(error: error)
+    }
+
+    /// What ends a run and changes nothing in what the store says of the job.
+    private struct Refusal: Error {
+        let error: ImportError
     }
 
     /// Takes the job out of the store again, as it cannot be done as it is asked for: the next one may ask otherwise.

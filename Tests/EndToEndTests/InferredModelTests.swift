@@ -156,6 +156,45 @@ struct InferredModelTests {
         #expect(try StoreContent.query(store, Self.indexes) == "p_b|CREATE INDEX \"p_b\" ON \"p\" (\"b\")")
     }
 
+    /// The model that lacks the attribute is inferred anew, as the source is another by then.
+    @Test func anIndexThatCannotBeTakesNoInterruptedJobAway() throws {
+        let directory = try TemporaryDirectory()
+        let source = try directory.write("[{\"a\":1,\"name\":2},{\"a\":1} oops", to: "p.json")
+        let store = directory.path("store.sqlite")
+        #expect(try runImporter(source, "--into", store, "--index", "a").ending == .exit(65))
+        try directory.write("[{\"a\":1,\"name\":2},{\"a\":1}]", to: "p.json")
+        for command in [["resume", store], [source, "--into", store]] {
+            let result = try run([Project.importer] + command + ["--index", "nmae"])
+            #expect(result.ending == .exit(64))
+            #expect(result.errorText.contains("did you mean name?"), "\(result.errorText)")
+            #expect(try StoreContent.query(store, "SELECT id, state FROM _import_job") == "1|failed")
+            #expect(try StoreContent.query(store, "SELECT attributes FROM _import_index") == "[\"a\"]")
+        }
+        #expect(try runImporter("resume", store).ending == .exit(0))
+        #expect(try StoreContent.query(store, Self.indexes) == "p_a|CREATE INDEX \"p_a\" ON \"p\" (\"a\")")
+    }
+
+    @Test func anIndexThatAModelLacksIsRefusedBeforeTheSourceIsLookedAt() throws {
+        let directory = try TemporaryDirectory()
+        let model = try directory.write(#"{"entities":{"T":{"attributes":{"name":{"type":"string"}}}}}"#, to: "m.json")
+        let store = directory.path("store.sqlite")
+        let result = try runImporter("missing.json", "--into", store, "--model", model, "--index", "nmae")
+        #expect(result.ending == .exit(64))
+        #expect(result.errorText.contains("did you mean name?"), "\(result.errorText)")
+        #expect(!FileManager.default.fileExists(atPath: store))
+    }
+
+    @Test func anIndexThatAnEarlierRunWishedForAndCannotBeIsNamed() throws {
+        let directory = try TemporaryDirectory()
+        let source = try directory.write("[{\"a\":1},{\"a\":1} oops", to: "p.json")
+        let store = directory.path("store.sqlite")
+        #expect(try runImporter(source, "--into", store, "--index", "b").ending == .exit(65))
+        try directory.write("[{\"a\":1},{\"a\":1}]", to: "p.json")
+        let result = try runImporter("resume", store)
+        #expect(result.ending == .exit(0))
+        #expect(result.errorText.contains("--index b: no entity has all these attributes"), "\(result.errorText)")
+    }
+
     /// What cannot be imported leaves no store behind, and one that was there as it was.
     @Test func leavesNoStoreOfAnImportThatCannotBegin() throws {
         let directory = try TemporaryDirectory()

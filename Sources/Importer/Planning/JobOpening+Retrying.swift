@@ -35,6 +35,7 @@ extension JobOpening {
         guard !jobs.isEmpty else {
             throw ImportError(.noInput, "\(store): holds no import", advice: "Begin one with `importer import`.")
         }
+        try StoreIndexes(wanted: run.indexes).check(request.model)
         guard let file = request.file else { return try decide(retryingStored: request, jobs, database) }
         let description = try repairFile(file)
         let kind: StoredJob.Retry = request.model == nil ? .file : .fileUnderModel
@@ -171,6 +172,7 @@ extension JobOpening {
             )
         }
         let model = try ModelDescription(stored: Array(text.utf8))
+        try StoreIndexes(wanted: run.indexes).check(model)
         let entities = try plan.entities()
         for name in entities where !model.entities.contains(where: { ExactText($0.name) == ExactText(name) }) {
             throw RetryPlan.unknownEntity(name)

@@ -37,6 +37,7 @@ struct JobOpening {
     ///   - arguments: sources, or a chunk directory.
     ///   - database: the store's connection; nil while there is no store.
     func decide(importing arguments: [String], _ database: DatabaseQueue?) throws -> Decision {
+        try StoreIndexes(wanted: run.indexes).check(options.model)
         let chunks = try ChunkSource.open(arguments)
         let descriptions = try chunks?.header.sources ?? planner.describe(arguments)
         let jobs = try database?.read(StoredJob.all) ?? []
@@ -101,7 +102,8 @@ struct JobOpening {
     }
 
     private func checkIndexes(of job: StoredJob) throws {
-        if let model = job.model { try StoreIndexes(wanted: run.indexes).check(model) }
+        // A model that was inferred up to a fault in the source may lack what comes after it.
+        try StoreIndexes(wanted: run.indexes).check(job.isModelFinal ? job.model : nil)
     }
 
     /// Nothing is imported either way, so a source that was imported before its inode was noted is believed to be the same.
@@ -140,7 +142,6 @@ struct JobOpening {
         replacing: StoredJob?,
         _ database: DatabaseQueue?
     ) throws -> Decision {
-        if let model = options.model { try StoreIndexes(wanted: run.indexes).check(model) }
         if let chunks {
             let sources = try planner.plan(chunks)
             try sayTables(of: sources, database)

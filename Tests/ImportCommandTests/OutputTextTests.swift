@@ -78,7 +78,7 @@ struct OutputTextTests {
 
     @Test func statusForScriptsHasTheReportsKeysAndTheUnfinishedJobs() throws {
         let open = try Samples.report(#"{"state": "interrupted", "job": 2}"#)
-        let text = try JSONText.document(StatusRecord(report: open, unfinished: [open]))
+        let text = try JSONText.document(StatusRecord(report: open, unfinished: [open], jobs: []))
         #expect(try JSONDecoder().decode(ImportReport.self, from: Data(text.utf8)) == open)
         let object = try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
         let unfinished = try #require(object["unfinished"] as? [[String: Any]])

@@ -123,12 +123,14 @@ enum ReportText {
         return " (\(records) records/s, \(bytes)/s)"
     }
 
-    static func sources(_ report: ImportReport) -> String {
-        switch report.sources.count {
+    static func sources(_ report: ImportReport) -> String { sources(report.sources) }
+
+    /// The names of sources, or the first of many.
+    static func sources(_ names: [String]) -> String {
+        switch names.count {
         case 0: "the input"
-        case 1...3:
-            report.sources.map { $0 == "-" ? "standard input" : TerminalText.escaped($0) }.joined(separator: ", ")
-        default: "\(TerminalText.escaped(report.sources[0])) and \(report.sources.count - 1) more sources"
+        case 1...3: names.map { $0 == "-" ? "standard input" : TerminalText.escaped($0) }.joined(separator: ", ")
+        default: "\(TerminalText.escaped(names[0])) and \(names.count - 1) more sources"
         }
     }
 

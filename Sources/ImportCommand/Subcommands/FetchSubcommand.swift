@@ -3,14 +3,16 @@ import Foundation
 import ImportModel
 import Importer
 
-/// Reads records back.
+/// Reads records back, or lists the entities that there are.
 ///
-/// `importer fetch STORE ENTITY`
+/// `importer fetch STORE [ENTITY]`
 struct FetchSubcommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "fetch",
         abstract: "Read records back, also while an import is running.",
         discussion: """
+            Without ENTITY it lists the entities and how many records each has.
+
             --where takes comparisons (= != < <= > >=), in (…), between … and …, is null, is not null, like, \
             contains, begins with, ends with, put together with and, or, not and parentheses. Texts stand in single \
             quotes, names that are no plain words in double quotes. Dates are texts: '2024-02-29'. A comparison with a \
@@ -20,6 +22,7 @@ struct FetchSubcommand: ParsableCommand {
             several of its commits; a message says so.
 
             EXAMPLES
+              importer fetch people.sqlite
               importer fetch people.sqlite people --limit 10
               importer fetch people.sqlite people --where "age > 30 and name like 'A%'"
               importer fetch people.sqlite people --sort created:desc,name --format csv
@@ -36,8 +39,8 @@ struct FetchSubcommand: ParsableCommand {
     @Argument(help: "The store.")
     var store: String
 
-    @Argument(help: "The entity's name.")
-    var entity: String
+    @Argument(help: "The entity's name; without it all are listed.")
+    var entity: String?
 
     @Option(
         name: .customLong("where"),
@@ -94,13 +97,16 @@ struct FetchSubcommand: ParsableCommand {
         for text in sort { _ = try RecordSort.list(text) }
         for text in columns { _ = try NameList.names(in: text, of: "--columns") }
         if offset < 0 { throw ValidationError("--offset must not be negative") }
+        if entity == nil, let option = optionForRecords {
+            throw ValidationError("\(option) is for records: give the name of an entity, or leave both out for a list")
+        }
         if count && printModel { throw ValidationError("--count and --print-model exclude each other") }
     }
 
     func run() throws {
         let predicate = try predicate.map { try RecordPredicate($0) }
         let reader = try StoreReader(store: store)
-        let entity = try reader.entity(named: entity)
+        guard let entity = try entity.map({ try reader.entity(named: $0) }) else { return try listEntities(reader) }
         if printModel {
             let model = ModelDescription(entities: [entity.readingBack])
             return try StandardOutput.write(TerminalText.escapedInJSON(model.encoded()))
@@ -124,6 +130,32 @@ struct FetchSubcommand: ParsableCommand {
         StandardError.write(
             "importer: something was committed meanwhile: not all of the records are from the same state of the store\n"
         )
+    }
+
+    /// The first option that was given and says something of records.
+    private var optionForRecords: String? {
+        let isList = format == nil || format == .table || format == .json
+        let given: [(String, Bool)] = [
+            ("--where", predicate != nil), ("--sort", !sort.isEmpty), ("--limit", limit != nil),
+            ("--offset", offset != 0), ("--columns", !columns.isEmpty), ("--count", count),
+            ("--format \(chosenFormat)", !isList), ("--print-model", printModel),
+        ]
+        return given.first { $0.1 }?.0
+    }
+
+    private func listEntities(_ reader: StoreReader) throws {
+        let entities = try reader.entityCounts()
+        if chosenFormat == .json { return try StandardOutput.write(json: entities) }
+        var table = ColumnText(headers: ["entity", "records", "attributes"], numbers: [false, true, true])
+        let hasOtherTables = entities.contains { $0.table != $0.entity }
+        if hasOtherTables { table.addColumn("table", isNumber: false) }
+        for entity in entities {
+            let cells = [
+                TerminalText.escaped(entity.entity), NumberText.grouped(entity.records), "\(entity.attributes)",
+            ]
+            table.addRow(hasOtherTables ? cells + [TerminalText.escaped(entity.table)] : cells)
+        }
+        try StandardOutput.write(table.lines.joined(separator: "\n") + "\n")
     }
 
     private var chosenFormat: Format { json ? .json : format ?? .table }

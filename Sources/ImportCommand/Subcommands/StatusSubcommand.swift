@@ -1,7 +1,7 @@
 import ArgumentParser
 import Importer
 
-/// Says how far a store's import is.
+/// Says how far a store's imports are.
 ///
 /// `importer status STORE`
 struct StatusSubcommand: ParsableCommand {
@@ -9,11 +9,12 @@ struct StatusSubcommand: ParsableCommand {
         commandName: "status",
         abstract: "Show what has been done and what is left.",
         discussion: """
-            Shows the import that `resume` would carry on with, and a line for each other one that is not finished; \
-            where all are finished, the last one.
+            Lists all imports and retries of the store, a line each; --job shows one of them in full. Where there is one \
+            only, it is shown in full at once.
 
             EXAMPLES
               importer status people.sqlite
+              importer status people.sqlite --job 1
               importer status people.sqlite --json
             """
     )
@@ -21,16 +22,29 @@ struct StatusSubcommand: ParsableCommand {
     @Argument(help: "The store.")
     var store: String
 
-    @Flag(help: "Print the report as JSON, with the keys of import --report and all unfinished imports.")
+    @Option(help: ArgumentHelp("Show this job in full.", valueName: "n"))
+    var job: Int64?
+
+    @Flag(
+        help: ArgumentHelp(
+            "Print the report as JSON, with the keys of import --report, all jobs and all unfinished imports.",
+            discussion: "Without --job it is that of the import that resume would carry on with, or of the last one."
+        )
+    )
     var json = false
 
     func run() throws {
         let inspection = StoreInspection(store: store)
-        let report = try inspection.status()
-        let unfinished = try inspection.unfinished()
-        if json { return try StandardOutput.write(json: StatusRecord(report: report, unfinished: unfinished)) }
-        try StandardOutput.write(
-            ReportText.text(report, unfinished: unfinished, store: store, command: CommandName.text)
-        )
+        let jobs = try inspection.jobs()
+        if json {
+            let report = try job.map { try inspection.status(of: $0) } ?? inspection.status()
+            let record = StatusRecord(report: report, unfinished: try inspection.unfinished(), jobs: jobs)
+            return try StandardOutput.write(json: record)
+        }
+        guard let number = job ?? (jobs.count == 1 ? jobs[0].job : nil) else {
+            return try StandardOutput.write(JobListText.text(jobs, store: store, command: CommandName.text))
+        }
+        let report = try inspection.status(of: number)
+        try StandardOutput.write(ReportText.text(report, store: store, command: CommandName.text))
     }
 }

@@ -32,9 +32,22 @@ public struct StoreInspection: Sendable {
     }
 
     /// The report of a job.
-    func status(of job: Int64) throws -> ImportReport {
+    ///
+    /// - Parameter job: its number in the store, from 1.
+    /// - Throws: `ImportError` as `status` does; `.noInput` when there is no such job.
+    public func status(of job: Int64) throws -> ImportReport {
         try read { database in
-            guard let job = try StoredJob.all(database).first(where: { $0.id == job }) else { throw noImport }
+            let jobs = try StoredJob.all(database)
+            guard let job = jobs.first(where: { $0.id == job }) else {
+                let numbers = jobs.count == 1 ? "the job \(jobs[0].id)" : "\(jobs.count) jobs"
+                throw jobs.isEmpty
+                    ? noImport
+                    : ImportError(
+                        .noInput,
+                        "\(store): has no job \(job)",
+                        advice: "It has \(numbers); `importer status` lists them."
+                    )
+            }
             return try report(of: job, database)
         }
     }
@@ -93,7 +106,7 @@ public struct StoreInspection: Sendable {
     }
 
     /// Whether an import that the store calls running really is.
-    private var isLocked: Bool { StoreLock.isHeld(store: store) }
+    var isLocked: Bool { StoreLock.isHeld(store: store) }
 
     var noImport: ImportError {
         ImportError(.noInput, "\(store): holds no import", advice: "Check the path.")
@@ -132,8 +145,7 @@ public struct StoreInspection: Sendable {
             ledger[entity, default: [:]][attribute, default: [:]][try row.text("kind")] = try row.number("count")
         }
         let repaired = try repaired(by: job, database)
-        var state = job.state
-        if state == .running, !isLocked { state = .interrupted }
+        let state = state(of: job)
         return ImportReport(
             state: state,
             job: job.id,
@@ -173,7 +185,7 @@ public struct StoreInspection: Sendable {
     }
 
     /// The job's rejects that were repaired since; of a retry, those that it has repaired.
-    private func repaired(by job: StoredJob, _ database: Database) throws -> Int64 {
+    func repaired(by job: StoredJob, _ database: Database) throws -> Int64 {
         let sql =
             job.options.retry == nil
             ? "SELECT count(*) FROM _import_reject WHERE job = ? AND state = 'repaired'"
@@ -192,7 +204,7 @@ public struct StoreInspection: Sendable {
 }
 
 extension ImportReport.Counts {
-    fileprivate mutating func add(_ other: Self) {
+    mutating func add(_ other: Self) {
         recordsRead = recordsRead.addingClamped(other.recordsRead)
         inserted = inserted.addingClamped(other.inserted)
         updated = updated.addingClamped(other.updated)

@@ -1,0 +1,57 @@
+import ImportModel
+import Importer
+
+/// All jobs of a store, a line each.
+enum JobListText {
+    /// A table of the jobs, and how to see one in full and to resume; `command` is how the importer is called.
+    static func text(_ jobs: [StoreInspection.JobSummary], store: String, command: String) -> String {
+        let quoted = store.shellQuoted
+        var table = ColumnText(headers: ["job", "state", "begun (UTC)"], numbers: [true, false, false])
+        let counts = columns.filter { column in column.isAlways || jobs.contains { $0[keyPath: column.count] != 0 } }
+        for column in counts { table.addColumn(column.name, isNumber: true) }
+        table.addColumn("sources", isNumber: false)
+        for job in jobs {
+            var cells = ["\(job.job)", state(job), begun(job)]
+            cells += counts.map { NumberText.grouped(job[keyPath: $0.count]) }
+            table.addRow(cells + [sources(job)])
+        }
+        var lines = table.lines + ["", "One in full:  \(command) status \(quoted) --job N"]
+        let unfinished = jobs.filter { $0.state == .interrupted || $0.state == .failed }
+        if let last = unfinished.last {
+            let pipe = last.sources.contains("-") ? "pipe the same stream in again:  … | " : " "
+            let order = unfinished.count > 1 ? "  (one at a time, the newest first)" : ""
+            lines.append("To resume: \(pipe)\(command) resume \(quoted)\(order)")
+        }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private struct Column {
+        let name: String
+        let count: KeyPath<StoreInspection.JobSummary, Int64>
+        var isAlways = false
+    }
+
+    /// As in a report, zeros are left out where no job has more, but what was read, inserted and rejected stays.
+    private static var columns: [Column] {
+        [
+            Column(name: "read", count: \.recordsRead, isAlways: true),
+            Column(name: "inserted", count: \.inserted, isAlways: true), Column(name: "updated", count: \.updated),
+            Column(name: "unchanged", count: \.unchanged), Column(name: "ignored", count: \.ignored),
+            Column(name: "rejected", count: \.rejected, isAlways: true), Column(name: "repaired", count: \.repaired),
+        ]
+    }
+
+    private static func state(_ job: StoreInspection.JobSummary) -> String {
+        job.state == .failed ? "stopped" : job.state.rawValue
+    }
+
+    /// The day and the time up to seconds: `2026-03-01 14:05:09`.
+    private static func begun(_ job: StoreInspection.JobSummary) -> String {
+        TerminalText.escaped(String(job.started.prefix(19))).replacing("T", with: " ")
+    }
+
+    private static func sources(_ job: StoreInspection.JobSummary) -> String {
+        let names = ReportText.sources(job.sources)
+        return job.isRetry ? names + " (retry)" : names
+    }
+}

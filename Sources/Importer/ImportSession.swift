@@ -104,6 +104,7 @@ final class ImportSession {
                 let indexes = try StoreIndexes(of: job, database)
                 try StoreIndexes(wanted: run.indexes).save(for: job, database)
                 try job.saveOptions(database)
+                try TableWitness.forget(job.tables, database)
                 return indexes
             }
             before = (interrupted.state, interrupted.message, indexes)
@@ -230,6 +231,7 @@ final class ImportSession {
             throw error
         }
         let last = try setState(.finished, message: Self.message(of: unfound)) { [job] in
+            try TableWitness.record(job.tables, $0)
             return try MergeLog.append([], of: job.id, isFinished: true, $0)
         }
         merges.enqueue(last)

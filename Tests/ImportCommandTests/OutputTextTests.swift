@@ -86,21 +86,32 @@ struct OutputTextTests {
     }
 
     @Test func verifySaysThatAnImportIsNotFinished() throws {
-        let checks = [
-            StoreInspection.Check(name: "the database is sound", holds: true, detail: "ok"),
-            StoreInspection.Check(name: "job 1: every reject is kept", holds: true, detail: "1234567 and 1234567"),
-        ]
+        let kept = StoreInspection.Check(
+            "every reject is kept",
+            of: "job 1",
+            holds: true,
+            detail: "1234567 and 1234567"
+        )
+        let checks = [StoreInspection.Check("the database is sound", holds: true, detail: "ok"), kept]
         #expect(
-            CheckText.text(checks) == """
+            CheckText(checks: checks).text(.verbose) == """
                 ok      the database is sound
                 ok      job 1: every reject is kept: 1,234,567 and 1,234,567
                 All 2 checks hold.
 
                 """
         )
+        #expect(
+            CheckText(checks: checks + [kept]).text() == """
+                ok      the database is sound
+                ok      every reject is kept: 2 jobs
+                All 3 checks hold.
+
+                """
+        )
         let open = try Samples.report(#"{"state": "interrupted", "records_read": 12400}"#)
         #expect(
-            CheckText.text(checks, unfinished: [open]).hasSuffix(
+            CheckText(checks: checks, unfinished: [open]).text().hasSuffix(
                 """
                 note    job 1 is interrupted after 12,400 records, not finished
                 All 2 checks hold; 1 import is not finished.
@@ -108,11 +119,12 @@ struct OutputTextTests {
                 """
             )
         )
-        let broken = StoreInspection.Check(name: "x", holds: false, detail: "")
+        let broken = StoreInspection.Check("x", holds: false, detail: "")
         #expect(
-            CheckText.text(checks + [broken], unfinished: [open, open])
+            CheckText(checks: checks + [broken], unfinished: [open, open]).text()
                 .hasSuffix("\n1 of 3 checks failed; 2 imports are not finished.\n")
         )
+        #expect(CheckText(checks: checks).text(.quiet) == "All 2 checks hold.\n")
         let json = try JSONText.line([CheckRecord(checks[0]), CheckRecord(unfinished: open)])
         #expect(json.contains(#"{"detail":"ok","holds":true,"name":"the database is sound"}"#))
         #expect(json.contains(#""name":"job 1: is not finished","note":true}"#))

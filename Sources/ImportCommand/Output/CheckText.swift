@@ -1,44 +1,142 @@
 import Importer
 
 /// What `verify` looked at, for people.
-enum CheckText {
-    /// A line for each check, a note for each of the `unfinished` jobs, and what that comes to.
-    static func text(_ checks: [StoreInspection.Check], unfinished: [ImportReport] = []) -> String {
-        var text = ""
-        for check in checks {
-            // SQLite's own word for "it holds".
-            let detail = check.detail.isEmpty || check.detail == "ok" ? "" : ": " + grouped(check.detail)
-            text += (check.holds ? "ok      " : "FAILED  ") + TerminalText.escaped(check.name + detail) + "\n"
+struct CheckText {
+    /// How much is printed.
+    enum Detail {
+        /// The result alone.
+        case quiet
+        /// A line for each check, over all jobs; of those that failed a line for each job.
+        case brief
+        /// A line for each check of each job, and for each table.
+        case verbose
+    }
+
+    let checks: [StoreInspection.Check]
+    var tables: [StoreInspection.TableComparison] = []
+    var unfinished: [ImportReport] = []
+
+    /// The lines, and what they come to.
+    func text(_ detail: Detail = .brief) -> String {
+        var lines: [String] = []
+        switch detail {
+        case .quiet: break
+        case .brief: lines = briefChecks + briefTables
+        case .verbose: lines = checks.map { Self.line($0) } + tables.map { Self.line($0) }
         }
-        for job in unfinished { text += "note    job \(job.job) is \(UnfinishedText.standing(job)), not finished\n" }
+        if detail != .quiet {
+            lines += unfinished.map { "note    job \($0.job) is \(UnfinishedText.standing($0)), not finished" }
+        }
+        return (lines + [result]).joined(separator: "\n") + "\n"
+    }
+
+    private var briefChecks: [String] {
+        var rules: [String] = []
+        var groups: [String: [StoreInspection.Check]] = [:]
+        for check in checks {
+            if groups[check.rule] == nil { rules.append(check.rule) }
+            groups[check.rule, default: []].append(check)
+        }
+        return rules.flatMap { rule -> [String] in
+            let group = groups[rule] ?? []
+            let failed = group.filter { !$0.holds }
+            guard failed.isEmpty else { return failed.map { Self.line($0) } }
+            let detail = group.count == 1 ? Self.detail(group[0]) : ": \(NumberText.counted(Int64(group.count), "job"))"
+            return ["ok      " + TerminalText.escaped(rule + detail)]
+        }
+    }
+
+    private var briefTables: [String] {
+        let touched = tables.filter { !$0.isUntouched }
+        guard touched.isEmpty, !tables.isEmpty else { return touched.map { Self.line($0) } }
+        let rows = tables.reduce(Int64(0)) { $0.addingReportingOverflow($1.rows).partialValue }
+        let all = tables.count == 1 ? "" : " in \(tables.count) tables"
+        return ["ok      every row that was inserted is there, and no other: \(NumberText.counted(rows, "row"))\(all)"]
+    }
+
+    private var result: String {
         let failed = checks.count(where: { !$0.holds })
         let all = NumberText.counted(Int64(checks.count), "check")
-        text += failed == 0 ? "All \(all) hold" : "\(failed) of \(all) failed"
-        guard !unfinished.isEmpty else { return text + ".\n" }
-        return text + "; "
-            + NumberText.counted(Int64(unfinished.count), "import is not finished", "imports are not finished") + ".\n"
+        var text = failed == 0 ? "All \(all) hold" : "\(failed) of \(all) failed"
+        let touched = tables.count { !$0.isUntouched }
+        if touched > 0 {
+            text += "; " + NumberText.counted(Int64(touched), "table was", "tables were") + " changed by other programs"
+        }
+        if !unfinished.isEmpty {
+            text += "; "
+            text += NumberText.counted(Int64(unfinished.count), "import is not finished", "imports are not finished")
+        }
+        return text + "."
+    }
+
+    private static func line(_ check: StoreInspection.Check) -> String {
+        (check.holds ? "ok      " : "FAILED  ") + TerminalText.escaped(check.name + detail(check))
+    }
+
+    /// SQLite's own word for "it holds" says nothing more.
+    private static func detail(_ check: StoreInspection.Check) -> String {
+        check.detail.isEmpty || check.detail == "ok" ? "" : ": " + grouped(check.detail)
+    }
+
+    private static func line(_ table: StoreInspection.TableComparison) -> String {
+        let name = TerminalText.escaped(table.table)
+        return table.isUntouched
+            ? "ok      table \(name): has every row that was inserted, and no other: \(facts(table))"
+            : "changed table \(name): by other programs: \(facts(table))"
+    }
+
+    /// What is known of a table: its rows, or what was done to it.
+    static func facts(_ table: StoreInspection.TableComparison) -> String {
+        var facts: [String] = []
+        if !table.isThere { facts.append(table.rows == 0 ? "it is gone or has lost columns" : "it has lost columns") }
+        if table.deleted > 0 { facts.append("\(NumberText.counted(table.deleted, "row")) deleted") }
+        if table.added > 0 { facts.append("\(NumberText.counted(table.added, "row")) added") }
+        if table.changed > 0 {
+            let compared = NumberText.counted(table.compared, "compared row")
+            facts.append("\(NumberText.grouped(table.changed)) of \(compared) with other values")
+        }
+        guard facts.isEmpty else { return facts.joined(separator: ", ") }
+        let compared = table.compared > 0 ? ", \(NumberText.grouped(table.compared)) of them compared" : ""
+        return NumberText.counted(table.rows, "row") + compared
     }
 
     /// The figures in groups of three digits.
     private static func grouped(_ detail: String) -> String {
-        detail.replacing(/\b[0-9]{4,}\b/) { match in Int64(match.output).map(NumberText.grouped) ?? String(match.output)
+        detail.replacing(/\b[0-9]{4,}\b/) { match in
+            Int64(match.output).map(NumberText.grouped) ?? String(match.output)
         }
     }
 }
 
-/// A check, or a note of a job that is not finished, as `verify --json` prints it.
+/// A check, a table, or a note of a job that is not finished, as `verify --json` prints it.
 struct CheckRecord: Encodable {
     let name: String
     let holds: Bool
     let detail: String
-    /// `true` for a note, else left out.
-    let note: Bool?
+    /// `true` for what is no failure but worth knowing, else left out.
+    var note: Bool?
+    /// Of a table: rows that others have deleted, added and changed since, and how many were compared.
+    var deleted: Int64?
+    var added: Int64?
+    var changed: Int64?
+    var compared: Int64?
 
     init(_ check: StoreInspection.Check) {
         name = check.name
         holds = check.holds
         detail = check.detail
-        note = nil
+    }
+
+    /// - Parameter isStrict: whether what others have done is a failure.
+    init(_ table: StoreInspection.TableComparison, isStrict: Bool) {
+        name = "table \(table.table): has every row that was inserted, and no other"
+        holds = table.isUntouched || !isStrict
+        detail = CheckText.facts(table)
+        note = table.isUntouched ? nil : true
+        deleted = table.deleted
+        added = table.added
+        changed = table.changed
+        compared = table.compared
     }
 
     init(unfinished job: ImportReport) {

@@ -9,30 +9,54 @@ struct VerifySubcommand: ParsableCommand {
         commandName: "verify",
         abstract: "Prove that every record is accounted for.",
         discussion: """
-            One line per check, and a note for each import that is not finished. Exits 0 when all checks hold and 65 \
-            when one does not; an unfinished import is no failure.
+            One line per check, over all imports of the store, and a note for each that is not finished. Exits 0 when all \
+            checks hold and 65 when one does not; an unfinished import is no failure.
+
+            What other programs have done to the tables since is reported and is no failure either, unless --strict is \
+            given. How many rows should be there is known exactly, other values are looked for in 256 rows per table.
 
             EXAMPLES
               importer verify people.sqlite
+              importer verify people.sqlite --strict --quiet
             """
     )
 
     @Argument(help: "The store.")
     var store: String
 
+    @Flag(help: "Exit with 65 where other programs have deleted, added or changed rows, too.")
+    var strict = false
+
+    @Flag(help: "Print the checks of each import, and each table, in a line of their own.")
+    var verbose = false
+
+    @Flag(help: "Print the result alone.")
+    var quiet = false
+
     @Flag(help: "Print the checks as JSON.")
     var json = false
+
+    func validate() throws {
+        if [verbose, quiet, json].count(where: { $0 }) > 1 {
+            throw ValidationError("--verbose, --quiet and --json exclude each other")
+        }
+    }
 
     func run() throws {
         let inspection = StoreInspection(store: store)
         let checks = try inspection.verify()
+        let tables = try inspection.tables()
         let unfinished = try inspection.unfinished()
         if json {
-            let records = checks.map(CheckRecord.init) + unfinished.map(CheckRecord.init(unfinished:))
+            let records =
+                checks.map { CheckRecord($0) } + tables.map { CheckRecord($0, isStrict: strict) }
+                + unfinished.map { CheckRecord(unfinished: $0) }
             try StandardOutput.write(json: records)
         } else {
-            try StandardOutput.write(CheckText.text(checks, unfinished: unfinished))
+            let text = CheckText(checks: checks, tables: tables, unfinished: unfinished)
+            try StandardOutput.write(text.text(quiet ? .quiet : verbose ? .verbose : .brief))
         }
-        if checks.contains(where: { !$0.holds }) { throw ExitCode(ImportError.Code.badInput.rawValue) }
+        let isTouched = strict && tables.contains { !$0.isUntouched }
+        guard !isTouched, checks.allSatisfy(\.holds) else { throw ExitCode(ImportError.Code.badInput.rawValue) }
     }
 }

@@ -9,7 +9,7 @@ extension StoreInspection {
         guard !retries.isEmpty || repaired > 0 else { return [] }
         guard try database.tableExists("_import_retry") else {
             return [
-                Check(name: "every repaired reject has its retry", holds: repaired == 0, detail: "\(repaired) and 0")
+                Check("every repaired reject has its retry", holds: repaired == 0, detail: "\(repaired) and 0")
             ]
         }
         var checks: [Check] = []
@@ -20,7 +20,8 @@ extension StoreInspection {
             let rejected = try count("\(own) = 'rejected'", database)
             checks.append(
                 Check(
-                    name: "job \(job.id): every line repaired its reject, found it closed, or was rejected again",
+                    "every line repaired its reject, found it closed, or was rejected again",
+                    of: "job \(job.id)",
                     holds: taken + ignored + rejected == report.recordsRead && rejected == report.rejected,
                     detail: "\(report.recordsRead) = \(taken) + \(ignored) + \(rejected)"
                 )
@@ -36,7 +37,7 @@ extension StoreInspection {
         )
         checks.append(
             Check(
-                name: "every repaired reject was taken exactly once",
+                "every repaired reject was taken exactly once",
                 holds: repaired == taken && taken == matched,
                 detail: "\(repaired) repaired, \(taken) taken, \(matched) of them the same"
             )
@@ -44,7 +45,7 @@ extension StoreInspection {
         let own = try count("_import_reject WHERE state = 'retried'", database)
         let again = try count("_import_retry WHERE outcome = 'rejected'", database)
         checks.append(
-            Check(name: "every retry in vain is kept", holds: own == again, detail: "\(own) and \(again)")
+            Check("every retry in vain is kept", holds: own == again, detail: "\(own) and \(again)")
         )
         return checks
     }

@@ -79,12 +79,13 @@ extension StoreInspection {
     /// The counts of all entities of a job.
     private func counts(of job: StoredJob, _ database: Database) throws -> ImportReport.Counts {
         var total = ImportReport.Counts()
-        for row in try Row.fetchAll(
+        for row in try BookkeepingRow.fetchAll(
             database,
+            from: "_import_entity",
             sql: "SELECT * FROM _import_entity WHERE job = ?",
             arguments: [job.id]
         ) {
-            total.add(ImportReport.Counts(row))
+            total.add(try ImportReport.Counts(row))
         }
         return total
     }

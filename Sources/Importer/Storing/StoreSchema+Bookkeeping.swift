@@ -223,6 +223,17 @@ extension StoreSchema {
             attributes TEXT NOT NULL,
             PRIMARY KEY (job, position)
         ) STRICT, WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS _import_table (
+            table_name TEXT NOT NULL COLLATE NOCASE PRIMARY KEY,
+            last_rowid INTEGER NOT NULL,
+            columns TEXT NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS _import_sample (
+            table_name TEXT NOT NULL COLLATE NOCASE,
+            row INTEGER NOT NULL,
+            digest TEXT NOT NULL,
+            PRIMARY KEY (table_name, row)
+        ) STRICT, WITHOUT ROWID;
         CREATE TABLE IF NOT EXISTS _import_reject_key (reject INTEGER PRIMARY KEY, record_key TEXT NOT NULL) STRICT;
         CREATE TABLE IF NOT EXISTS _import_retry (
             job INTEGER NOT NULL,

@@ -127,6 +127,9 @@ struct StoredJob: Sendable {
     var isModelFinal = true
     var chunkDirectory: String
 
+    /// The tables of its entities; none before it has a model.
+    var tables: [String] { model?.entities.map(\.table) ?? [] }
+
     // MARK: Reading
 
     /// All of the store's jobs, in order.
@@ -234,6 +237,7 @@ struct StoredJob: Sendable {
         }
         let merges = try DeferredIdentifier.settle(tables: model.entities.map(\.table), database)
         let made = try StoreSchema.prepareTables(model, database, store: store)
+        try TableWitness.forget(model.entities.map(\.table), database)
         let text = model.encoded()
         var number = try Int64.fetchOne(
             database,
@@ -343,6 +347,7 @@ struct StoredJob: Sendable {
             guard model?.entities.contains(where: { $0.table == table }) ?? false else {
                 throw row.damage("table_name")
             }
+            try TableWitness.forget([table], database)
             if try row.flag("made_table") {
                 try database.execute(sql: "DROP TABLE IF EXISTS \(table.quotedIdentifier)")
             } else if try row.number("inserted") > 0 {

@@ -1,0 +1,145 @@
+import Foundation
+import GRDB
+
+/// What the importer knew of a table when its last job ended, to tell later what other programs have done since.
+///
+/// It is the highest row id, and digests of up to 256 rows that are evenly spaced by their row ids. What that costs does
+/// not depend on how large the table is, so a change of few rows in a large table may go unseen. An import that begins or
+/// resumes forgets it, since from then on the table is changed by the importer itself.
+struct TableWitness {
+    /// How many rows are compared, at most.
+    static let mostRows = 256
+    /// They have no more bytes than this, but for the last of them.
+    static let mostBytes = 16 << 20
+
+    /// The highest row id; 0 for an empty table.
+    let lastRowID: Int64
+    /// The columns that are compared.
+    let columns: [String]
+
+    /// What is known of a table; nil where nothing is.
+    init?(of table: String, _ database: Database) throws {
+        guard try database.tableExists("_import_table"),
+            let row = try Row.fetchOne(
+                database,
+                sql: "SELECT last_rowid, columns FROM _import_table WHERE table_name = ?",
+                arguments: [table]
+            )
+        else { return nil }
+        lastRowID = row["last_rowid"]
+        columns = try StoredJSON.decode([String].self, row["columns"])
+        guard !columns.isEmpty else { return nil }
+    }
+
+    // MARK: Writing
+
+    /// Forgets what is known of tables, in the transaction in which the importer begins to change them.
+    static func forget(_ tables: [String], _ database: Database) throws {
+        for table in tables {
+            try database.execute(sql: "DELETE FROM _import_table WHERE table_name = ?", arguments: [table])
+            try database.execute(sql: "DELETE FROM _import_sample WHERE table_name = ?", arguments: [table])
+        }
+    }
+
+    /// Keeps what is known of tables, in the transaction that ends their job.
+    static func record(_ tables: [String], _ database: Database) throws {
+        try forget(tables, database)
+        for table in tables where try database.tableExists(table) { try record(table, database) }
+    }
+
+    private static func record(_ table: String, _ database: Database) throws {
+        // A statement has at most 2,000 columns, and the row id is one.
+        let columns = try String.fetchAll(
+            database,
+            sql: "SELECT name FROM pragma_table_info(?) ORDER BY cid LIMIT 1999",
+            arguments: [table]
+        )
+        let name = table.quotedIdentifier
+        let ends = try Row.fetchOne(database, sql: "SELECT min(rowid) AS first, max(rowid) AS last FROM \(name)")
+        let last = ends?["last"] as Int64?
+        try database.execute(
+            sql: "INSERT INTO _import_table (table_name, last_rowid, columns) VALUES (?, ?, ?)",
+            arguments: [table, last ?? 0, try StoredJSON.encode(columns)]
+        )
+        guard let first = ends?["first"] as Int64?, let last else { return }
+        let select = try database.makeStatement(
+            sql: "SELECT rowid, \(list(columns)) FROM \(name) WHERE rowid >= ? ORDER BY rowid LIMIT 1"
+        )
+        let insert = try database.makeStatement(
+            sql: "INSERT INTO _import_sample (table_name, row, digest) VALUES (?, ?, ?)"
+        )
+        var bytes = 0
+        var next = first
+        for place in places(from: first, to: last) where place >= next {
+            guard let sample = try sample(select, [place]) else { break }
+            try insert.execute(arguments: [table, sample.rowID, sample.digest])
+            bytes += sample.bytes
+            guard bytes < mostBytes, sample.rowID < last else { break }
+            next = sample.rowID + 1
+        }
+    }
+
+    /// Evenly spaced numbers from the first to the last.
+    private static func places(from first: Int64, to last: Int64) -> [Int64] {
+        let span = UInt64(bitPattern: last &- first)
+        let (steps, rest) = span.quotientAndRemainder(dividingBy: UInt64(mostRows - 1))
+        return (0..<UInt64(mostRows)).map { number in
+            first &+ Int64(bitPattern: number * steps + number * rest / UInt64(mostRows - 1))
+        }
+    }
+
+    // MARK: Comparing
+
+    /// How many of the rows that are known are still there, and how many of these have other values now.
+    func compare(_ table: String, _ database: Database) throws -> (compared: Int64, changed: Int64) {
+        let rows = try Row.fetchCursor(
+            database,
+            sql: "SELECT row, digest FROM _import_sample WHERE table_name = ? ORDER BY row",
+            arguments: [table]
+        )
+        let select = try database.makeStatement(
+            sql: "SELECT rowid, \(Self.list(columns)) FROM \(table.quotedIdentifier) WHERE rowid = ?"
+        )
+        var (compared, changed): (Int64, Int64) = (0, 0)
+        while let row = try rows.next() {
+            guard let sample = try Self.sample(select, [row["row"] as Int64]) else { continue }
+            compared += 1
+            if sample.digest != row["digest"] as String { changed += 1 }
+        }
+        return (compared, changed)
+    }
+
+    private static func list(_ columns: [String]) -> String {
+        columns.map(\.quotedIdentifier).joined(separator: ", ")
+    }
+
+    /// The first row of a statement whose first column is the row id.
+    private static func sample(
+        _ statement: Statement,
+        _ arguments: StatementArguments
+    ) throws -> (rowID: Int64, digest: String, bytes: Int)? {
+        let rows = try Row.fetchCursor(statement, arguments: arguments)
+        guard let row = try rows.next() else { return nil }
+        let hasher = XXH3Hasher()
+        var bytes = 0
+        func add(_ tag: UInt8, _ content: UnsafeRawBufferPointer) {
+            withUnsafeBytes(of: (UInt64(tag), UInt64(content.count))) { hasher.update($0) }
+            hasher.update(content)
+            bytes += content.count
+        }
+        let rowID: Int64 = row[0]
+        for index in 1..<row.count {
+            let value: DatabaseValue = row[index]
+            switch value.storage {
+            case .null: add(0, UnsafeRawBufferPointer(start: nil, count: 0))
+            case .int64(let number): withUnsafeBytes(of: number) { add(1, $0) }
+            case .double(let number): withUnsafeBytes(of: number.bitPattern) { add(2, $0) }
+            case .string, .blob:
+                // Not the string, which ends at a NUL.
+                let tag: UInt8 = if case .blob = value.storage { 4 } else { 3 }
+                try row.withUnsafeData(atIndex: index) { data in (data ?? Data()).withUnsafeBytes { add(tag, $0) } }
+            }
+        }
+        return (rowID, hasher.digest, bytes)
+    }
+}

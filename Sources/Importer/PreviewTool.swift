@@ -69,6 +69,8 @@ struct PreviewTool {
         do {
             let session = try ImportSession(
                 store: own,
+                file: try StoreFile.made(own),
+                keepsWAL: false,
                 decision: .begin(job, open: streams),
                 run: options,
                 opener: opener,

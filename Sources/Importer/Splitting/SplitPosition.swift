@@ -46,6 +46,6 @@ public struct SplitPosition: Sendable, Hashable, Codable {
     var isSound: Bool {
         let numbers = [byteOffset, lineBreaks, lineStart] + (recordsBefore ?? [])
         return numbers.allSatisfy { (0...(1 << 53)).contains($0) } && lineStart <= byteOffset
-            && lineBreaks <= byteOffset
+            && lineBreaks <= byteOffset && (unseenPaths ?? []).allSatisfy { (0..<64).contains($0) }
     }
 }

@@ -67,7 +67,7 @@ struct StoredJob: Sendable {
                 switch maxErrors {
                 case .count(let count): count >= 0
                 case .percent(let percent): (0...100).contains(percent)
-                case nil: true
+                case .unlimited, nil: true
                 }
             guard skip >= 0, limit ?? 0 >= 0, isLimitSound else {
                 throw DecodingError.dataCorruptedError(forKey: .skip, in: values, debugDescription: "out of range")

@@ -156,9 +156,12 @@ extension ErrorLimit: LosslessStringConvertible {
 
 /// What may differ at every resume, because the result does not depend on it (DESIGN §5).
 public struct RunOptions: Sendable, Hashable {
+    /// The largest chunk size, in bytes: a chunk is in memory as a whole, more than once.
+    public static let mostChunkBytes = 1 << 30
+
     /// Workers, each with a store connection of its own, from 1.
     public var workers: Int
-    /// The size in bytes at which a chunk is closed, from 1.
+    /// The size in bytes at which a chunk is closed, from 1 to `mostChunkBytes`.
     public var chunkSize: Int
     /// Records per commit, from 1; a commit never spans two chunks.
     public var commitEvery: Int
@@ -198,7 +201,7 @@ public struct RunOptions: Sendable, Hashable {
         indexes: [[String]] = []
     ) {
         self.workers = max(1, workers)
-        self.chunkSize = max(1, chunkSize)
+        self.chunkSize = min(max(1, chunkSize), Self.mostChunkBytes)
         self.commitEvery = max(1, commitEvery)
         self.chunkDirectory = chunkDirectory
         self.keepsChunks = keepsChunks

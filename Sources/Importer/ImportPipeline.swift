@@ -157,7 +157,10 @@ public final class ImportPipeline: Sendable {
         let file = StoreFile(store)
         let decision = try decide(interruption)
         if case .nothing(let job) = decision {
-            if let file { try buildIndexes(of: job, in: file) }
+            if let file {
+                try buildIndexes(of: job, in: file)
+                removeLeft(in: file)
+            }
             progress.update { $0.phase = .finished }
             return Outcome(report: try StoreInspection(store: store).status(of: job.id), wasAlreadyFinished: true)
         }
@@ -212,6 +215,20 @@ public final class ImportPipeline: Sendable {
         }
     }
 
+    /// Removes what a run has left behind that was killed after its job's end.
+    ///
+    /// What cannot be removed now is removed by another run.
+    private func removeLeft(in file: StoreFile) {
+        guard let reader = try? StoreConnection.reader(store) else { return }
+        let left = try? reader.read(RecordedFile.left)
+        try? reader.close()
+        guard left?.isEmpty == false, let keepsWAL = try? keepsWAL,
+            let writer = try? StoreConnection.writer(store, durability: runOptions.durability, of: file)
+        else { return }
+        try? RecordedFile.removeLeft(writer, store: store)
+        try? StoreConnection.closeLast(writer, of: file, leavesWAL: !keepsWAL)
+    }
+
     /// Opens the session; what was made for an import that fails before its first record goes again.
     ///
     /// - Parameter found: the store's file; nil where it is to be made.
@@ -237,11 +254,7 @@ public final class ImportPipeline: Sendable {
             )
         } catch {
             made?.remove()
-            if case .begin(let job, _, _, _) = decision, job.options.retry == .stored,
-                let path = job.sources.first?.description.path
-            {
-                try? FileManager.default.removeItem(atPath: path)
-            }
+            if let found { removeLeft(in: found) }
             throw error
         }
     }

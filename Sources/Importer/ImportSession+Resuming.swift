@@ -58,11 +58,10 @@ extension ImportSession {
             }
         }
         let retry = try job.options.retry != nil && hasChanged ? readAgain(now[0]) : nil
-        let directory = directory.path
         let reset: MergeNotification?
         (job, reset) = try database.write { [job, isModelStale] database in
             var job = job
-            try job.refresh(now, chunkDirectory: directory, database)
+            try job.refresh(now, database)
             try retry?.insert(job, after: marker.recordOrdinal, database)
             // A model is inferred from all records, so it is not known yet when there are others than before.
             let reset = isModelStale && job.options.model == nil ? try job.forgetModel(database) : nil
@@ -80,7 +79,7 @@ extension ImportSession {
         }
         var end = ranges.last?.endByte
         var isWhole = index < marker.source
-        let manifest = try ChunkManifest.read(in: directory)
+        let manifest = try ChunkManifest.readWhatIsSound(in: directory)
         for entry in manifest?.entries ?? []
         where manifest?.header.job == job.token && entry.source == index && end.map({ entry.firstByte >= $0 }) ?? true {
             guard entry.firstByte == end ?? entry.firstByte else { return false }
@@ -109,11 +108,6 @@ extension ImportSession {
             throw RetryPlan.unknownEntity(entity)
         }
         return plan
-    }
-
-    func dropChunks() throws {
-        guard let content = try ChunkManifest.read(in: directory), content.header.job == job.token else { return }
-        try directory.remove(ChunkManifest.fileName)
     }
 
     func resumePoint() throws -> ResumePoint {
@@ -147,21 +141,6 @@ extension ImportSession {
             verifies: !wasJustSplit,
             interruption: interruption
         )
-    }
-
-    /// The manifest that the split goes on writing.
-    func manifest(_ point: ResumePoint) throws -> ChunkManifest {
-        let isSynced = job.sources.contains { !$0.description.isRepeatable }
-        if let content = point.manifest {
-            return try ChunkManifest(resuming: content, in: directory, synced: isSynced)
-        }
-        let header = ChunkManifest.Header(
-            sources: job.sources.map(\.description),
-            shapes: job.sources.map(\.shape),
-            limits: limits,
-            job: job.token
-        )
-        return try ChunkManifest(creatingIn: directory, header: header, synced: isSynced)
     }
 
     var limits: SplitLimits {

@@ -65,94 +65,54 @@ final class ImportSession {
             secondsBefore = 0
             // What begins anew by --restart is not taken away for an option that does not fit either.
             before = replaced.map { _ in (.interrupted, nil, StoreIndexes(wanted: [])) }
-            let isMade = !FileManager.default.fileExists(atPath: planned.chunkDirectory)
-            directory = try ChunkDirectory(path: planned.chunkDirectory, creates: true)
-            if !planned.options.takesChunks { try Self.clear(directory, isOwn: run.chunkDirectory == nil, database) }
+            let place = ChunkPlace(path: planned.chunkDirectory, sources: planned.sources.map(\.description))
+            var left = try database.read { try RecordedFile.left($0) }
+            var replacedChunks: RecordedFile?
+            if let replaced { replacedChunks = try Self.recordedChunks(of: replaced, database, store: store) }
+            if let replacedChunks { left.append(replacedChunks) }
+            if !planned.options.takesChunks { try place.check(besides: left) }
+            let changed: [MergeNotification]
+            (job, changed) = try RecordedFile.record(database) { [store, transformers, replacedChunks] database in
+                var job = planned
+                try StoreSchema.prepareBookkeeping(database, store: store)
+                if keepsWAL { try WALMode.keep(database) }
+                try replacedChunks?.save(database)
+                var changed = try replaced?.remove(database).map { [$0] } ?? []
+                try job.insert(database)
+                if let model = job.model { changed += try job.adopt(model, transformers, database, store: store) }
+                try StoreIndexes(wanted: run.indexes).save(for: job, database)
+                try retry?.insert(job, database)
+                if !job.options.takesChunks { try RecordedFile(chunksOf: job, isMade: place.isNew).save(database) }
+                return (job, changed)
+            }
+            for merge in changed { merges.enqueue(merge) }
             do {
-                let changed: [MergeNotification]
-                (job, changed) = try database.write { [store, transformers] database in
-                    var job = planned
-                    try StoreSchema.prepareBookkeeping(database, store: store)
-                    if keepsWAL { try WALMode.keep(database) }
-                    var changed = try replaced?.remove(database).map { [$0] } ?? []
-                    try job.insert(database)
-                    if let model = job.model { changed += try job.adopt(model, transformers, database, store: store) }
-                    try StoreIndexes(wanted: run.indexes).save(for: job, database)
-                    try retry?.insert(job, database)
-                    return (job, changed)
-                }
-                for merge in changed { merges.enqueue(merge) }
+                try RecordedFile.removeLeft(database, store: store)
+                directory = try Self.openDirectory(of: &job, run, database, store: store)
             } catch {
-                if isMade { try? directory.removeAll() }
+                _ = try? database.write { [job] in try job.remove($0) }
+                try? RecordedFile.removeLeft(database, store: store)
                 throw error
             }
         case .resume(let interrupted), .nothing(let interrupted):
             var job = interrupted
-            if let path = run.chunkDirectory.map(JobOpening.absolute), path != job.chunkDirectory {
-                directory = try ChunkDirectory(path: path, creates: true)
-                try Self.check(directory, for: job)
-                try Self.leave(job)
-                job.chunkDirectory = path
-            } else {
-                directory = try ChunkDirectory(path: job.chunkDirectory, creates: !job.options.takesChunks)
-                if !job.options.takesChunks { try Self.check(directory, for: job) }
-            }
-            if !job.options.takesChunks { try directory.removePartialChunks() }
             // The store may be of an older format.
-            let indexes = try database.write { [store] database in
-                try StoreSchema.prepareBookkeeping(database, store: store)
+            try database.write { [store] database in try StoreSchema.prepareBookkeeping(database, store: store) }
+            directory = try Self.openDirectory(of: &job, run, database, store: store)
+            let indexes = try database.write { [job] database in
                 let indexes = try StoreIndexes(of: job, database)
+                try RecordedFile(repairFileOf: job)?.saveUnlessKnown(database)
                 try StoreIndexes(wanted: run.indexes).save(for: job, database)
                 try job.saveOptions(database)
                 try TableWitness.forget(job.tables, database)
                 return indexes
             }
             before = (interrupted.state, interrupted.message, indexes)
+            try RecordedFile.removeLeft(database, store: store)
             secondsBefore = try database.read { try Marker($0, job: job.id)?.seconds } ?? 0
             self.job = job
         }
         isOpen = true
-    }
-
-    /// Removes the chunks of a job that is to keep them elsewhere from now on.
-    private static func leave(_ job: StoredJob) throws {
-        guard !job.options.takesChunks, job.sources.allSatisfy(\.description.isRepeatable) else {
-            throw ImportError(
-                .usage,
-                "the chunks in \(job.chunkDirectory) cannot be cut again elsewhere",
-                advice: "Leave --chunks out."
-            )
-        }
-        guard let directory = try? ChunkDirectory(path: job.chunkDirectory, creates: false),
-            try ChunkManifest.read(in: directory)?.header.job == job.token
-        else { return }
-        try directory.removeAll()
-    }
-
-    /// Another job's chunks are not to be written over.
-    private static func check(_ directory: ChunkDirectory, for job: StoredJob) throws {
-        guard let content = try ChunkManifest.read(in: directory), content.header.job != job.token else { return }
-        throw ImportError(
-            .cannotCreate,
-            "\(directory.path): holds the chunks of another import or split",
-            advice: "Give another directory with --chunks."
-        )
-    }
-
-    /// Empties a chunk directory for a new job; chunks that `split` made are not the job's to remove.
-    ///
-    /// - Parameter isOwn: whether the directory is the store's own by its name; any import's leftovers go from there.
-    private static func clear(_ directory: ChunkDirectory, isOwn: Bool, _ database: DatabaseQueue) throws {
-        guard let content = try ChunkManifest.read(in: directory) else { return }
-        let jobs = try database.read(StoredJob.all)
-        guard let token = content.header.job, isOwn || jobs.contains(where: { $0.token == token }) else {
-            throw ImportError(
-                .cannotCreate,
-                "\(directory.path): holds the chunks of another import or split",
-                advice: "Give another directory with --chunks, or import a split's chunks themselves."
-            )
-        }
-        try directory.removeFiles()
     }
 
     /// Runs the job to its end.
@@ -227,18 +187,16 @@ final class ImportSession {
         do {
             try judgeRejects()
         } catch {
-            removeChunks()
+            if !options.keepsChunks, !job.options.takesChunks { try? dropChunks() }
             throw error
         }
-        let last = try setState(.finished, message: Self.message(of: unfound)) { [job] in
-            try TableWitness.record(job.tables, $0)
-            return try MergeLog.append([], of: job.id, isFinished: true, $0)
+        let last = try setState(.finished, message: Self.message(of: unfound)) { [job, options] database in
+            try TableWitness.record(job.tables, database)
+            if options.keepsChunks { try RecordedFile.keepChunks(of: job, database) }
+            return try MergeLog.append([], of: job.id, isFinished: true, database)
         }
         merges.enqueue(last)
-        removeChunks()
-        if job.options.retry == .stored, let path = job.sources.first?.description.path {
-            try? FileManager.default.removeItem(atPath: path)
-        }
+        removeLeft()
         progress.update { $0.phase = .finished }
     }
 
@@ -276,9 +234,9 @@ final class ImportSession {
         }
     }
 
-    /// All is in the store: that the chunks cannot be removed is no failure of the import.
-    private func removeChunks() {
-        if !options.keepsChunks, !job.options.takesChunks { try? directory.removeAll() }
+    /// All is in the store: that something cannot be removed is no failure of the import, and the next run tries again.
+    private func removeLeft() {
+        try? RecordedFile.removeLeft(database, store: store)
     }
 
     /// Everything is imported by now; a resume comes here again.
@@ -403,7 +361,7 @@ final class ImportSession {
         } catch {
             return
         }
-        if !job.options.takesChunks { try? directory.removeAll() }
+        removeLeft()
     }
 
     /// Whether this very run has cut the chunks that wait, so that they need no second look.

@@ -25,7 +25,8 @@ struct InferTool {
         let plan = try planner.plan(arguments)
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("importer-\(UUID().uuidString)").path
         let directory = try ChunkDirectory(path: path, creates: true)
-        defer { try? directory.removeAll() }
+        guard directory.isMade else { throw ImportError.system(EEXIST, "make the chunk directory", path) }
+        defer { Self.remove(directory) }
         let limits = SplitLimits(job)
         let header = ChunkManifest.Header(
             sources: plan.sources.map(\.description),
@@ -45,6 +46,12 @@ struct InferTool {
         return try infer(plan.sources, removesChunks: true) { put in
             try stage.run(from: SplitStart(), open: plan.open) { try put($0.entry, directory) }
         }
+    }
+
+    /// What was put into it are the manifest and the chunks whose names it has reserved.
+    private static func remove(_ directory: ChunkDirectory) {
+        if let content = try? ChunkManifest.readWhatIsSound(in: directory) { try? directory.removeFiles(of: content) }
+        directory.removeIfEmpty()
     }
 
     /// Looks at the chunks that `cut` hands over.

@@ -19,13 +19,14 @@ struct SplitTool {
         let limits = SplitLimits(job)
         let shapes = try planner.shapes(arguments)
         let directory = try ChunkDirectory(path: JobOpening.absolute(directory), creates: true)
+        let place = ChunkPlace(path: directory.path, sources: shapes.map(\.description), option: "--to")
         let header = ChunkManifest.Header(
             sources: shapes.map(\.description),
             shapes: shapes.map(\.shape),
             limits: limits
         )
         let isSynced = header.sources.contains { !$0.isRepeatable }
-        let (manifest, start, before) = try begin(header, in: directory, synced: isSynced)
+        let (manifest, start, before) = try begin(header, in: directory, place, synced: isSynced)
         let stage = SplitStage(
             sources: shapes.map { StoredJob.Source(description: $0.description, shape: $0.shape, entities: []) },
             limits: limits,
@@ -51,9 +52,11 @@ struct SplitTool {
     private func begin(
         _ header: ChunkManifest.Header,
         in directory: ChunkDirectory,
+        _ place: ChunkPlace,
         synced: Bool
     ) throws -> (ChunkManifest, SplitStart, [ChunkEntry]) {
-        guard let content = try ChunkManifest.read(in: directory) else {
+        let isEmpty = try place.check(directory, token: nil, isOwn: false)
+        guard !isEmpty, let content = try ChunkManifest.readWhatIsSound(in: directory) else {
             return (try ChunkManifest(creatingIn: directory, header: header, synced: synced), SplitStart(), [])
         }
         guard content.header.job == nil, content.header.shapes == header.shapes, content.header.limits == header.limits,
@@ -67,6 +70,9 @@ struct SplitTool {
                 advice: "Give another directory, or remove this one."
             )
         }
+        if let damage = content.damage, !damage.isTorn {
+            throw damage.error(in: "\(directory.path)/\(ChunkManifest.fileName)")
+        }
         try checkSources(content, now: header.sources)
         let point = try ResumePoint(
             marker: Marker(),
@@ -76,10 +82,17 @@ struct SplitTool {
             token: nil,
             interruption: interruption
         )
+        try directory.removeChunks(content.numbers, keeping: Set(point.chunks.map(\.number)))
         guard let kept = point.manifest, content.header == header else {
-            // The sources' sizes and times are others by now.
-            let manifest = try ChunkManifest(creatingIn: directory, header: header, synced: synced)
-            for entry in point.chunks { try manifest.append(entry) }
+            // The sources' sizes and times are others by now, or the format is.
+            let manifest = try ChunkManifest(
+                creatingIn: directory,
+                header: header,
+                entries: point.chunks,
+                reserved: content.numbers,
+                replaces: true,
+                synced: synced
+            )
             return (manifest, point.split, point.chunks)
         }
         return (try ChunkManifest(resuming: kept, in: directory, synced: synced), point.split, point.chunks)

@@ -13,7 +13,7 @@ struct RunArguments: ParsableArguments {
     )
     var workers: Int?
 
-    @Option(help: ArgumentHelp("Size at which a chunk is closed, with K/M/G suffixes.", valueName: "bytes"))
+    @Option(help: ArgumentHelp("Size at which a chunk is closed, with K/M/G suffixes, at most 1G.", valueName: "bytes"))
     var chunkSize = ByteSize(count: RunOptions().chunkSize)
 
     @Option(
@@ -22,7 +22,11 @@ struct RunArguments: ParsableArguments {
     var commitEvery = RunOptions().commitEvery
 
     @Option(
-        help: ArgumentHelp("Chunk directory.", discussion: "Default: the store's path with .chunks.", valueName: "dir")
+        help: ArgumentHelp(
+            "Chunk directory: new, without chunks of others, or this import's.",
+            discussion: "Default: the store's path with .chunks.",
+            valueName: "dir"
+        )
     )
     var chunks: String?
 
@@ -53,7 +57,7 @@ struct RunArguments: ParsableArguments {
 
     func validate() throws {
         try ShapeArguments.check(workers ?? 1, "--workers", in: 1...256)
-        try ShapeArguments.check(chunkSize.count, "--chunk-size", in: 1...(.max))
+        try ShapeArguments.check(chunkSize.count, "--chunk-size", in: 1...RunOptions.mostChunkBytes)
         try ShapeArguments.check(commitEvery, "--commit-every", in: 1...(.max))
         if chunks?.isEmpty == true { throw ValidationError("--chunks: the path is empty") }
     }

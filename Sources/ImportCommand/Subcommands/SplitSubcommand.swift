@@ -11,7 +11,8 @@ struct SplitSubcommand: ParsableCommand {
         discussion: """
             Writes chunk-000001.ndjson, chunk-000002.ndjson, … and manifest.ndjson, which says where in the source \
             each record is. `importer import DIR --into STORE` imports them. The same command resumes a split that \
-            was interrupted.
+            was interrupted. A directory with chunks or a manifest of others, or with a source in it, is refused; \
+            other files in it are left alone.
 
             EXAMPLES
               importer split people.json --to people.chunks
@@ -27,7 +28,7 @@ struct SplitSubcommand: ParsableCommand {
 
     @OptionGroup(title: "Job options") var shape: ShapeArguments
 
-    @Option(help: ArgumentHelp("Size at which a chunk is closed, with K/M/G suffixes.", valueName: "bytes"))
+    @Option(help: ArgumentHelp("Size at which a chunk is closed, with K/M/G suffixes, at most 1G.", valueName: "bytes"))
     var chunkSize = ByteSize(count: RunOptions().chunkSize)
 
     @OptionGroup(title: "Output options") var progress: ProgressArguments
@@ -37,7 +38,7 @@ struct SplitSubcommand: ParsableCommand {
 
     func validate() throws {
         if to.isEmpty { throw ValidationError("--to: the path is empty") }
-        try ShapeArguments.check(chunkSize.count, "--chunk-size", in: 1...(.max))
+        try ShapeArguments.check(chunkSize.count, "--chunk-size", in: 1...RunOptions.mostChunkBytes)
     }
 
     func run() throws {

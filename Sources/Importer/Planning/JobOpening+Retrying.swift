@@ -103,15 +103,25 @@ extension JobOpening {
         let done = same.filter { $0.options.model == model }
         let untried = try database.read { try Self.untried(request.selection, after: done.map(\.id), $0) }
         guard untried else { return .nothing(done.last ?? jobs[jobs.count - 1]) }
-        let path = Self.exportPath(of: store)
+        var file = RecordedFile(
+            token: UUID().uuidString.lowercased(),
+            path: Self.absolute(Self.exportPath(of: store)),
+            kind: .repair,
+            isMade: true
+        )
+        let records = try StoreConnection.writer(store, durability: run.durability)
+        defer { try? records.close() }
+        try RecordedFile.record(records) { [store] in
+            try StoreSchema.prepareBookkeeping($0, store: store)
+            try file.save($0)
+        }
         let export = try StoreInspection(store: store).exportRejects(
             request.selection,
-            as: .repairLines,
-            leavingOutPartial: true,
-            toFile: path,
-            overwrites: false,
-            mode: 0o600
-        )
+            toPrivateFile: file.path
+        ) { number in
+            file.number = number
+            try RecordedFile.record(records) { [file] in try file.save($0) }
+        }
         if export.partial > 0 {
             planner.announce(
                 "\(export.partial == 1 ? "1 reject is" : "\(export.partial) rejects are") left out: "
@@ -119,9 +129,9 @@ extension JobOpening {
             )
         }
         do {
-            return try begin(try repairFile(path), .stored, request, jobs, database)
+            return try begin(try repairFile(file.path), .stored, request, jobs, database, token: file.token)
         } catch {
-            try? FileManager.default.removeItem(atPath: path)
+            try? RecordedFile.removeLeft(records, store: store)
             throw error
         }
     }
@@ -155,7 +165,8 @@ extension JobOpening {
         _ kind: StoredJob.Retry,
         _ request: RetryRequest,
         _ jobs: [StoredJob],
-        _ database: DatabaseQueue
+        _ database: DatabaseQueue,
+        token: String? = nil
     ) throws -> Decision {
         let plan = try Self.plan(description, jobs, planner.opener, planner.interruption, database)
         let own = jobs.filter { plan.jobs.contains($0.id) }.map { ($0.id, Self.options(of: $0, kind, request.model)) }
@@ -181,7 +192,7 @@ extension JobOpening {
         try StoreSchema.checkNames(ofTables: tables)
         try database.read { try StoreSchema.checkThatTables(tables, areFreeIn: $0, store: store) }
         let sample = try planner.opener.open(description, interruption: planner.interruption).peek()
-        let job = StoredJob(
+        var job = StoredJob(
             options: options,
             sources: [
                 StoredJob.Source(
@@ -191,8 +202,10 @@ extension JobOpening {
                 )
             ],
             model: model,
-            chunkDirectory: freeDirectory(jobs.filter { $0.state != .finished })
+            chunkDirectory: try freeDirectory(jobs, database)
         )
+        // What is recorded of the file is recorded for this job.
+        if let token { job.token = token }
         return .begin(job, open: [:], retry: plan)
     }
 

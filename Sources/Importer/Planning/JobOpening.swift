@@ -161,7 +161,7 @@ struct JobOpening {
             options: .init(options, takesChunks: false),
             sources: plan.sources,
             model: options.model,
-            chunkDirectory: freeDirectory(jobs.filter { $0.state != .finished && $0.id != replacing?.id })
+            chunkDirectory: try freeDirectory(jobs.filter { $0.id != replacing?.id }, database)
         )
         return .begin(job, open: plan.open, replacing: replacing)
     }
@@ -193,10 +193,24 @@ struct JobOpening {
         try database?.read { try StoreSchema.checkThatTables(tables, areFreeIn: $0, store: store) }
     }
 
-    /// Where the job may keep its chunks: interrupted jobs still need theirs.
-    func freeDirectory(_ interrupted: [StoredJob]) -> String {
+    /// Where a new job may keep its chunks: interrupted jobs still need theirs, and finished ones may have been asked to
+    /// leave theirs in place.
+    func freeDirectory(_ jobs: [StoredJob], _ database: DatabaseQueue?) throws -> String {
         let wanted = chunkDirectory
-        let taken = Set(interrupted.map(\.chunkDirectory))
+        var taken = Set(jobs.filter { $0.state != .finished }.map(\.chunkDirectory))
+        if run.chunkDirectory == nil {
+            let left = try database?.read { try RecordedFile.left($0) } ?? []
+            let finished = jobs.filter { job in
+                job.state == .finished && !job.options.takesChunks && !left.contains { $0.token == job.token }
+            }
+            for path in Set(finished.map(\.chunkDirectory)) where path.hasPrefix(wanted) {
+                guard let directory = try? ChunkDirectory(path: path, creates: false),
+                    let token = try? ChunkManifest.readWhatIsSound(in: directory)?.header.job,
+                    finished.contains(where: { $0.token == token })
+                else { continue }
+                taken.insert(path)
+            }
+        }
         guard taken.contains(wanted) else { return wanted }
         var number = 2
         while taken.contains("\(wanted)-\(number)") { number += 1 }

@@ -36,7 +36,7 @@ struct ResumePoint {
         interruption: Interruption
     ) throws {
         committed = marker.committed
-        let content = try ChunkManifest.read(in: directory).flatMap {
+        let content = try ChunkManifest.readWhatIsSound(in: directory).flatMap {
             $0.header.job == token && $0.header.shapes == shapes ? $0 : nil
         }
         var usable: [ChunkEntry] = []
@@ -57,7 +57,7 @@ struct ResumePoint {
             source: marker.source,
             position: marker.chunkStart,
             firstOrdinal: marker.recordOrdinal - Int64(marker.chunkRecords) + 1,
-            chunkNumber: (content?.entries.prefix(kept).last?.number ?? marker.chunksDone) + 1,
+            chunkNumber: (content?.entries.prefix(kept).last?.number ?? min(marker.chunksDone, 1 << 32)) + 1,
             minimumEnd: marker.chunkRecords > 0 ? marker.byteOffset : nil,
             outsideNames: outsideNames
         )

@@ -46,9 +46,12 @@ struct SourceCheck {
     ///   - now: what it is now.
     ///   - job: the job.
     ///   - index: the source's place in the job.
-    func isSame(_ now: SourceDescription, as job: StoredJob, source index: Int, _ database: DatabaseQueue) throws
-        -> Bool
-    {
+    func isSame(
+        _ now: SourceDescription,
+        as job: StoredJob,
+        source index: Int,
+        _ database: DatabaseQueue
+    ) throws -> Bool {
         let (ranges, isWhole) = try database.read {
             try (Self.committedRanges($0, job: job.id, source: index), !job.hasReachedLimit(ofSource: index, $0))
         }

@@ -7,14 +7,26 @@
 #endif
 
 /// The device and inode of a file (`stat(2)`), to notice that a path leads to another one than before.
-struct FileNumber: Hashable {
-    private let device: dev_t
-    private let inode: ino_t
+struct FileNumber: Hashable, Sendable {
+    let device: dev_t
+    let inode: ino_t
+
+    init(device: dev_t, inode: ino_t) {
+        self.device = device
+        self.inode = inode
+    }
 
     /// Nil where the path leads nowhere.
     init?(_ path: String) {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
+        self.init(status)
+    }
+
+    /// That of the path itself, also where it is a symbolic link (`lstat(2)`).
+    init?(link path: String) {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return nil }
         self.init(status)
     }
 

@@ -81,41 +81,46 @@ extension StoreInspection {
         toFile path: String,
         overwrites: Bool = false
     ) throws -> RejectExport {
-        try exportRejects(selection, as: format, leavingOutPartial: false, toFile: path, overwrites: overwrites)
-    }
-
-    func exportRejects(
-        _ selection: RejectSelection,
-        as format: RejectExport.Format,
-        leavingOutPartial: Bool,
-        toFile path: String,
-        overwrites: Bool,
-        mode: mode_t = 0o666
-    ) throws -> RejectExport {
-        let file = try ExportFile(path: path, overwrites: overwrites, mode: mode)
-        let (export, damage) = try exportRejects(
-            selection,
-            as: format,
-            leavingOutPartial: leavingOutPartial,
-            file.write
-        )
-        if let damage, leavingOutPartial { throw damage }
+        let file = try ExportFile(path: path, overwrites: overwrites)
+        let (export, damage) = try exportRejects(selection, as: format, leavingOutPartial: false, file.write)
         try file.finish()
         if let damage { throw damage }
         return export
     }
+
+    /// Writes the rejects that are whole to a new file that nobody else may read.
+    ///
+    /// - Parameters:
+    ///   - selection: which ones.
+    ///   - path: the file; its folder must be there.
+    ///   - record: notes the device and inode of the file before anything is written to it.
+    func exportRejects(
+        _ selection: RejectSelection,
+        toPrivateFile path: String,
+        _ record: (FileNumber) throws -> Void
+    ) throws -> RejectExport {
+        let file = try ExportFile(newFile: path)
+        try record(try file.number)
+        let (export, damage) = try exportRejects(selection, as: .repairLines, leavingOutPartial: true, file.write)
+        if let damage { throw damage }
+        try file.finish()
+        return export
+    }
 }
 
-/// A file that gets its name once it is whole.
+/// A file that is whole once it has its name, or is known to nobody before.
 private final class ExportFile {
     private let path: String
+    private let overwrites: Bool
     private let temporaryPath: String
-    private var descriptor: Int32 = -1
+    private var descriptor: Int32
 
+    /// Makes the file under a name of its own; `finish` renames it.
+    ///
     /// - Throws: `ImportError` with `.cannotCreate`.
-    init(path: String, overwrites: Bool, mode: mode_t) throws {
+    init(path: String, overwrites: Bool) throws {
         self.path = path
-        temporaryPath = "\(path).partial-\(getpid())"
+        self.overwrites = overwrites
         var status = stat()
         if lstat(path, &status) == 0 {
             guard status.st_mode & S_IFMT == S_IFREG else {
@@ -125,16 +130,27 @@ private final class ExportFile {
                     advice: "Give the path of a file; - is standard output."
                 )
             }
-            guard overwrites else {
-                throw ImportError(
-                    .cannotCreate,
-                    "\(path): is there already, and may have been edited",
-                    advice: "Give another path, or --force to write over it."
-                )
-            }
+            guard overwrites else { throw Self.isThere(path) }
         }
-        unlink(temporaryPath)
-        descriptor = open(temporaryPath, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
+        var name = "\(path).partial-\(getpid())"
+        descriptor = Self.make(name, mode: 0o666)
+        // A file of this name is another's.
+        for number in 2..<100 where descriptor < 0 && errno == EEXIST {
+            name = "\(path).partial-\(getpid())-\(number)"
+            descriptor = Self.make(name, mode: 0o666)
+        }
+        temporaryPath = name
+        guard descriptor >= 0 else { throw failure(.cannotCreate, "create") }
+    }
+
+    /// Makes the file under its name, for this user alone.
+    ///
+    /// - Throws: `ImportError` with `.cannotCreate`, also when it is there.
+    init(newFile path: String) throws {
+        self.path = path
+        temporaryPath = path
+        overwrites = false
+        descriptor = Self.make(path, mode: 0o600)
         guard descriptor >= 0 else { throw failure(.cannotCreate, "create") }
     }
 
@@ -144,8 +160,29 @@ private final class ExportFile {
         unlink(temporaryPath)
     }
 
+    private static func make(_ path: String, mode: mode_t) -> Int32 {
+        open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
+    }
+
+    private static func isThere(_ path: String) -> ImportError {
+        ImportError(
+            .cannotCreate,
+            "\(path): is there already, and may have been edited",
+            advice: "Give another path, or --force to write over it."
+        )
+    }
+
     private func failure(_ code: ImportError.Code, _ action: String) -> ImportError {
         ImportError(code, "cannot \(action) \(path): \(String(cString: strerror(errno)))")
+    }
+
+    /// Its device and inode.
+    var number: FileNumber {
+        get throws {
+            var status = stat()
+            guard fstat(descriptor, &status) == 0 else { throw failure(.io, "look at") }
+            return FileNumber(status)
+        }
     }
 
     func write(_ bytes: [UInt8]) throws {
@@ -163,8 +200,20 @@ private final class ExportFile {
     /// Puts the file in its place, once its bytes are on the disk.
     func finish() throws {
         guard fsync(descriptor) == 0 else { throw failure(.io, "write") }
-        guard rename(temporaryPath, path) == 0 else { throw failure(.cannotCreate, "create") }
+        if temporaryPath != path { try rename() }
         close(descriptor)
         descriptor = -1
+    }
+
+    private func rename() throws {
+        if !overwrites {
+            if link(temporaryPath, path) == 0 {
+                unlink(temporaryPath)
+                return
+            }
+            var status = stat()
+            if errno == EEXIST || lstat(path, &status) == 0 { throw Self.isThere(path) }
+        }
+        guard Foundation.rename(temporaryPath, path) == 0 else { throw failure(.cannotCreate, "create") }
     }
 }

@@ -14,9 +14,20 @@ import Synchronization
 final class ChunkDirectory: Sendable {
     /// As given, for messages.
     let path: String
-    private let descriptor: Int32
-    /// Files of chunks that are done with, by the names that they have now; nil when no more are kept.
-    private let spares = Mutex<[String]?>([])
+    /// Whether this object has made the directory.
+    let isMade: Bool
+    /// Its device and inode.
+    let number: FileNumber
+    let descriptor: Int32
+    /// Files of chunks that are done with; nil when no more are kept.
+    private let spares = Mutex<[Spare]?>([])
+
+    /// A file to be written over.
+    private struct Spare {
+        /// The name that it has now.
+        let name: String
+        let number: FileNumber
+    }
 
     /// Opens the directory.
     ///
@@ -29,16 +40,23 @@ final class ChunkDirectory: Sendable {
         // A slash at the end would let the system follow a symbolic link.
         while name.count > 1, name.hasSuffix("/") { name.removeLast() }
         self.path = name
-        if creates, mkdir(name, 0o700) != 0, errno != EEXIST {
-            throw ImportError.system(errno, "make the chunk directory", name)
-        }
+        isMade = creates && mkdir(name, 0o700) == 0
+        if creates, !isMade, errno != EEXIST { throw ImportError.system(errno, "make the chunk directory", name) }
         descriptor = open(name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         guard descriptor >= 0 else {
             // With O_DIRECTORY, a symbolic link is answered with ENOTDIR.
+            let failure = errno
             var status = stat()
             let isLink = lstat(name, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
-            throw ImportError.system(isLink ? ELOOP : errno, "use the chunk directory", name)
+            throw ImportError.system(isLink ? ELOOP : failure, "use the chunk directory", name)
         }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else {
+            let failure = errno
+            close(descriptor)
+            throw ImportError.system(failure, "use the chunk directory", name)
+        }
+        number = FileNumber(status)
     }
 
     deinit {
@@ -52,7 +70,7 @@ final class ChunkDirectory: Sendable {
     }
 
     /// The name under which what is to become the file `name` is written.
-    private static func temporaryName(_ name: String) -> String { name + ".partial" }
+    static func temporaryName(_ name: String) -> String { name + ".partial" }
 
     /// Writes a whole file under a temporary name and renames it, so that a file with this name is whole.
     ///
@@ -60,33 +78,85 @@ final class ChunkDirectory: Sendable {
     ///   - bytes: all of the file.
     ///   - name: its name in this directory.
     ///   - synced: whether file and name must be on the disk when this returns.
-    /// - Throws: `ImportError` when it cannot be written; nothing with this name is changed then.
+    /// - Throws: `ImportError` when it cannot be written, `.cannotCreate` when another file has the name or the temporary
+    ///   one; nothing with these names is changed then.
     func write(_ bytes: UnsafeRawBufferPointer, to name: String, synced: Bool) throws {
-        let temporary = Self.temporaryName(name)
-        unlinkat(descriptor, temporary, 0)
-        let isSpare = takeSpare(as: temporary)
-        let file = try openFile(temporary, O_WRONLY | (isSpare ? 0 : O_CREAT | O_EXCL), "create")
+        let temporary: String
+        let file: ChunkFile
+        let spare = takeSpare()
+        if let spare {
+            (temporary, file) = spare
+        } else {
+            temporary = Self.temporaryName(name)
+            file = try openFile(temporary, O_WRONLY | O_CREAT | O_EXCL, "create")
+        }
         do {
             try file.write(bytes)
-            if isSpare { try file.truncate(to: Int64(bytes.count)) }
+            if spare != nil { try file.truncate(to: Int64(bytes.count)) }
             if synced { try file.sync() }
+            try rename(temporary, to: name)
         } catch {
             unlinkat(descriptor, temporary, 0)
             throw error
         }
-        guard renameat(descriptor, temporary, descriptor, name) == 0 else {
-            throw ImportError.system(errno, "rename", "\(path)/\(temporary)")
-        }
         if synced { try sync() }
+    }
+
+    /// Writes the manifest; file and name are on the disk when this returns.
+    ///
+    /// - Parameters:
+    ///   - bytes: all of it.
+    ///   - replaces: whether a manifest that is there is written over; it is not otherwise.
+    func writeManifest(_ bytes: UnsafeRawBufferPointer, replaces: Bool) throws {
+        let name = ChunkManifest.fileName
+        guard replaces else { return try write(bytes, to: name, synced: true) }
+        let temporary = Self.temporaryName(name)
+        let file = try openFile(temporary, O_WRONLY | O_CREAT | O_EXCL, "create")
+        do {
+            try file.write(bytes)
+            try file.sync()
+            guard renameat(descriptor, temporary, descriptor, name) == 0 else {
+                throw ImportError.system(errno, "rename", "\(path)/\(temporary)")
+            }
+        } catch {
+            unlinkat(descriptor, temporary, 0)
+            throw error
+        }
+        try sync()
+    }
+
+    /// Gives a file another name, unless a file has it already.
+    private func rename(_ name: String, to new: String) throws {
+        if linkat(descriptor, name, descriptor, new, 0) == 0 {
+            guard unlinkat(descriptor, name, 0) == 0 else {
+                throw ImportError.system(errno, "remove", "\(path)/\(name)")
+            }
+            return
+        }
+        guard [EPERM, EOPNOTSUPP, ENOTSUP, ENOSYS].contains(errno) else {
+            throw ImportError.system(errno, "create", "\(path)/\(new)")
+        }
+        // A disk without hard links.
+        var status = stat()
+        guard fstatat(descriptor, new, &status, AT_SYMLINK_NOFOLLOW) != 0 else {
+            throw ImportError.system(EEXIST, "create", "\(path)/\(new)")
+        }
+        guard errno == ENOENT, renameat(descriptor, name, descriptor, new) == 0 else {
+            throw ImportError.system(errno, "create", "\(path)/\(new)")
+        }
     }
 
     /// Reads a whole chunk file.
     ///
     /// - Returns: whether it is there with the size of its entry; its checksum is not looked at.
     func read(_ entry: ChunkEntry, into bytes: inout [UInt8]) throws -> Bool {
-        guard let file = try openIfThere(Self.fileName(entry.number)), try file.size() == entry.bytes else {
-            return entry.records == 0
+        if entry.records == 0 {
+            bytes = []
+            return true
         }
+        guard entry.bytes <= ChunkEntry.mostFileBytes, let file = try openIfThere(Self.fileName(entry.number)),
+            try file.size() == entry.bytes
+        else { return false }
         let size = Int(entry.bytes)
         if bytes.capacity < size {
             // What was read before must not be there beside it; chunks differ by about a record.
@@ -132,22 +202,28 @@ final class ChunkDirectory: Sendable {
 
     /// - Returns: whether the file is kept to be written over, or is not there.
     private func makeSpare(_ name: String) throws -> Bool {
-        let spare = Self.temporaryName(name)
+        let temporary = Self.temporaryName(name)
         return try spares.withLock { spares in
             guard let count = spares?.count, count < Self.mostSpares else { return false }
-            if renameat(descriptor, name, descriptor, spare) == 0 {
-                spares?.append(spare)
-            } else if errno != ENOENT {
-                throw ImportError.system(errno, "rename", "\(path)/\(name)")
+            var status = stat()
+            guard fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
+                if errno == ENOENT { return true }
+                throw ImportError.system(errno, "look at", "\(path)/\(name)")
             }
+            try rename(name, to: temporary)
+            spares?.append(Spare(name: temporary, number: FileNumber(status)))
             return true
         }
     }
 
-    /// - Returns: whether there was a file to be written over, which has this name now.
-    private func takeSpare(as name: String) -> Bool {
-        guard let spare = spares.withLock({ $0?.popLast() }) else { return false }
-        return renameat(descriptor, spare, descriptor, name) == 0
+    /// - Returns: a file to be written over, and its name; nil if there is none, or if its name is another file's by now.
+    private func takeSpare() -> (name: String, file: ChunkFile)? {
+        guard let spare = spares.withLock({ $0?.popLast() }),
+            let file = try? openFile(spare.name, O_WRONLY, "open"), let status = try? file.status(),
+            // What somebody has kept under another name is not written over.
+            FileNumber(status) == spare.number, status.st_nlink == 1
+        else { return nil }
+        return (spare.name, file)
     }
 
     /// Says that no more chunks are written: the files that were kept for them go, and no more are kept.
@@ -158,12 +234,7 @@ final class ChunkDirectory: Sendable {
             defer { spares = nil }
             return spares ?? []
         }
-        for name in names { unlinkat(descriptor, name, 0) }
-    }
-
-    /// Removes what an import that was killed has left half written, or to be written over.
-    func removePartialChunks() throws {
-        for name in try names() where Self.isChunk(name) && name.hasSuffix(Self.temporaryName("")) { try remove(name) }
+        for spare in names { unlinkat(descriptor, spare.name, 0) }
     }
 
     /// Removes a file; it is no error if it is not there.
@@ -171,44 +242,6 @@ final class ChunkDirectory: Sendable {
         guard unlinkat(descriptor, name, 0) == 0 || errno == ENOENT else {
             throw ImportError.system(errno, "remove", "\(path)/\(name)")
         }
-    }
-
-    /// Removes the chunks and the manifest, and the directory if nothing else is in it.
-    func removeAll() throws {
-        try removeFiles()
-        rmdir(path)
-    }
-
-    /// Removes the chunks and the manifest; other files stay.
-    func removeFiles() throws {
-        let manifest = ChunkManifest.fileName
-        for name in try names() where Self.isChunk(name) || name == manifest || name == Self.temporaryName(manifest) {
-            try remove(name)
-        }
-    }
-
-    /// Whether a chunk has this name, or what is to become one.
-    private static func isChunk(_ name: String) -> Bool {
-        name.hasPrefix("chunk-") && (name.hasSuffix(".ndjson") || name.hasSuffix(temporaryName(".ndjson")))
-    }
-
-    /// The names of all files.
-    private func names() throws -> [String] {
-        let copy = dup(descriptor)
-        guard copy >= 0, let stream = fdopendir(copy) else {
-            throw ImportError.system(errno, "list the chunk directory", path)
-        }
-        defer { closedir(stream) }
-        rewinddir(stream)
-        var names: [String] = []
-        while let entry = readdir(stream) {
-            names.append(
-                withUnsafePointer(to: &entry.pointee.d_name) {
-                    $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-                }
-            )
-        }
-        return names
     }
 
     /// Opens a file of this directory, with mode 0600 if it is made.
@@ -220,17 +253,30 @@ final class ChunkDirectory: Sendable {
     /// - Returns: the file.
     /// - Throws: `ImportError` when it cannot be opened.
     func openFile(_ name: String, _ flags: Int32, _ action: String) throws -> ChunkFile {
-        let file = openat(descriptor, name, flags | O_NOFOLLOW | O_CLOEXEC, mode_t(0o600))
+        // A pipe or a device would let it wait for ever.
+        let file = openat(descriptor, name, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, mode_t(0o600))
         guard file >= 0 else { throw ImportError.system(errno, action, "\(path)/\(name)") }
-        return ChunkFile(descriptor: file, path: "\(path)/\(name)")
+        return try regular(file, name)
     }
 
     /// Opens a file to read it; nil if there is none with this name.
     func openIfThere(_ name: String) throws -> ChunkFile? {
-        let file = openat(descriptor, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+        let file = openat(descriptor, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         if file < 0, errno == ENOENT { return nil }
         guard file >= 0 else { throw ImportError.system(errno, "open", "\(path)/\(name)") }
-        return ChunkFile(descriptor: file, path: "\(path)/\(name)")
+        return try regular(file, name)
+    }
+
+    private func regular(_ descriptor: Int32, _ name: String) throws -> ChunkFile {
+        let file = ChunkFile(descriptor: descriptor, path: "\(path)/\(name)")
+        guard try file.status().st_mode & S_IFMT == S_IFREG else {
+            throw ImportError(
+                .badInput,
+                "\(path)/\(name): is not a regular file",
+                advice: "Chunks and manifests are plain files. Restore it, or give another directory."
+            )
+        }
+        return file
     }
 
     /// How many bytes its disk has room for, as far as this user may use it (`fstatvfs(3)`).

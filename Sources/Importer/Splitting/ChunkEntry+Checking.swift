@@ -7,8 +7,10 @@ extension ChunkEntry {
     func isSound(after before: ChunkEntry?, in header: ChunkManifest.Header) -> Bool {
         guard header.shapes.indices.contains(source) else { return false }
         let paths = Int64(header.shapes[source].paths.count)
-        guard number > 0, records >= 0, 1...Self.mostRecords ~= firstOrdinal, records <= Self.mostRecords,
-            bytes >= Int64(records), 0...Self.mostBytes ~= endByte, 0...endByte ~= firstByte, end.byteOffset >= 0,
+        guard 1...ChunkNumbers.most ~= number, records >= 0, 1...Self.mostRecords ~= firstOrdinal,
+            records <= Self.mostRecords,
+            bytes >= Int64(records), bytes <= Self.mostFileBytes, 0...Self.mostBytes ~= endByte,
+            0...endByte ~= firstByte, end.byteOffset == endByte,
             self.paths.allSatisfy({ 0..<paths ~= $0.value }), Self.count(self.paths) == records,
             Self.count(gaps) == records, isWithinRange, outside.values.allSatisfy({ 0...(endByte - firstByte) ~= $0 }),
             (end.recordsBefore ?? []).allSatisfy({ 0...Self.mostRecords ~= $0 }),
@@ -19,6 +21,9 @@ extension ChunkEntry {
         guard number > before.number, firstOrdinal == before.firstOrdinal + Int64(before.records) else { return false }
         return before.isLast ? source == before.source + 1 : source == before.source && firstByte == before.endByte
     }
+
+    /// The largest chunk file that is read, in bytes: one of the largest chunk size and one more record of the largest size.
+    static let mostFileBytes: Int64 = 2 << 30
 
     /// More than any source has, and little enough that whatever is added to it is a number still.
     private static let mostBytes: Int64 = 1 << 62

@@ -22,11 +22,16 @@ final class ChunkFile {
         close(descriptor)
     }
 
-    /// Its size in bytes.
-    func size() throws -> Int64 {
+    /// What the system notes of it.
+    func status() throws -> stat {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw ImportError.system(errno, "look at", path) }
-        return Int64(status.st_size)
+        return status
+    }
+
+    /// Its size in bytes.
+    func size() throws -> Int64 {
+        Int64(try status().st_size)
     }
 
     /// Fills `buffer` from where the last read stopped: fewer bytes only at the file's end.

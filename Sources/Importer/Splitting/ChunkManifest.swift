@@ -6,13 +6,18 @@ import Foundation
 
 /// A chunk directory's table of contents, `manifest.ndjson`: a header line, then a line per sealed chunk (DESIGN §6).
 ///
-/// It only ever grows at its end. A last line that breaks off, because the process was killed while it wrote, is as good
-/// as not there. Made, used and dropped by one thread.
+/// It only ever grows at its end. Each line carries a checksum of itself. The names of chunk files are reserved in it
+/// before the files are made: the header reserves the first ones, and the line of the last chunk of a range the next
+/// range. Made, used and dropped by one thread.
 final class ChunkManifest {
     /// Its name in the chunk directory.
     static let fileName = "manifest.ndjson"
-    /// The version of the format that this program writes and reads.
-    static let formatVersion = 1
+    /// The version of the format that this program writes.
+    ///
+    /// It also reads the format 1, which has no checksums and reserves no names.
+    static let formatVersion = 2
+    /// The largest manifest that is read, in bytes: that of some millions of chunks.
+    private static let mostBytes: Int64 = 4 << 30
 
     /// The first line: what was cut, and how.
     struct Header: Sendable, Hashable, Codable {
@@ -42,92 +47,141 @@ final class ChunkManifest {
         let header: Header
         /// In the order of their numbers.
         let entries: [ChunkEntry]
-        /// Where the header's line and each entry's line end in the file.
-        fileprivate let ends: [Int64]
+        /// The names that are reserved for its chunks.
+        let numbers: ChunkNumbers
+        /// What follows the entries and is not as it was written; nil where nothing is.
+        let damage: Damage?
+        /// Where the header's line and each entry's line end in the file, and the names that are reserved up to there.
+        fileprivate let ends: [(offset: Int64, numbers: ChunkNumbers)]
 
         /// The beginning of it, with `count` entries.
         func prefix(_ count: Int) -> Content {
-            Content(header: header, entries: Array(entries.prefix(count)), ends: Array(ends.prefix(count + 1)))
+            let ends = Array(ends.prefix(count + 1))
+            return Content(
+                header: header,
+                entries: Array(entries.prefix(count)),
+                numbers: ends.last?.numbers ?? ChunkNumbers(),
+                damage: nil,
+                ends: ends
+            )
         }
     }
 
+    /// A line that is not as it was written.
+    struct Damage: Sendable, Hashable {
+        /// Counts from 1.
+        let line: Int
+        /// Whether it breaks off at the end of the file, as when a process is killed while it writes.
+        let isTorn: Bool
+
+        /// What it means for those who need all of the manifest at `path`.
+        func error(in path: String) -> ImportError {
+            ImportError(
+                .badInput,
+                "\(path): line \(line) \(isTorn ? "breaks off" : "is not as it was written")",
+                advice: "Restore the file, or remove the directory and cut the source again."
+            )
+        }
+    }
+
+    /// The number that the next chunk gets, from 1; its name is reserved.
+    private(set) var nextNumber: Int
+    private var numbers: ChunkNumbers
+    /// Numbers of chunks whose names files of others have.
+    private let taken: Set<Int>
     private let file: ChunkFile
     private let synced: Bool
     private let encoder = ChunkManifest.makeEncoder()
 
-    /// Begins a manifest, in place of one that may be there.
+    /// Begins a manifest.
     ///
     /// - Parameters:
     ///   - directory: where.
     ///   - header: its first line.
+    ///   - entries: chunks that are there already.
+    ///   - reserved: the names that are reserved for them.
+    ///   - firstNumber: the smallest number that the next chunk may have, from 1.
+    ///   - replaces: whether a manifest that is there is this one's own and is written over.
     ///   - synced: whether each line must be on the disk when `append` returns.
-    /// - Throws: `ImportError` when it cannot be written.
-    init(creatingIn directory: ChunkDirectory, header: Header, synced: Bool) throws {
+    /// - Throws: `ImportError` when it cannot be written; `.cannotCreate` when there is one of others.
+    init(
+        creatingIn directory: ChunkDirectory,
+        header: Header,
+        entries: [ChunkEntry] = [],
+        reserved: ChunkNumbers = ChunkNumbers(),
+        firstNumber: Int = 1,
+        replaces: Bool = false,
+        synced: Bool
+    ) throws {
         self.synced = synced
-        let line = try ChunkManifest.line(header, encoder)
-        try line.withUnsafeBytes { try directory.write($0, to: Self.fileName, synced: synced) }
+        let taken = try directory.chunkNumbers().subtracting(entries.map(\.number))
+        var numbers = reserved
+        let first = max(firstNumber, entries.last.map { $0.number + 1 } ?? 1)
+        if let next = numbers.next(from: first, besides: taken) {
+            nextNumber = next
+        } else {
+            nextNumber = numbers.reserve(from: first, besides: taken).lowerBound
+        }
+        self.taken = taken
+        self.numbers = numbers
+        var header = header
+        header.format = Self.formatVersion
+        var bytes = try ManifestLine.bytes(encoder.encode(header), reserving: numbers.ranges)
+        for entry in entries { bytes += try ManifestLine.bytes(encoder.encode(entry), reserving: []) }
+        try bytes.withUnsafeBytes { try directory.writeManifest($0, replaces: replaces) }
         file = try directory.openFile(Self.fileName, O_WRONLY | O_APPEND, "open")
     }
 
-    /// Goes on with the manifest that `content` was read from: what stands behind its last whole line is cut off.
+    /// Goes on with the manifest that `content` was read from: what follows its last whole line is cut off.
+    ///
+    /// Files of chunks that were cut off must be gone by then, as their names may not be reserved any more.
     init(resuming content: Content, in directory: ChunkDirectory, synced: Bool) throws {
         self.synced = synced
+        let taken = try directory.chunkNumbers().subtracting(content.entries.map(\.number))
+        let first = content.entries.last.map { $0.number + 1 } ?? 1
+        guard let next = content.numbers.next(from: first, besides: taken) else {
+            throw Damage(line: content.ends.count, isTorn: false).error(in: "\(directory.path)/\(Self.fileName)")
+        }
+        self.taken = taken
+        numbers = content.numbers
+        nextNumber = next
         file = try directory.openFile(Self.fileName, O_WRONLY | O_APPEND, "open")
-        try file.truncate(to: content.ends.last ?? 0)
+        try file.truncate(to: content.ends.last?.offset ?? 0)
     }
 
     /// Writes a sealed chunk's line.
     func append(_ entry: ChunkEntry) throws {
-        let line = try ChunkManifest.line(entry, encoder)
-        try line.withUnsafeBytes { try file.write($0) }
-        if synced { try file.sync() }
-    }
-
-    /// Reads a directory's manifest up to the first line that is not whole.
-    ///
-    /// - Returns: nil if there is none, or not even its header is whole.
-    /// - Throws: `ImportError` with `.badInput` if a newer version of this program wrote it.
-    static func read(in directory: ChunkDirectory) throws -> Content? {
-        guard let file = try directory.openIfThere(fileName) else { return nil }
-        var bytes = Data(count: Int(try file.size()))
-        let count = try bytes.withUnsafeMutableBytes { try file.read(into: $0) }
-        let decoder = JSONDecoder()
-        var header: Header?
-        var entries: [ChunkEntry] = []
-        var ends: [Int64] = []
-        var start = 0
-        var total: Int64 = 0
-        while start < count, let end = bytes[start..<count].firstIndex(of: UInt8(ascii: "\n")) {
-            let line = bytes[start..<end]
-            if header == nil {
-                if let version = try? decoder.decode(Version.self, from: line), version.format != formatVersion {
-                    throw ImportError(
-                        .badInput,
-                        "\(directory.path)/\(fileName) has the format \(version.format)",
-                        advice: "Use the version of importer that wrote it, or another directory with --chunks."
-                    )
-                }
-                guard let decoded = try? decoder.decode(Header.self, from: line), decoded.hash == XXH3Hasher.name
-                else { return nil }
-                header = decoded
-            } else {
-                guard let entry = try? decoder.decode(ChunkEntry.self, from: line),
-                    let header, entry.isSound(after: entries.last, in: header)
-                else { break }
-                let (sum, isTooLarge) = total.addingReportingOverflow(entry.endByte - entry.firstByte)
-                guard !isTooLarge else { break }
-                total = sum
-                entries.append(entry)
-            }
-            start = end + 1
-            ends.append(Int64(start))
+        var reserved: [ClosedRange<Int>] = []
+        if let next = numbers.next(from: entry.number + 1, besides: taken) {
+            nextNumber = next
+        } else {
+            reserved = [numbers.reserve(from: entry.number + 1, besides: taken)]
+            nextNumber = reserved[0].lowerBound
         }
-        guard let header else { return nil }
-        return Content(header: header, entries: entries, ends: ends)
+        let line = try ManifestLine.bytes(encoder.encode(entry), reserving: reserved)
+        try line.withUnsafeBytes { try file.write($0) }
+        if synced || !reserved.isEmpty { try file.sync() }
     }
 
-    private struct Version: Codable {
-        let format: Int
+    /// Reads a directory's manifest.
+    ///
+    /// - Returns: nil if there is none.
+    /// - Throws: `ImportError` with `.badInput` if a newer version of this program wrote it, or if a line is not as it was
+    ///   written.
+    static func read(in directory: ChunkDirectory) throws -> Content? {
+        guard let content = try readBeginning(in: directory) else { return nil }
+        let path = "\(directory.path)/\(fileName)"
+        if let damage = content.damage { throw damage.error(in: path) }
+        return content.header.map { Content(header: $0, content) }
+    }
+
+    /// Reads the manifest of a job that can cut its chunks again, up to the first line that is not as it was written.
+    ///
+    /// - Returns: nil if there is none, or its header is not as it was written.
+    /// - Throws: `ImportError` with `.badInput` if a newer version of this program wrote it.
+    static func readWhatIsSound(in directory: ChunkDirectory) throws -> Content? {
+        guard let content = try readBeginning(in: directory) else { return nil }
+        return content.header.map { Content(header: $0, content) }
     }
 
     private static func makeEncoder() -> JSONEncoder {
@@ -136,9 +190,107 @@ final class ChunkManifest {
         return encoder
     }
 
-    private static func line(_ value: some Encodable, _ encoder: JSONEncoder) throws -> Data {
-        var line = try encoder.encode(value)
-        line.append(UInt8(ascii: "\n"))
-        return line
+    // MARK: Reading
+
+    private struct Version: Codable {
+        let format: Int
+    }
+
+    /// What is read line by line.
+    fileprivate struct Beginning {
+        var header: Header?
+        var entries: [ChunkEntry] = []
+        var numbers = ChunkNumbers()
+        var damage: Damage?
+        var ends: [(offset: Int64, numbers: ChunkNumbers)] = []
+        private let decoder = JSONDecoder()
+        private var total: Int64 = 0
+
+        /// Takes the next line in; false if it is not sound.
+        mutating func take(_ line: ArraySlice<UInt8>, _ path: String) throws -> Bool {
+            let check = ManifestLine.check(line)
+            guard check != .wrong else { return false }
+            let data = Data(line)
+            guard let header else { return try takeHeader(data, check, path) }
+            guard header.format == 1 || check == .sound,
+                let record = try? decoder.decode(ManifestRecord<ChunkEntry>.self, from: data),
+                record.value.isSound(after: entries.last, in: header),
+                header.format == 1 || numbers.contains(record.value.number)
+            else { return false }
+            let entry = record.value
+            let (sum, isTooLarge) = total.addingReportingOverflow(entry.endByte - entry.firstByte)
+            guard !isTooLarge else { return false }
+            total = sum
+            entries.append(entry)
+            return reserve(record.reserved)
+        }
+
+        private mutating func takeHeader(_ line: Data, _ check: ManifestLine.Check, _ path: String) throws -> Bool {
+            if let version = try? decoder.decode(Version.self, from: line),
+                !(1...ChunkManifest.formatVersion ~= version.format)
+            {
+                throw ImportError(
+                    .badInput,
+                    "\(path) has the format \(version.format)",
+                    advice: "Use the version of importer that wrote it, or another directory with --chunks."
+                )
+            }
+            guard let record = try? decoder.decode(ManifestRecord<Header>.self, from: line),
+                record.value.hash == XXH3Hasher.name, record.value.format == 1 || check == .sound
+            else { return false }
+            header = record.value
+            return reserve(record.reserved)
+        }
+
+        /// Takes in what a line reserves.
+        private mutating func reserve(_ ranges: [ClosedRange<Int>]) -> Bool {
+            guard header?.format == 1 else { return ranges.allSatisfy { numbers.append($0) } }
+            // Programs that wrote this format used the name after the last before the chunk had its line.
+            let last = numbers.ranges.last?.upperBound ?? 0
+            let next = (entries.last?.number ?? 0) + 1
+            return numbers.append(last + 1...max(last + 1, next))
+        }
+    }
+
+    /// Reads up to the first line that is not sound; nil if there is no manifest.
+    private static func readBeginning(in directory: ChunkDirectory) throws -> Beginning? {
+        guard let file = try directory.openIfThere(fileName) else { return nil }
+        let path = "\(directory.path)/\(fileName)"
+        let size = try file.size()
+        guard size <= mostBytes else {
+            throw ImportError(
+                .badInput,
+                "\(path): has \(size) bytes, and a manifest has at most \(mostBytes)",
+                advice: "Restore the file, or remove the directory and cut the source again."
+            )
+        }
+        var beginning = Beginning()
+        var lines = ManifestLines(file)
+        while let line = try lines.next() {
+            let number = beginning.ends.count + 1
+            guard case .whole(let bytes) = line, try beginning.take(bytes, path) else {
+                if case .torn = line {
+                    beginning.damage = Damage(line: number, isTorn: true)
+                } else {
+                    beginning.damage = Damage(line: number, isTorn: false)
+                }
+                break
+            }
+            beginning.ends.append((lines.offset, beginning.numbers))
+        }
+        if beginning.header == nil, beginning.damage == nil { beginning.damage = Damage(line: 1, isTorn: true) }
+        return beginning
+    }
+}
+
+extension ChunkManifest.Content {
+    fileprivate init(header: ChunkManifest.Header, _ beginning: ChunkManifest.Beginning) {
+        self.init(
+            header: header,
+            entries: beginning.entries,
+            numbers: beginning.numbers,
+            damage: beginning.damage,
+            ends: beginning.ends
+        )
     }
 }

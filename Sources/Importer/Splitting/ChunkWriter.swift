@@ -6,7 +6,7 @@ final class ChunkWriter {
     /// The size in bytes at which a chunk is closed, from 1.
     let chunkSize: Int
     /// The number that the next chunk gets, from 1.
-    private(set) var nextNumber: Int
+    var nextNumber: Int { manifest.nextNumber }
 
     private let manifest: ChunkManifest
     private let synced: Bool
@@ -15,14 +15,12 @@ final class ChunkWriter {
     ///   - directory: where the chunks are.
     ///   - manifest: where each chunk gets its line.
     ///   - chunkSize: the size in bytes at which a chunk is closed, from 1.
-    ///   - nextNumber: the next chunk's number, from 1.
     ///   - synced: whether chunk and line must be on the disk before anybody hears of the chunk, as the source cannot
     ///     be read again.
-    init(directory: ChunkDirectory, manifest: ChunkManifest, chunkSize: Int, nextNumber: Int, synced: Bool) {
+    init(directory: ChunkDirectory, manifest: ChunkManifest, chunkSize: Int, synced: Bool) {
         self.directory = directory
         self.manifest = manifest
         self.chunkSize = max(1, chunkSize)
-        self.nextNumber = nextNumber
         self.synced = synced
     }
 
@@ -34,6 +32,5 @@ final class ChunkWriter {
             try directory.write(bytes, to: ChunkDirectory.fileName(entry.number), synced: synced)
         }
         try manifest.append(entry)
-        nextNumber += 1
     }
 }

@@ -196,7 +196,7 @@ public struct StoreInspection: Sendable {
     /// Chunks that the job's directory knows of; 0 when it is gone.
     private func sealedChunks(_ job: StoredJob) -> Int {
         guard let directory = try? ChunkDirectory(path: job.chunkDirectory, creates: false),
-            let content = try? ChunkManifest.read(in: directory),
+            let content = try? ChunkManifest.readWhatIsSound(in: directory),
             content.header.job == (job.options.takesChunks ? nil : job.token)
         else { return 0 }
         return content.entries.last?.number ?? 0

@@ -234,6 +234,16 @@ extension StoreSchema {
             digest TEXT NOT NULL,
             PRIMARY KEY (table_name, row)
         ) STRICT, WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS _import_file (
+            token TEXT NOT NULL,
+            path TEXT NOT NULL,
+            kind TEXT NOT NULL,
+            state TEXT NOT NULL,
+            is_made INTEGER NOT NULL,
+            device INTEGER,
+            inode INTEGER,
+            PRIMARY KEY (token, path)
+        ) STRICT, WITHOUT ROWID;
         CREATE TABLE IF NOT EXISTS _import_reject_key (reject INTEGER PRIMARY KEY, record_key TEXT NOT NULL) STRICT;
         CREATE TABLE IF NOT EXISTS _import_retry (
             job INTEGER NOT NULL,

@@ -422,13 +422,16 @@ struct StoredJob: Sendable {
         )
     }
 
-    /// Takes over what is known of the sources now, after they were found to be the same.
-    mutating func refresh(_ descriptions: [SourceDescription], chunkDirectory: String, _ database: Database) throws {
-        self.chunkDirectory = chunkDirectory
+    /// Notes where its chunks are.
+    func saveChunkDirectory(_ database: Database) throws {
         try database.execute(
             sql: "UPDATE _import_job SET chunk_directory = ? WHERE id = ?",
             arguments: [chunkDirectory, id]
         )
+    }
+
+    /// Takes over what is known of the sources now, after they were found to be the same.
+    mutating func refresh(_ descriptions: [SourceDescription], _ database: Database) throws {
         for (position, description) in descriptions.enumerated() where position < sources.count {
             sources[position].description = description
             try database.execute(

@@ -3,6 +3,7 @@ import Foundation
 /// Follows a manifest as it grows: what has been cut into chunks so far.
 struct ManifestTail {
     private struct Header: Decodable {
+        let format: Int
         let job: String?
     }
 
@@ -20,7 +21,10 @@ struct ManifestTail {
     private let token: String?
     private var file: FileNumber?
     private var offset: off_t = 0
+    /// Whether it is not the one that was looked for, or a line of it is not as it was written.
     private var isOther = false
+    /// Whether its lines have checksums.
+    private var isChecked = true
     private(set) var bytes: Int64 = 0
     private(set) var records: Int64 = 0
 
@@ -47,20 +51,28 @@ struct ManifestTail {
         guard count > 0 else { return }
         var rest = buffer[..<count]
         while let end = rest.firstIndex(of: UInt8(ascii: "\n")), !isOther {
-            take(Data(rest[..<end]))
+            take(rest[..<end])
             offset += off_t(end + 1 - rest.startIndex)
             rest = rest[(end + 1)...]
         }
     }
 
-    private mutating func take(_ line: Data) {
+    private mutating func take(_ line: ArraySlice<UInt8>) {
         let decoder = JSONDecoder()
+        let check = ManifestLine.check(line)
+        let data = Data(line)
         if offset == 0 {
-            isOther = (try? decoder.decode(Header.self, from: line))?.job != token
-        } else if let entry = try? decoder.decode(Entry.self, from: line) {
-            let (span, _) = entry.endByte.subtractingReportingOverflow(entry.firstByte)
-            bytes = bytes.addingReportingOverflow(span).partialValue
+            let header = try? decoder.decode(Header.self, from: data)
+            isChecked = header?.format != 1
+            isOther = header?.job != token || check != (isChecked ? .sound : .missing)
+        } else if !isChecked || check == .sound, let entry = try? decoder.decode(Entry.self, from: data),
+            entry.firstByte >= 0, entry.endByte >= entry.firstByte, entry.records >= 0
+        {
+            bytes = bytes.addingReportingOverflow(entry.endByte - entry.firstByte).partialValue
             records = records.addingReportingOverflow(entry.records).partialValue
+        } else {
+            // The import itself says what is wrong with it.
+            isOther = true
         }
     }
 }

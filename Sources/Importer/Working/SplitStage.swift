@@ -6,7 +6,7 @@ struct SplitStart {
     var position = SplitPosition.start
     /// The first record's number in the job, from 1.
     var firstOrdinal: Int64 = 1
-    /// The number of the first chunk to be made, from 1.
+    /// The smallest number that the first chunk of a new manifest may have, from 1.
     var chunkNumber = 1
     /// No chunk may end before this offset of the first source: one is committed up to there.
     var minimumEnd: Int64?
@@ -59,14 +59,12 @@ struct SplitStage {
         let stream =
             try open
             ?? opener.open(source.description, at: start.position.byteOffset, interruption: interruption)
-        var number = start.chunkNumber
         var ordinal = start.firstOrdinal
         var names = Set(start.outsideNames)
         let writer = ChunkWriter(
             directory: directory,
             manifest: manifest,
             chunkSize: chunkSize,
-            nextNumber: number,
             synced: !source.description.isRepeatable
         )
         let splitter = try SourceSplitter(
@@ -84,7 +82,6 @@ struct SplitStage {
         ) { [progress, interruption, directory, limits] entry in
             try interruption.check()
             names.formUnion(entry.outside.keys)
-            number = entry.number + 1
             ordinal = entry.firstOrdinal + Int64(entry.records)
             progress.update {
                 $0.splitBytes += entry.endByte - entry.firstByte
@@ -95,7 +92,6 @@ struct SplitStage {
             )
         }
         defer {
-            start.chunkNumber = number
             start.firstOrdinal = ordinal
             start.outsideNames = Array(names)
         }

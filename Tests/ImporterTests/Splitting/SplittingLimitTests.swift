@@ -142,7 +142,6 @@ struct SplittingLimitTests {
                 directory: directory,
                 manifest: try ChunkManifest(creatingIn: directory, header: header, synced: true),
                 chunkSize: 1,
-                nextNumber: 1,
                 synced: true
             )
             return try SourceSplitter(

@@ -25,14 +25,13 @@ struct SplittingManifestTests {
         _ directory: ChunkDirectory,
         _ manifest: ChunkManifest,
         from start: SplitPosition = .start,
-        number: Int = 1,
+        firstOrdinal: Int64 = 1,
         stop: Int = 9
     ) throws -> SplitEnd {
         let writer = ChunkWriter(
             directory: directory,
             manifest: manifest,
             chunkSize: 1,
-            nextNumber: number,
             synced: false
         )
         var sealed = 0
@@ -45,7 +44,7 @@ struct SplittingManifestTests {
             limits: SplitLimits(),
             writer: writer,
             start: start,
-            firstOrdinal: Int64(number)
+            firstOrdinal: firstOrdinal
         ) { _ in
             sealed += 1
             if sealed == stop { throw ImportError(.interrupted, "interrupted") }
@@ -66,13 +65,16 @@ struct SplittingManifestTests {
             _ = try cut(directory, ChunkManifest(creatingIn: directory, header: header, synced: false), stop: 2)
         }
         let whole = try Data(contentsOf: URL(fileURLWithPath: temporary.path + "/manifest.ndjson"))
-        for torn in ["", "{\"num", "{}", "{\"number\":3}\n{"] {
+        for torn in ["", "{\"num", "{}", "{\"number\":3}\n{", "\0\0\0\0"] {
             try (whole + Data(torn.utf8)).write(to: URL(fileURLWithPath: temporary.path + "/manifest.ndjson"))
-            let content = try #require(try ChunkManifest.read(in: directory))
+            let content = try #require(try ChunkManifest.readWhatIsSound(in: directory))
             #expect(content.header == header)
             #expect(content.entries.map(\.number) == [1, 2])
+            #expect(content.damage?.line == (torn.isEmpty ? nil : 4))
+            #expect(content.damage?.isTorn == (torn.isEmpty ? nil : torn == "{\"num" || torn == "{}"))
+            try directory.remove("chunk-000003.ndjson")
             let manifest = try ChunkManifest(resuming: content, in: directory, synced: false)
-            #expect(try cut(directory, manifest, from: content.entries[1].end, number: 3) == .finished)
+            #expect(try cut(directory, manifest, from: content.entries[1].end, firstOrdinal: 3) == .finished)
             let all = try #require(try ChunkManifest.read(in: directory)).entries
             #expect(all.map(\.number) == [1, 2, 3])
             #expect(all.last?.isLast == true)
@@ -85,9 +87,11 @@ struct SplittingManifestTests {
         #expect(try ChunkManifest.read(in: directory) == nil)
         for text in ["", "{\"format\":1", "nonsense\n"] {
             try Data(text.utf8).write(to: URL(fileURLWithPath: temporary.path + "/manifest.ndjson"))
-            #expect(try ChunkManifest.read(in: directory) == nil)
+            let error = #expect(throws: ImportError.self) { try ChunkManifest.read(in: directory) }
+            #expect(error?.message.contains("line 1 ") == true)
+            #expect(try ChunkManifest.readWhatIsSound(in: directory) == nil)
         }
-        try Data("{\"format\":2}\n".utf8).write(to: URL(fileURLWithPath: temporary.path + "/manifest.ndjson"))
+        try Data("{\"format\":3}\n".utf8).write(to: URL(fileURLWithPath: temporary.path + "/manifest.ndjson"))
         #expect(throws: ImportError.self) { _ = try ChunkManifest.read(in: directory) }
     }
 
@@ -108,7 +112,8 @@ struct SplittingManifestTests {
         try directory.remove(chunk: 1)
         #expect(try !directory.isIntact(entry))
         #expect(try !directory.read(entry, into: &bytes))
-        try directory.removeAll()
+        try directory.removeFiles(of: #require(try ChunkManifest.read(in: directory)))
+        directory.removeIfEmpty()
         #expect(!FileManager.default.fileExists(atPath: temporary.path))
     }
 
@@ -133,9 +138,18 @@ struct SplittingManifestTests {
             symlink(outside, temporary.path + "/" + name)
         }
         #expect(throws: ImportError.self) { _ = try ChunkManifest.read(in: directory) }
-        _ = try cut(directory, ChunkManifest(creatingIn: directory, header: header, synced: false))
+        for replaces in [false, true] {
+            #expect(throws: ImportError.self) {
+                _ = try ChunkManifest(creatingIn: directory, header: header, replaces: replaces, synced: false)
+            }
+        }
+        #expect(throws: ImportError.self) {
+            try Array("one\n".utf8).withUnsafeBytes {
+                try directory.write($0, to: ChunkDirectory.fileName(1), synced: false)
+            }
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: temporary.path).count == 4)
         #expect(try String(contentsOfFile: outside, encoding: .utf8) == "safe")
-        #expect(try ChunkManifest.read(in: directory)?.entries.count == 3)
     }
 
     @Test func saysWhyADirectoryCannotBeUsed() throws {

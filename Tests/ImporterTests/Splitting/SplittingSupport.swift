@@ -65,7 +65,6 @@ struct SplitCase {
             directory: directory,
             manifest: manifest,
             chunkSize: chunkSize,
-            nextNumber: 1,
             synced: false
         )
         var entries: [ChunkEntry] = []

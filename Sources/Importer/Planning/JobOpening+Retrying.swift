@@ -103,14 +103,16 @@ extension JobOpening {
         let done = same.filter { $0.options.model == model }
         let untried = try database.read { try Self.untried(request.selection, after: done.map(\.id), $0) }
         guard untried else { return .nothing(done.last ?? jobs[jobs.count - 1]) }
+        let records = try StoreConnection.writer(store, durability: run.durability)
+        defer { try? records.close() }
+        // What a killed retry has left has the name that this one's file is to get.
+        try RecordedFile.removeLeft(records, store: store)
         var file = RecordedFile(
             token: UUID().uuidString.lowercased(),
             path: Self.absolute(Self.exportPath(of: store)),
             kind: .repair,
             isMade: true
         )
-        let records = try StoreConnection.writer(store, durability: run.durability)
-        defer { try? records.close() }
         try RecordedFile.record(records) { [store] in
             try StoreSchema.prepareBookkeeping($0, store: store)
             try file.save($0)

@@ -413,14 +413,16 @@ final class ImportSession {
     /// Hands the workers the chunks that are there and those that the split makes.
     private func feed(_ queue: ChunkQueue, _ point: ResumePoint) throws -> ImportError? {
         defer { directory.endWriting() }
+        // What is left half written goes before anybody else touches a chunk.
+        let stage = point.split.source < job.sources.count ? try splitStage(point) : nil
         for (index, entry) in point.chunks.enumerated() {
             try queue.put(sealed(entry), committed: index == 0 ? point.committed : .none)
         }
-        guard point.split.source < job.sources.count else { return nil }
+        guard let stage else { return nil }
         defer { open = [:] }
         var isFirst = point.chunks.isEmpty
         let keepsAll = job.model == nil
-        return try splitStage(point).run(from: point.split, open: open) { [directory] chunk in
+        return try stage.run(from: point.split, open: open) { [directory] chunk in
             if keepsAll { try directory.checkRoom(forChunkOf: chunk.entry.bytes) }
             try queue.put(chunk, committed: isFirst ? point.committed : .none)
             isFirst = false

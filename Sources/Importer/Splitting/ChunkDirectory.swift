@@ -210,6 +210,9 @@ final class ChunkDirectory: Sendable {
                 if errno == ENOENT { return true }
                 throw ImportError.system(errno, "look at", "\(path)/\(name)")
             }
+            var other = stat()
+            // A kill may have left both names.
+            guard fstatat(descriptor, temporary, &other, AT_SYMLINK_NOFOLLOW) != 0 else { return false }
             try rename(name, to: temporary)
             spares?.append(Spare(name: temporary, number: FileNumber(status)))
             return true

@@ -72,19 +72,26 @@ final class ImportSession {
             if let replacedChunks { left.append(replacedChunks) }
             if !planned.options.takesChunks { try place.check(besides: left) }
             let changed: [MergeNotification]
-            (job, changed) = try RecordedFile.record(database) { [store, transformers, replacedChunks] database in
+            let messages: [String]
+            (job, changed, messages) = try RecordedFile.record(database) { [store, transformers, replacedChunks] database in
                 var job = planned
+                var messages: [String] = []
                 try StoreSchema.prepareBookkeeping(database, store: store)
                 if keepsWAL { try WALMode.keep(database) }
                 try replacedChunks?.save(database)
                 var changed = try replaced?.remove(database).map { [$0] } ?? []
                 try job.insert(database)
-                if let model = job.model { changed += try job.adopt(model, transformers, database, store: store) }
+                if let model = job.model {
+                    let adopted = try job.adopt(model, transformers, database, store: store)
+                    changed += adopted.merges
+                    messages = adopted.messages
+                }
                 try StoreIndexes(wanted: run.indexes).save(for: job, database)
                 try retry?.insert(job, database)
                 if !job.options.takesChunks { try RecordedFile(chunksOf: job, isMade: place.isNew).save(database) }
-                return (job, changed)
+                return (job, changed, messages)
             }
+            progress.update { $0.messages += messages }
             for merge in changed { merges.enqueue(merge) }
             do {
                 try RecordedFile.removeLeft(database, store: store)
@@ -99,9 +106,10 @@ final class ImportSession {
             // The store may be of an older format.
             try database.write { [store] database in try StoreSchema.prepareBookkeeping(database, store: store) }
             directory = try Self.openDirectory(of: &job, run, database, store: store)
-            let indexes = try database.write { [job] database in
+            let indexes = try database.write { [store, job] database in
                 let indexes = try StoreIndexes(of: job, database)
                 try RecordedFile(repairFileOf: job)?.saveUnlessKnown(database)
+                try job.prepareAgain(database, store: store)
                 try StoreIndexes(wanted: run.indexes).save(for: job, database)
                 try job.saveOptions(database)
                 try TableWitness.forget(job.tables, database)
@@ -176,7 +184,9 @@ final class ImportSession {
         let failure = error as? ImportError
         let isInterruption = failure.map { [.interrupted, .terminated, .hangup].contains($0.code) } ?? false
         // What failed may be the store itself: then a later run still finds `running` without a lock, which says as much.
-        try? setState(isInterruption ? .interrupted : .failed, message: failure?.message ?? "\(error)")
+        try? setState(isInterruption ? .interrupted : .failed, message: failure?.message ?? "\(error)") { [job] in
+            try job.removeUnusedAdditions($0)
+        }
     }
 
     private func finish() throws {
@@ -191,6 +201,7 @@ final class ImportSession {
             throw error
         }
         let last = try setState(.finished, message: Self.message(of: unfound)) { [job, options] database in
+            try job.removeUnusedAdditions(database)
             try TableWitness.record(job.tables, database)
             if options.keepsChunks { try RecordedFile.keepChunks(of: job, database) }
             return try MergeLog.append([], of: job.id, isFinished: true, database)
@@ -210,7 +221,12 @@ final class ImportSession {
         let sources = SourceRecords(of: job, opener: opener, interruption: interruption)
         let merge = try StoreConnection.writeIndexes(database, durability: options.durability) { database in
             let changes = try DeferredIdentifier.settle(job, database, sources: sources) { try interruption.check() }
-            if let model = job.model { try indexes.build(for: model, database) }
+            if let model = job.model {
+                // What took nothing leaves no index behind.
+                let taken = try job.takenTables(database)
+                let entities = model.entities.filter { taken.contains($0.table) }
+                try indexes.build(for: ModelDescription(entities: entities), database)
+            }
             try interruption.check()
             return changes.allSatisfy(\.isEmpty) ? nil : try MergeLog.append(changes, of: job.id, database)
         }
@@ -284,7 +300,7 @@ final class ImportSession {
         )
         let inferred: (model: ModelDescription, notices: [String])
         do {
-            inferred = try stage.model()
+            inferred = try stage.model(continuing: storedEntities())
         } catch {
             // What is missing may stand behind the fault.
             if let fault { throw fault }
@@ -297,14 +313,15 @@ final class ImportSession {
         }
         do {
             if fault == nil { try checkIndexes(inferred.model) }
-            let changed: [MergeNotification]
-            (job, changed) = try database.write { [job, store, transformers] database in
+            let adopted: (merges: [MergeNotification], messages: [String])
+            (job, adopted) = try database.write { [job, store, transformers] database in
                 var job = job
                 let isFinal = fault == nil
-                let changed = try job.adopt(inferred.model, transformers, isFinal: isFinal, database, store: store)
-                return (job, changed)
+                let adopted = try job.adopt(inferred.model, transformers, isFinal: isFinal, database, store: store)
+                return (job, adopted)
             }
-            for merge in changed { merges.enqueue(merge) }
+            progress.update { $0.messages += adopted.messages }
+            for merge in adopted.merges { merges.enqueue(merge) }
         } catch let error as UnfitIndex {
             throw try refuse(error.error)
         } catch let error as ImportError where fault == nil && [.badInput, .usage].contains(error.code) {
@@ -354,6 +371,17 @@ final class ImportSession {
         let error: ImportError
     }
 
+    /// What the store has of the job's entities.
+    private func storedEntities() throws -> [String: ContinuedEntity] {
+        try database.read { [job] database in
+            var stored: [String: ContinuedEntity] = [:]
+            for name in Set(job.sources.flatMap(\.entities)) {
+                stored[name] = try StoredEntities.continued(name, database)
+            }
+            return stored
+        }
+    }
+
     /// Takes the job out of the store again, as it cannot be done as it is asked for: the next one may ask otherwise.
     private func abandon() {
         do {
@@ -378,7 +406,10 @@ final class ImportSession {
         try showWhereItStands(point)
         if deferredFault == nil { try advanceStandardInput(to: point) }
         let queue = ChunkQueue(capacity: options.workers + 2)
-        let state = try database.read { [job, started] in try JobProgress($0, job: job.id, started: started) }
+        let (state, unread) = try database.read { [job, started] database in
+            let unread = try model.entities.map { try job.unread(besides: $0, database) }
+            return (try JobProgress(database, job: job.id, started: started), unread)
+        }
         let checkpointer = try Checkpointer(store: store, file: file, durability: options.durability)
         defer { try? checkpointer.close() }
         let stage = ImportStage(
@@ -386,6 +417,7 @@ final class ImportSession {
             file: file,
             job: job,
             model: model,
+            unread: unread,
             transformers: transformers,
             run: options,
             queue: queue,

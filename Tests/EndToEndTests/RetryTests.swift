@@ -50,6 +50,38 @@ struct RetryTests {
         #expect(!FileManager.default.fileExists(atPath: job.store + ".retry-2.ndjson"))
     }
 
+    /// A table that never had a row is made again as the better model says, its primary key too.
+    @Test func aModelMendsTheTypesOfATableThatIsStillEmpty() throws {
+        let directory = try TemporaryDirectory()
+        func model(_ type: String, _ identifier: String) throws -> String {
+            try directory.write(
+                """
+                {"entities": {"r": {"records": "$", "identifier": ["\(identifier)"], "attributes": {
+                  "id": {"type": "\(type)"}, "n": {"type": "integer64"}}}}}
+                """,
+                to: "\(type)-\(identifier).json"
+            )
+        }
+        let source = try directory.write("{\"id\":\"x\",\"n\":1}\n{\"id\":\"y\",\"n\":2}\n", to: "r.ndjson")
+        let store = directory.path("r.sqlite")
+        _ = try runImporter(source, "--into", store, "--model", try model("integer64", "id"))
+        #expect(try StoreContent.query(store, "SELECT count(*) FROM r") == "0")
+        // What the better model cannot take either leaves the table as empty as it was.
+        _ = try runImporter("retry", store, "--model", try model("date", "n"))
+        let retry = try runImporter("retry", store, "--model", try model("string", "id"))
+        #expect(retry.ending == .exit(0), "\(retry.errorText)")
+        #expect(try StoreContent.query(store, "SELECT id, n, typeof(id) FROM r") == "x|1|text\ny|2|text")
+        let columns = try StoreContent.query(store, "SELECT name, type, pk FROM pragma_table_info('r')")
+        #expect(columns == "id|TEXT|0\nn|INTEGER|0")
+        #expect(try runImporter("verify", store).ending == .exit(0))
+        // Once there are rows the types stay.
+        let late = try directory.write("{\"id\":\"z\"}\n", to: "late.ndjson")
+        _ = try runImporter(late, "--into", store, "--entity", "r", "--model", try model("string", "id"))
+        let refused = try runImporter("retry", store, "--model", try model("integer64", "id"))
+        #expect(refused.ending == .exit(65))
+        #expect(refused.errorText.contains("r.id is integer now and string in the store"), "\(refused.errorText)")
+    }
+
     @Test func makesAnIdentifierOfWhereTheRejectStood() throws {
         let directory = try TemporaryDirectory()
         let model = try directory.write(

@@ -18,7 +18,7 @@ struct JobArguments: ParsableArguments {
         help: ArgumentHelp(
             "What a record does whose identifier is there already.",
             discussion: """
-                merge sets what the record mentions and leaves the rest; replace sets the whole object; ignore keeps \
+                merge sets what the record mentions and leaves the rest; replace sets every attribute of it; ignore keeps \
                 the object and leaves the record out; error makes the record a reject.
                 """,
             valueName: "policy"

@@ -3,19 +3,20 @@ import Foundation
 import ImportModel
 import Importer
 
-/// Checks model files and prints their schema.
+/// Checks model files, prints their schema, and prints the model that a store holds.
 ///
-/// `importer model check FILE`, `importer model schema`
+/// `importer model check FILE`, `importer model schema`, `importer model print STORE`
 struct ModelSubcommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "model",
-        abstract: "Check a model file, or print the schema of model files.",
+        abstract: "Check a model file, print a store's model, or the schema of model files.",
         discussion: """
             EXAMPLES
               importer model check people.model.json
+              importer model print people.sqlite > people.model.json
               importer model schema > model.schema.json
             """,
-        subcommands: [Check.self, Schema.self]
+        subcommands: [Check.self, Print.self, Schema.self]
     )
 
     /// Names every mistake of a model file.
@@ -56,6 +57,39 @@ struct ModelSubcommand: ParsableCommand {
                 return []
             } catch {
                 return error.mistakes
+            }
+        }
+    }
+
+    /// Prints the model that a store holds.
+    struct Print: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "print",
+            abstract: "Print the model that a store holds, from which an import without a model goes on.",
+            discussion: """
+                Each attribute with its type and its key paths ("from"). Importing with the printed model reads records \
+                as an import without one does, but adds no columns. What the model leaves out is said on standard error.
+
+                A table that no import has written is described by the declared types of its columns, where it is named \
+                or the store has no others.
+
+                EXAMPLES
+                  importer model print people.sqlite > people.model.json
+                  importer model print shop.sqlite orders
+                """
+        )
+
+        @Argument(help: "The store.")
+        var store: String
+
+        @Argument(help: ArgumentHelp("Only these entities or tables.", valueName: "entity"))
+        var entities: [String] = []
+
+        func run() throws {
+            let stored = try StoreModel(of: store, entities: entities)
+            try StandardOutput.write(stored.model.encoded())
+            for notice in stored.notices {
+                StandardError.write("importer: " + TerminalText.escaped(notice) + "\n")
             }
         }
     }

@@ -95,15 +95,21 @@ final class EntityPlan {
     /// Whether rows go into their batch's image, as nothing has to be asked about them when they are written.
     var takesImages = false
 
-    /// - Parameter transformers: those that the entity may name.
+    /// - Parameters:
+    ///   - unread: attributes of the table that the entity does not have: no record mentions them.
+    ///   - transformers: those that the entity may name.
     /// - Throws: `ImportError` when a default does not fit its attribute, or an attribute's options do not go together,
     ///   which a checked model never has, but one whose transformers are not there.
     init(
         entity: EntityDescription,
         index: Int,
         onConflict: ConflictPolicy = .merge,
+        unread: [AttributeDescription] = [],
         transformers: TransformerRegistry = .standard
     ) throws {
+        var entity = entity
+        let readCount = entity.attributes.count
+        entity.attributes += unread
         self.entity = entity
         self.onConflict = onConflict
         isLocal = entity.attributes.map { $0.owner == .local }
@@ -112,7 +118,7 @@ final class EntityPlan {
         var keys: [(keys: [String], slot: Int)] = []
         var slotOf: [ExactText: Int] = [:]
         var slotPaths: [String] = []
-        slots = entity.attributes.map { attribute in
+        var slots = entity.attributes.prefix(readCount).map { attribute in
             attribute.from.map { path in
                 let text = path.description
                 if let slot = slotOf[ExactText(text)] { return slot }
@@ -123,6 +129,12 @@ final class EntityPlan {
                 return slot
             }
         }
+        if !unread.isEmpty {
+            // A slot that no record fills.
+            slots += unread.map { _ in [slotPaths.count] }
+            slotPaths.append("")
+        }
+        self.slots = slots
         coercions = try entity.attributes.map { try Self.coercion(of: $0, in: entity, transformers) }
         self.slotPaths = slotPaths
         slotCount = slotPaths.count

@@ -13,7 +13,7 @@ public final class StoreReader: Sendable {
     /// The entities, and what they were read from.
     private struct Known {
         let schemaVersion: Int64
-        let lastModel: Int64
+        let lastJob: String?
         let entities: [EntityDescription]
     }
 
@@ -64,12 +64,15 @@ public final class StoreReader: Sendable {
     /// The entities as one transaction sees them.
     func entities(_ database: Database) throws -> [EntityDescription] {
         let schemaVersion = try Int64.fetchOne(database, sql: "PRAGMA schema_version") ?? 0
-        let lastModel = try Int64.fetchOne(database, sql: "SELECT max(id) FROM _import_model") ?? 0
-        if let known = known.withLock({ $0 }), known.schemaVersion == schemaVersion, known.lastModel == lastModel {
+        let lastJob = try String.fetchOne(
+            database,
+            sql: "SELECT token || ' ' || model FROM _import_job WHERE model IS NOT NULL ORDER BY id DESC LIMIT 1"
+        )
+        if let known = known.withLock({ $0 }), known.schemaVersion == schemaVersion, known.lastJob == lastJob {
             return known.entities
         }
         let entities = try StoredEntities.read(database)
-        known.withLock { $0 = Known(schemaVersion: schemaVersion, lastModel: lastModel, entities: entities) }
+        known.withLock { $0 = Known(schemaVersion: schemaVersion, lastJob: lastJob, entities: entities) }
         return entities
     }
 

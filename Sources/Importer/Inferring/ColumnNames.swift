@@ -9,7 +9,17 @@ struct ColumnNames {
 
     /// The name for the value at these keys.
     mutating func name(for keys: [String]) -> String {
-        name(wanted: keys.map { $0.isEmpty ? "empty" : $0 }.joined(separator: "_"))
+        name(wanted: Self.wanted(for: keys))
+    }
+
+    /// The name that the value at these keys would best have.
+    static func wanted(for keys: [String]) -> String {
+        keys.map { $0.isEmpty ? "empty" : $0 }.joined(separator: "_")
+    }
+
+    /// Keeps a name from being given.
+    mutating func reserve(_ name: String) {
+        used.insert(Self.folded(name))
     }
 
     /// The wanted name, or one that comes as close as possible.

@@ -5,12 +5,12 @@ import ImportModel
 /// The outcome is a function of the merged statistics and nothing else.
 struct EntityInference {
     /// An attribute in the making.
-    private struct Column {
+    struct Column {
         let path: Int
         let keys: [String]
     }
 
-    private let statistics: EntityStatistics
+    let statistics: EntityStatistics
     private let name: String
     /// Objects that would have become columns, but for the number of columns.
     private var isMadeJSON: [Bool]
@@ -27,9 +27,16 @@ struct EntityInference {
         of statistics: EntityStatistics,
         named name: String,
         table: String?,
-        records: RecordPath?
+        records: RecordPath?,
+        continuing stored: ContinuedEntity?
     ) -> (EntityDescription, [InferenceNotice]) {
         var inference = EntityInference(statistics, name: name)
+        if var entity = stored?.entity, let stored {
+            entity.name = name
+            entity.records = records ?? entity.records
+            entity.attributes = inference.attributes(continuing: stored)
+            return (entity, inference.notices)
+        }
         let attributes = inference.attributes()
         let entity = EntityDescription(name: name, table: table, records: records, attributes: attributes)
         return (entity, inference.notices)
@@ -53,14 +60,14 @@ struct EntityInference {
             return attributes
         }
         for column in columns {
-            let type = statistics.paths[column.path].objects > 0 ? .json : leafType(column.path)
             let from = AttributePath(keys: column.keys)
-            attributes.append(attribute(column.path, named: names.name(for: column.keys), type: type, from: from))
+            let name = names.name(for: column.keys)
+            attributes.append(attribute(column.path, named: name, type: columnType(column.path), from: from))
         }
         return attributes
     }
 
-    private mutating func attribute(
+    mutating func attribute(
         _ path: Int,
         named name: String,
         type: AttributeType,
@@ -82,6 +89,11 @@ extension EntityInference {
         let record = statistics.paths[EntityStatistics.record]
         if record.objects > 0 || statistics.records == 0 { return .json }
         return leafType(EntityStatistics.record)
+    }
+
+    /// The type of a path that becomes a column.
+    func columnType(_ path: Int) -> AttributeType {
+        statistics.paths[path].objects > 0 ? .json : leafType(path)
     }
 
     /// The type of a path that has no objects.
@@ -145,21 +157,49 @@ extension EntityInference {
         var objects: [Column] = []
         collect(below: record, keys: [], columns: &columns, objects: &objects)
         guard columns.count > statistics.limits.columns else { return columns }
-        makeJSON(objects, columnCount: columns.count)
+        makeJSON(objects, columnCount: columns.count, atMost: statistics.limits.columns)
         columns = []
         collect(below: record, keys: [], columns: &columns, objects: &objects)
         return columns
     }
 
+    /// The paths that become attributes beside those that the store has, in order.
+    ///
+    /// - Parameter count: how many columns there are.
+    mutating func columns(besides covered: CoveredPaths, count: Int) -> [Column] {
+        let record = EntityStatistics.record
+        var columns: [Column] = []
+        var objects: [Column] = []
+        collect(below: record, keys: [], besides: covered, columns: &columns, objects: &objects)
+        let room = max(0, statistics.limits.columns - count)
+        guard columns.count > room else { return columns }
+        makeJSON(objects, columnCount: columns.count, atMost: room)
+        columns = []
+        collect(below: record, keys: [], besides: covered, columns: &columns, objects: &objects)
+        return columns
+    }
+
     /// Collects the columns below an object, and the objects that were taken apart for them.
-    private func collect(below path: Int, keys: [String], columns: inout [Column], objects: inout [Column]) {
+    ///
+    /// - Parameter covered: what the store has of the object; that is left out, and what leads to it is taken apart.
+    private func collect(
+        below path: Int,
+        keys: [String],
+        besides covered: CoveredPaths? = nil,
+        columns: inout [Column],
+        objects: inout [Column]
+    ) {
         let children = statistics.children(of: path).sorted {
             let (first, second) = (statistics.paths[$0], statistics.paths[$1])
             return (first.firstOrdinal, first.firstToken) < (second.firstOrdinal, second.firstToken)
         }
         for child in children {
-            let column = Column(path: child, keys: keys + [statistics.key(of: child)])
-            if statistics.paths[child].objects > 0, objectReason(child) == nil {
+            let key = statistics.key(of: child)
+            let column = Column(path: child, keys: keys + [key])
+            if let covered = covered?[key] {
+                guard !covered.isCovered else { continue }
+                collect(below: child, keys: column.keys, besides: covered, columns: &columns, objects: &objects)
+            } else if statistics.paths[child].objects > 0, objectReason(child) == nil {
                 objects.append(column)
                 collect(below: child, keys: column.keys, columns: &columns, objects: &objects)
             } else {
@@ -169,14 +209,14 @@ extension EntityInference {
     }
 
     /// Makes objects JSON, the ones with the most keys first, until few enough columns are left.
-    private mutating func makeJSON(_ objects: [Column], columnCount: Int) {
+    private mutating func makeJSON(_ objects: [Column], columnCount: Int, atMost limit: Int) {
         let sorted = objects.sorted {
             let (first, second) = (statistics.paths[$0.path].children, statistics.paths[$1.path].children)
             if first != second { return first > second }
             return $0.keys.lexicographicallyPrecedes($1.keys) { $0.utf8.lexicographicallyPrecedes($1.utf8) }
         }
         var count = columnCount
-        for object in sorted where count > statistics.limits.columns {
+        for object in sorted where count > limit {
             guard !isInsideJSON(object.path) else { continue }
             var columns: [Column] = []
             var inner: [Column] = []
@@ -231,7 +271,7 @@ extension EntityInference {
         return statistics.samples[Int(seen.sample)].summary()
     }
 
-    private mutating func add(_ finding: InferenceNotice.Finding, _ path: AttributePath) {
+    mutating func add(_ finding: InferenceNotice.Finding, _ path: AttributePath) {
         notices.append(InferenceNotice(entity: name, path: path, finding: finding))
     }
 }
@@ -243,12 +283,14 @@ extension EntityStatistics {
     ///   - name: the entity's name.
     ///   - table: its table's name; nil for the entity's.
     ///   - records: where its records stand, to be kept in the model.
+    ///   - stored: what the store has of it, which decides; nil for nothing.
     /// - Returns: the entity, with the notices in the order of its attributes.
     func entity(
         named name: String,
         table: String? = nil,
-        records: RecordPath? = nil
+        records: RecordPath? = nil,
+        continuing stored: ContinuedEntity? = nil
     ) -> (entity: EntityDescription, notices: [InferenceNotice]) {
-        EntityInference.entity(of: self, named: name, table: table, records: records)
+        EntityInference.entity(of: self, named: name, table: table, records: records, continuing: stored)
     }
 }

@@ -14,6 +14,8 @@ public struct InferenceNotice: Sendable, Hashable, CustomStringConvertible {
         case objectsKeptAsJSON(String)
         /// Text or keys that are not well-formed Unicode (lone surrogates) stay JSON.
         case illFormedText
+        /// New keys get no columns, as the table or the object would have too many.
+        case keysLeftOut
     }
 
     /// How often a kind of value was seen.
@@ -49,6 +51,8 @@ public struct InferenceNotice: Sendable, Hashable, CustomStringConvertible {
             return "objects kept as JSON: \(reason)"
         case .illFormedText:
             return "kept as JSON: some text is not well-formed Unicode (a lone surrogate)"
+        case .keysLeftOut:
+            return "too many new keys: those without a column are left out and counted as unknownKey"
         }
     }
 }

@@ -72,23 +72,32 @@ struct InferenceOverrides: Sendable {
     /// - Parameters:
     ///   - model: inferred.
     ///   - empty: the entities of which there were no records; nothing is known of their attributes.
+    ///   - isComplete: whether every record of an entity has an attribute.
     /// - Throws: `ImportError` with `.usage` for an attribute that is not there, with `.badInput` for one that some
     ///   record lacks and that therefore cannot identify it.
-    func apply(to model: inout ModelDescription, empty: Set<String>) throws {
+    func apply(
+        to model: inout ModelDescription,
+        empty: Set<String>,
+        isComplete: (EntityDescription, AttributeDescription) -> Bool
+    ) throws {
         try applyTypes(to: &model, empty: empty)
-        for name in try names(of: model.entities.map(\.name)) where !empty.contains(model.entities[name.entity].name) {
+        // An entity that the store has an identifier for keeps it; that no other is named was made sure of before.
+        let identified = Set(model.entities.indices.filter { !model.entities[$0].identifier.isEmpty })
+        for name in try names(of: model.entities.map(\.name))
+        where !empty.contains(model.entities[name.entity].name) && !identified.contains(name.entity) {
             let entity = model.entities[name.entity]
             let found = name.candidates.lazy.compactMap { candidate in
-                entity.attributes.first { ExactText($0.name) == ExactText(candidate) }
+                entity.attributes.firstIndex { ExactText($0.name) == ExactText(candidate) }
             }.first
-            guard let attribute = found else {
+            guard let found else {
                 throw ImportError(
                     .usage,
                     "--identifier: \(entity.name) has no attribute \(name.candidates[0])",
                     advice: "\(Self.list(of: [entity]))\nNothing was imported."
                 )
             }
-            guard !attribute.isOptional else {
+            let attribute = entity.attributes[found]
+            guard isComplete(entity, attribute) else {
                 throw ImportError(
                     .badInput,
                     "--identifier: some records of \(entity.name) have no \(attribute.name), or null",
@@ -99,7 +108,13 @@ struct InferenceOverrides: Sendable {
                 throw ImportError(.usage, "--identifier: \(attribute.name) of \(entity.name) is named twice")
             }
             model.entities[name.entity].identifier.append(attribute.name)
+            model.entities[name.entity].attributes[found].isOptional = false
         }
+    }
+
+    /// The identifiers that are named, by the place of their entity: per attribute the names that it may mean.
+    func identifiers(of entities: [String]) throws -> [Int: [[String]]] {
+        Dictionary(grouping: try names(of: entities), by: \.entity).mapValues { $0.map(\.candidates) }
     }
 
     private func applyTypes(to model: inout ModelDescription, empty: Set<String>) throws {

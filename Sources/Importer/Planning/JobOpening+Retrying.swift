@@ -192,7 +192,10 @@ extension JobOpening {
         }
         let tables = model.entities.map(\.table)
         try StoreSchema.checkNames(ofTables: tables)
-        try database.read { try StoreSchema.checkThatTables(tables, areFreeIn: $0, store: store) }
+        try database.read {
+            try StoreSchema.checkThatTables(tables, areFreeIn: $0, store: store)
+            try checkIdentifiers(of: model, replacing: nil, $0)
+        }
         let sample = try planner.opener.open(description, interruption: planner.interruption).peek()
         var job = StoredJob(
             options: options,

@@ -51,7 +51,7 @@ struct JobOpening {
                     advice: "Leave --again out to resume it, or give --restart in its place."
                 )
             }
-            guard run.restart else { return try resume(open, given) }
+            guard run.restart else { return try resume(open, given, database) }
             guard open.id == jobs.last?.id else {
                 throw ImportError(
                     .usage,
@@ -73,7 +73,11 @@ struct JobOpening {
         return try begin(arguments, chunks, jobs: jobs, replacing: nil, database)
     }
 
-    private func resume(_ job: StoredJob, _ given: StoredJob.Options) throws -> Decision {
+    private func resume(
+        _ job: StoredJob,
+        _ given: StoredJob.Options,
+        _ database: DatabaseQueue?
+    ) throws -> Decision {
         let differences = given.differences(from: job.options)
         guard differences.isEmpty else {
             throw ImportError(
@@ -82,12 +86,13 @@ struct JobOpening {
                 advice: "Resume it with `importer resume \(store.shellQuoted)`, or restart it with --restart."
             )
         }
-        return try resumed(job, given.maxErrors)
+        return try resumed(job, given.maxErrors, database)
     }
 
     /// - Parameter maxErrors: how many rejects the job may have from now on; nil to leave that as it is.
-    private func resumed(_ job: StoredJob, _ maxErrors: ErrorLimit?) throws -> Decision {
+    private func resumed(_ job: StoredJob, _ maxErrors: ErrorLimit?, _ database: DatabaseQueue?) throws -> Decision {
         try checkIndexes(of: job)
+        if let model = job.model { try database?.read { try checkIdentifiers(of: model, replacing: job, $0) } }
         guard let maxErrors else { return .resume(job) }
         guard job.options.onError != .stop else {
             throw ImportError(
@@ -144,6 +149,7 @@ struct JobOpening {
     ) throws -> Decision {
         if let chunks {
             let sources = try planner.plan(chunks)
+            try checkIdentifiers(of: sources, replacing: replacing, database)
             try sayTables(of: sources, database)
             let job = StoredJob(
                 options: .init(options, takesChunks: true),
@@ -156,6 +162,7 @@ struct JobOpening {
         let plan = try planner.plan(arguments)
         try checkStream(plan.sources, jobs)
         try checkTables(of: plan.sources, database)
+        try checkIdentifiers(of: plan.sources, replacing: replacing, database)
         try sayTables(of: plan.sources, database)
         let job = StoredJob(
             options: .init(options, takesChunks: false),
@@ -193,6 +200,20 @@ struct JobOpening {
         try database?.read { try StoreSchema.checkThatTables(tables, areFreeIn: $0, store: store) }
     }
 
+    private func checkIdentifiers(
+        of sources: [StoredJob.Source],
+        replacing: StoredJob?,
+        _ database: DatabaseQueue?
+    ) throws {
+        try database?.read { database in
+            if let model = options.model {
+                try checkIdentifiers(of: model, replacing: replacing, database)
+            } else {
+                try checkIdentifiers(of: sources, replacing: replacing, database)
+            }
+        }
+    }
+
     /// Where a new job may keep its chunks: interrupted jobs still need theirs, and finished ones may have been asked to
     /// leave theirs in place.
     func freeDirectory(_ jobs: [StoredJob], _ database: DatabaseQueue?) throws -> String {
@@ -222,7 +243,7 @@ struct JobOpening {
     /// - Parameter maxErrors: how many rejects it may have from now on; nil to leave that as it is.
     func decideToResume(_ maxErrors: ErrorLimit?, _ database: DatabaseQueue) throws -> Decision {
         let jobs = try database.read(StoredJob.all)
-        if let open = jobs.last(where: { $0.state != .finished }) { return try resumed(open, maxErrors) }
+        if let open = jobs.last(where: { $0.state != .finished }) { return try resumed(open, maxErrors, database) }
         guard let last = jobs.last else {
             throw ImportError(.noInput, "\(store): holds no import", advice: "Begin one with `importer import`.")
         }

@@ -18,7 +18,7 @@ struct DeferredIdentifier {
     /// Whether the index that keeps the entity's identifier unique can wait: its table is empty, does without it, and
     /// takes any rows and any merges of them.
     static func isPossible(_ entity: EntityDescription, _ database: Database) throws -> Bool {
-        guard !entity.identifier.isEmpty else { return false }
+        guard !entity.identifier.isEmpty, try hasOwnTypes(entity, database) else { return false }
         let constraints = try TableConstraints(of: entity, database)
         guard !constraints.canRefuse, !constraints.mayCollate else { return false }
         return try Bool.fetchOne(
@@ -29,6 +29,19 @@ struct DeferredIdentifier {
                 """,
             arguments: ["table": entity.table]
         ) ?? false
+    }
+
+    /// Whether the columns of the identifier keep its values as they are written, so that they are compared as such.
+    private static func hasOwnTypes(_ entity: EntityDescription, _ database: Database) throws -> Bool {
+        let columns = Set(StoreSchema.identifierColumns(of: entity).map(ContinuedEntity.folded))
+        let attributes = entity.attributes.filter { columns.contains(ContinuedEntity.folded($0.column)) }
+        let stored = try StoredColumn.all(of: entity.table, database)
+        return attributes.allSatisfy { attribute in
+            stored.contains {
+                ContinuedEntity.folded($0.name) == ContinuedEntity.folded(attribute.column)
+                    && ($0.declared.isEmpty || $0.affinity == StoredColumn.Affinity(declared: attribute.declaredType))
+            }
+        }
     }
 
     /// Notes that an entity's identifier is deferred.
@@ -95,10 +108,15 @@ struct DeferredIdentifier {
             var entity = model.entities[position]
             // The values are coerced already, maybe by transformers that only another program has.
             for attribute in entity.attributes.indices { entity.attributes[attribute].transformers = [] }
-            let plan = try EntityPlan(entity: entity, index: position, onConflict: job.options.onConflict)
+            let plan = try EntityPlan(
+                entity: entity,
+                index: position,
+                onConflict: job.options.onConflict,
+                unread: job.unread(besides: entity, database)
+            )
             var changes = EntityChanges(entity: entity.name, table: entity.table, position: position)
             try DeferredIdentifier(job: job.id, position: position, plan: plan)
-                .settle(&changes, rejecting: rejecter, database)
+                .settle(&changes, rejecting: rejecter, isLast: true, database)
             try database.execute(
                 sql: """
                     UPDATE _import_entity SET updated = updated + ?, unchanged = unchanged + ?, ignored = ignored + ?,
@@ -153,12 +171,18 @@ struct DeferredIdentifier {
     /// - Parameters:
     ///   - changes: gets what is changed by it.
     ///   - rejecter: what takes the rows away whose records are rejects; nil where they are merged.
+    ///   - isLast: whether no more rows come, so that a table without any needs no index.
     /// - Throws: `DatabaseError`, and `ImportError` when the rows are not those that the job wrote.
     func settle(
         _ changes: inout EntityChanges,
         rejecting rejecter: DuplicateRejecter? = nil,
+        isLast: Bool = false,
         _ database: Database
     ) throws {
+        if isLast, try !StoreSchema.hasRows(plan.entity.table, database) {
+            try DroppedIndexes.restoreIdentifier(of: position, job: job, database)
+            return try forget(database)
+        }
         // Most often no two rows have the same identifier, which is found out by building the index.
         if try !buildIndex(database) {
             let before = changes.deleted
@@ -173,6 +197,10 @@ struct DeferredIdentifier {
             )
             try makeIndex(database)
         }
+        try forget(database)
+    }
+
+    private func forget(_ database: Database) throws {
         for table in ["_import_deferred_identifier", "_import_presence", "_import_place"] {
             try database.execute(sql: "DELETE FROM \(table) WHERE job = ? AND entity = ?", arguments: [job, position])
         }
@@ -193,6 +221,6 @@ struct DeferredIdentifier {
     /// The index that the table had, or one of the import's own.
     private func makeIndex(_ database: Database) throws {
         try DroppedIndexes.restoreIdentifier(of: position, job: job, database)
-        try StoreSchema.prepareIdentifier(of: plan.entity, database, store: plan.entity.table)
+        try StoreSchema.prepareIdentifier(of: plan.entity, job: job, database, store: plan.entity.table)
     }
 }

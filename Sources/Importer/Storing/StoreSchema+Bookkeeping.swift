@@ -244,6 +244,13 @@ extension StoreSchema {
             inode INTEGER,
             PRIMARY KEY (token, path)
         ) STRICT, WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS _import_addition (
+            job INTEGER NOT NULL,
+            table_name TEXT NOT NULL,
+            kind TEXT NOT NULL,
+            name TEXT NOT NULL,
+            PRIMARY KEY (job, table_name, kind, name)
+        ) STRICT, WITHOUT ROWID;
         CREATE TABLE IF NOT EXISTS _import_reject_key (reject INTEGER PRIMARY KEY, record_key TEXT NOT NULL) STRICT;
         CREATE TABLE IF NOT EXISTS _import_retry (
             job INTEGER NOT NULL,

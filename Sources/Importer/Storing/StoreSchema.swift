@@ -4,32 +4,63 @@ import ImportModel
 
 /// The store's tables: those of the entities, and in `StoreSchema+Bookkeeping.swift` the importer's own.
 enum StoreSchema {
+    /// What preparing a model's tables came to.
+    struct Preparation {
+        /// The tables that were not there before, or were made again.
+        var made: [String] = []
+        /// Per table the attributes that it got a column for.
+        var added: [(table: String, attributes: [AttributeDescription])] = []
+
+        /// A line per table that got columns.
+        var messages: [String] {
+            added.map { table, attributes in
+                let names = attributes.prefix(20).map { "\($0.name) (\($0.type.rawValue))" }
+                let rest = attributes.count > names.count ? ", … and \(attributes.count - names.count) more" : ""
+                return "new columns in \(table): \(names.joined(separator: ", "))\(rest)"
+            }
+        }
+    }
+
     /// Makes the tables of `model`'s entities, or adds the columns that they lack.
     ///
-    /// - Returns: the tables that were not there before.
+    /// A table that an import has made and that never had a row is made again, as the model says.
+    ///
+    /// - Parameter job: which job they are for; what it adds to tables that are there is noted.
     /// - Throws: `ImportError` when a table that is there does not agree.
     static func prepareTables(
         _ model: ModelDescription,
+        job: Int64,
         _ database: Database,
         store: String
-    ) throws -> [String] {
-        var made: [String] = []
+    ) throws -> Preparation {
+        var preparation = Preparation()
         for entity in model.entities {
             try checkNames(entity, store: store)
             if try database.tableExists(entity.table) {
-                try extend(entity, database, store: store)
-            } else {
-                try database.execute(sql: creation(of: entity))
-                made.append(entity.table)
+                guard try isStillEmpty(entity.table, database) else {
+                    let added = try extend(entity, job: job, database, store: store)
+                    if !added.isEmpty { preparation.added.append((entity.table, added)) }
+                    continue
+                }
+                try TableAdditions.forget(table: entity.table, database)
+                try database.execute(sql: "DROP TABLE \(entity.table.quotedIdentifier)")
             }
+            try database.execute(sql: creation(of: entity))
+            preparation.made.append(entity.table)
         }
-        return made
+        return preparation
     }
 
     /// Makes sure that no two rows of the entity's table have the same identifier, and that one is found quickly.
     ///
+    /// - Parameter job: which job it is for.
     /// - Throws: `ImportError` when rows have the same identifier already.
-    static func prepareIdentifier(of entity: EntityDescription, _ database: Database, store: String) throws {
+    static func prepareIdentifier(
+        of entity: EntityDescription,
+        job: Int64,
+        _ database: Database,
+        store: String
+    ) throws {
         let columns = identifierColumns(of: entity)
         guard !columns.isEmpty, try !hasKey(columns, entity.table, database) else { return }
         var name = "\(entity.table)_identifier"
@@ -50,6 +81,29 @@ enum StoreSchema {
                 advice: "Give another identifier, or import into another store. Nothing was written."
             )
         }
+        try TableAdditions.note(.index, name, of: entity.table, job: job, database)
+    }
+
+    /// Whether a table has any rows.
+    static func hasRows(_ table: String, _ database: Database) throws -> Bool {
+        try Bool.fetchOne(database, sql: "SELECT EXISTS (SELECT 1 FROM \(table.quotedIdentifier))") ?? false
+    }
+
+    /// Whether an import has made a table and it never had a row, nor got an index or a trigger from anybody else.
+    static func isStillEmpty(_ table: String, _ database: Database) throws -> Bool {
+        guard try database.tableExists("_import_entity"), try !hasRows(table, database) else { return false }
+        return try Bool.fetchOne(
+            database,
+            sql: """
+                SELECT max(made_table) AND NOT max(inserted) AND NOT EXISTS (
+                    SELECT 1 FROM sqlite_master AS other
+                    WHERE other.tbl_name = :table COLLATE NOCASE AND other.type IN ('index', 'trigger')
+                        AND other.sql IS NOT NULL AND NOT \(TableAdditions.isNoted("other.name", database))
+                )
+                FROM _import_entity WHERE table_name = :table COLLATE NOCASE
+                """,
+            arguments: ["table": table]
+        ) ?? false
     }
 
     /// Whether something has this name, or is to have it again.
@@ -167,40 +221,45 @@ enum StoreSchema {
         return "CREATE TABLE \(entity.table.quotedIdentifier) (\(columns.joined(separator: ", ")))"
     }
 
-    private static func extend(_ entity: EntityDescription, _ database: Database, store: String) throws {
-        let present = try Row.fetchAll(
-            database,
-            sql: "SELECT name, type, hidden FROM pragma_table_xinfo(?)",
-            arguments: [entity.table]
-        )
-        var types: [String: String] = [:]
-        var computed: Set<String> = []
-        for row in present {
-            let name = (row["name"] as String).asciiLowercased
-            types[name] = (row["type"] as String).uppercased()
-            if row["hidden"] as Int != 0 { computed.insert(name) }
+    /// Adds the columns that an entity's table lacks.
+    ///
+    /// - Returns: the attributes that the table got a column for.
+    /// - Throws: `ImportError` when the others do not agree.
+    @discardableResult
+    static func extend(
+        _ entity: EntityDescription,
+        job: Int64,
+        _ database: Database,
+        store: String
+    ) throws -> [AttributeDescription] {
+        var columns: [ExactText: StoredColumn] = [:]
+        for column in try StoredColumn.all(of: entity.table, database) {
+            columns[ContinuedEntity.folded(column.name)] = column
         }
-        try checkRowIDs(of: entity.table, isHidden: types["rowid"] != nil, database, store: store)
+        try checkRowIDs(of: entity.table, isHidden: columns[ExactText("rowid")] != nil, database, store: store)
         let known = try knownTypes(of: entity.table, database)
+        var added: [AttributeDescription] = []
         for attribute in entity.attributes {
-            let column = attribute.column.asciiLowercased
-            guard let type = types[column] else {
-                try database.execute(
-                    sql: "ALTER TABLE \(entity.table.quotedIdentifier) ADD COLUMN "
-                        + "\(attribute.column.quotedIdentifier) \(attribute.declaredType)"
-                )
+            guard let column = columns[ContinuedEntity.folded(attribute.column)] else {
+                added.append(attribute)
                 continue
             }
-            if computed.contains(column) { throw disagreement(entity, attribute, store, "is computed in the store") }
-            guard type == attribute.declaredType, known[column] ?? attribute.storedForm == attribute.storedForm else {
-                throw disagreement(
-                    entity,
-                    attribute,
-                    store,
-                    "is \(attribute.storedForm) now and \(known[column] ?? type) in the store"
-                )
+            if column.isComputed { throw disagreement(entity, attribute, store, "is computed in the store") }
+            let known = known[ContinuedEntity.folded(attribute.column)]
+            guard column.holds(attribute), known ?? attribute.storedForm == attribute.storedForm else {
+                let stored = known ?? (column.declared.isEmpty ? "without a type" : column.declared)
+                let text = "is \(attribute.storedForm) now and \(stored) in the store"
+                throw disagreement(entity, attribute, store, text)
             }
         }
+        for attribute in added {
+            try database.execute(
+                sql: "ALTER TABLE \(entity.table.quotedIdentifier) ADD COLUMN "
+                    + "\(attribute.column.quotedIdentifier) \(attribute.declaredType)"
+            )
+            try TableAdditions.note(.column, attribute.column, of: entity.table, job: job, database)
+        }
+        return added
     }
 
     /// Rows are told apart, and undone, by their row ids.
@@ -237,14 +296,15 @@ enum StoreSchema {
         )
     }
 
-    /// The types that earlier models gave the columns of a table, the latest first to count.
-    private static func knownTypes(of table: String, _ database: Database) throws -> [String: String] {
-        var types: [String: String] = [:]
-        for text in try String.fetchAll(database, sql: "SELECT model FROM _import_model ORDER BY id") {
-            guard let model = try? ModelDescription(stored: Array(text.utf8)) else { continue }
-            for entity in model.entities where entity.table.asciiLowercased == table.asciiLowercased {
-                for attribute in entity.attributes { types[attribute.column.asciiLowercased] = attribute.storedForm }
-            }
+    /// The types that the models of other jobs gave the columns of a table, the latest to count.
+    private static func knownTypes(of table: String, _ database: Database) throws -> [ExactText: String] {
+        let table = ContinuedEntity.folded(table)
+        let described = try StoredEntities.described(database).first {
+            ContinuedEntity.folded($0.entity.table) == table
+        }
+        var types: [ExactText: String] = [:]
+        for attribute in described?.entity.attributes ?? [] {
+            types[ContinuedEntity.folded(attribute.column)] = attribute.storedForm
         }
         return types
     }

@@ -8,6 +8,8 @@ final class ImportStage: Sendable {
     private let file: StoreFile
     private let job: StoredJob
     private let model: ModelDescription
+    /// Per entity the attributes of its table that it does not have, where objects are replaced as a whole.
+    private let unread: [[AttributeDescription]]
     private let transformers: TransformerRegistry
     private let run: RunOptions
     private let queue: ChunkQueue
@@ -25,6 +27,7 @@ final class ImportStage: Sendable {
         file: StoreFile,
         job: StoredJob,
         model: ModelDescription,
+        unread: [[AttributeDescription]],
         transformers: TransformerRegistry,
         run: RunOptions,
         queue: ChunkQueue,
@@ -39,6 +42,7 @@ final class ImportStage: Sendable {
         self.file = file
         self.job = job
         self.model = model
+        self.unread = unread
         self.transformers = transformers
         self.run = run
         self.queue = queue
@@ -61,7 +65,13 @@ final class ImportStage: Sendable {
     /// - Throws: `ImportError`; what was committed before stays.
     func work() throws {
         let plans = try model.entities.enumerated().map {
-            try EntityPlan(entity: $1, index: $0, onConflict: job.options.onConflict, transformers: transformers)
+            try EntityPlan(
+                entity: $1,
+                index: $0,
+                onConflict: job.options.onConflict,
+                unread: unread[$0],
+                transformers: transformers
+            )
         }
         // A retry knows of each of its records by itself which entity it is.
         let bySource = job.sources.map { source in

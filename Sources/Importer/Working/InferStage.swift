@@ -72,8 +72,11 @@ final class InferStage: Sendable {
 
     /// The model that fits all records that were seen, but for what was said of it, and what was noticed on the way.
     ///
+    /// - Parameter stored: what a store has of its entities, by their names.
     /// - Throws: `ImportError` when what was said of it cannot be.
-    func model() throws -> (model: ModelDescription, notices: [String]) {
+    func model(
+        continuing stored: [String: ContinuedEntity] = [:]
+    ) throws -> (model: ModelDescription, notices: [String]) {
         let statistics = merged.withLock { $0 }
         var entities: [EntityDescription] = []
         var notices: [InferenceNotice] = []
@@ -81,14 +84,18 @@ final class InferStage: Sendable {
             for (name, path) in zip(source.entities, source.shape.paths)
             where !entities.contains(where: { $0.name == name }) {
                 let gathered = statistics[name] ?? EntityStatistics()
-                let (entity, seen) = gathered.entity(named: name, records: try? RecordPath(path))
+                let (entity, seen) = gathered.entity(
+                    named: name,
+                    records: try? RecordPath(path),
+                    continuing: stored[name]
+                )
                 entities.append(entity)
                 notices += seen
             }
         }
         var model = ModelDescription(entities: entities)
         let empty = Set(entities.map(\.name).filter { (statistics[$0]?.records ?? 0) == 0 })
-        try overrides.apply(to: &model, empty: empty)
+        try overrides.apply(to: &model, empty: empty) { statistics[$0.name]?.isComplete($1) ?? false }
         // Whoever has chosen an identifier needs no candidates.
         let named = Set(model.entities.filter { !$0.identifier.isEmpty }.map(\.name))
         notices.removeAll { notice in

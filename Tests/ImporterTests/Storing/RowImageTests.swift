@@ -275,7 +275,7 @@ struct RowImageTests {
             if let columns {
                 try database.execute(sql: "CREATE TABLE item (\(columns))")
             } else {
-                _ = try StoreSchema.prepareTables(model, database, store: "")
+                _ = try StoreSchema.prepareTables(model, job: 1, database, store: "")
             }
             let attached = try AttachedImage(database, try #require(RowImageSchema([plan])))
             let constraints = try TableConstraints(of: plan.entity, database)
@@ -316,7 +316,7 @@ struct RowImageTests {
         batch.image = rows.image
         let queue = try StoreConnection.writer(store, durability: .normal)
         let attached = try queue.inDatabase { database in
-            _ = try StoreSchema.prepareTables(ModelDescription(entities: [plan.entity]), database, store: store)
+            _ = try StoreSchema.prepareTables(ModelDescription(entities: [plan.entity]), job: 1, database, store: store)
             let attached = try AttachedImage(database, try #require(RowImageSchema([plan])))
             let constraints = try TableConstraints(of: plan.entity, database)
             let writer = try RowWriter(database, plan: plan, constraints: constraints)

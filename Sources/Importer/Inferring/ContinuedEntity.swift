@@ -1,0 +1,58 @@
+import ImportModel
+
+/// An entity as the store has it: where inference begins for a table that is there.
+///
+/// Its types and key paths decide; what the source alone would say of them yields.
+struct ContinuedEntity: Sendable {
+    /// An attribute for each column that an import can write, in the columns' order.
+    var entity: EntityDescription
+    /// The columns, in lower case, that a model which was given says every record has.
+    ///
+    /// Of all others that was only observed: a source in which a record lacks them makes them optional.
+    var required: Set<ExactText> = []
+    /// Columns, in lower case, that no import has written: the table is a person's own.
+    ///
+    /// An import leaves them to the table unless its source has values for them.
+    var undescribed: Set<ExactText> = []
+    /// Those among them without a declared type, which hold whatever the source has.
+    var untyped: Set<ExactText> = []
+    /// Columns that the table computes itself: nothing is written there, and no other column gets their name.
+    var computed: [String] = []
+
+    /// A column's name as SQLite compares it.
+    static func folded(_ column: String) -> ExactText { ExactText(column.asciiLowercased) }
+
+    /// Whether a record must have the attribute.
+    func isRequired(_ attribute: AttributeDescription) -> Bool {
+        required.contains(Self.folded(attribute.column)) || entity.identifier.contains(attribute.name)
+    }
+}
+
+/// The key paths that an entity reads, as a tree.
+struct CoveredPaths {
+    /// Whether an attribute reads this path, and with it all that is below.
+    private(set) var isCovered = false
+    private var children: [ExactText: CoveredPaths] = [:]
+    /// Whether an attribute reads the record's key.
+    private(set) var coversRecordKey = false
+
+    /// The paths of these attributes.
+    init(_ attributes: [AttributeDescription]) {
+        for path in attributes.flatMap(\.from) {
+            if path.isRecordKey { coversRecordKey = true } else { insert(path.keys[...]) }
+        }
+    }
+
+    private init() {}
+
+    /// What is covered below a key; nil where nothing is.
+    subscript(key: String) -> CoveredPaths? { children[ExactText(key)] }
+
+    mutating func insert(_ keys: ArraySlice<String>) {
+        guard let key = keys.first else {
+            isCovered = true
+            return
+        }
+        children[ExactText(key), default: CoveredPaths()].insert(keys.dropFirst())
+    }
+}

@@ -1,0 +1,67 @@
+import GRDB
+import ImportModel
+
+/// A table has one identifier: by another one, objects would be told apart that are the same.
+extension JobOpening {
+    /// Makes sure that a model names no other identifiers than those that the store knows.
+    ///
+    /// - Parameter replaced: a job that is taken out of the store first.
+    /// - Throws: `ImportError` with `.usage`.
+    func checkIdentifiers(of model: ModelDescription, replacing replaced: StoredJob?, _ database: Database) throws {
+        let stored = try Self.identified(excluding: replaced?.id, database)
+        for entity in model.entities where !entity.identifier.isEmpty {
+            let table = ContinuedEntity.folded(entity.table)
+            guard let known = stored.first(where: { ContinuedEntity.folded($0.table) == table }) else { continue }
+            let columns = StoreSchema.identifierColumns(of: entity).map(\.asciiLowercased)
+            guard Set(columns) != Set(StoreSchema.identifierColumns(of: known).map(\.asciiLowercased)) else { continue }
+            throw otherIdentifier(known, entity.identifier)
+        }
+    }
+
+    /// Makes sure that `--identifier` names no other identifiers than those that the store knows.
+    ///
+    /// - Throws: `ImportError` with `.usage`.
+    func checkIdentifiers(
+        of sources: [StoredJob.Source],
+        replacing replaced: StoredJob?,
+        _ database: Database
+    ) throws {
+        guard !options.identifier.isEmpty else { return }
+        let stored = try Self.identified(excluding: replaced?.id, database)
+        var entities: [String] = []
+        for name in sources.flatMap(\.entities) where !entities.contains(name) { entities.append(name) }
+        for (place, attributes) in try InferenceOverrides(options).identifiers(of: entities) {
+            let name = entities[place]
+            let known =
+                stored.first { ExactText($0.name) == ExactText(name) }
+                ?? stored.first { ContinuedEntity.folded($0.table) == ContinuedEntity.folded(name) }
+            guard let known else { continue }
+            let own = Set(known.identifier.map { ExactText($0) })
+            let isSame =
+                attributes.count == own.count
+                && attributes.allSatisfy { names in names.contains { own.contains(ExactText($0)) } }
+            guard !isSame else { continue }
+            throw otherIdentifier(known, attributes.map { $0.last ?? "" })
+        }
+    }
+
+    /// The entities whose tables have identifiers.
+    private static func identified(excluding job: Int64?, _ database: Database) throws -> [EntityDescription] {
+        guard try database.tableExists("_import_job") else { return [] }
+        return try StoredEntities.described(database, excluding: job).compactMap { described in
+            guard !described.identifier.isEmpty, try database.tableExists(described.entity.table) else { return nil }
+            var entity = described.entity
+            entity.identifier = described.identifier
+            return entity
+        }
+    }
+
+    private func otherIdentifier(_ known: EntityDescription, _ named: [String]) -> ImportError {
+        ImportError(
+            .usage,
+            "\(store): the identifier of \(known.table) is \(known.identifier.joined(separator: ", ")), "
+                + "and this import names \(named.joined(separator: ", "))",
+            advice: "Name the same or none, or import into another store. Nothing was written."
+        )
+    }
+}

@@ -1,0 +1,83 @@
+import GRDB
+import ImportModel
+
+/// A column of a table, and what its declared type says of it.
+struct StoredColumn {
+    /// How SQLite stores what is written there (<https://www.sqlite.org/datatype3.html#determination_of_column_affinity>).
+    enum Affinity {
+        case integer, text, blob, real, numeric
+
+        init(declared: String) {
+            let type = declared.uppercased()
+            if type.contains("INT") {
+                self = .integer
+            } else if type.contains("CHAR") || type.contains("CLOB") || type.contains("TEXT") {
+                self = .text
+            } else if type.isEmpty || type.contains("BLOB") {
+                self = .blob
+            } else if type.contains("REAL") || type.contains("FLOA") || type.contains("DOUB") {
+                self = .real
+            } else {
+                self = .numeric
+            }
+        }
+    }
+
+    let name: String
+    /// As it is declared, in upper case; empty where nothing is.
+    let declared: String
+    /// Whether the table computes it.
+    let isComputed: Bool
+    /// Whether it is part of the table's primary key.
+    let isKey: Bool
+    /// The text of its default; nil where it has none.
+    let defaultText: String?
+
+    /// The columns of a table, in order; none if there is no such table.
+    static func all(of table: String, _ database: Database) throws -> [StoredColumn] {
+        try Row.fetchAll(
+            database,
+            sql: "SELECT name, type, hidden, pk, dflt_value FROM pragma_table_xinfo(?) WHERE hidden <> 1",
+            arguments: [table]
+        ).map {
+            StoredColumn(
+                name: $0["name"],
+                declared: ($0["type"] as String).uppercased(),
+                isComputed: $0["hidden"] as Int != 0,
+                isKey: $0["pk"] as Int != 0,
+                defaultText: $0["dflt_value"]
+            )
+        }
+    }
+
+    var affinity: Affinity { Affinity(declared: declared) }
+
+    /// The type of an attribute for it, where no model says more.
+    var type: AttributeType {
+        switch affinity {
+        case .integer: .integer64
+        case .text: .string
+        case .blob: .binary
+        case .real: .double
+        // SQLite has no types for these, so people store them as they like: `BOOLEAN`, `DATE`, `TIMESTAMP`.
+        case .numeric:
+            if declared.contains("BOOL") {
+                .boolean
+            } else if declared.contains("DATE") || declared.contains("TIME") {
+                .string
+            } else {
+                .double
+            }
+        }
+    }
+
+    /// Whether values of the attribute stay in the column what they are.
+    func holds(_ attribute: AttributeDescription) -> Bool {
+        if declared.isEmpty || declared == attribute.declaredType { return true }
+        let wanted = Affinity(declared: attribute.declaredType)
+        guard affinity == .numeric else { return affinity == wanted }
+        // Text that looks like a number would become one.
+        return wanted == .integer || wanted == .real || [.date, .uuid].contains(attribute.type)
+            || attribute.type == .string && type == .string
+    }
+}

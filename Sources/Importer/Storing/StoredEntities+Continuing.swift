@@ -1,0 +1,76 @@
+import GRDB
+import ImportModel
+
+extension StoredEntities {
+    /// What the store has of an entity, for an import whose model is inferred.
+    ///
+    /// - Parameter name: the entity's, or its table's.
+    /// - Returns: nil where there is no such table, or one that inference has made and that never had a row: of such a
+    ///   table nothing is known.
+    static func continued(_ name: String, _ database: Database) throws -> ContinuedEntity? {
+        let all = try Self.described(database)
+        let described =
+            all.first { ExactText($0.entity.name) == ExactText(name) }
+            ?? all.first { ContinuedEntity.folded($0.entity.table) == ContinuedEntity.folded(name) }
+        var entity = described?.entity ?? EntityDescription(name: name, attributes: [])
+        entity.identifier = described?.identifier ?? []
+        let columns = try StoredColumn.all(of: entity.table, database)
+        guard !columns.isEmpty else { return nil }
+        if described?.isGiven != true, try StoreSchema.isStillEmpty(entity.table, database) { return nil }
+        let known = Set(entity.attributes.map { ContinuedEntity.folded($0.column) })
+        let writable = columns.filter { !$0.isComputed }
+        let own = writable.filter { !known.contains(ContinuedEntity.folded($0.name)) }
+        var continued = ContinuedEntity(entity: self.entity(entity, with: writable))
+        continued.entity.name = name
+        continued.required = described?.required ?? []
+        continued.undescribed = Set(own.map { ContinuedEntity.folded($0.name) })
+        continued.untyped = Set(own.filter(\.declared.isEmpty).map { ContinuedEntity.folded($0.name) })
+        continued.computed = columns.filter(\.isComputed).map(\.name)
+        return continued
+    }
+
+    /// The attributes of a table that a model does not have, for an import that replaces objects as a whole.
+    ///
+    /// They read nothing: an object that is inserted or replaced gets their defaults, or NULL. A column whose default the
+    /// table works out is left to it, and so are those of its primary key.
+    static func unread(besides entity: EntityDescription, _ database: Database) throws -> [AttributeDescription] {
+        let own = Set(entity.attributes.map { ContinuedEntity.folded($0.column) })
+        let columns = try StoredColumn.all(of: entity.table, database).filter {
+            !$0.isComputed && !$0.isKey && !own.contains(ContinuedEntity.folded($0.name))
+        }
+        guard !columns.isEmpty else { return [] }
+        let table = ContinuedEntity.folded(entity.table)
+        let described = try Self.described(database).first { ContinuedEntity.folded($0.entity.table) == table }?.entity
+        let known = Set(described?.attributes.map { ContinuedEntity.folded($0.column) } ?? [])
+        let stored = self.entity(described ?? EntityDescription(name: entity.name, attributes: []), with: columns)
+        return zip(stored.attributes, columns).compactMap { attribute, column in
+            var attribute = attribute
+            attribute.isOptional = true
+            attribute.isGenerated = false
+            attribute.transformers = []
+            attribute.validation = AttributeDescription.Validation()
+            if known.contains(ContinuedEntity.folded(column.name)) { return attribute }
+            guard let text = column.defaultText else { return attribute }
+            guard let value = StoredColumn.literal(text) else { return nil }
+            if value == .null { return attribute }
+            attribute.defaultValue = value
+            // What is of another kind than the column is left to SQLite.
+            return (try? attribute.coerce(value)) == nil ? nil : attribute
+        }
+    }
+}
+
+extension StoredColumn {
+    /// The value of a default that is a number, a text in single quotes, or NULL; nil for all else.
+    static func literal(_ text: String) -> JSONValue? {
+        if text.asciiLowercased == "null" { return .null }
+        if text.count > 1, text.hasPrefix("'"), text.hasSuffix("'") {
+            let inner = text.dropFirst().dropLast()
+            // A quote in it is doubled; anything else is an expression.
+            guard !inner.replacing("''", with: "").contains("'") else { return nil }
+            return .string(String(inner).replacing("''", with: "'"))
+        }
+        guard let value = try? JSONValue(parsing: Array(text.utf8)), case .number = value else { return nil }
+        return value
+    }
+}

@@ -1,0 +1,106 @@
+import GRDB
+import ImportModel
+
+/// The entities that a store's models and tables make together.
+enum StoredEntities {
+    /// An entity as the models of the store's jobs describe it, all of them together.
+    struct Described {
+        var entity: EntityDescription
+        /// The identifier of its table: the last one by which an import has taken anything; empty for none.
+        var identifier: [String] = []
+        /// The columns, in lower case, that the last given model with them says every record has.
+        var required: Set<ExactText> = []
+        /// Whether a person has given a model of it, rather than leaving it to inference.
+        var isGiven = false
+    }
+
+    /// Reads them for readers, in the order in which their tables were first described.
+    static func read(_ database: Database) throws -> [EntityDescription] {
+        try described(database).compactMap { described in
+            let columns = try StoredColumn.all(of: described.entity.table, database)
+            guard !columns.isEmpty else { return nil }
+            return entity(described.entity, with: columns)
+        }
+    }
+
+    /// What the models of the store's jobs say, in the order in which their tables were first described.
+    ///
+    /// - Parameter job: one whose model does not count.
+    static func described(_ database: Database, excluding job: Int64? = nil) throws -> [Described] {
+        // A job that retries a repair file uses the model of the rejects' job, given or not.
+        let models = try Row.fetchAll(
+            database,
+            sql: """
+                SELECT model.model, max(job.id) AS last, max(
+                    CASE WHEN json_valid(job.options) THEN
+                        json_extract(job.options, '$.model') IS NOT NULL
+                        AND json_extract(job.options, '$.retry') IS NOT 'file'
+                    ELSE 0 END
+                ) AS is_given, max(EXISTS (
+                    SELECT 1 FROM _import_entity AS counts
+                    WHERE counts.job = job.id AND inserted + updated + unchanged + ignored > 0
+                )) AS has_taken
+                FROM _import_job AS job JOIN _import_model AS model ON model.id = job.model
+                WHERE job.id IS NOT ? GROUP BY model.id ORDER BY last
+                """,
+            arguments: [job]
+        )
+        var tables: [ExactText] = []
+        var all: [ExactText: Described] = [:]
+        for row in models {
+            guard let model = try? ModelDescription(stored: Array((row["model"] as String).utf8)) else { continue }
+            for entity in model.entities {
+                let table = ContinuedEntity.folded(entity.table)
+                if all[table] == nil { tables.append(table) }
+                var described = all[table] ?? Described(entity: entity)
+                described.add(entity, isGiven: row["is_given"])
+                if row["has_taken"], !entity.identifier.isEmpty { described.identifier = entity.identifier }
+                all[table] = described
+            }
+        }
+        return tables.compactMap { all[$0] }
+    }
+
+    /// An entity with an attribute for each of these columns.
+    static func entity(_ described: EntityDescription, with columns: [StoredColumn]) -> EntityDescription {
+        let present = Set(columns.map { ContinuedEntity.folded($0.name) })
+        var names: Set<ExactText> = []
+        var attributes: [ExactText: AttributeDescription] = [:]
+        // Two models may give one name to several columns; the later one's keeps it.
+        func add(_ attribute: AttributeDescription, _ column: ExactText) {
+            var attribute = attribute
+            while !names.insert(ExactText(attribute.name)).inserted { attribute.name += "_" }
+            attributes[column] = attribute
+        }
+        for attribute in described.attributes {
+            let column = ContinuedEntity.folded(attribute.column)
+            if present.contains(column) { add(attribute, column) }
+        }
+        for column in columns where attributes[ContinuedEntity.folded(column.name)] == nil {
+            let own = AttributeDescription(name: column.name, type: column.type, isOptional: true)
+            add(own, ContinuedEntity.folded(column.name))
+        }
+        var entity = described
+        entity.attributes = columns.compactMap { attributes[ContinuedEntity.folded($0.name)] }
+        if !entity.identifier.allSatisfy({ names.contains(ExactText($0)) }) { entity.identifier = [] }
+        return entity
+    }
+}
+
+extension StoredEntities.Described {
+    /// Adds what a later model says: it counts, and what an earlier one says beyond it stays.
+    fileprivate mutating func add(_ later: EntityDescription, isGiven: Bool) {
+        let columns = Set(later.attributes.map { ContinuedEntity.folded($0.column) })
+        let earlier = entity
+        entity = later
+        if entity.identifier.isEmpty { entity.identifier = earlier.identifier }
+        if entity.userInfo == nil { entity.userInfo = earlier.userInfo }
+        entity.attributes += earlier.attributes.filter { !columns.contains(ContinuedEntity.folded($0.column)) }
+        guard isGiven else { return }
+        self.isGiven = true
+        for attribute in later.attributes {
+            let column = ContinuedEntity.folded(attribute.column)
+            if attribute.isOptional { required.remove(column) } else { required.insert(column) }
+        }
+    }
+}

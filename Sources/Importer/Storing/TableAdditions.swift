@@ -1,0 +1,83 @@
+import GRDB
+
+/// What jobs have added to tables that were there before: columns, and the indexes of identifiers.
+///
+/// It goes with the job when that is taken out of the store, and where the job takes nothing.
+enum TableAdditions {
+    /// What was added.
+    enum Kind: String {
+        case column, index
+    }
+
+    private static let table = "_import_addition"
+
+    /// Notes something in the transaction that adds it.
+    static func note(_ kind: Kind, _ name: String, of tableName: String, job: Int64, _ database: Database) throws {
+        try database.execute(
+            sql: "INSERT OR IGNORE INTO \(table) (job, table_name, kind, name) VALUES (?, ?, ?, ?)",
+            arguments: [job, tableName, kind.rawValue, name]
+        )
+    }
+
+    /// A condition: whether an index is an import's own.
+    static func isNoted(_ name: String, _ database: Database) throws -> String {
+        guard try database.tableExists(table) else { return "0" }
+        return "EXISTS (SELECT 1 FROM \(table) WHERE kind = 'index' AND name = \(name) COLLATE NOCASE)"
+    }
+
+    /// Forgets what was added to a table that is dropped.
+    static func forget(table name: String, _ database: Database) throws {
+        try database.execute(sql: "DELETE FROM \(table) WHERE table_name = ? COLLATE NOCASE", arguments: [name])
+    }
+
+    /// Takes away what a job has added.
+    ///
+    /// - Parameter tableName: to one table; nil for all.
+    static func remove(job: Int64, from tableName: String? = nil, _ database: Database) throws {
+        let additions = try Row.fetchAll(
+            database,
+            sql: """
+                SELECT table_name, kind, name FROM \(table) WHERE job = :job
+                    AND (:table IS NULL OR table_name = :table COLLATE NOCASE)
+                ORDER BY kind DESC, name
+                """,
+            arguments: ["job": job, "table": tableName]
+        )
+        for addition in additions {
+            let (tableName, name): (String, String) = (addition["table_name"], addition["name"])
+            try drop(Kind(rawValue: addition["kind"]), name, of: tableName, database)
+            try database.execute(
+                sql: "DELETE FROM \(table) WHERE job = ? AND table_name = ? AND kind = ? AND name = ?",
+                arguments: [job, tableName, addition["kind"] as String, name]
+            )
+        }
+    }
+
+    private static func drop(_ kind: Kind?, _ name: String, of tableName: String, _ database: Database) throws {
+        switch kind {
+        case .index:
+            let isThere = try Bool.fetchOne(
+                database,
+                sql: """
+                    SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE type = 'index'
+                        AND name = ? COLLATE NOCASE AND tbl_name = ? COLLATE NOCASE)
+                    """,
+                arguments: [name, tableName]
+            )
+            if isThere ?? false { try database.execute(sql: "DROP INDEX \(name.quotedIdentifier)") }
+        case .column:
+            let columns = try StoredColumn.all(of: tableName, database)
+            guard columns.contains(where: { $0.name.asciiLowercased == name.asciiLowercased }) else { return }
+            do {
+                try database.execute(
+                    sql: "ALTER TABLE \(tableName.quotedIdentifier) DROP COLUMN \(name.quotedIdentifier)"
+                )
+            } catch let error as DatabaseError where error.resultCode.primaryResultCode == .SQLITE_ERROR {
+                // Somebody's index, view or trigger uses it by now: it stays, and is empty.
+                return
+            }
+        case nil:
+            return
+        }
+    }
+}

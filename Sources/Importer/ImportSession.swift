@@ -73,7 +73,8 @@ final class ImportSession {
             if !planned.options.takesChunks { try place.check(besides: left) }
             let changed: [MergeNotification]
             let messages: [String]
-            (job, changed, messages) = try RecordedFile.record(database) { [store, transformers, replacedChunks] database in
+            (job, changed, messages) = try RecordedFile.record(database) {
+                [store, transformers, replacedChunks] database in
                 var job = planned
                 var messages: [String] = []
                 try StoreSchema.prepareBookkeeping(database, store: store)

@@ -198,7 +198,7 @@ final class ImportSession {
         do {
             try judgeRejects()
         } catch {
-            if !options.keepsChunks, !job.options.takesChunks { try? dropChunks() }
+            if !options.keepsChunks { removeChunks() }
             throw error
         }
         let last = try setState(.finished, message: Self.message(of: unfound)) { [job, options] database in
@@ -254,6 +254,11 @@ final class ImportSession {
     /// All is in the store: that something cannot be removed is no failure of the import, and the next run tries again.
     private func removeLeft() {
         try? RecordedFile.removeLeft(database, store: store)
+    }
+
+    /// As `removeLeft`, while the job is not finished.
+    private func removeChunks() {
+        try? Self.recordedChunks(of: job, database, store: store)?.remove(store: store)
     }
 
     /// Everything is imported by now; a resume comes here again.

@@ -55,7 +55,11 @@ struct TableWitness {
             arguments: [table]
         )
         let name = table.quotedIdentifier
-        let ends = try Row.fetchOne(database, sql: "SELECT min(rowid) AS first, max(rowid) AS last FROM \(name)")
+        // Each by itself is looked up; both in one SELECT would read the whole table.
+        let ends = try Row.fetchOne(
+            database,
+            sql: "SELECT (SELECT min(rowid) FROM \(name)) AS first, (SELECT max(rowid) FROM \(name)) AS last"
+        )
         let last = ends?["last"] as Int64?
         try database.execute(
             sql: "INSERT INTO _import_table (table_name, last_rowid, columns) VALUES (?, ?, ?)",

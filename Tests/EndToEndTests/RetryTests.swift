@@ -265,7 +265,8 @@ struct RetryTests {
             to: "o.json"
         )
         let source = try job.directory.write("[{\"x\": 1}]", to: "o.data.json")
-        #expect(try runImporter("import", source, "--into", job.store, "--model", other).ending == .exit(0))
+        // Its only record does not fit, neither now nor when it is retried as it is.
+        #expect(try runImporter("import", source, "--into", job.store, "--model", other).ending == .exit(65))
         try runImporter("rejects", job.store, "--to", job.exported)
         let both = try runImporter("retry", job.store, job.exported)
         #expect(both.ending == .exit(64))
@@ -273,7 +274,7 @@ struct RetryTests {
         #expect(try runImporter("rejects", job.store, "--to", job.exported).ending == .exit(73))
         #expect(try runImporter("rejects", job.store, "--to", job.exported, "--force", "--job", "2").ending == .exit(0))
         #expect(try String(contentsOf: URL(filePath: job.exported), encoding: .utf8).split(separator: "\n").count == 1)
-        #expect(try runImporter("retry", job.store, job.exported).ending == .exit(0))
+        #expect(try runImporter("retry", job.store, job.exported).ending == .exit(65))
     }
 
     /// A record's key is not among its bytes, and still is what it was when the record is tried again.

@@ -31,8 +31,7 @@ public struct StoreModel: Sendable {
     }
 
     private init(_ store: String, _ names: [String], _ database: Database) throws {
-        let isStore = try database.tableExists("_import_job")
-        let described = isStore ? try StoredEntities.described(database).map(\.entity) : []
+        let described = try StoredEntities.described(database).map(\.entity)
         let tables = Set(described.map { ContinuedEntity.folded($0.table) })
         let own = try String.fetchAll(
             database,

@@ -37,8 +37,12 @@ struct StoredColumn {
     static func all(of table: String, _ database: Database) throws -> [StoredColumn] {
         try Row.fetchAll(
             database,
-            sql: "SELECT name, type, hidden, pk, dflt_value FROM pragma_table_xinfo(?) WHERE hidden <> 1",
-            arguments: [table]
+            sql: """
+                SELECT name, type, hidden, pk, dflt_value FROM pragma_table_xinfo(?) WHERE hidden <> 1 AND EXISTS (
+                    SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ? COLLATE NOCASE
+                )
+                """,
+            arguments: [table, table]
         ).map {
             StoredColumn(
                 name: $0["name"],

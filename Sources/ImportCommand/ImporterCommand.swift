@@ -17,8 +17,8 @@ struct ImporterCommand: ParsableCommand {
             records inside are told apart by themselves; gzip, zstd, xz, bzip2, zip and tar are decompressed.
 
             Results go to standard output, progress and messages to standard error.
-            Exit codes: 0 done; 64 usage; 65 bad input data, or nothing taken; 66 no such input; 73 cannot create output; \
-            74 I/O error; 75 the store is in use; 129, 130, 143 interrupted, resumable.
+            Exit codes: 0 done; 64 usage; 65 bad input data, or nothing taken; 66 no such input; 71 no thread or descriptor; \
+            73 cannot create output; 74 I/O error; 75 the store is in use; 129, 130, 143 interrupted, resumable.
             """,
         version: ImporterVersion.text,
         subcommands: [
@@ -32,6 +32,8 @@ struct ImporterCommand: ParsableCommand {
     static func main() {
         // A reader that goes away must end a write with EPIPE, not the import with a signal.
         signal(SIGPIPE, SIG_IGN)
+        // A limit to the size of files must be an error like a full disk.
+        signal(SIGXFSZ, SIG_IGN)
         Foundation.exit(run(Array(CommandLine.arguments.dropFirst())))
     }
 

@@ -18,7 +18,9 @@ enum SignalForwarding {
     /// Starts forwarding.
     ///
     /// To be called on the main thread before others are made: they inherit its mask.
-    static func start(to interruption: Interruption) {
+    ///
+    /// - Throws: `ImportError` with `.noResources` when the system gives no thread.
+    static func start(to interruption: Interruption) throws {
         var signals: [Int32] = [SIGINT, SIGTERM]
         // A shell without job control starts background jobs with SIGINT ignored. An import that was asked to stop stops.
         signal(SIGINT, SIG_DFL)
@@ -30,7 +32,7 @@ enum SignalForwarding {
         for number in signals { sigaddset(&set, number) }
         pthread_sigmask(SIG_BLOCK, &set, nil)
         let waited = set
-        Thread.detachNewThread {
+        try SystemThread.start(to: "wait for signals") {
             var set = waited
             var first: (code: Int32, time: ContinuousClock.Instant)?
             while true {

@@ -28,9 +28,9 @@ struct WatchedRun {
     ///
     /// Returns or throws as the work does, with nothing more to be shown.
     func perform<Result>(_ work: () throws -> Result) throws -> Result {
-        let screen = store.flatMap { WatchScreen.Place(WatchScreen.Options(store: $0), output: STDERR_FILENO) }
-        SignalForwarding.start(to: interruption)
-        let reporter = ProgressReporter(
+        let screen = try store.flatMap { try WatchScreen.Place(WatchScreen.Options(store: $0), output: STDERR_FILENO) }
+        try SignalForwarding.start(to: interruption)
+        let reporter = try ProgressReporter(
             progress,
             interruption: interruption,
             mode: mode,

@@ -6,6 +6,8 @@ public struct ImportError: Error, Sendable, CustomStringConvertible {
         case badInput = 65
         case noInput = 66
         case software = 70
+        /// The system gives no thread or descriptor.
+        case noResources = 71
         case cannotCreate = 73
         case io = 74
         case inUse = 75

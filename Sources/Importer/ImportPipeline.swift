@@ -210,7 +210,7 @@ public final class ImportPipeline: Sendable {
     private var keepsWAL: Bool {
         get throws {
             let database = try StoreConnection.reader(store)
-            defer { try? database.close() }
+            defer { try? database.retire() }
             return try database.read(WALMode.isKept)
         }
     }
@@ -221,7 +221,7 @@ public final class ImportPipeline: Sendable {
     private func removeLeft(in file: StoreFile) {
         guard let reader = try? StoreConnection.reader(store) else { return }
         let left = try? reader.read(RecordedFile.left)
-        try? reader.close()
+        try? reader.retire()
         guard left?.isEmpty == false, let keepsWAL = try? keepsWAL,
             let writer = try? StoreConnection.writer(store, durability: runOptions.durability, of: file)
         else { return }
@@ -285,6 +285,7 @@ public final class ImportPipeline: Sendable {
         try checkModel()
         let exists = FileManager.default.fileExists(atPath: store)
         let database = exists ? try StoreConnection.reader(store) : nil
+        defer { try? database?.retire() }
         try database?.read { try StoreSchema.checkFormat($0, store: store) }
         var options = JobOptions()
         if case .sources(_, let given) = request { options = given }

@@ -24,7 +24,9 @@ final class ReportFile {
         try Self.check(path, apartFrom: files)
         descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else {
-            throw ImportError(.cannotCreate, "cannot create the report \(path): \(String(cString: strerror(errno)))")
+            let code = errno
+            let message = "cannot create the report \(path): \(String(cString: strerror(code)))"
+            throw ImportError.shortage(code, message) ?? ImportError(.cannotCreate, message)
         }
     }
 

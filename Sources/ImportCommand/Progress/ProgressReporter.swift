@@ -12,13 +12,14 @@ final class ProgressReporter: Sendable {
     /// Starts to show `progress` of a run for `purpose` as `mode` says.
     ///
     /// - Parameter screen: where the store is shown until the run ends or that view is quit; `mode` is for what follows.
+    /// - Throws: `ImportError` with `.noResources` when the system gives no thread.
     init(
         _ progress: ImportProgress,
         interruption: Interruption,
         mode: ProgressMode,
         purpose: ProgressFrame.Purpose,
         screen: WatchScreen.Place? = nil
-    ) {
+    ) throws {
         let environment = ProcessInfo.processInfo.environment
         let mode = mode.resolved(canRedraw: Terminal.canRedraw(STDERR_FILENO, environment: environment))
         let style = ProgressBar.Style(
@@ -26,13 +27,15 @@ final class ProgressReporter: Sendable {
             isColored: isatty(STDERR_FILENO) == 1 && (environment["NO_COLOR"] ?? "").isEmpty
         )
         let (stopRequest, stopped) = (stopRequest, stopped)
-        Thread.detachNewThread {
+        // Only the new thread uses it.
+        nonisolated(unsafe) let view = try screen.map { try WatchScreen($0, own: progress) }
+        try SystemThread.start(to: "show the progress") {
             var display = ProgressDisplay(mode: mode, style: style, meter: ProgressMeter(purpose: purpose))
             let clock = ContinuousClock()
             let start = clock.now
             var isLast = false
-            if let screen {
-                _ = WatchScreen(screen, own: progress).run {
+            if let view {
+                _ = view.run {
                     isLast = isLast || stopRequest.wait(timeout: .now()) == .success
                     return (isLast, interruption.isRequested ? "stopping" : nil)
                 }

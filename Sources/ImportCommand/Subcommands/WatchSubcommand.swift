@@ -75,10 +75,10 @@ struct WatchSubcommand: ParsableCommand {
         let interruption = Interruption()
         let sort = try sort.flatMap { try RecordSort.list($0) }
         let options = WatchScreen.Options(store: store, entity: entity, sort: sort, follows: follow)
-        let place = json ? nil : WatchScreen.Place(options, output: STDOUT_FILENO)
-        SignalForwarding.start(to: interruption)
+        let place = json ? nil : try WatchScreen.Place(options, output: STDOUT_FILENO)
+        try SignalForwarding.start(to: interruption)
         if let place {
-            let screen = WatchScreen(place)
+            let screen = try WatchScreen(place)
             switch screen.run({ (interruption.isRequested, nil) }) {
             case .finished: try StandardOutput.write(ProgressLine.text(screen.frame) + "\n")
             case .failed(let error): throw error

@@ -1,4 +1,5 @@
 import Foundation
+import Importer
 import Synchronization
 
 #if canImport(Glibc)
@@ -32,13 +33,18 @@ final class TerminalSignals: Sendable {
     /// Starts waiting.
     ///
     /// To be called on the main thread before others are made: they inherit its mask.
-    static func start() -> TerminalSignals {
+    ///
+    /// - Throws: `ImportError` with `.noResources` when the system gives no thread or descriptor.
+    static func start() throws -> TerminalSignals {
         var ends: [Int32] = [-1, -1]
-        if pipe(&ends) == 0 {
-            for end in ends {
-                _ = fcntl(end, F_SETFL, O_NONBLOCK)
-                _ = fcntl(end, F_SETFD, FD_CLOEXEC)
-            }
+        guard pipe(&ends) == 0 else {
+            let code = errno
+            let message = "cannot make a pipe: \(String(cString: strerror(code)))"
+            throw ImportError.shortage(code, message) ?? ImportError(.io, message)
+        }
+        for end in ends {
+            _ = fcntl(end, F_SETFL, O_NONBLOCK)
+            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
         }
         let signals = TerminalSignals(ends)
         var set = sigset_t()
@@ -58,7 +64,7 @@ final class TerminalSignals: Sendable {
             pthread_sigmask(SIG_BLOCK, &set, nil)
         }
         let waited = set
-        Thread.detachNewThread {
+        try SystemThread.start(to: "follow the terminal") {
             var set = waited
             while true {
                 var number: Int32 = 0

@@ -58,8 +58,9 @@ final class WatchReader: Sendable {
     /// Starts reading.
     ///
     /// - Parameter wake: called when something was found.
-    init(store: String, wake: @escaping @Sendable () -> Void) {
-        Thread.detachNewThread { [self] in read(StoreWatch(store: store), wake) }
+    /// - Throws: `ImportError` with `.noResources` when the system gives no thread.
+    init(store: String, wake: @escaping @Sendable () -> Void) throws {
+        try SystemThread.start(to: "read the store") { [self] in read(StoreWatch(store: store), wake) }
     }
 
     /// Says which records are wanted; others are not read any more.

@@ -37,14 +37,15 @@ final class WatchScreen {
         /// To be made on the main thread before others are made.
         ///
         /// - Returns: nil where there is no terminal that can show it.
-        init?(_ options: Options, output: Int32) {
+        /// - Throws: `ImportError` with `.noResources` when the system gives no thread or descriptor.
+        init?(_ options: Options, output: Int32) throws {
             guard Terminal.canRedraw(output, environment: ProcessInfo.processInfo.environment),
                 let terminal = TerminalMode(output: output)
             else { return nil }
             self.options = options
             self.terminal = terminal
             self.output = output
-            signals = TerminalSignals.start()
+            signals = try TerminalSignals.start()
         }
     }
 
@@ -56,6 +57,7 @@ final class WatchScreen {
     private let terminal: TerminalMode
     private let output: Int32
     private let signals: TerminalSignals
+    private let reader: WatchReader
     private let own: ImportProgress?
     private let style: ProgressBar.Style
     private let clock = ContinuousClock()
@@ -72,7 +74,8 @@ final class WatchScreen {
     private var nextDraw = 0.0
 
     /// - Parameter own: the progress of the import, in its own process.
-    init(_ place: Place, own: ImportProgress? = nil) {
+    /// - Throws: `ImportError` with `.noResources` when the system gives no thread to read the store.
+    init(_ place: Place, own: ImportProgress? = nil) throws {
         let environment = ProcessInfo.processInfo.environment
         options = place.options
         terminal = place.terminal
@@ -86,6 +89,7 @@ final class WatchScreen {
         start = clock.now
         let name = options.store.split(separator: "/").last.map(String.init) ?? options.store
         state = WatchState(store: name, entity: options.entity, sort: options.sort)
+        reader = try WatchReader(store: options.store) { [signals] in signals.wake() }
     }
 
     /// How far the import is, as last seen.
@@ -95,7 +99,6 @@ final class WatchScreen {
     ///
     /// - Parameter shouldStop: asked 10 times a second: whether to end, and what else there is to say.
     func run(_ shouldStop: () -> (isStopped: Bool, message: String?)) -> Ending {
-        let reader = WatchReader(store: options.store) { [signals] in signals.wake() }
         defer {
             reader.stop()
             terminal.leave()

@@ -66,12 +66,15 @@ public final class MergeCenter: Sendable {
     }
 
     /// Leaves a notification for delivery, which costs the same whatever it tells and whoever listens.
-    func enqueue(_ notification: MergeNotification) {
-        condition.withLock {
+    ///
+    /// - Throws: `ImportError` with `.noResources` when the system gives no thread that delivers it.
+    func enqueue(_ notification: MergeNotification) throws {
+        try condition.withLock {
             state.queue.add(notification)
             if !state.isMerging {
+                try SystemThread.start(to: "merge notifications") { [self] in merge() }
                 state.isMerging = true
-                Thread.detachNewThread { [self] in merge() }
+                try startPosting()
             }
             condition.signal()
         }
@@ -136,15 +139,20 @@ public final class MergeCenter: Sendable {
         if pending == nil { pending = notification } else { pending?.merge(notification) }
         postingCondition.withLock {
             posting.pending = pending
-            if !posting.isRunning {
-                posting.isRunning = true
-                Thread.detachNewThread { [self] in post() }
-            }
             postingCondition.signal()
         }
     }
 
     // MARK: Posting
+
+    private func startPosting() throws {
+        try postingCondition.withLock {
+            posting.isOver = false
+            guard !posting.isRunning else { return }
+            try SystemThread.start(to: "post notifications") { [self] in post() }
+            posting.isRunning = true
+        }
+    }
 
     private func post() {
         while true {

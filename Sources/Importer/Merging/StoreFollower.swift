@@ -129,6 +129,6 @@ public final class StoreFollower: Sendable {
     /// - Throws: what `poll` throws.
     public func follow(into center: MergeCenter) async throws {
         defer { center.close() }
-        for try await merge in notifications { center.enqueue(merge) }
+        for try await merge in notifications { try center.enqueue(merge) }
     }
 }

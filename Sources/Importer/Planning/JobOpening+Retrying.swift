@@ -104,7 +104,7 @@ extension JobOpening {
         let untried = try database.read { try Self.untried(request.selection, after: done.map(\.id), $0) }
         guard untried else { return .nothing(done.last ?? jobs[jobs.count - 1]) }
         let records = try StoreConnection.writer(store, durability: run.durability)
-        defer { try? records.close() }
+        defer { try? records.retire() }
         // What a killed retry has left has the name that this one's file is to get.
         try RecordedFile.removeLeft(records, store: store)
         var file = RecordedFile(

@@ -23,10 +23,11 @@ final class ArchiveStream: ByteStream {
     private var failure: (any Error)?
     private var isAtEnd = false
 
-    init(_ origin: Origin, interruption: Interruption) {
+    /// - Throws: `ImportError` with `.noResources` when the system gives no thread.
+    init(_ origin: Origin, interruption: Interruption) throws {
         wake = origin.wake
         let queue = queue
-        let thread = Thread {
+        try SystemThread.start(to: "decompress \(origin.name)", stackSize: 1 << 20) {
             do {
                 try Self.decompress(origin, into: queue, interruption: interruption)
                 queue.push(.end)
@@ -34,9 +35,6 @@ final class ArchiveStream: ByteStream {
                 queue.push(.failure(error))
             }
         }
-        thread.name = "importer.decompress"
-        thread.stackSize = 1 << 20
-        thread.start()
     }
 
     deinit {

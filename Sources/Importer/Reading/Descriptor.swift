@@ -44,15 +44,20 @@ extension ImportError {
     static func cannotOpen(_ path: String, errno code: Int32) -> ImportError {
         switch code {
         case ENOENT, ENOTDIR:
-            ImportError(.noInput, "\(path): no such file", advice: "Check the path; `-` stands for standard input.")
+            return ImportError(
+                .noInput,
+                "\(path): no such file",
+                advice: "Check the path; `-` stands for standard input."
+            )
         case EACCES, EPERM:
-            ImportError(
+            return ImportError(
                 .noInput,
                 "\(path): not allowed to read this file",
                 advice: "Give yourself permission to read it, or import a copy."
             )
         default:
-            ImportError(.noInput, "\(path): cannot be opened: \(String(cString: strerror(code)))")
+            let message = "\(path): cannot be opened: \(String(cString: strerror(code)))"
+            return .shortage(code, message) ?? ImportError(.noInput, message)
         }
     }
 

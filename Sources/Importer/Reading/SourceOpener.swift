@@ -134,7 +134,7 @@ struct SourceOpener: Sendable {
                 name: source.name,
                 member: source.member
             )
-            let stream = ArchiveStream(origin, interruption: interruption)
+            let stream = try ArchiveStream(origin, interruption: interruption)
             return try SourceStream(
                 stream,
                 from: 0,
@@ -180,7 +180,7 @@ struct SourceOpener: Sendable {
             )
         }
         let origin = ArchiveStream.Origin(descriptor: descriptor, head: head, wake: wake, name: name, member: nil)
-        let stream = ArchiveStream(origin, interruption: interruption)
+        let stream = try ArchiveStream(origin, interruption: interruption)
         return try SourceStream(stream, from: 0, at: offset, totalBytes: nil, name: name, interruption: interruption)
     }
 }

@@ -5,11 +5,13 @@ final class WakePipe: Sendable {
     private let readEnd: Descriptor
     private let writeEnd: Descriptor
 
-    /// - Throws: `ImportError` with `.io` when no more descriptors can be had.
+    /// - Throws: `ImportError` with `.noResources` when no more descriptors can be had.
     init() throws {
         var ends: [Int32] = [0, 0]
         guard pipe(&ends) == 0 else {
-            throw ImportError(.io, "cannot make a pipe: \(String(cString: strerror(errno)))")
+            let code = errno
+            let message = "cannot make a pipe: \(String(cString: strerror(code)))"
+            throw ImportError.shortage(code, message) ?? ImportError(.io, message)
         }
         readEnd = Descriptor(owning: ends[0])
         writeEnd = Descriptor(owning: ends[1])

@@ -65,6 +65,8 @@ final class RetryPlan {
         }
     }
 
+    deinit { try? database.retire() }
+
     /// The entities of the lines' rejects.
     func entities() throws -> [String] {
         try database.read { try String.fetchAll($0, sql: "SELECT DISTINCT entity FROM line ORDER BY entity") }

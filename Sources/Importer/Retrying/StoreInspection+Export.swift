@@ -173,7 +173,9 @@ private final class ExportFile {
     }
 
     private func failure(_ code: ImportError.Code, _ action: String) -> ImportError {
-        ImportError(code, "cannot \(action) \(path): \(String(cString: strerror(errno)))")
+        let number = errno
+        let message = "cannot \(action) \(path): \(String(cString: strerror(number)))"
+        return .shortage(number, message) ?? ImportError(code, message)
     }
 
     /// Its device and inode.

@@ -16,6 +16,7 @@ extension ImportError {
     /// - Returns: an error with advice.
     static func system(_ number: Int32, _ action: String, _ path: String) -> ImportError {
         let message = "cannot \(action) \(path): \(String(cString: strerror(number)))"
+        if let shortage = shortage(number, message) { return shortage }
         switch number {
         case ENOSPC, EDQUOT:
             return ImportError(

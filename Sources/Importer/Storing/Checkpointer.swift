@@ -38,12 +38,17 @@ final class Checkpointer: Sendable {
     ///   - store: its path.
     ///   - file: its file; nil for whichever is at the path.
     ///   - durability: that of the commits.
-    /// - Throws: `ImportError` when the store cannot be opened.
+    /// - Throws: `ImportError` when the store cannot be opened, or the system gives no thread.
     init(store: String, file: StoreFile? = nil, durability: RunOptions.Durability) throws {
         queue = try StoreConnection.writer(store, durability: durability, of: file)
         syncs = durability != .off
         state.isBusy = true
-        Thread.detachNewThread { [self] in run() }
+        do {
+            try SystemThread.start(to: "checkpoint the store") { [self] in run() }
+        } catch {
+            try? queue.retire()
+            throw error
+        }
     }
 
     /// Ends the thread, after the checkpoint that it makes; called once.
@@ -53,7 +58,7 @@ final class Checkpointer: Sendable {
             condition.broadcast()
             while state.isBusy { condition.wait() }
         }
-        try queue.close()
+        try queue.retire()
     }
 
     /// Makes the checkpoints of a connection that commits, which makes none by itself any more.

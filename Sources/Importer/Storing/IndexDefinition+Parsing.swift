@@ -16,7 +16,9 @@ extension IndexDefinition {
     ///   - database: the store that has the table.
     /// - Returns: nil where it is anything but the index of that name, on columns of the table.
     init?(parsing sql: String, name: String, table: String, _ database: Database) throws {
-        let definition = try DatabaseQueue().inDatabase { sandbox -> IndexDefinition? in
+        let sandbox = try DatabaseQueue()
+        defer { try? sandbox.retire() }
+        let definition = try sandbox.inDatabase { sandbox -> IndexDefinition? in
             try sandbox.execute(sql: "CREATE TABLE \(table.quotedIdentifier) (\(Self.columns(of: table, database)))")
             guard Self.run(sql, sandbox) else { return nil }
             return try IndexDefinition.all(of: table, sandbox).first

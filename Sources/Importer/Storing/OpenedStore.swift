@@ -27,7 +27,12 @@ final class OpenedStore: Sendable {
         }
         guard let file else { throw Self.isGone(store) }
         self.file = file
-        try read { try StoreSchema.checkFormat($0, store: store) }
+        do {
+            try read { try StoreSchema.checkFormat($0, store: store) }
+        } catch {
+            close()
+            throw error
+        }
     }
 
     deinit { close() }
@@ -48,7 +53,7 @@ final class OpenedStore: Sendable {
     /// Closes the connection; the last one to close moves the WAL into the store.
     func close() {
         if isInPlace { try? queue.inDatabase { try StoreProtection.setTidiesUp(true, $0) } }
-        try? queue.close()
+        try? queue.retire()
     }
 
     /// Calls `body` in a transaction, which sees one state of the store, between two commits.

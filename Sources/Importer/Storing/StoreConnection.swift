@@ -51,7 +51,7 @@ enum StoreConnection {
     ///   - leavesWAL: whether to leave WAL mode.
     /// - Throws: `ImportError` with `.io` when the file is no longer in its place: what is there is left as it is.
     static func closeLast(_ queue: DatabaseQueue, of file: StoreFile, leavesWAL: Bool) throws {
-        defer { try? queue.close() }
+        defer { try? queue.retire() }
         try file.check()
         try queue.inDatabase { database in
             // What is left in the WAL is copied while everybody is locked out; this only waits for those who read what was
@@ -78,7 +78,7 @@ enum StoreConnection {
     ) throws -> Result {
         let writeback = try database.inDatabase { database in
             try database.execute(sql: "PRAGMA cache_spill = -6500")
-            return durability == .off ? nil : WALWriteback(of: database)
+            return durability == .off ? nil : try WALWriteback(of: database)
         }
         defer { writeback?.stop() }
         return try database.write(body)
@@ -109,9 +109,16 @@ enum StoreConnection {
             throw ImportError(.cannotCreate, "\(store): is a directory", advice: "Give the path of a file.")
         }
         do {
+            // The store, its WAL, its WAL's index, temporary files, and what Dispatch takes.
+            try ImportError.checkDescriptors(12, "to open \(store)")
             let queue = try open()
-            // The first read is what tells whether it is a database at all.
-            try queue.inDatabase { _ = try Int.fetchOne($0, sql: "SELECT count(*) FROM sqlite_master") }
+            do {
+                // The first read is what tells whether it is a database at all.
+                try queue.inDatabase { _ = try Int.fetchOne($0, sql: "SELECT count(*) FROM sqlite_master") }
+            } catch {
+                try? queue.retire()
+                throw error
+            }
             return queue
         } catch let error as DatabaseError {
             throw ImportError(store: store, error)

@@ -19,11 +19,14 @@ final class StoreLock {
         while true {
             let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o644)
             guard descriptor >= 0 else {
-                throw ImportError(
-                    .cannotCreate,
-                    "\(path): \(String(cString: strerror(errno)))",
-                    advice: "The store's folder must be there and writable."
-                )
+                let code = errno
+                let message = "\(path): \(String(cString: strerror(code)))"
+                throw ImportError.shortage(code, message)
+                    ?? ImportError(
+                        .cannotCreate,
+                        message,
+                        advice: "The store's folder must be there and writable."
+                    )
             }
             guard Self.isLock(descriptor) else {
                 close(descriptor)

@@ -48,7 +48,9 @@ extension StoreSchema {
     /// Nothing else may have the name of a bookkeeping table, and no trigger may be on one: the importer's own writing would
     /// run its SQL.
     private static func checkBookkeeping(_ database: Database, version: Int64, store: String) throws {
-        let expected = try DatabaseQueue().write { model in
+        let models = try DatabaseQueue()
+        defer { try? models.retire() }
+        let expected = try models.write { model in
             try model.execute(sql: bookkeeping)
             return try Row.fetchAll(model, sql: "SELECT name, type, sql FROM sqlite_master WHERE type = 'table'")
         }

@@ -64,7 +64,7 @@ final class StoreWriter {
                 return (images, try zip(plans, constraints).map { try RowWriter(database, plan: $0, constraints: $1) })
             }
         } catch {
-            withExtendedLifetime(attached) { try? queue.close() }
+            withExtendedLifetime(attached) { try? queue.retire() }
             throw error
         }
         self.attached = attached
@@ -73,7 +73,7 @@ final class StoreWriter {
     /// What the statements need must be gone before the connection is, and the connection before what it reads.
     func close() throws {
         writers = []
-        try queue.close()
+        try queue.retire()
         attached = nil
     }
 

@@ -13,7 +13,8 @@ final class WALWriteback: Sendable {
     private let ending = DispatchSemaphore(value: 0)
 
     /// - Parameter database: a connection to a store in WAL mode; of another one nothing is written.
-    init(of database: Database) {
+    /// - Throws: `ImportError` with `.noResources` when the system gives no thread.
+    init(of database: Database) throws {
         guard let store = sqlite3_db_filename(database.sqliteConnection, nil), let path = sqlite3_filename_wal(store)
         else {
             return
@@ -22,9 +23,14 @@ final class WALWriteback: Sendable {
         // (<https://sqlite.org/howtocorrupt.html>, 2.2).
         let wal = open(path, O_RDONLY | O_CLOEXEC)
         guard wal >= 0 else { return }
-        Thread.detachNewThread { [ending] in
-            while ending.wait(timeout: .now() + Self.interval) == .timedOut { fdatasync(wal) }
+        do {
+            try SystemThread.start(to: "write the WAL to the disk") { [ending] in
+                while ending.wait(timeout: .now() + Self.interval) == .timedOut { fdatasync(wal) }
+                Glibc.close(wal)
+            }
+        } catch {
             Glibc.close(wal)
+            throw error
         }
     }
 

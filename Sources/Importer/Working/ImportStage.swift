@@ -191,7 +191,7 @@ final class ImportStage: Sendable {
             try commitRecords(before: excess.reject.ordinal, of: chunk, decoder, writer)
             throw excess.error(in: job.sources[chunk.entry.source].description.displayName)
         }
-        merges.enqueue(notification)
+        try merges.enqueue(notification)
         progress.update {
             $0.importedBytes = notification.marker.bytes
             $0.importedRecords = notification.marker.recordOrdinal

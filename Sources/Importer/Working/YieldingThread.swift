@@ -15,13 +15,13 @@ enum YieldingThread {
     ///
     /// The caller's own thread stays as it is: without privileges it could not be made less nice again.
     ///
-    /// - Throws: what `body` throws.
+    /// - Throws: what `body` throws; `ImportError` with `.noResources` when the system gives no thread.
     static func run<Result>(_ body: @escaping () throws -> Result) throws -> Result {
         // One thread uses them while the other one waits.
         nonisolated(unsafe) let body = body
         nonisolated(unsafe) var result: Swift.Result<Result, any Error>?
         let end = DispatchSemaphore(value: 0)
-        Thread.detachNewThread {
+        try SystemThread.start(to: "read ahead") {
             yieldToOthers()
             result = Swift.Result { try body() }
             end.signal()

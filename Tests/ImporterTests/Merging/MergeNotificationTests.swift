@@ -173,14 +173,14 @@ struct MergeNotificationTests {
     }
 
     /// The processor time of `body`, whatever else runs.
-    private static func cost(_ body: () -> Void) -> Double {
+    private static func cost(_ body: () throws -> Void) rethrows -> Double {
         func now() -> Double {
             var time = timespec()
             clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
             return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
         }
         let start = now()
-        body()
+        try body()
         return now() - start
     }
 
@@ -201,7 +201,7 @@ struct MergeNotificationTests {
             isTestOver.signal()
         }
         let sequence = center.notifications()
-        let cost = Self.cost { for merge in merges { center.enqueue(merge) } }
+        let cost = try Self.cost { for merge in merges { try center.enqueue(merge) } }
         #expect(cost < mergingCost / 10)
         center.close()
         let read = await Self.collect(sequence)
@@ -247,7 +247,7 @@ struct MergeNotificationTests {
             let made = MergeCenter()
             center = made
             sequence = made.notifications()
-            for merge in Self.scattered(2) { made.enqueue(merge) }
+            for merge in Self.scattered(2) { try made.enqueue(merge) }
             made.close()
         }
         if let sequence { #expect(await Self.collect(sequence).last?.isFinished == true) }

@@ -27,7 +27,7 @@ struct WALWritebackTests {
         try queue.write { try $0.execute(sql: "CREATE TABLE t (x)") }
         let before = try descriptors()
         #expect(before > 0)
-        let writeback = queue.inDatabase(WALWriteback.init)
+        let writeback = try queue.inDatabase(WALWriteback.init)
         #expect(try descriptors() == before + 1)
         writeback.stop()
         let deadline = Date(timeIntervalSinceNow: 60)
@@ -39,7 +39,7 @@ struct WALWritebackTests {
     @Test func makesNoWALWhereThereIsNone() throws {
         let queue = try DatabaseQueue(path: directory.path("s.sqlite"))
         try queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = DELETE; CREATE TABLE t (x)") }
-        queue.inDatabase(WALWriteback.init).stop()
+        try queue.inDatabase(WALWriteback.init).stop()
         #expect(!FileManager.default.fileExists(atPath: wal))
         try queue.close()
     }

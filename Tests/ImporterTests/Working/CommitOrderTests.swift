@@ -13,31 +13,28 @@ struct CommitOrderTests {
         let next = Mutex(0)
         let committed = Mutex<[Int]>([])
         let pool = WorkerPool(workers: workers) { turn.fail($0) }
-        for _ in 0..<workers {
-            pool.start {
-                while true {
-                    let number = next.withLock { number in
-                        defer { number += 1 }
-                        return number
-                    }
-                    guard number < 200 else { return }
-                    try turn.wait(for: number)
-                    committed.withLock { $0.append(number) }
-                    turn.finish(number)
+        let work: @Sendable () throws -> Void = {
+            while true {
+                let number = next.withLock { number in
+                    defer { number += 1 }
+                    return number
                 }
+                guard number < 200 else { return }
+                try turn.wait(for: number)
+                committed.withLock { $0.append(number) }
+                turn.finish(number)
             }
         }
+        try pool.start(Array(repeating: work, count: workers))
         try pool.wait()
         #expect(committed.withLock { $0 } == Array(0..<200))
     }
 
     /// An error stops those who wait, and is the one that the pool throws.
-    @Test func anErrorWakesEveryWaiter() {
+    @Test func anErrorWakesEveryWaiter() throws {
         let turn = CommitTurn()
         let pool = WorkerPool(workers: 3) { turn.fail($0) }
-        pool.start { try turn.wait(for: 5) }
-        pool.start { try turn.wait(for: 6) }
-        pool.start { throw Stop() }
+        try pool.start([{ try turn.wait(for: 5) }, { try turn.wait(for: 6) }, { throw Stop() }])
         #expect(throws: Stop.self) { try pool.wait() }
     }
 

@@ -1,0 +1,44 @@
+import Foundation
+
+extension ImportError {
+    /// The error for a call that failed because no descriptor can be had; nil if it failed for another reason.
+    ///
+    /// - Parameters:
+    ///   - number: the call's `errno`.
+    ///   - message: what happened, and where.
+    package static func shortage(_ number: Int32, _ message: String) -> ImportError? {
+        guard number == EMFILE || number == ENFILE else { return nil }
+        return ImportError(
+            .noResources,
+            message,
+            advice: """
+                Allow more open files (ulimit -n), or use fewer with --workers 1. Then run the same command again: it goes on \
+                where it stopped.
+                """
+        )
+    }
+
+    /// Checks that descriptors can be had, by taking them for a moment.
+    ///
+    /// SQLite does not say why it cannot open a file, and Dispatch traps where there is no descriptor for its own timer.
+    ///
+    /// - Parameters:
+    ///   - count: how many, beside those that are open.
+    ///   - purpose: what for, in words: `to import with 2 workers`.
+    /// - Throws: `ImportError` with `.noResources` when there are fewer.
+    static func checkDescriptors(_ count: Int, _ purpose: String) throws {
+        var taken: [Int32] = []
+        defer { for descriptor in taken { close(descriptor) } }
+        while taken.count < count {
+            let descriptor = open("/", O_RDONLY | O_CLOEXEC)
+            guard descriptor >= 0 else {
+                let code = errno
+                let message = "\(count) more open files are needed \(purpose), and \(taken.count) can be had"
+                // Where `/` cannot be opened for another reason, nothing is known.
+                if let error = shortage(code, "\(message): \(String(cString: strerror(code)))") { throw error }
+                return
+            }
+            taken.append(descriptor)
+        }
+    }
+}

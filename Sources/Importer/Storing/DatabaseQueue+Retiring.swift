@@ -1,0 +1,31 @@
+import Foundation
+import GRDB
+import Synchronization
+
+extension DatabaseQueue {
+    /// Closes the connection for good, and keeps the closed object for a while.
+    ///
+    /// GRDB's queue is one of Dispatch's with values of its own, and Dispatch starts a thread when it frees such a queue
+    /// (`dispatch_queue_set_specific(3)`, the destructor). Where the system gives no thread that never returns, and without
+    /// descriptors it traps. So a run that ends for want of either must free none.
+    func retire() throws {
+        try close()
+        RetiredQueues.keep(self)
+    }
+}
+
+/// The connections that were closed last.
+private enum RetiredQueues {
+    /// More than a run opens; a process that has many runs keeps no more.
+    private static let most = 64
+    private static let kept = Mutex<[DatabaseQueue]>([])
+
+    static func keep(_ queue: DatabaseQueue) {
+        // What goes is freed after the lock is.
+        let oldest = kept.withLock { kept -> DatabaseQueue? in
+            kept.append(queue)
+            return kept.count > most ? kept.removeFirst() : nil
+        }
+        withExtendedLifetime(oldest) {}
+    }
+}

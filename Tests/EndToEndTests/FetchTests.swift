@@ -167,6 +167,25 @@ struct FetchTests {
         #expect(try fetch(Project.root.appending(path: "README.md").path, "Thing").ending == .exit(74))
     }
 
+    /// One may have rows without end, and none of its rows has a row id.
+    @Test func aViewInATablesPlaceIsNoEntity() throws {
+        let (directory, store) = try store()
+        defer { withExtendedLifetime(directory) {} }
+        let view = """
+            DROP TABLE things; CREATE VIEW things AS WITH RECURSIVE c (n, text) AS (
+                SELECT 1, 'x' UNION ALL SELECT n + 1, 'x' FROM c
+            ) SELECT * FROM c
+            """
+        let script = "import sqlite3, sys; sqlite3.connect(sys.argv[1]).executescript(sys.argv[2])"
+        #expect(try run([Project.python, "-c", script, store, view]).ending == .exit(0))
+        let result = try runImporter("fetch", store, "Thing", "--limit", "3", timeout: .seconds(20))
+        #expect(result.ending == .exit(66))
+        #expect(result.errorText.contains("has no entity Thing"))
+        let list = try runImporter("fetch", store, "--json", timeout: .seconds(20))
+        #expect(list.ending == .exit(0))
+        #expect(list.outputText.filter { !$0.isWhitespace } == "[]")
+    }
+
     @Test func endsQuietlyWhenItsReaderIsGone() throws {
         let directory = try TemporaryDirectory()
         let source = try directory.write(Samples.people(count: 20_000, seed: 5).array, to: "people.json")

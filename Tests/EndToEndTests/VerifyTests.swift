@@ -33,6 +33,13 @@ struct VerifyTests {
             ("UPDATE t SET text = CAST(text AS BLOB)", "256 of 256 compared rows with other values"),
             ("UPDATE t SET text = 'x' WHERE id = 1", "1 of 256 compared rows with other values"),
             ("DROP TABLE t", "it is gone"), ("ALTER TABLE t DROP COLUMN text", "it has lost columns"),
+            ("ALTER TABLE t RENAME TO old; CREATE VIEW t AS SELECT * FROM old", "it is a view now\n"),
+            (
+                """
+                DROP TABLE t; CREATE VIEW t AS WITH RECURSIVE c (id, text) AS (SELECT 1, 'x' UNION ALL SELECT id + 1, 'x' FROM c)
+                SELECT * FROM c
+                """, "it is a view now\n"
+            ),
         ],
         [false, true]
     )

@@ -240,6 +240,7 @@ def edit_schema(case, connection):
         "DROP TABLE t; CREATE TABLE t (code BLOB, age BLOB)",
         "DROP TABLE t; CREATE VIRTUAL TABLE t USING fts5(code, age)",
         "DROP TABLE t; CREATE VIEW t AS SELECT 1 AS code, 2 AS age",
+        "DROP TABLE t; CREATE VIEW t AS WITH RECURSIVE c(code, age) AS (SELECT 1, 1 UNION ALL SELECT code + 1, 2 FROM c) SELECT * FROM c",
         "DROP TABLE _import_marker",
         "DROP TABLE _import_ledger; CREATE TABLE _import_ledger (x)",
         "DROP TABLE IF EXISTS _import_meta",

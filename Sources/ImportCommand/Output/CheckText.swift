@@ -88,7 +88,11 @@ struct CheckText {
     /// What is known of a table: its rows, or what was done to it.
     static func facts(_ table: StoreInspection.TableComparison) -> String {
         var facts: [String] = []
-        if !table.isThere { facts.append(table.rows == 0 ? "it is gone or has lost columns" : "it has lost columns") }
+        if table.isView {
+            facts.append("it is a view now")
+        } else if !table.isThere {
+            facts.append(table.rows == 0 ? "it is gone or has lost columns" : "it has lost columns")
+        }
         if table.deleted > 0 { facts.append("\(NumberText.counted(table.deleted, "row")) deleted") }
         if table.added > 0 { facts.append("\(NumberText.counted(table.added, "row")) added") }
         if table.changed > 0 {

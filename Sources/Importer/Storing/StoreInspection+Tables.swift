@@ -11,6 +11,10 @@ extension StoreInspection {
         public let table: String
         /// Whether it is there, with the columns that it had.
         public let isThere: Bool
+        /// Whether a view has its name now.
+        ///
+        /// A view is not read, since one may have rows without end.
+        public let isView: Bool
         /// Rows now.
         public let rows: Int64
         /// Rows that were there before the first import, and those that imports have inserted.
@@ -51,20 +55,19 @@ extension StoreInspection {
 
     private func comparison(of table: String, expected: Int64, _ database: Database) throws -> TableComparison {
         let witness = try TableWitness(of: table, database)
-        let columns = Set(
-            try String.fetchAll(database, sql: "SELECT name FROM pragma_table_info(?)", arguments: [table])
-                .map(\.asciiLowercased)
-        )
+        let columns = Set(try StoredColumn.all(of: table, database).map(\.name.asciiLowercased))
         let known = (witness?.columns ?? []).map(\.asciiLowercased)
         guard !columns.isEmpty, columns.isSuperset(of: known) else {
+            let isView = try database.viewExists(table)
             let rows = columns.isEmpty ? 0 : try count(table, database)
             return TableComparison(
                 table: table,
                 isThere: false,
+                isView: isView,
                 rows: rows,
                 expected: expected,
                 added: 0,
-                deleted: max(0, difference(expected, rows)),
+                deleted: isView ? 0 : max(0, difference(expected, rows)),
                 compared: 0,
                 changed: 0
             )
@@ -77,6 +80,7 @@ extension StoreInspection {
         return TableComparison(
             table: table,
             isThere: true,
+            isView: false,
             rows: rows,
             expected: expected,
             added: rest > 0 ? difference(rows, expected) : above,

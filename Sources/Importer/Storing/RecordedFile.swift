@@ -75,19 +75,26 @@ struct RecordedFile: Sendable, Hashable {
     /// All that are recorded; none in a store of an older format.
     static func all(_ database: Database) throws -> [RecordedFile] {
         guard try database.tableExists("_import_file") else { return [] }
-        return try Row.fetchAll(database, sql: "SELECT * FROM _import_file ORDER BY path, token").compactMap { row in
-            // Those of another make are nobody's to remove.
-            guard let kind = Kind(rawValue: row["kind"]), let state = State(rawValue: row["state"]) else { return nil }
-            var file = RecordedFile(token: row["token"], path: row["path"], kind: kind, isMade: row["is_made"])
-            file.state = state
-            if let device = row["device"] as Int64?, let inode = row["inode"] as Int64? {
-                file.number = FileNumber(
-                    device: dev_t(truncatingIfNeeded: device),
-                    inode: ino_t(truncatingIfNeeded: inode)
-                )
-            }
-            return file
-        }
+        return try BookkeepingRow.fetchAll(
+            database,
+            from: "_import_file",
+            sql: "SELECT * FROM _import_file ORDER BY path, token"
+        ).map { try RecordedFile($0) }
+    }
+
+    private init(_ row: BookkeepingRow) throws {
+        path = try row.text("path")
+        guard path.hasPrefix("/"), !path.utf8.contains(0) else { throw row.damage("path") }
+        token = try row.text("token")
+        kind = try row.choice("kind")
+        state = try row.choice("state")
+        isMade = try row.flag("is_made")
+        // Both are recorded at once. Either may be any number of 64 bits.
+        guard let device = try row.optionalNumber("device", in: .min ... .max) else { return }
+        number = FileNumber(
+            device: dev_t(truncatingIfNeeded: device),
+            inode: ino_t(truncatingIfNeeded: try row.rowID("inode"))
+        )
     }
 
     /// Adds it, or what has become known of it.

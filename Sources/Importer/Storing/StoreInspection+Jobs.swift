@@ -53,8 +53,9 @@ extension StoreInspection {
     }
 
     private func summary(of job: StoredJob, _ database: Database) throws -> JobSummary {
-        let times = try Row.fetchOne(
+        let times = try BookkeepingRow.fetchOne(
             database,
+            from: "_import_job",
             sql: "SELECT started, finished FROM _import_job WHERE id = ?",
             arguments: [job.id]
         )
@@ -64,8 +65,8 @@ extension StoreInspection {
             state: state(of: job),
             isRetry: job.options.retry != nil,
             sources: job.sources.map(\.description.name),
-            started: times?["started"] ?? "",
-            finished: times?["finished"],
+            started: try times?.text("started") ?? "",
+            finished: try times?.optionalText("finished"),
             recordsRead: counts.recordsRead,
             inserted: counts.inserted,
             updated: counts.updated,

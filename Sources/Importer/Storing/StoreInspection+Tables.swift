@@ -38,17 +38,23 @@ extension StoreInspection {
     /// - Throws: `ImportError` as `status` does.
     public func tables() throws -> [TableComparison] {
         try read { database in
-            try Row.fetchAll(
+            let rows = try BookkeepingRow.fetchAll(
                 database,
-                sql: """
-                    SELECT table_name, sum(inserted) AS inserted,
-                        (SELECT rows_before FROM _import_entity AS first
-                         WHERE first.table_name = entity.table_name COLLATE NOCASE ORDER BY job LIMIT 1) AS before
-                    FROM _import_entity AS entity GROUP BY table_name COLLATE NOCASE ORDER BY table_name
-                    """
-            ).map { row in
-                let (expected, isTooLarge) = (row["before"] as Int64).addingReportingOverflow(row["inserted"])
-                return try comparison(of: row["table_name"], expected: isTooLarge ? .max : expected, database)
+                from: "_import_entity",
+                sql: "SELECT table_name, rows_before, inserted FROM _import_entity ORDER BY job, position"
+            )
+            var names: [ExactText: String] = [:]
+            var expected: [ExactText: Int64] = [:]
+            for row in rows {
+                let name = try row.text("table_name")
+                let table = ContinuedEntity.folded(name)
+                names[table] = names[table] ?? name
+                // Before its first import, and what each has inserted.
+                let before = try row.number("rows_before")
+                expected[table] = (expected[table] ?? before).addingClamped(try row.number("inserted"))
+            }
+            return try names.sorted { $0.value.utf8.lexicographicallyPrecedes($1.value.utf8) }.map {
+                try comparison(of: $0.value, expected: expected[$0.key] ?? 0, database)
             }
         }
     }

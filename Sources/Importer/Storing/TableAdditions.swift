@@ -34,8 +34,9 @@ enum TableAdditions {
     ///
     /// - Parameter tableName: to one table; nil for all.
     static func remove(job: Int64, from tableName: String? = nil, _ database: Database) throws {
-        let additions = try Row.fetchAll(
+        let additions = try BookkeepingRow.fetchAll(
             database,
+            from: table,
             sql: """
                 SELECT table_name, kind, name FROM \(table) WHERE job = :job
                     AND (:table IS NULL OR table_name = :table COLLATE NOCASE)
@@ -44,16 +45,17 @@ enum TableAdditions {
             arguments: ["job": job, "table": tableName]
         )
         for addition in additions {
-            let (tableName, name): (String, String) = (addition["table_name"], addition["name"])
-            try drop(Kind(rawValue: addition["kind"]), name, of: tableName, database)
+            let (tableName, name) = (try addition.text("table_name"), try addition.text("name"))
+            let kind = try addition.choice("kind", as: Kind.self)
+            try drop(kind, name, of: tableName, database)
             try database.execute(
                 sql: "DELETE FROM \(table) WHERE job = ? AND table_name = ? AND kind = ? AND name = ?",
-                arguments: [job, tableName, addition["kind"] as String, name]
+                arguments: [job, tableName, kind.rawValue, name]
             )
         }
     }
 
-    private static func drop(_ kind: Kind?, _ name: String, of tableName: String, _ database: Database) throws {
+    private static func drop(_ kind: Kind, _ name: String, of tableName: String, _ database: Database) throws {
         switch kind {
         case .index:
             let isThere = try Bool.fetchOne(
@@ -76,8 +78,6 @@ enum TableAdditions {
                 // Somebody's index, view or trigger uses it by now: it stays, and is empty.
                 return
             }
-        case nil:
-            return
         }
     }
 }

@@ -11,6 +11,8 @@ struct TableWitness {
     static let mostRows = 256
     /// They have no more bytes than this, but for the last of them.
     static let mostBytes = 16 << 20
+    /// A statement has at most 2,000 columns, and the row id is one.
+    private static let mostColumns = 1_999
 
     /// The highest row id; 0 for an empty table.
     let lastRowID: Int64
@@ -20,15 +22,15 @@ struct TableWitness {
     /// What is known of a table; nil where nothing is.
     init?(of table: String, _ database: Database) throws {
         guard try database.tableExists("_import_table"),
-            let row = try Row.fetchOne(
+            let row = try BookkeepingRow.fetchOne(
                 database,
+                from: "_import_table",
                 sql: "SELECT last_rowid, columns FROM _import_table WHERE table_name = ?",
                 arguments: [table]
             )
         else { return nil }
-        lastRowID = row["last_rowid"]
-        columns = try StoredJSON.decode([String].self, row["columns"])
-        guard !columns.isEmpty else { return nil }
+        lastRowID = try row.rowID("last_rowid")
+        columns = try row.json("columns", where: { !$0.isEmpty && $0.count <= Self.mostColumns })
     }
 
     // MARK: Writing
@@ -48,11 +50,10 @@ struct TableWitness {
     }
 
     private static func record(_ table: String, _ database: Database) throws {
-        // A statement has at most 2,000 columns, and the row id is one.
         let columns = try String.fetchAll(
             database,
-            sql: "SELECT name FROM pragma_table_info(?) ORDER BY cid LIMIT 1999",
-            arguments: [table]
+            sql: "SELECT name FROM pragma_table_info(?) ORDER BY cid LIMIT ?",
+            arguments: [table, mostColumns]
         )
         let name = table.quotedIdentifier
         // Each by itself is looked up; both in one SELECT would read the whole table.
@@ -96,19 +97,21 @@ struct TableWitness {
 
     /// How many of the rows that are known are still there, and how many of these have other values now.
     func compare(_ table: String, _ database: Database) throws -> (compared: Int64, changed: Int64) {
-        let rows = try Row.fetchCursor(
+        let rows = try BookkeepingRow.fetchAll(
             database,
-            sql: "SELECT row, digest FROM _import_sample WHERE table_name = ? ORDER BY row",
-            arguments: [table]
+            from: "_import_sample",
+            sql: "SELECT row, digest FROM _import_sample WHERE table_name = ? ORDER BY row LIMIT ?",
+            arguments: [table, Self.mostRows]
         )
         let select = try database.makeStatement(
             sql: "SELECT rowid, \(Self.list(columns)) FROM \(table.quotedIdentifier) WHERE rowid = ?"
         )
         var (compared, changed): (Int64, Int64) = (0, 0)
-        while let row = try rows.next() {
-            guard let sample = try Self.sample(select, [row["row"] as Int64]) else { continue }
+        for row in rows {
+            let digest = try row.text("digest")
+            guard let sample = try Self.sample(select, [row.rowID("row")]) else { continue }
             compared += 1
-            if sample.digest != row["digest"] as String { changed += 1 }
+            if sample.digest != digest { changed += 1 }
         }
         return (compared, changed)
     }

@@ -78,6 +78,29 @@ struct DamagedBookkeepingTests {
             try database.close()
         }
 
+        /// Damages a value as a change of the file itself can: strict tables hold values of their types alone.
+        func damage(strict table: String, _ statement: String) throws {
+            try damage("SELECT 1")
+            let made = try run("SELECT sql FROM sqlite_master WHERE name = '\(table)'")
+            let text = try #require(made)
+            let loose = text.replacing(") STRICT, ", with: ") ").replacing(") STRICT", with: ")")
+            let change = "PRAGMA writable_schema = ON; UPDATE sqlite_master SET sql = '%' WHERE name = '\(table)'"
+            // Each with a connection of its own, which reads the schema again.
+            for sql in [change.replacing("%", with: loose), statement, change.replacing("%", with: text)] {
+                _ = try run(sql)
+            }
+        }
+
+        private func run(_ sql: String) throws -> String? {
+            let database = try DatabaseQueue(path: store)
+            defer { try? database.close() }
+            return try database.write { database in
+                if sql.hasPrefix("SELECT") { return try String.fetchOne(database, sql: sql) }
+                try database.execute(sql: sql)
+                return nil
+            }
+        }
+
         /// The columns of the tables that have rows, each with three of the values that no import writes there.
         func damages(_ generator: inout SeededGenerator) throws -> [(table: String, statement: String)] {
             let database = try DatabaseQueue(path: store)
@@ -122,6 +145,8 @@ struct DamagedBookkeepingTests {
         let run = RunOptions(workers: 2, commitEvery: 5, durability: .off)
         return [
             ("status", false, { _ = try StoreInspection(store: store).status() }),
+            ("jobs", false, { _ = try StoreInspection(store: store).jobs() }),
+            ("tables", false, { _ = try StoreInspection(store: store).tables() }),
             ("unfinished", false, { _ = try StoreInspection(store: store).unfinished() }),
             ("verify", false, { _ = try StoreInspection(store: store).verify() }),
             ("rejects", false, { try StoreInspection(store: store).forEachReject { _ in } }),
@@ -134,11 +159,22 @@ struct DamagedBookkeepingTests {
                 { _ = try ImportPipeline(sources: [sample.source], into: store, job: sample.job, run: run).run() }
             ),
             (
+                "restart", true,
+                {
+                    var run = run
+                    run.restart = true
+                    _ = try ImportPipeline(sources: [sample.source], into: store, job: sample.job, run: run).run()
+                }
+            ),
+            (
                 "retry", true,
                 { _ = try ImportPipeline(retrying: nil, in: store, model: sample.job.model, run: run).run() }
             ),
         ]
     }
+
+    /// What `jobs` and `tables` read.
+    private static let compared = ["_import_table", "_import_sample", "_import_entity", "_import_job"]
 
     @Test(arguments: [true, false])
     func everyCommandEndsInOrder(isFinished: Bool) throws {
@@ -153,6 +189,8 @@ struct DamagedBookkeepingTests {
             // Commands that only read take no time; of the others, each damage meets one.
             let writing = commands.filter(\.isWriting).randomElement(using: &generator)?.name
             for command in commands where !command.isWriting || command.name == writing {
+                // These read little, and others read none of it.
+                if ["jobs", "tables"].contains(command.name), !Self.compared.contains(damage.table) { continue }
                 if isUsed { try sample.damage(damage.statement) }
                 isUsed = command.isWriting
                 do {
@@ -184,6 +222,92 @@ struct DamagedBookkeepingTests {
             #expect(error?.code == .io)
             #expect(error?.message.hasSuffix(expected) ?? false, "\(command.name): \(error.map { "\($0)" } ?? "")")
         }
+    }
+
+    /// A value that a command reads.
+    struct Damage: Sendable, CustomTestStringConvertible {
+        let table: String
+        let column: String
+        let value: String
+        /// How the message has it; nil where the value only chooses a row, or may be any.
+        let shown: String?
+
+        init(_ place: String, _ value: String, _ shown: String?) {
+            let parts = place.split(separator: ".").map(String.init)
+            (table, column) = (parts[0], parts[1])
+            (self.value, self.shown) = (value, shown)
+        }
+
+        var command: String {
+            switch table {
+            case "_import_addition": "restart"
+            case "_import_file": "resume"
+            case "_import_job": "jobs"
+            default: "tables"
+            }
+        }
+
+        var testDescription: String { "\(table).\(column) = \(value)" }
+    }
+
+    private static let blob = "a BLOB of 1 bytes"
+
+    static let damages: [Damage] = [
+        Damage("_import_addition.kind", "'dreaming'", "'dreaming'"),
+        Damage("_import_addition.kind", "x'ff'", blob),
+        Damage("_import_addition.table_name", "x'ff'", blob),
+        Damage("_import_addition.name", "x'ff'", blob),
+        Damage("_import_addition.job", "x'ff'", nil),
+        Damage("_import_file.kind", "'dreaming'", "'dreaming'"),
+        Damage("_import_file.kind", "x'ff'", blob),
+        Damage("_import_file.state", "'dreaming'", "'dreaming'"),
+        Damage("_import_file.state", "x'ff'", blob),
+        Damage("_import_file.is_made", "-1", "-1"),
+        Damage("_import_file.is_made", "x'ff'", blob),
+        Damage("_import_file.path", "'others'", "'others'"),
+        Damage("_import_file.path", "x'ff'", blob),
+        Damage("_import_file.token", "x'ff'", blob),
+        Damage("_import_file.device", "x'ff'", blob),
+        Damage("_import_file.device", "\(Int64.min)", nil),
+        Damage("_import_file.inode", "NULL", "NULL"),
+        Damage("_import_file.inode", "x'ff'", blob),
+        Damage("_import_table.columns", "'{['", "'{['"),
+        Damage("_import_table.columns", "'[]'", "'[]'"),
+        Damage("_import_table.columns", "x'ff'", blob),
+        Damage("_import_table.last_rowid", "x'ff'", blob),
+        Damage("_import_table.last_rowid", "\(Int64.min)", nil),
+        Damage("_import_table.table_name", "x'ff'", nil),
+        Damage("_import_sample.digest", "x'ff'", blob),
+        Damage("_import_sample.digest", "''", nil),
+        Damage("_import_sample.row", "x'ff'", blob),
+        Damage("_import_sample.table_name", "x'ff'", nil),
+        Damage("_import_entity.rows_before", "-1", "-1"),
+        Damage("_import_entity.rows_before", "x'ff'", blob),
+        Damage("_import_entity.inserted", "\(Int64.max)", "\(Int64.max)"),
+        Damage("_import_entity.table_name", "x'ff'", blob),
+        Damage("_import_job.started", "x'ff'", blob),
+        Damage("_import_job.finished", "x'ff'", blob),
+        Damage("_import_job.finished", "NULL", nil),
+    ]
+
+    @Test(arguments: damages) func saysWhichValueOfAnyColumnIsDamaged(_ damage: Damage) throws {
+        let sample = try Sample(isFinished: ["tables", "jobs"].contains(damage.command))
+        let command = try #require(Self.commands(sample).first { $0.name == damage.command })
+        var statement = "UPDATE OR REPLACE \(damage.table) SET \(damage.column) = \(damage.value)"
+        if damage.command == "restart" {
+            statement =
+                "DELETE FROM _import_addition;"
+                + "INSERT INTO _import_addition VALUES (1, 'thing', 'index', 'one of no table'); \(statement)"
+        }
+        try sample.damage(strict: damage.table, statement)
+        guard let shown = damage.shown else {
+            #expect(throws: Never.self) { try command.run() }
+            return
+        }
+        let error = #expect(throws: ImportError.self) { try command.run() }
+        #expect(error?.code == .io)
+        let expected = "the store is damaged: \(damage.table).\(damage.column) is \(shown)"
+        #expect(error?.message.hasSuffix(expected) ?? false, "\(error.map { "\($0)" } ?? "")")
     }
 
     @Test func oneBadRejectDoesNotHideTheOthers() throws {

@@ -11,7 +11,7 @@ import sys
 
 from case import Found
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "Checks"))
+sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "Checks"))
 
 import store_dump  # noqa: E402
 

@@ -13,7 +13,7 @@ from decimal import Decimal
 from case import Found
 from randomjson import Writer, depth_of
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "Checks"))
+sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "Checks"))
 
 import store_dump  # noqa: E402
 from records import Number, attribute_path, steps  # noqa: E402

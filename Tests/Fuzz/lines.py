@@ -14,7 +14,7 @@ from fractions import Fraction
 from case import Found
 from randomjson import Writer
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "Checks"))
+sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "Checks"))
 
 import store_dump  # noqa: E402
 from records import Number  # noqa: E402

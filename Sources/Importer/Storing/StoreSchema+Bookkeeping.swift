@@ -48,41 +48,60 @@ extension StoreSchema {
     /// Nothing else may have the name of a bookkeeping table, and no trigger may be on one: the importer's own writing would
     /// run its SQL.
     private static func checkBookkeeping(_ database: Database, version: Int64, store: String) throws {
-        let models = try DatabaseQueue()
-        defer { try? models.retire() }
-        let expected = try models.write { model in
-            try model.execute(sql: bookkeeping)
-            return try Row.fetchAll(model, sql: "SELECT name, type, sql FROM sqlite_master WHERE type = 'table'")
-        }
-        let found = try Row.fetchAll(
+        let rows = try Row.fetchCursor(
             database,
             sql: """
-                SELECT name, type, sql FROM sqlite_master
+                SELECT type, name, sql FROM sqlite_master
                 WHERE type <> 'index' AND (lower(name) LIKE '\\_import\\_%' ESCAPE '\\'
                     OR lower(tbl_name) LIKE '\\_import\\_%' ESCAPE '\\')
                 """
         )
-        if let other = found.first(where: { $0["type"] != "table" }) {
-            throw ImportError(
-                .badInput,
-                "\(store): its \(other["type"] as String) \(other["name"] as String) is on or in the place of a table of "
-                    + "this program's own",
-                advice: "Remove it, or import into another store."
-            )
+        var found: [String: String] = [:]
+        while let row = try rows.next() {
+            let (type, name): (String, String) = (row[0], row[1])
+            guard type == "table" else {
+                throw ImportError(
+                    .badInput,
+                    "\(store): its \(type) \(name) is on or in the place of a table of this program's own",
+                    advice: "Remove it, or import into another store."
+                )
+            }
+            found[name] = row[2] as String?
         }
-        let names = Set(found.map { $0["name"] as String })
-        for table in expected where !found.contains(table) {
-            if version < formatVersion, !names.contains(table["name"]) { continue }
+        for table in bookkeepingTables where found[table.name] != table.sql {
+            if version < formatVersion, found[table.name] == nil { continue }
             throw ImportError(
                 .badInput,
-                "\(store): its table \(table["name"] as String) is not as this program makes it",
+                "\(store): its table \(table.name) is not as this program makes it",
                 advice: "Import into another store."
             )
         }
     }
 
+    /// The bookkeeping tables as SQLite keeps them (`sqlite_master`): the text of each from its name on, behind `CREATE TABLE`.
+    ///
+    /// To have SQLite make them, to compare with, would take as long as all else that is read of a small store.
+    static let bookkeepingTables: [(name: String, sql: String)] = {
+        let beginning = Array("CREATE TABLE IF NOT EXISTS ".utf8)
+        let text = Array(bookkeeping.utf8)
+        var tables: [(name: String, sql: String)] = []
+        var index = 0
+        while let start = text[index...].firstIndex(of: UInt8(ascii: "C")),
+            let end = text[start...].firstIndex(of: UInt8(ascii: ";"))
+        {
+            index = end + 1
+            // There are indexes, too.
+            guard text[start..<end].starts(with: beginning) else { continue }
+            let definition = text[(start + beginning.count)..<end]
+            let name = definition.prefix { $0 != UInt8(ascii: " ") }
+            let sql = "CREATE TABLE " + String(decoding: definition, as: UTF8.self)
+            tables.append((String(decoding: name, as: UTF8.self), sql))
+        }
+        return tables
+    }()
+
     /// The bookkeeping tables (DESIGN §8).
-    private static let bookkeeping = """
+    static let bookkeeping = """
         CREATE TABLE IF NOT EXISTS _import_meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
         CREATE TABLE IF NOT EXISTS _import_model (id INTEGER PRIMARY KEY, model TEXT NOT NULL) STRICT;
         CREATE TABLE IF NOT EXISTS _import_job (

@@ -73,11 +73,12 @@ struct TableWitness {
         let insert = try database.makeStatement(
             sql: "INSERT INTO _import_sample (table_name, row, digest) VALUES (?, ?, ?)"
         )
+        let sampler = RowSampler(select, database)
         var bytes = 0
         var next = first
         for place in places(from: first, to: last) where place >= next {
-            guard let sample = try sample(select, [place]) else { break }
-            try insert.execute(arguments: [table, sample.rowID, sample.digest])
+            guard let sample = try sampler.sample(place) else { break }
+            try sampler.keep(sample, of: table, insert)
             bytes += sample.bytes
             guard bytes < mostBytes, sample.rowID < last else { break }
             next = sample.rowID + 1
@@ -106,10 +107,11 @@ struct TableWitness {
         let select = try database.makeStatement(
             sql: "SELECT rowid, \(Self.list(columns)) FROM \(table.quotedIdentifier) WHERE rowid = ?"
         )
+        let sampler = RowSampler(select, database)
         var (compared, changed): (Int64, Int64) = (0, 0)
         for row in rows {
             let digest = try row.text("digest")
-            guard let sample = try Self.sample(select, [row.rowID("row")]) else { continue }
+            guard let sample = try sampler.sample(row.rowID("row")) else { continue }
             compared += 1
             if sample.digest != digest { changed += 1 }
         }
@@ -118,35 +120,5 @@ struct TableWitness {
 
     private static func list(_ columns: [String]) -> String {
         columns.map(\.quotedIdentifier).joined(separator: ", ")
-    }
-
-    /// The first row of a statement whose first column is the row id.
-    private static func sample(
-        _ statement: Statement,
-        _ arguments: StatementArguments
-    ) throws -> (rowID: Int64, digest: String, bytes: Int)? {
-        let rows = try Row.fetchCursor(statement, arguments: arguments)
-        guard let row = try rows.next() else { return nil }
-        let hasher = XXH3Hasher()
-        var bytes = 0
-        func add(_ tag: UInt8, _ content: UnsafeRawBufferPointer) {
-            withUnsafeBytes(of: (UInt64(tag), UInt64(content.count))) { hasher.update($0) }
-            hasher.update(content)
-            bytes += content.count
-        }
-        let rowID: Int64 = row[0]
-        for index in 1..<row.count {
-            let value: DatabaseValue = row[index]
-            switch value.storage {
-            case .null: add(0, UnsafeRawBufferPointer(start: nil, count: 0))
-            case .int64(let number): withUnsafeBytes(of: number) { add(1, $0) }
-            case .double(let number): withUnsafeBytes(of: number.bitPattern) { add(2, $0) }
-            case .string, .blob:
-                // Not the string, which ends at a NUL.
-                let tag: UInt8 = if case .blob = value.storage { 4 } else { 3 }
-                try row.withUnsafeData(atIndex: index) { data in (data ?? Data()).withUnsafeBytes { add(tag, $0) } }
-            }
-        }
-        return (rowID, hasher.digest, bytes)
     }
 }

@@ -7,7 +7,7 @@ extension ShapeDetector {
     /// What is sound JSON is NDJSON only if every line is a value by itself, or else a pretty-printed value would be torn
     /// apart. What is not may be NDJSON with broken lines.
     var isLines: Bool {
-        let lines = LineCount(text, isWhole: isWhole)
+        if lines.areValues { return true }
         guard lines.begun >= 2, lines.ended >= 1 else { return false }
         if isSound {
             // Several values in the last line did not break off: all of them follow one another.
@@ -22,7 +22,7 @@ extension ShapeDetector {
 }
 
 /// The lines of a sample that are not blank.
-private struct LineCount {
+struct LineCount {
     /// All of them, a last one that breaks off included.
     private(set) var begun = 0
     /// Those that are all there.
@@ -34,6 +34,9 @@ private struct LineCount {
     private(set) var lastBroken: Int?
     /// Whether the first line is an opening bracket alone, as in a pretty-printed document.
     private(set) var isFirstBracket = false
+
+    /// Whether there are several, and each that is all there is a value.
+    var areValues: Bool { begun >= 2 && ended >= 1 && values == ended && lastBroken == nil }
 
     init(_ text: [UInt8], isWhole: Bool) {
         let reader = RecordReader(maxDepth: ShapeDetector.maxDepth)

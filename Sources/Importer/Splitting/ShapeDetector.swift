@@ -50,7 +50,10 @@ struct ShapeDetector {
 
     let text: [UInt8]
     let isWhole: Bool
+    let lines: LineCount
     /// The tokens of the sample, up to its end, its first fault, or where it is nested too deeply.
+    ///
+    /// None where each line is a value by itself: that says it all.
     let tape: RecordTape
     /// Whether the sample is JSON as far as it goes.
     let isSound: Bool
@@ -63,13 +66,18 @@ struct ShapeDetector {
     init(_ sample: [UInt8], isWhole: Bool) {
         // A line feed ends a last line, and a number, that nothing else ends.
         let text = isWhole && sample.last != UInt8(ascii: "\n") ? sample + [UInt8(ascii: "\n")] : sample
+        self.text = text
+        self.isWhole = isWhole
+        lines = LineCount(text, isWhole: isWhole)
+        guard !lines.areValues else {
+            (tape, isSound) = (RecordTape(maxDepth: Self.maxDepth), true)
+            return
+        }
         let parser = YajlParser(handler: RecordTape(maxDepth: Self.maxDepth))
         let status = text.withUnsafeBufferPointer { buffer in
             parser.handler.begin(ByteView(buffer))
             return parser.parse(ByteView(buffer))
         }
-        self.text = text
-        self.isWhole = isWhole
         tape = parser.handler
         // yajl takes form feed and vertical tab for white space, and JSON has them nowhere.
         let spaces = text.withUnsafeBufferPointer { buffer in

@@ -30,6 +30,25 @@ struct ShapeDetectorTreeTests {
         #expect(levels(keyed) == ["$.kids.* 2", "$.kids.*.kids.* 2"])
     }
 
+    /// At the top of an array the key is found, wherever it stands first and whatever else is nested.
+    @Test func findsTheKeyOfATreeAmongOthers() {
+        let leaf = #"{"n":1,"kids":[{"n":2}]}"#
+        let tree = ["$[*] 2", "$[*].kids[*] 1", "$[*].kids[*].kids[*] 1"]
+        #expect(levels(#"[{"n":0,"a":[{"n":1}],"kids":[\#(leaf)]},{"n":5,"a":[]}]"#) == tree)
+        // It is deep enough in one object, and first an array in another; `m` would be found after it.
+        let other = #""m":[{"m":[{"n":1}]}]"#
+        #expect(levels(#"[{"n":0,"kids":[]},{"n":5,\#(other),"kids":[\#(leaf)]}]"#) == tree)
+        // Below, objects may stand under keys of their own.
+        #expect(
+            levels(#"[{"n":0,"kids":[{"n":1,"kids":{"x":{"n":2}}}]},{"n":5}]"#) == [
+                "$[*] 2", "$[*].kids[*] 1", "$[*].kids[*].kids[*] 1",
+            ]
+        )
+        // What the sample breaks off in counts as far as it goes.
+        #expect(levels(#"[{"n":0},{"n":5,"kids":[{"n":1,"kids":[{"n":2"#, isWhole: false) == tree)
+        #expect(levels(#"[{"n":0},{"n":5,"kids":[{"n":1,"kids":["#, isWhole: false) == [])
+    }
+
     @Test func takesNothingElseForATree() {
         #expect(levels(#"{"items":[{"id":1,"items":[{"sku":"a"},{"sku":"b"}]}]}"#) == [])
         #expect(levels(#"{"items":[{"id":1,"items":[1,2]}]}"#) == [])

@@ -34,8 +34,8 @@ extension ShapeDetector {
 
     /// The container at a path of keys that ends with a wildcard, and the token of its key.
     private func collection(at path: RecordPath) -> (container: Int, key: Int?)? {
-        guard var container = topLevelValues.first, let last = path.steps.last,
-            last == .anyElement || last == .anyMember
+        guard let last = path.steps.last, last == .anyElement || last == .anyMember,
+            var container = topLevelValues.first
         else { return nil }
         var lastKey: Int?
         for step in path.steps.dropLast() {
@@ -51,32 +51,90 @@ extension ShapeDetector {
 
     /// The objects that an array or an object has for elements or members.
     private func objects(in container: Int) -> [Int] {
-        switch tape.tokens[container].kind {
-        case .array: children(of: container).filter { tape.tokens[$0].kind == .object }
-        case .object: members(of: container).map(\.value).filter { tape.tokens[$0].kind == .object }
-        default: []
-        }
+        var objects: [Int] = []
+        forEachObject(in: container, tape) { objects.append($0) }
+        return objects
     }
 
     /// The objects in the members with a key of these objects.
     private func nested(in objects: [Int], under key: Int) -> [Int] {
-        let name = keyBytes(key)
-        return objects.flatMap { object in
-            members(of: object).filter { keyBytes($0.key) == name }.flatMap { self.objects(in: $0.value) }
+        let (tape, name) = (tape, keyBytes(key))
+        var nested: [Int] = []
+        for object in objects {
+            forEachMember(of: object, tape) { own, value in
+                guard isKey(own, name, tape) else { return }
+                forEachObject(in: value, tape) { nested.append($0) }
+            }
         }
+        return nested
     }
 
     /// A key under which these objects have arrays of objects, some of which have it too.
     private func recursiveKey(of objects: [Int]) -> Int? {
-        var seen: Set<ArraySlice<UInt8>> = []
+        let recursive = recursiveKeys(of: objects)
+        guard !recursive.isEmpty else { return nil }
         for object in objects.prefix(Self.judgedObjects) {
             for member in members(of: object) where tape.tokens[member.value].kind == .array {
-                guard seen.insert(keyBytes(member.key)).inserted else { continue }
-                let below = nested(in: objects, under: member.key)
-                if !nested(in: below, under: member.key).isEmpty { return member.key }
+                if recursive.contains(keyBytes(member.key)) { return member.key }
             }
         }
         return nil
+    }
+
+    /// The keys under which some of these objects have objects that have objects under it, too.
+    ///
+    /// All at once, and nothing is looked at twice: a sample may have as many keys as it likes.
+    private func recursiveKeys(of objects: [Int]) -> Set<ArraySlice<UInt8>> {
+        let tape = tape
+        var keys: Set<ArraySlice<UInt8>> = []
+        for object in objects {
+            forEachMember(of: object, tape) { key, value in
+                var name: ArraySlice<UInt8>?
+                forEachObject(in: value, tape) { child in
+                    let outer = name ?? keyBytes(key)
+                    name = outer
+                    forEachMember(of: child, tape) { own, below in
+                        guard isKey(own, outer, tape) else { return }
+                        forEachObject(in: below, tape) { _ in keys.insert(outer) }
+                    }
+                }
+            }
+        }
+        return keys
+    }
+
+    private func isKey(_ key: Int, _ name: ArraySlice<UInt8>, _ tape: RecordTape) -> Bool {
+        Int(tape.tokens[key].length) == name.count && keyBytes(key) == name
+    }
+
+    /// What `members(of:)` are, one by one.
+    @inline(__always)
+    private func forEachMember(of object: Int, _ tape: RecordTape, _ body: (_ key: Int, _ value: Int) -> Void) {
+        let end = tape.tokens[object].next == 0 ? tape.count : Int(tape.tokens[object].next)
+        var key = object + 1
+        while key + 1 < end {
+            body(key, key + 1)
+            let next = Int(tape.tokens[key + 1].next)
+            if next == 0 { break }
+            key = next
+        }
+    }
+
+    /// The objects that an array or an object has for elements or members, one by one.
+    @inline(__always)
+    private func forEachObject(in container: Int, _ tape: RecordTape, _ body: (Int) -> Void) {
+        let token = tape.tokens[container]
+        guard token.kind == .array || token.kind == .object else { return }
+        // A member's value is behind its key.
+        let ahead = token.kind == .object ? 1 : 0
+        let end = token.next == 0 ? tape.count : Int(token.next)
+        var index = container + 1
+        while index + ahead < end {
+            let value = tape.tokens[index + ahead]
+            if value.kind == .object { body(index + ahead) }
+            if value.next == 0 { break }
+            index = Int(value.next)
+        }
     }
 
     /// Whether the smaller one of two sets of keys that most of the objects have is mostly in the other one.

@@ -70,7 +70,7 @@ package struct CoercionNotes: OptionSet, Sendable {
     package init(rawValue: UInt16) { self.rawValue = rawValue }
 
     /// How many notes there are: their bits are 0 up to this.
-    package static let count = 11
+    @inlinable package static var count: Int { 11 }
 
     @inlinable package static var kindChanged: CoercionNotes { CoercionNotes(rawValue: 1 << 0) }
     @inlinable package static var trimmed: CoercionNotes { CoercionNotes(rawValue: 1 << 1) }

@@ -114,7 +114,11 @@ extension RecordDecoder {
                     let error = error(.lossy, at: path, expected: expected, found: found, index, input)
                     return misfit(error, attribute, input, &batch)
                 }
-                self.notes.append((notes, attribute))
+                marks.notes[noteCount] = RecordMarks.Note(
+                    notes: notes,
+                    attribute: Int32(truncatingIfNeeded: attribute)
+                )
+                noteCount &+= 1
             }
             switch value {
             case .null:

@@ -11,6 +11,12 @@ final class RecordMarks {
         var token: Int32 = -1
     }
 
+    /// What coercion notes of an attribute's value.
+    struct Note {
+        var notes: CoercionNotes = []
+        var attribute: Int32 = 0
+    }
+
     let slots: UnsafeMutableBufferPointer<Slot>
     /// The generation in which each node's key was last seen.
     let seen: UnsafeMutableBufferPointer<UInt32>
@@ -19,6 +25,8 @@ final class RecordMarks {
     /// The row's cells, of which there is at most one per attribute, and its presence mask.
     let cells: UnsafeMutableBufferPointer<Cell>
     let presence: UnsafeMutableBufferPointer<UInt64>
+    /// Notes of the record at hand, of which there is at most one per attribute.
+    let notes: UnsafeMutableBufferPointer<Note>
     /// Notes of the records that were taken, by attribute and kind.
     let noteCounts: UnsafeMutableBufferPointer<Int64>
 
@@ -28,7 +36,9 @@ final class RecordMarks {
         repeated = .allocate(capacity: plan.slotCount)
         cells = .allocate(capacity: plan.attributes.count)
         presence = .allocate(capacity: (plan.attributes.count + 63) / 64)
+        notes = .allocate(capacity: plan.attributes.count)
         noteCounts = .allocate(capacity: max(1, plan.attributes.count * CoercionNotes.count))
+        notes.initialize(repeating: Note())
         noteCounts.initialize(repeating: 0)
         cells.initialize(repeating: .null)
         presence.initialize(repeating: 0)
@@ -43,6 +53,7 @@ final class RecordMarks {
         repeated.deallocate()
         cells.deallocate()
         presence.deallocate()
+        notes.deallocate()
         noteCounts.deallocate()
     }
 

@@ -97,6 +97,19 @@ struct MisfitTests {
         #expect(report.ledger["item"]?["price"] == ["digitsLost": 1])
     }
 
+    @Test func whatIsNotedOfARejectIsNotCounted() throws {
+        let records = """
+            [{"id": " 1 ", "day": "2024-01-01", "name": 7},
+             {"id": "x", "day": "2024-01-01", "offer": {"price": "0.5"}, "name": 7},
+             {"id": 3},
+             {"id": 4, "day": "2024-01-01"}]
+            """
+        let (_, report) = try run(records, attributes: Self.attributes) { _ in }
+        #expect(report.rejected == 1)
+        let id = ["kindChanged": Int64(1), "trimmed": 1]
+        #expect(report.ledger["item"] == ["id": id, "day": ["respelled": 2], "name": ["kindChanged": 1]])
+    }
+
     @Test(arguments: [false, true])
     func aMisfitIsNullWhereThatMayBe(isLossless: Bool) throws {
         let records = """

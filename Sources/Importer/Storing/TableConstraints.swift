@@ -50,15 +50,19 @@ struct TableConstraints {
             || Self.hasOtherUniqueIndex(table, identifier: identifier, database)
     }
 
-    /// The statement that made the table, in lower case, without comments and without names and texts in quotes.
+    /// The statement that made the table, in lower case, without comments and without names and texts in quotes, where it may
+    /// have one of the words that are looked for outside of them.
     private static func definition(of table: String, _ database: Database) throws -> String {
         let sql = try String.fetchOne(
             database,
             sql: "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ? COLLATE NOCASE",
             arguments: [table]
         )
+        let text = (sql ?? "").asciiLowercased
+        // What is taken out leaves a space: a word that is in the rest is in the whole.
+        guard text.contains("collate") || text.contains("check") else { return text }
         let quoted = /--[^\n]*|\/\*(?:[^*]|\*(?!\/))*\*\/|"(?:[^"]|"")*"|'(?:[^']|'')*'|`(?:[^`]|``)*`|\[[^\]]*\]/
-        return (sql ?? "").replacing(quoted, with: " ").asciiLowercased
+        return text.replacing(quoted, with: " ")
     }
 
     /// Whether a unique index is on anything but the identifier, or compares texts otherwise than by their bytes.

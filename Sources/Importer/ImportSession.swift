@@ -21,6 +21,7 @@ final class ImportSession {
     /// The store's file, which is written as long as it is in its place.
     let file: StoreFile
     private let keepsWAL: Bool
+    private let continued: [String: ContinuedEntity]?
     let directory: ChunkDirectory
     let started = ContinuousClock.now
     private let secondsBefore: Double
@@ -32,10 +33,12 @@ final class ImportSession {
     /// - Parameters:
     ///   - file: the store's file; nil where it cannot be made, which opening it explains.
     ///   - keepsWAL: whether the store is to be in WAL mode afterwards, too.
+    ///   - continued: where inference begins, by entity; nil for what the store itself has.
     init(
         store: String,
         file: StoreFile?,
         keepsWAL: Bool,
+        continuing continued: [String: ContinuedEntity]? = nil,
         decision: JobOpening.Decision,
         run: RunOptions,
         opener: SourceOpener,
@@ -58,6 +61,7 @@ final class ImportSession {
         self.database = database
         self.file = file
         self.keepsWAL = keepsWAL
+        self.continued = continued
         var isOpen = false
         // A session that cannot begin leaves the store as it was.
         defer { if !isOpen { try? StoreConnection.closeLast(database, of: file, leavesWAL: !keepsWAL) } }
@@ -65,7 +69,7 @@ final class ImportSession {
         case .begin(let planned, let open, let replaced, let retry):
             self.open = open
             secondsBefore = 0
-            // What begins anew by --restart is not taken away for an option that does not fit either.
+            // Nor is a job that --restart begins again removed for an option that does not fit.
             before = replaced.map { _ in (.interrupted, nil, StoreIndexes(wanted: [])) }
             let place = ChunkPlace(path: planned.chunkDirectory, sources: planned.sources.map(\.description))
             var left = try database.read { try RecordedFile.left($0) }
@@ -308,7 +312,8 @@ final class ImportSession {
         )
         let inferred: (model: ModelDescription, notices: [String])
         do {
-            inferred = try stage.model(continuing: storedEntities())
+            let own = try continued ?? database.read { [job] in try StoredEntities.continued(job, $0) }
+            inferred = try stage.model(continuing: own)
         } catch {
             // What is missing may stand behind the fault.
             if let fault { throw fault }
@@ -377,17 +382,6 @@ final class ImportSession {
     /// What ends a run and changes nothing in what the store says of the job.
     private struct Refusal: Error {
         let error: ImportError
-    }
-
-    /// What the store has of the job's entities.
-    private func storedEntities() throws -> [String: ContinuedEntity] {
-        try database.read { [job] database in
-            var stored: [String: ContinuedEntity] = [:]
-            for name in Set(job.sources.flatMap(\.entities)) {
-                stored[name] = try StoredEntities.continued(name, database)
-            }
-            return stored
-        }
     }
 
     /// Takes the job out of the store again, as it cannot be done as it is asked for: the next one may ask otherwise.

@@ -1,8 +1,9 @@
 import Foundation
 import ImportModel
 
-/// Imports the beginning of a job's sources into a store of its own, which goes again: what comes of it is what an import
-/// would make of these records.
+/// Imports the beginning of a job's sources into a store of its own, and removes it.
+///
+/// The result is what an import would make of these records: inference begins from what the job's store has of the entities.
 struct PreviewTool {
     /// How much is read of a source, in bytes.
     static let sampleBytes = 1 << 20
@@ -13,7 +14,7 @@ struct PreviewTool {
     let job: StoredJob
     /// Sources that cannot be opened a second time, open already.
     let open: [Int: SourceStream]
-    /// The store's path, for messages.
+    /// The store's path.
     let store: String
     let run: RunOptions
     let opener: SourceOpener
@@ -71,6 +72,7 @@ struct PreviewTool {
                 store: own,
                 file: try StoreFile.made(own),
                 keepsWAL: false,
+                continuing: try continued(),
                 decision: .begin(job, open: streams),
                 run: options,
                 opener: opener,
@@ -86,6 +88,14 @@ struct PreviewTool {
             try interruption.check()
             return error.message
         }
+    }
+
+    /// What the store has of the job's entities; none where there is no store yet.
+    private func continued() throws -> [String: ContinuedEntity] {
+        guard FileNumber(store) != nil else { return [:] }
+        let opened = try OpenedStore(store)
+        defer { opened.close() }
+        return try opened.read { try StoredEntities.continued(job, $0) }
     }
 
     private func entities(in own: String) throws -> [ImportPreview.Entity] {

@@ -75,6 +75,42 @@ struct DryRunTests {
         #expect(report["state"] as? String == "finished")
     }
 
+    /// Without a model into a table that is there, types and rejects are those of the store's entity, as of an import.
+    @Test func beginsFromTheStoresEntity() throws {
+        let directory = try TemporaryDirectory()
+        let first = try directory.write(#"{"id":1,"score":1.5,"name":"a","note":"x"}"# + "\n", to: "first.ndjson")
+        let store = directory.path("s.sqlite")
+        #expect(try runImporter(first, "--into", store, "--entity", "item").ending == .exit(0))
+        let second = try directory.write(
+            """
+            {"id":"2","score":7,"name":12,"more":true}
+            {"id":"three"}
+            {"id":4,"note":null}
+
+            """,
+            to: "second.ndjson"
+        )
+        let before = try Data(contentsOf: URL(filePath: store))
+        let sample = try Self.preview(second, "--into", store, "--entity", "item")
+        #expect(sample["message"] == nil, "\(sample)")
+        #expect(try Data(contentsOf: URL(filePath: store)) == before)
+        #expect(directory.names() == ["first.ndjson", "s.sqlite", "second.ndjson"])
+        let entity = try #require((sample["entities"] as? [[String: Any]])?.first)
+        let columns = try #require(entity["columns"] as? [[String: Any]])
+        let types = columns.map { "\($0["column"] ?? "") \($0["type"] ?? "")" }
+        #expect(types == ["id integer64", "score double", "name string", "note string", "more boolean"])
+        #expect((sample["report"] as? [String: Any])?["rejected"] as? Int == 1)
+        let rows = try #require(entity["rows"] as? [[String: Any]])
+        let shown = rows.map { "\($0["id"] ?? "")|\($0["score"] ?? "")|\($0["name"] ?? "")" }
+        #expect(shown == ["2|7|12", "4|<null>|<null>"])
+        // The import does what was shown.
+        #expect(try runImporter(second, "--into", store, "--entity", "item").ending == .exit(0))
+        #expect(
+            try StoreContent.query(store, "SELECT id, score, name FROM item WHERE id > 1") == "2|7.0|12\n4||"
+        )
+        #expect(try StoreContent.query(store, "SELECT count(*) FROM _import_reject") == "1")
+    }
+
     @Test func saysWhatWouldStopIt() throws {
         let directory = try TemporaryDirectory()
         let source = try directory.write(#"[{"n":1},{"n":tru}]"#, to: "n.json")

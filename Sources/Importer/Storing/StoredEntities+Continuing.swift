@@ -2,6 +2,13 @@ import GRDB
 import ImportModel
 
 extension StoredEntities {
+    /// What the store has of a job's entities, by their names, for an import whose model is inferred.
+    static func continued(_ job: StoredJob, _ database: Database) throws -> [String: ContinuedEntity] {
+        var stored: [String: ContinuedEntity] = [:]
+        for name in Set(job.sources.flatMap(\.entities)) { stored[name] = try continued(name, database) }
+        return stored
+    }
+
     /// What the store has of an entity, for an import whose model is inferred.
     ///
     /// - Parameter name: the entity's, or its table's.

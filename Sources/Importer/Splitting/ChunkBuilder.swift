@@ -82,8 +82,7 @@ final class ChunkBuilder {
     private var hasOutside = false
     /// The one that has begun.
     private var outsideText: OutsideText?
-    /// The record paths, as a bit mask, of which neither a record nor the collection was found yet.
-    private var unseenPaths: UInt64
+    private var unseenPaths: UnseenPaths
     /// Which of its records are taken.
     @exclusivity(unchecked) private var window: RecordWindow
     /// Records of each path in the chunks that are sealed.
@@ -130,7 +129,7 @@ final class ChunkBuilder {
         gapStart = base
         enclosing = start.enclosing
         outside = OutsideCounts(knownNames: knownOutsideNames)
-        unseenPaths = Self.unseenPaths(at: start, settings)
+        unseenPaths = UnseenPaths(at: start, settings)
         window = RecordWindow(settings.limits, pathCount: settings.pathCount, before: start.recordsBefore)
         sealedPerPath = Array(repeating: 0, count: settings.pathCount)
         // A byte order mark is no part of the first line.
@@ -269,7 +268,7 @@ final class ChunkBuilder {
     /// Whether no record behind this place is wanted.
     var hasReachedLimit: Bool { window.isPassed }
 
-    /// Counts a value that stands outside of the record paths, and watches its bytes up to its end.
+    /// Counts a value outside of the record paths, and watches its bytes up to its end.
     ///
     /// - Parameter start: its first byte in the source, or its key's, in this block or in the record that was thought to
     ///   have begun.
@@ -308,25 +307,7 @@ final class ChunkBuilder {
 
     /// Says that the collections of these record paths were found, whether or not anything is in them.
     func findCollections(_ paths: UInt64) {
-        unseenPaths &= ~paths
-    }
-
-    /// - Parameter start: where the split begins or goes on.
-    private static func unseenPaths(at start: SplitPosition, _ settings: Settings) -> UInt64 {
-        // Nothing is looked for where nothing is wanted.
-        guard settings.limits.limit != 0 else { return 0 }
-        let paths = start.byteOffset == 0 ? Array(0..<settings.pathCount) : start.unseenPaths ?? []
-        return paths.reduce(0) { $0 | 1 << UInt64($1) }
-    }
-
-    /// The record paths that are not found yet, those of the open chunk's records not among them; nil for none.
-    private var unseen: [Int]? {
-        for run in paths.runs { unseenPaths &= ~(1 << UInt64(run.value)) }
-        for (path, count) in (window.recordsBefore ?? []).enumerated() where count > 0 {
-            unseenPaths &= ~(1 << UInt64(path))
-        }
-        guard unseenPaths != 0 else { return nil }
-        return (0..<settings.pathCount).filter { unseenPaths & 1 << UInt64($0) != 0 }
+        unseenPaths.find(paths)
     }
 
     private func settleOutside() {
@@ -488,7 +469,7 @@ final class ChunkBuilder {
             lineBreaks: track.lineBreaks,
             lineStart: track.lineStart,
             recordsBefore: window.recordsBefore,
-            unseenPaths: unseen
+            unseenPaths: unseenPaths.left(besides: paths.runs, window.recordsBefore)
         )
     }
 

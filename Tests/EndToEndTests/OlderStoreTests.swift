@@ -1,0 +1,64 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// A store of format 3 with an unfinished job is read as it is, and brought to this program's format by what writes to it.
+struct OlderStoreTests {
+    private let directory: TemporaryDirectory
+    private let source: String
+    private let store: String
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        store = try StoreOfFormat3.make(in: directory)
+        source = try directory.write(StoreOfFormat3.records.joined(), to: "thing.ndjson")
+    }
+
+    private var format: String {
+        get throws { try StoreContent.query(store, "SELECT value FROM _import_meta WHERE key = 'format'") }
+    }
+
+    /// What one import of the whole file by this program makes.
+    private func whole() throws -> String {
+        let whole = directory.path("whole.sqlite")
+        try StoreOfFormat3.write(StoreOfFormat3.table, to: whole)
+        let model = try directory.write(StoreOfFormat3.model, to: "model.json")
+        #expect(try runImporter(source, "--into", whole, "--model", model).ending == .exit(0))
+        return whole
+    }
+
+    @Test func isReadAndStaysWhatItIs() throws {
+        let before = try StoreContent.query(store, "SELECT name, sql FROM sqlite_master ORDER BY name")
+        let status = try runImporter("status", store)
+        #expect(status.ending == .exit(0), "\(status.errorText)")
+        #expect(status.outputText.contains(/read +8\n/), "\(status.outputText)")
+        let verify = try runImporter("verify", store, "--strict")
+        #expect(verify.ending == .exit(0), "\(verify.outputText)")
+        #expect(verify.outputText.contains("1 import is not finished"))
+        let rows = try runImporter("fetch", store, "thing", "--format", "ndjson").outputText
+        #expect(rows.split(separator: "\n").count == 7)
+        #expect(try runImporter("rejects", store).outputText.contains("integer32"))
+        #expect(try format == "3")
+        #expect(try StoreContent.query(store, "SELECT name, sql FROM sqlite_master ORDER BY name") == before)
+    }
+
+    @Test(arguments: [false, true]) func resumesToWhatAnImportOfTheWholeFileMakes(byImport: Bool) throws {
+        let model = try directory.write(StoreOfFormat3.model, to: "model.json")
+        let result =
+            byImport
+            ? try runImporter(source, "--into", store, "--model", model, "--max-errors", "2")
+            : try runImporter("resume", store, "--max-errors", "2")
+        #expect(result.ending == .exit(0), "\(result.errorText)")
+        let whole = try whole()
+        #expect(try StoreContent.result(store) == StoreContent.result(whole))
+        let schema = "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY type, name"
+        #expect(try StoreContent.query(store, schema) == StoreContent.query(whole, schema))
+        #expect(try format == "4")
+        let verify = try runImporter("verify", store, "--strict")
+        #expect(verify.ending == .exit(0), "\(verify.outputText)")
+        // The values that are compared from now on are there, too.
+        let samples = "SELECT * FROM _import_sample ORDER BY row"
+        #expect(try StoreContent.query(store, samples) == StoreContent.query(whole, samples))
+        #expect(try !StoreContent.query(store, samples).isEmpty)
+    }
+}

@@ -68,10 +68,10 @@ public struct ImportReport: Sendable, Hashable, Codable {
     public var errors: [ErrorGroup]
     /// The sources, as they were given.
     public var sources: [String]
-    /// What stopped the job, where it failed; why nothing was taken, where it is finished.
+    /// What stopped the job, where it failed; why nothing was accepted, where it is finished.
     public var message: String?
 
-    /// Whether the job is finished and took nothing, or nothing of a record path, though something was to be taken.
+    /// Whether the job is finished and accepted nothing, or nothing of a record path, though something was to be accepted.
     ///
     /// Every record was rejected and none repaired since, or nothing is at a record path. The command then ends with 65.
     public var tookNothing: Bool { state == .finished && message != nil }

@@ -176,7 +176,7 @@ struct ContinuedImportTests {
             #expect(try runImporter(one, "--into", store, "--entity", "people").ending == .exit(0))
             let options = ["--into", store, "--entity", "people", "--workers", workers, "--commit-every", "30"]
             if way == "in parts" {
-                // The last line breaks off: what stands before it is imported under a model of its own.
+                // The last line breaks off: what is before it is imported under a model of its own.
                 try directory.write(String(second.dropLast(second.utf8.count / 2 + 5)), to: "second.ndjson")
                 #expect(try run([Project.importer, source] + options).ending == .exit(65))
                 try directory.write(second, to: "second.ndjson")

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// How many rejects there may be can be said anew for an import that is not finished.
+/// An import that is not finished can be given another limit of rejects.
 struct ErrorLimitTests {
     private static let model = #"{"entities":{"T":{"attributes":{"id":{"type":"integer64"}}}}}"#
 

@@ -156,7 +156,7 @@ struct InferredModelTests {
         #expect(try StoreContent.query(store, Self.indexes) == "p_b|CREATE INDEX \"p_b\" ON \"p\" (\"b\")")
     }
 
-    /// The model that lacks the attribute is inferred anew, as the source is another by then.
+    /// The model that lacks the attribute is inferred again, as the source is another by then.
     @Test func anIndexThatCannotBeTakesNoInterruptedJobAway() throws {
         let directory = try TemporaryDirectory()
         let source = try directory.write("[{\"a\":1,\"name\":2},{\"a\":1} oops", to: "p.json")

@@ -45,7 +45,7 @@ struct LeftFilesTests {
         #expect(try StoreContent.query(store, "SELECT count(*) FROM _import_file") == "0")
     }
 
-    /// An import that was killed at any moment before its first chunk does not stand in the way of the next.
+    /// An import that was killed at any moment before its first chunk does not hinder the next.
     @Test(arguments: ["recorded", "made", "noted", "manifest begun"])
     func anImportThatWasKilledAtItsBeginningGoesOn(moment: String) throws {
         let files = try ImportJob.Files(InterruptionTests.jobs[0])

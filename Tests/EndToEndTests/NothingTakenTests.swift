@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// An exit code of 0 says that something was taken, or that nothing was to be.
+/// An exit code of 0 says that something was accepted, or that nothing was to be.
 struct NothingTakenTests {
     private static let model = #"{"entities":{"T":{"attributes":{"id":{"type":"integer64"}}}}}"#
 
@@ -73,7 +73,7 @@ struct NothingTakenTests {
         let better = try directory.write(lines, to: "better.ndjson")
         let retry = try runImporter("retry", store, better)
         #expect(retry.ending == .exit(0), "\(retry.errorText)")
-        // One of the two is taken now, so the first import's records are no longer all lost.
+        // One of the two is accepted now, so the first import's records are no longer all lost.
         let again = try Self.run(text, as: .file, in: directory, into: store, model)
         #expect(again.ending == .exit(0), "\(again.errorText)")
     }

@@ -69,7 +69,7 @@ struct OddJSONTests {
 
     /// What became of the one record, in the table's words.
     private static func outcome(of result: ChildProcess.Result, in store: String) throws -> (String, String) {
-        // Where the one record is a reject, nothing was taken, but the store has the reject.
+        // Where the one record is a reject, nothing was accepted, but the store has the reject.
         let isRefused = try answer(to: result.ending, result.errorText) == "refused"
         guard !isRefused || FileManager.default.fileExists(atPath: store) else { return ("refused", "nothing") }
         let reject = try StoreContent.query(

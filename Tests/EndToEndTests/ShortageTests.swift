@@ -20,7 +20,7 @@ struct ShortageTests {
         }
     }
 
-    /// Files to import, and what comes of them.
+    /// Files to import, and the results.
     private struct Job {
         let directory: TemporaryDirectory
         let store: String

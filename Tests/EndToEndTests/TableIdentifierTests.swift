@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A table has one identifier, and no index that nothing came of.
+/// A table has one identifier, and no index of an import that accepted nothing.
 struct TableIdentifierTests {
     private let directory: TemporaryDirectory
     private let store: String

@@ -17,7 +17,7 @@ struct TreeNoticeTests {
         #expect(errors.contains("--records '$.tree.kids[*].kids[*]'   (2 objects)"), "\(errors)")
         #expect(try StoreContent.rowCount(store) == 1)
 
-        // Who says where records are knows what they hold, and each level can be taken.
+        // Where a record path is given, each level may be meant, and nothing is said.
         let asked = try runImporter(
             "import",
             source,

@@ -7,7 +7,7 @@
 //   FAULTS_HOW      error: that one fails; errors: that and all later ones; short: half of it is done;
 //                   before, after: the process is killed there
 //   FAULTS_ERRNO    the number that a failed call leaves in errno
-//   FAULTS_NOTES    a file that is told of the fault, and at the end of how many calls there were of each kind
+//   FAULTS_NOTES    a file that gets the fault, and at the end how many calls there were of each kind
 //
 // The functions interposed are those by which the program, Swift's Foundation, SQLite and libarchive call the system. What
 // the C library calls inside of itself (fopen, opendir) is not seen.

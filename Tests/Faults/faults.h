@@ -19,7 +19,7 @@ bool path_of(int descriptor, char *path);
 // The same of a path as `openat` takes it; false if it is not in there.
 bool path_at(int directory, const char *path, char *result);
 
-// power.c: keeps what a call is about to change, so that it can be taken back. All of them do nothing unless FAULTS_JOURNAL
+// power.c: keeps what a call is about to change, so that it can be undone. All of them do nothing unless FAULTS_JOURNAL
 // is set. Between `power_begin` and `power_end` no other thread changes anything.
 bool power_begin(void);
 void power_end(void);

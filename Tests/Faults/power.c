@@ -12,7 +12,7 @@
 //   R from TAB to TAB kept             a rename; kept is what was there before, a link in the journal's folder, or empty
 //   U path TAB kept                    a removal
 //
-// The WAL's index (-shm) is left out: SQLite makes it anew.
+// The WAL's index (-shm) is left out: SQLite makes it again.
 
 #define _GNU_SOURCE
 #include "faults.h"

@@ -426,7 +426,7 @@ class Builder:
 
 
 def sorting(random):
-    """(what stands after --sort, a function that sorts records)"""
+    """(what follows --sort, a function that sorts records)"""
     names = [name for name, kind in KINDS.items() if kind != "json" and name.isalnum()]
     keys = [(name, random.random() < 0.5) for name in random.sample(names, random.randint(1, 3))]
 

@@ -49,7 +49,7 @@ def records(random, count):
 
 
 def make(case):
-    """A store in one of the states that an import leaves, and what stands beside it. Gives back the job's options."""
+    """A store in one of the states that an import leaves, and the files beside it. Gives back the job's options."""
     random = case.random
     os.mkdir(case.path("others"))
     for name in OTHERS:

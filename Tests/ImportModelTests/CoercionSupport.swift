@@ -30,7 +30,7 @@ struct Coerced {
     let isVerbatim: Bool
     let error: CoercionError?
 
-    /// The notes without the one that a text is written anew, as most dates are.
+    /// The notes without the one that a text is respelled, as most dates are.
     var notesButSpelling: CoercionNotes { notes.subtracting(.respelled) }
 }
 

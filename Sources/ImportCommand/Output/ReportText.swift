@@ -69,7 +69,7 @@ enum ReportText {
     /// What to do where nothing is at a record path.
     static let pathAdvice = "Say where the records are with --records; without it they are found or candidates listed."
 
-    /// What the command ends with where nothing was taken though something was to be; nil elsewhere.
+    /// What the command ends with where nothing was accepted though something was to be; nil elsewhere.
     static func nothingTaken(_ report: ImportReport, store: String, command: String) -> ImportError? {
         guard report.tookNothing, let message = report.message else { return nil }
         let rejects = "\(command) rejects \(store.shellQuoted)"
@@ -93,7 +93,7 @@ enum ReportText {
         case .finished where report.tookNothing:
             let why = TerminalText.escaped(report.message ?? "")
             return report.rejected == report.recordsRead
-                ? "Nothing of \(sources(report)) was taken into \(store), \(time): \(why)"
+                ? "Nothing of \(sources(report)) was accepted into \(store), \(time): \(why)"
                 : "\(sources(report)) \(verb) in \(store), \(time), but \(why)"
         case .finished:
             return "\(sources(report)) \(verb) in \(store), \(time)" + speed(report)

@@ -28,7 +28,7 @@ struct StatusSubcommand: ParsableCommand {
     @Flag(
         help: ArgumentHelp(
             "Print the report as JSON, with the keys of import --report, all jobs and all unfinished imports.",
-            discussion: "Without --job it is that of the import that resume would carry on with, or of the last one."
+            discussion: "Without --job it is that of the import that resume would continue, or of the last one."
         )
     )
     var json = false

@@ -177,7 +177,7 @@ extension AttributeType {
             guard let form = NumberForm(text) else { throw error(.wrongForm, found: kind) }
             guard form.fitsDecimal else { throw error(.outOfRange, found: kind) }
             let value = form.canonicalDecimal(scratch: &scratch)
-            // A canonical text with an exponent is written anew, and is the same.
+            // A canonical text with an exponent is respelled, and is the same.
             if case .scratch(let range) = value, !scratch[range].elementsEqual(text.buffer) {
                 notes.insert(.respelled)
             }

@@ -72,7 +72,7 @@ extension Unicode.Scalar {
 }
 
 extension UInt8 {
-    /// Whether it stands for itself in every POSIX shell; the bytes of characters beyond ASCII do.
+    /// Whether it needs no quotes in any POSIX shell; the bytes of characters beyond ASCII do.
     fileprivate var isPlainInShell: Bool {
         switch self {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

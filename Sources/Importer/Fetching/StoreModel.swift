@@ -56,7 +56,7 @@ public struct StoreModel: Sendable {
                         || ContinuedEntity.folded($0.table) == ContinuedEntity.folded(name)
                 }
                 guard isKnown else { throw Self.unknown(name, store, described.map(\.name) + own) }
-                notices.append("\(name): left out, as it never had a row; its model will be inferred anew")
+                notices.append("\(name): left out, as it never had a row; its model will be inferred again")
                 continue
             }
             let columns = try StoredColumn.all(of: stored.entity.table, database)

@@ -5,7 +5,7 @@ import ImportModel
 extension JobOpening {
     /// Makes sure that a model names no other identifiers than those that the store knows.
     ///
-    /// - Parameter replaced: a job that is taken out of the store first.
+    /// - Parameter replaced: a job that is removed from the store first.
     /// - Throws: `ImportError` with `.usage`.
     func checkIdentifiers(of model: ModelDescription, replacing replaced: StoredJob?, _ database: Database) throws {
         let stored = try Self.identified(excluding: replaced?.id, database)

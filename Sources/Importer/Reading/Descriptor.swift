@@ -47,7 +47,7 @@ extension ImportError {
             return ImportError(
                 .noInput,
                 "\(path): no such file",
-                advice: "Check the path; `-` stands for standard input."
+                advice: "Check the path; `-` is standard input."
             )
         case EACCES, EPERM:
             return ImportError(

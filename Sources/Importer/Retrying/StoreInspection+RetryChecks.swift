@@ -37,7 +37,7 @@ extension StoreInspection {
         )
         checks.append(
             Check(
-                "every repaired reject was taken exactly once",
+                "every repaired reject was accepted exactly once",
                 holds: repaired == taken && taken == matched,
                 detail: "\(repaired) repaired, \(taken) taken, \(matched) of them the same"
             )

@@ -17,7 +17,7 @@ extension ChunkDirectory {
         }.sorted()
     }
 
-    /// The numbers of the chunks that have a file here, whole or partial, whoever made it.
+    /// The numbers of the chunks that have a file here, whole or partial, those of other programs included.
     func chunkNumbers() throws -> Set<Int> {
         Set(try names().compactMap(Self.number))
     }

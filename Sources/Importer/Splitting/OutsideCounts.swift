@@ -4,7 +4,7 @@ import Foundation
 struct OutsideCounts {
     /// How many names a job may have; values under others are counted together.
     static let maximumNames = 1_000
-    /// What stands before a place's name where values there are counted that are not UTF-8.
+    /// The prefix of a place's name where values there are counted that are not UTF-8.
     private static let invalidMark = "invalidUTF8 "
     /// The name under which the rest is counted.
     static let restName = "…"

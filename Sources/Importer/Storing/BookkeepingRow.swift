@@ -1,8 +1,8 @@
 import Foundation
 import GRDB
 
-/// A row of a bookkeeping table, whose values are checked when they are read: whoever has written the store may have
-/// written anything (DESIGN §3.8).
+/// A row of a bookkeeping table, whose values are checked when they are read: another program may have written
+/// anything there (DESIGN §3.8).
 ///
 /// A value that the importer does not write is an `ImportError` with `.io` that names the table and the column.
 struct BookkeepingRow {
@@ -117,7 +117,7 @@ struct BookkeepingRow {
 
     // MARK: Damage
 
-    /// So many characters of a text are shown.
+    /// How many characters of a text are shown, at most.
     private static let shownCharacters = 40
 
     /// What is wrong with a value.

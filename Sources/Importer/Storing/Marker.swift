@@ -54,7 +54,7 @@ extension Marker {
         chunksDone = try row.index("chunks_done")
         commits = try row.number("commits")
         seconds = try row.seconds("seconds")
-        // It stands in one of the job's sources, or behind the last one.
+        // It is in one of the job's sources, or after the last one.
         guard try source <= row.index("sources") else { throw row.damage("source") }
         guard chunkRecords <= recordOrdinal else { throw row.damage("chunk_records") }
     }

@@ -41,7 +41,7 @@ struct RejectScan {
         var end: Key?
     }
 
-    /// So many that cannot be read are named.
+    /// How many of those that cannot be read are named, at most.
     private static let namedDamages = 5
 
     /// Calls `body` with each reject, job by job in source order.

@@ -3,11 +3,11 @@ import GRDB
 import ImportModel
 
 extension StoreInspection {
-    /// One job in a line: what it was, how it stands, and its counts.
+    /// One job in a line: what it was, its state, and its counts.
     public struct JobSummary: Sendable, Hashable, Codable {
         /// The job's number in the store, from 1.
         public let job: Int64
-        /// Where it stands.
+        /// Its state.
         public let state: ImportReport.State
         /// Whether it is a retry of rejects.
         public let isRetry: Bool
@@ -91,7 +91,7 @@ extension StoreInspection {
         return total
     }
 
-    /// Where a job stands; one that is called running without an importer at work was interrupted.
+    /// A job's state; one that is called running without an importer at work was interrupted.
     func state(of job: StoredJob) -> ImportReport.State {
         job.state == .running && !isLocked ? .interrupted : job.state
     }

@@ -5,7 +5,7 @@ extension StoreInspection {
     ///
     /// How many rows there should be is exact. Rows that are gone and rows that have come since are told apart by their row
     /// ids, as far as these say: a row that took the place of another one is not. Other values are found in a sample of up
-    /// to 256 rows per table; a `VACUUM` that numbers rows anew reads as such a change.
+    /// to 256 rows per table; a `VACUUM` that renumbers rows reads as such a change.
     public struct TableComparison: Sendable, Hashable, Codable {
         /// The table's name.
         public let table: String

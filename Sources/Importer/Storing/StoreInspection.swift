@@ -172,7 +172,7 @@ public struct StoreInspection: Sendable {
         )
     }
 
-    /// Why nothing was taken by a job that is finished; nil where something was, or nothing was to be.
+    /// Why nothing was accepted by a job that is finished; nil where something was, or nothing was to be.
     private static func message(
         of state: ImportReport.State,
         _ total: ImportReport.Counts,

@@ -2,7 +2,7 @@ import GRDB
 
 /// What jobs have added to tables that were there before: columns, and the indexes of identifiers.
 ///
-/// It goes with the job when that is taken out of the store, and where the job takes nothing.
+/// It is removed with the job, and where the job accepts nothing.
 enum TableAdditions {
     /// What was added.
     enum Kind: String {

@@ -39,7 +39,7 @@ enum WALMode {
         try database.execute(sql: "PRAGMA busy_timeout = \(patience)")
         let mode: String?
         do {
-            // Not by GRDB's `journalMode`: it sets `synchronous` anew, to NORMAL, and it looks at the WAL's file, which a
+            // Not by GRDB's `journalMode`: it sets `synchronous` back to NORMAL, and it looks at the WAL's file, which a
             // reader that is the last to close takes away at any time.
             mode = try String.fetchOne(database, sql: "PRAGMA journal_mode = WAL")
         } catch let error as DatabaseError where error.resultCode.primaryResultCode == .SQLITE_BUSY {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Importer
 
-/// What stands above attributes on their paths and is not an object covers all of them.
+/// A value above attributes on their paths that is not an object covers all of them.
 struct CoveredPathsTests {
     private func run(
         _ records: [String],
@@ -129,7 +129,7 @@ struct CoveredPathsTests {
         #expect(report.ledger.isEmpty)
     }
 
-    /// Of a key that stands twice the last value counts alone, whatever the first one was.
+    /// Of a key that occurs twice the last value counts alone, whatever the first one was.
     @Test func aRepeatedKeyIsNotAlsoUnknown() throws {
         let records = [
             #"{"id":1,"v":5,"v":{"a":1}}"#, #"{"id":2,"v":{"x":1,"w":2},"v":{"a":2}}"#,

@@ -155,11 +155,17 @@ public final class ImportPipeline: Sendable {
         defer { withExtendedLifetime(lock) {} }
         let interruption = interruption.child()
         let file = StoreFile(store)
-        let decision = try decide(interruption)
+        let decision: JobOpening.Decision
+        do {
+            decision = try decide(interruption)
+        } catch {
+            if let file { tidyUp(file) }
+            throw error
+        }
         if case .nothing(let job) = decision {
             if let file {
                 try buildIndexes(of: job, in: file)
-                removeLeft(in: file)
+                tidyUp(file)
             }
             progress.update { $0.phase = .finished }
             return Outcome(report: try StoreInspection(store: store).status(of: job.id), wasAlreadyFinished: true)
@@ -215,18 +221,26 @@ public final class ImportPipeline: Sendable {
         }
     }
 
-    /// Removes what a run has left behind that was killed after its job's end.
+    /// Does what a run could not do that was killed after its job's end: removes what it has left behind, and leaves WAL mode
+    /// where no job is open.
     ///
-    /// What cannot be removed now is removed by another run.
-    private func removeLeft(in file: StoreFile) {
+    /// What cannot be done now is done by another run.
+    private func tidyUp(_ file: StoreFile) {
         guard let reader = try? StoreConnection.reader(store) else { return }
-        let left = try? reader.read(RecordedFile.left)
+        let found = try? reader.read { database in
+            let keepsWAL = try WALMode.isKept(database)
+            let left = try RecordedFile.left(database)
+            guard left.isEmpty else { return (isNeeded: true, keepsWAL: keepsWAL) }
+            let leavesWAL = try !keepsWAL && WALMode.isOn(database)
+            let isOver = try StoredJob.all(database).allSatisfy { $0.state == .finished }
+            return (isNeeded: leavesWAL && isOver, keepsWAL: keepsWAL)
+        }
         try? reader.retire()
-        guard left?.isEmpty == false, let keepsWAL = try? keepsWAL,
+        guard let found, found.isNeeded,
             let writer = try? StoreConnection.writer(store, durability: runOptions.durability, of: file)
         else { return }
         try? RecordedFile.removeLeft(writer, store: store)
-        try? StoreConnection.closeLast(writer, of: file, leavesWAL: !keepsWAL)
+        try? StoreConnection.closeLast(writer, of: file, leavesWAL: !found.keepsWAL)
     }
 
     /// Opens the session; what was made for an import that fails before its first record goes again.
@@ -254,7 +268,7 @@ public final class ImportPipeline: Sendable {
             )
         } catch {
             made?.remove()
-            if let found { removeLeft(in: found) }
+            if let found { tidyUp(found) }
             throw error
         }
     }

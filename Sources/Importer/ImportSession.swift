@@ -27,6 +27,8 @@ final class ImportSession {
     private let secondsBefore: Double
     /// As an earlier run left the job; nil where this run begins it.
     private let before: (state: ImportReport.State, message: String?, indexes: StoreIndexes)?
+    /// Whether its connection is gone, which must not be used any more then.
+    private var isClosed = false
     var job: StoredJob
     var open: [Int: SourceStream] = [:]
 
@@ -153,13 +155,17 @@ final class ImportSession {
     var jobID: Int64 { job.id }
 
     /// Whether the store has any job; a job that turns out to be impossible is taken out again.
-    var holdsJobs: Bool { (try? database.read { try !StoredJob.all($0).isEmpty }) ?? true }
+    ///
+    /// It is to be asked before the session is closed.
+    var holdsJobs: Bool { isClosed ? true : (try? database.read { try !StoredJob.all($0).isEmpty }) ?? true }
 
     /// Closes the session's connection; the WAL goes with it if nobody else has the store open, and a finished store leaves
     /// WAL mode.
     ///
     /// - Throws: `ImportError` with `.io` when the store's file is no longer in its place.
     func close() throws {
+        guard !isClosed else { return }
+        isClosed = true
         let isOpen = try? database.read { [job] in
             try Bool.fetchOne(
                 $0,

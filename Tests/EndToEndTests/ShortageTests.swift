@@ -108,4 +108,20 @@ struct ShortageTests {
         #expect(struck.ending == .exit(74), "\(struck.ending) \(struck.errorText)")
         #expect(struck.errorText.contains("importer: error: "), "\(struck.errorText)")
     }
+
+    /// Files are cut off when the store leaves WAL mode, too, with the records long committed.
+    @Test func aFileThatCannotBeCutOffIsAnError() throws {
+        let job = try Job()
+        let shim = try Shim.built.get().path
+        var codes: [ChildProcess.Ending] = []
+        for number in 1...40 where codes.last != .exit(0) {
+            let struck = try job.strike([
+                "env", "LD_PRELOAD=\(shim)", "FAULTS_FOLDER=\(job.directory.path)", "FAULTS_CALL=truncate",
+                "FAULTS_HOW=errors", "FAULTS_ERRNO=\(ENOSPC)", "FAULTS_AT=\(number)",
+            ])
+            codes.append(struck.ending)
+            #expect([.exit(0), .exit(74)].contains(struck.ending), "\(number): \(struck.ending) \(struck.errorText)")
+        }
+        #expect(codes.count > 1 && codes.last == .exit(0), "\(codes)")
+    }
 }

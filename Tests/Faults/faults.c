@@ -101,8 +101,14 @@ static enum answer answer(enum kind kind, const char *path) {
     return FAIL;
 }
 
+// The folder itself is `.`.
 static bool is_inside(const char *path, char *result) {
-    if (!folder || strncmp(path, folder, folder_length) != 0 || path[folder_length] != '/') return false;
+    if (!folder || strncmp(path, folder, folder_length) != 0) return false;
+    if (!path[folder_length]) {
+        strcpy(result, ".");
+        return true;
+    }
+    if (path[folder_length] != '/') return false;
     memmove(result, path + folder_length + 1, strlen(path + folder_length + 1) + 1);
     return true;
 }

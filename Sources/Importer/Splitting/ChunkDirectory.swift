@@ -243,7 +243,13 @@ final class ChunkDirectory: Sendable {
     /// Removes a file; it is no error if it is not there.
     func remove(_ name: String) throws {
         guard unlinkat(descriptor, name, 0) == 0 || errno == ENOENT else {
-            throw ImportError.system(errno, "remove", "\(path)/\(name)")
+            let code = errno
+            guard code == EISDIR else { throw ImportError.system(code, "remove", "\(path)/\(name)") }
+            throw ImportError(
+                .cannotCreate,
+                "\(path)/\(name): is a directory, which this import has not made",
+                advice: "Move it elsewhere, or give another directory with --chunks."
+            )
         }
     }
 

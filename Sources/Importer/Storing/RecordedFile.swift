@@ -147,10 +147,13 @@ struct RecordedFile: Sendable, Hashable {
     ///
     /// What cannot be removed stays recorded, and the next run tries again.
     static func removeLeft(_ database: DatabaseQueue, store: String) throws {
-        let left = try database.read { try Self.left($0) }
+        let (left, syncs) = try database.read { database in
+            (try Self.left(database), try Int.fetchOne(database, sql: "PRAGMA synchronous") != 0)
+        }
         for file in left {
             do {
                 try file.remove(store: store)
+                if syncs { try file.syncRemoval() }
             } catch is ImportError {
                 continue
             }
@@ -172,6 +175,16 @@ struct RecordedFile: Sendable, Hashable {
         case .chunks: try removeChunks()
         case .repair: try removeRepairFile(store: store)
         }
+    }
+
+    /// Waits until it is on the disk that the file is gone: it stays recorded until no power cut can bring it back.
+    private func syncRemoval() throws {
+        let folder = FileNumber(link: path) == nil ? URL(filePath: path).deletingLastPathComponent().path : path
+        let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        if descriptor < 0, errno == ENOENT || errno == ENOTDIR { return }
+        guard descriptor >= 0 else { throw ImportError.system(errno, "open", folder) }
+        defer { close(descriptor) }
+        guard fsync(descriptor) == 0 else { throw ImportError.system(errno, "sync", folder) }
     }
 
     private func removeChunks() throws {

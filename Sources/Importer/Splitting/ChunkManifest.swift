@@ -178,10 +178,15 @@ final class ChunkManifest {
     /// Reads the manifest of a job that can cut its chunks again, up to the first line that is not as it was written.
     ///
     /// - Returns: nil if there is none, or its header is not as it was written.
-    /// - Throws: `ImportError` with `.badInput` if a newer version of this program wrote it.
+    /// - Throws: `ImportError` with `.cannotCreate` if it is no plain file, too large, or of a newer version of this program:
+    ///   then nothing is written beside it.
     static func readWhatIsSound(in directory: ChunkDirectory) throws -> Content? {
-        guard let content = try readBeginning(in: directory) else { return nil }
-        return content.header.map { Content(header: $0, content) }
+        do {
+            guard let content = try readBeginning(in: directory) else { return nil }
+            return content.header.map { Content(header: $0, content) }
+        } catch let error as ImportError where error.code == .badInput {
+            throw ImportError(.cannotCreate, error.message, advice: error.advice)
+        }
     }
 
     private static func makeEncoder() -> JSONEncoder {

@@ -86,6 +86,6 @@ package final class StoreProbe {
     /// - Throws: `DatabaseError` when SQLite fails.
     package func close() throws {
         try writer.close()
-        try database.retire()
+        try database.close()
     }
 }

@@ -117,7 +117,7 @@ struct ManifestLines {
         buffer.removeFirst(start)
         start = 0
         let filled = buffer.count
-        buffer.append(contentsOf: repeatElement(0, count: Self.blockSize))
+        buffer += [UInt8](repeating: 0, count: Self.blockSize)
         let count = try buffer.withUnsafeMutableBytes {
             try file.read(into: UnsafeMutableRawBufferPointer(rebasing: $0[filled...]))
         }

@@ -1,25 +1,3 @@
-/// A value as the store keeps it.
-public enum CoercedJSON: Sendable, Hashable {
-    /// NULL.
-    case null
-    /// INTEGER: integers, booleans and bitfields; dates that are stored as numbers.
-    case integer(Int64)
-    /// REAL: floats and doubles.
-    case real(Double)
-    /// TEXT: everything else, in its canonical form.
-    case text(String)
-    /// BLOB: binaries.
-    case blob([UInt8])
-}
-
-/// What became of a value, and what that changed.
-public struct CoercionResult: Sendable, Hashable {
-    /// The value as the store keeps it.
-    public let value: CoercedJSON
-    /// What the ledger counts for it.
-    public let ledger: [LedgerKind]
-}
-
 extension AttributeDescription {
     /// Turns a value into this attribute's type, just as an import does.
     ///
@@ -52,47 +30,6 @@ extension AttributeDescription {
             case .blob(let range): coerced = .blob(Array(scratch[range]))
             }
             return CoercionResult(value: coerced, ledger: notes.ledgerKinds)
-        }
-    }
-}
-
-extension JSONValue {
-    /// Calls `body` with the value as it would stand in a record.
-    ///
-    /// - Throws: `CoercionError` also where a number holds something that is none.
-    func withToken<Result>(
-        expecting type: AttributeType,
-        _ body: (JSONToken) throws(CoercionError) -> Result
-    ) throws(CoercionError) -> Result {
-        let kind = kind
-        return try Array(serialized().utf8).withUnsafeBufferPointer { buffer throws(CoercionError) in
-            var bytes = ByteView(buffer)
-            var hasEscapes = false
-            switch kind {
-            case .number where NumberForm(bytes) == nil:
-                // Someone made it from something that is not a number.
-                throw CoercionError(code: .malformed, expected: type.rawValue, found: kind.name)
-            case .string:
-                bytes = bytes[1..<bytes.count - 1]
-                hasEscapes = bytes.buffer.contains(UInt8(ascii: "\\"))
-            default:
-                break
-            }
-            return try body(JSONToken(kind: kind, bytes: bytes, hasEscapes: hasEscapes))
-        }
-    }
-}
-
-extension JSONValue {
-    /// Which kind of JSON value it is.
-    public var kind: JSONKind {
-        switch self {
-        case .null: .null
-        case .boolean: .boolean
-        case .number: .number
-        case .string: .string
-        case .array: .array
-        case .object: .object
         }
     }
 }

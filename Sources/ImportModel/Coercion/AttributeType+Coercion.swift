@@ -214,37 +214,7 @@ extension AttributeType {
     }
 }
 
-extension JSONKind {
-    /// The kind in words, as errors have it.
-    package var name: String {
-        switch self {
-        case .null: "null"
-        case .boolean: "boolean"
-        case .number: "number"
-        case .string: "string"
-        case .object: "object"
-        case .array: "array"
-        }
-    }
-}
-
-extension JSONToken {
-    /// Whether a boolean is `true`.
-    @inline(__always)
-    var isTrue: Bool { bytes.count == 4 }
-}
-
 extension ByteView {
-    /// The text without ASCII white space around it.
-    var trimmed: ByteView {
-        var (start, end) = (0, count)
-        while start < end, Self.isWhiteSpace(self[start]) { start &+= 1 }
-        while end > start, Self.isWhiteSpace(self[end &- 1]) { end &-= 1 }
-        return self[start..<end]
-    }
-
-    private static func isWhiteSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte >= 0x09 && byte <= 0x0D }
-
     /// Whether the text is an integer: digits, perhaps with a minus before them.
     ///
     /// Leading zeros are allowed.
@@ -282,17 +252,5 @@ extension ByteView {
             return false
         }
         return nil
-    }
-
-    /// Whether the text is `word`, which is in lower case, in any case.
-    @inline(__always)
-    private func equalsFolded(_ word: StaticString) -> Bool {
-        guard count == word.utf8CodeUnitCount else { return false }
-        for index in 0..<count {
-            let byte = self[index]
-            let folded = byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z") ? byte | 0x20 : byte
-            guard folded == word.utf8Start[index] else { return false }
-        }
-        return true
     }
 }

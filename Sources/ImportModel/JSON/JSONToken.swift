@@ -6,6 +6,18 @@ public enum JSONKind: UInt8, Sendable, Hashable, Codable, CaseIterable {
     case string
     case object
     case array
+
+    /// The kind in words, as errors have it.
+    package var name: String {
+        switch self {
+        case .null: "null"
+        case .boolean: "boolean"
+        case .number: "number"
+        case .string: "string"
+        case .object: "object"
+        case .array: "array"
+        }
+    }
 }
 
 /// One JSON value as it stands in its record: borrowed bytes, nothing decoded yet.
@@ -27,4 +39,8 @@ package struct JSONToken {
         self.bytes = bytes
         self.hasEscapes = hasEscapes
     }
+
+    /// Whether a boolean is `true`.
+    @inline(__always)
+    var isTrue: Bool { bytes.count == 4 }
 }

@@ -112,10 +112,3 @@ extension AttributeDescription {
         return from[0].keys[0].hasSameBytes(as: name)
     }
 }
-
-extension String {
-    /// Whether both are the same bytes in UTF-8.
-    ///
-    /// Strings are equal already when they look the same (`é` composed and not); JSON keys and SQLite's names are not.
-    func hasSameBytes(as other: String) -> Bool { utf8.elementsEqual(other.utf8) }
-}

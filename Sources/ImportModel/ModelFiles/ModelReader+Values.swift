@@ -84,26 +84,3 @@ extension ModelReader {
         }
     }
 }
-
-/// A place in a model file.
-struct Place {
-    let text: String
-    /// The numbers of the members and elements on the way, by which places are in the order of the file.
-    let order: [Int]
-
-    /// The member with this key, the object's `index`th.
-    func key(_ key: String, at index: Int) -> Place {
-        Place(text: text + RecordPath(steps: [.key(key)]).description.dropFirst(), order: order + [index])
-    }
-
-    /// The element with this number, from 0.
-    func index(_ index: Int) -> Place { Place(text: "\(text)[\(index)]", order: order + [index]) }
-
-    /// What stands at a path within a value of this place; in order it is the same.
-    func inner(_ path: String) -> Place {
-        Place(text: path.isEmpty || path.hasPrefix("[") ? text + path : "\(text).\(path)", order: order)
-    }
-
-    /// Whether this stands before `other`; what holds it stands before it.
-    func isBefore(_ other: Place) -> Bool { order.lexicographicallyPrecedes(other.order) }
-}

@@ -150,30 +150,3 @@ struct ModelReader {
         if name.utf8.contains(0) { objection(place, "a name cannot hold the character U+0000") }
     }
 }
-
-/// Names of tables or columns, as SQLite tells them apart: by their bytes, but for the case of ASCII letters.
-struct NamesInUse {
-    private var owners: [[UInt8]: String] = [:]
-
-    /// Takes a name; if it is taken already, says whose it is.
-    ///
-    /// - Returns: nil also where the owner is there twice, which is a mistake of its own, and for no name at all.
-    mutating func insert(_ name: String, of owner: String) -> String? {
-        guard !name.isEmpty else { return nil }
-        let folded = name.foldedASCII
-        if let other = owners[folded] { return other.hasSameBytes(as: owner) ? nil : other }
-        owners[folded] = owner
-        return nil
-    }
-}
-
-extension String {
-    /// The bytes with ASCII letters in lower case.
-    fileprivate var foldedASCII: [UInt8] {
-        utf8.map { $0 >= UInt8(ascii: "A") && $0 <= UInt8(ascii: "Z") ? $0 | 0x20 : $0 }
-    }
-
-    func equalsFoldingASCII(_ other: String) -> Bool { foldedASCII == other.foldedASCII }
-
-    fileprivate func hasASCIIPrefix(_ prefix: String) -> Bool { foldedASCII.starts(with: prefix.utf8) }
-}

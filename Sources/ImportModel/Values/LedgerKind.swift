@@ -1,0 +1,46 @@
+/// What coercion changed or lost on the way, counted in the ledger per attribute (DESIGN §7).
+public enum LedgerKind: String, Sendable, Hashable, Codable, CaseIterable {
+    /// The value's JSON kind was not the attribute's: `"12"` for an integer, `1` for a boolean.
+    case kindChanged
+    /// White space around a number, boolean or date in a string was taken off, or within base64.
+    case trimmed
+    /// The value is kept in another spelling than the source's: a UUID in upper case, in braces, or as a URN; a date or a
+    /// decimal whose text is not the canonical one; a zero without its minus.
+    case respelled
+    /// A value transformer changed the text.
+    case transformed
+    /// A number has digits that its type does not hold.
+    case digitsLost
+    /// A date's offset from UTC was taken into the instant and is no longer known.
+    case timeZoneLost
+    /// A date had more than milliseconds.
+    case subMillisecondLost
+    /// A leap second became the first instant of the next day.
+    case leapSecond
+    /// A date of .NET that stands for no date became null.
+    case minimumDate
+    /// A key stood more than once in an object; the last value was taken.
+    case duplicateKey
+    /// A lone surrogate escape became U+FFFD.
+    case loneSurrogate
+    /// A value that does not fit became null, as `--on-error null` asks.
+    case nulled
+    /// Something that is neither an object nor null where attributes are read from an object; they are null.
+    case notAnObject
+    /// A key that no attribute reads.
+    case unknownKey
+    /// A value that stands outside the record paths.
+    case outside
+    /// A source in which nothing is at a record path, not even an empty collection.
+    case notFound
+
+    /// Whether something of the source's value is gone, rather than spelled in another way.
+    public var isLoss: Bool {
+        switch self {
+        case .kindChanged, .trimmed, .respelled, .transformed, .outside, .notFound, .unknownKey: false
+        case .digitsLost, .timeZoneLost, .subMillisecondLost, .leapSecond, .minimumDate, .nulled, .duplicateKey,
+            .loneSurrogate, .notAnObject:
+            true
+        }
+    }
+}

@@ -1,0 +1,32 @@
+/// One error of a record: what, at which key path, where in the source.
+public struct RecordError: Error, Sendable, Hashable, Codable {
+    /// The entity's name.
+    public let entity: String
+    /// Where the value stands in its record (`address.city`); empty for the record itself.
+    public let keyPath: String
+    /// What went wrong.
+    public let code: CoercionError.Code
+    /// What the attribute asks for, in words.
+    public let expected: String
+    /// What stood there, in words.
+    public let found: String
+    /// The value's first byte in the source, from 0, in decompressed bytes.
+    public let byteOffset: Int64
+
+    /// An error at a place.
+    public init(
+        entity: String,
+        keyPath: String,
+        code: CoercionError.Code,
+        expected: String,
+        found: String,
+        byteOffset: Int64
+    ) {
+        self.entity = entity
+        self.keyPath = keyPath
+        self.code = code
+        self.expected = expected
+        self.found = found
+        self.byteOffset = byteOffset
+    }
+}

@@ -16,7 +16,7 @@ struct ImportRun {
 
     func perform(_ pipeline: ImportPipeline) throws {
         let reportFile = try output.report.map { try ReportFile(path: $0, apartFrom: files) }
-        let before = StoreLook(store)
+        let before = UnfinishedJobs(store)
         let watch = WatchedRun(
             progress: pipeline.progress,
             interruption: pipeline.interruption,
@@ -28,7 +28,7 @@ struct ImportRun {
             outcome = try watch.perform { try pipeline.run() }
         } catch let error as ImportError {
             // The report of what is in the store, if it has come that far; the error is what counts.
-            let report = pipeline.hasLostStore ? nil : StoreLook(store).change(since: before)
+            let report = pipeline.hasLostStore ? nil : UnfinishedJobs(store).change(since: before)
             if let report {
                 try? reportFile?.write(report)
                 if output.json { try? print(JSONText.document(report)) }
@@ -67,29 +67,8 @@ struct ImportRun {
     }
 }
 
-/// What is said where the store has everything already.
-enum AlreadyFinished {
-    /// The sources are imported.
-    case imported
-    /// No import of the store is interrupted.
-    case nothingToResume
-    /// The repair file is retried.
-    case retried
-    /// No stored reject is left that was not tried.
-    case nothingToRetry
-
-    func text(_ report: ImportReport, store: String) -> String {
-        switch self {
-        case .imported: ReportText.alreadyFinished(report, store: store)
-        case .nothingToResume: ReportText.nothingToResume(report, store: store)
-        case .retried: ReportText.alreadyRetried(report, store: store)
-        case .nothingToRetry: ReportText.nothingToRetry(report, store: store)
-        }
-    }
-}
-
-/// A look at a store's unfinished jobs before or after a run, to tell which of them the run was about.
-private struct StoreLook {
+/// A store's unfinished jobs before or after a run, to tell which of them the run was about.
+private struct UnfinishedJobs {
     private let jobs: [ImportReport]
 
     init(_ store: String) {
@@ -98,21 +77,7 @@ private struct StoreLook {
     }
 
     /// The job that was begun or carried on with since; jobs of other sources stay as they were.
-    func change(since before: StoreLook) -> ImportReport? {
+    func change(since before: UnfinishedJobs) -> ImportReport? {
         jobs.last { !before.jobs.contains($0) }
-    }
-}
-
-/// How this command was called, for texts that say what to type next.
-enum CommandName {
-    /// The name or path as it was typed, as a shell takes it.
-    static var text: String {
-        let name = CommandLine.arguments.first ?? ""
-        return name.isEmpty ? "importer" : name.shellQuoted
-    }
-
-    /// A text of the library with the commands that it names (`` `importer resume STORE` ``) as they are to be typed here.
-    static func named(in text: String, as command: String = Self.text) -> String {
-        text.replacing("`importer ", with: "`\(command) ")
     }
 }

@@ -1,0 +1,84 @@
+import ArgumentParser
+import ImportModel
+import Importer
+
+/// The options that say what a record is.
+struct ShapeArguments: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Entity (and table) of the records of sources with one record path.",
+            discussion: "Default: each file's name. Must be given for standard input.",
+            valueName: "name"
+        )
+    )
+    var entity: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Where records are: '$', '$[*]', '$.items[*]', '$.users.*'. May be repeated.",
+            discussion: "Default: found in the first MiB and printed.",
+            valueName: "path"
+        ),
+        transform: Self.recordPath
+    )
+    var records: [RecordPath] = []
+
+    @Option(
+        help: ArgumentHelp("Records of each record path of a source to leave out at its beginning.", valueName: "n")
+    )
+    var skip: Int64 = 0
+
+    @Option(
+        help: ArgumentHelp(
+            "Records of each record path of a source to take at most.",
+            discussion: "Default: all. Behind the last of them the source is not read.",
+            valueName: "n"
+        )
+    )
+    var limit: Int64?
+
+    @Option(help: ArgumentHelp("Larger records are rejects, with K/M/G suffixes.", valueName: "bytes"))
+    var maxRecordBytes = ByteSize(count: JobOptions().maxRecordBytes)
+
+    @Option(help: ArgumentHelp("Records nested more deeply are rejects.", valueName: "n"))
+    var maxDepth = JobOptions().maxDepth
+
+    /// All but the model.
+    var options: JobOptions {
+        JobOptions(
+            entity: entity,
+            records: records,
+            skip: skip,
+            limit: limit,
+            maxRecordBytes: maxRecordBytes.count,
+            maxDepth: maxDepth
+        )
+    }
+
+    func validate() throws {
+        try Self.check(Int(skip), "--skip", in: 0...(.max))
+        try Self.check(Int(limit ?? 0), "--limit", in: 0...(.max))
+        try Self.check(maxRecordBytes.count, "--max-record-bytes", in: JobOptions.recordBytesRange)
+        try Self.check(maxDepth, "--max-depth", in: JobOptions.depthRange)
+        if entity?.isEmpty == true { throw ValidationError("--entity: the name is empty") }
+    }
+
+    /// - Throws: `ValidationError` that names the option and what it takes.
+    static func check(_ value: Int, _ option: String, in range: ClosedRange<Int>) throws {
+        guard range.contains(value) else {
+            let bounds =
+                range.upperBound == .max
+                ? "at least \(range.lowerBound)"
+                : "from \(range.lowerBound) to \(NumberText.grouped(Int64(range.upperBound)))"
+            throw ValidationError("\(option) must be \(bounds), not \(value)")
+        }
+    }
+
+    private static func recordPath(_ text: String) throws -> RecordPath {
+        do {
+            return try RecordPath(text)
+        } catch {
+            throw ValidationError("'\(text)' is not a record path: \(error). Examples: $  $[*]  $.items[*]  $.users.*")
+        }
+    }
+}

@@ -1,4 +1,5 @@
 import Foundation
+import ImportModel
 
 /// What is refused before the arguments are parsed, because the parser would take it for something else.
 enum ArgumentCheck {
@@ -60,24 +61,11 @@ enum ArgumentCheck {
     }
 
     private static func suggestion(for word: String, among words: [String]) -> String {
-        let near = words.map { (word: $0, distance: distance(word, $0)) }.min { $0.distance < $1.distance }
+        let letters = Array(word.utf8)
+        let near = words.map { (word: $0, distance: NearName.distance(letters, Array($0.utf8))) }.min {
+            $0.distance < $1.distance
+        }
         guard let near, near.distance <= 2, near.distance < word.count else { return "" }
         return "; did you mean '\(near.word)'?"
-    }
-
-    /// How many letters must be put in, taken out or changed to make one word of the other (Levenshtein).
-    private static func distance(_ word: String, _ other: String) -> Int {
-        let other = Array(other)
-        var row = Array(0...other.count)
-        for (index, letter) in word.enumerated() {
-            var diagonal = row[0]
-            row[0] = index + 1
-            for column in other.indices {
-                let changed = diagonal + (letter == other[column] ? 0 : 1)
-                diagonal = row[column + 1]
-                row[column + 1] = min(changed, row[column] + 1, diagonal + 1)
-            }
-        }
-        return row[other.count]
     }
 }

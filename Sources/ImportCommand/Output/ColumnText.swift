@@ -29,13 +29,14 @@ struct ColumnText {
         let widths = headers.indices.map { column in all.map { TextWidth.columns(of: $0[column]) }.max() ?? 0 }
         return all.map { cells in
             var line = ""
-            for (column, cell) in cells.enumerated() {
+            let end = (cells.lastIndex { !$0.isEmpty } ?? 0) + 1
+            for (column, cell) in cells.prefix(end).enumerated() {
                 let padding = String(repeating: " ", count: widths[column] - TextWidth.columns(of: cell))
                 if column > 0 { line += "  " }
                 if areNumbers[column] {
                     line += padding + cell
                 } else {
-                    line += cell + (column < cells.count - 1 ? padding : "")
+                    line += cell + (column < end - 1 ? padding : "")
                 }
             }
             return line

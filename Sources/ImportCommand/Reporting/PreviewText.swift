@@ -32,14 +32,16 @@ enum PreviewText {
         let name = TerminalText.escaped(entity.description.table)
         let identifier = entity.description.identifier.map { TerminalText.escaped($0) }.joined(separator: ", ")
         let headline = "Table \(name)" + (identifier.isEmpty ? "" : ", identifier \(identifier)")
-        var cells = [["column", "type"] + entity.rows.indices.map { "row \($0 + 1)" }]
+        let headers = ["column", "type"] + entity.rows.indices.map { "row \($0 + 1)" }
+        var table = ColumnText(headers: headers, numbers: headers.map { _ in false })
         for (index, attribute) in entity.description.attributes.prefix(mostColumns).enumerated() {
             let type = attribute.type.rawValue + (attribute.isOptional ? "?" : "")
-            cells.append([attribute.column, type] + entity.rows.map { value($0.values[index], of: attribute) })
+            let values = entity.rows.map { value($0.values[index], of: attribute) }
+            table.addRow(([attribute.column, type] + values).map(cell))
         }
         let rest = entity.description.attributes.count - mostColumns
         let more = rest > 0 ? ["  … and \(rest) more columns (--json has all)"] : []
-        return [headline] + aligned(cells.map { $0.map(cell) }) + more
+        return [headline] + table.lines.map { "  " + $0 } + more
     }
 
     private static func value(_ value: Record.Value, of attribute: AttributeDescription) -> String {
@@ -50,29 +52,6 @@ enum PreviewText {
     /// A text on one line, its end cut off where it is wide.
     private static func cell(_ text: String) -> String {
         // What is cut off need not be escaped.
-        let escaped = TerminalText.escaped(String(text.unicodeScalars.prefix(4 * widest)))
-        guard TextWidth.columns(of: escaped) > widest else { return escaped }
-        var result = ""
-        var width = 0
-        for character in escaped {
-            width += TextWidth.columns(of: character)
-            guard width < widest else { break }
-            result.append(character)
-        }
-        return result + "…"
-    }
-
-    private static func aligned(_ rows: [[String]]) -> [String] {
-        let widths = (rows.first ?? []).indices.map { column in
-            rows.map { TextWidth.columns(of: $0[column]) }.max() ?? 0
-        }
-        return rows.map { row in
-            var line = ""
-            for (cell, width) in zip(row, widths) {
-                line += "  " + cell + String(repeating: " ", count: max(width - TextWidth.columns(of: cell), 0))
-            }
-            while line.last == " " { line.removeLast() }
-            return line
-        }
+        TextWidth.cut(TerminalText.escaped(String(text.unicodeScalars.prefix(4 * widest))), to: widest)
     }
 }

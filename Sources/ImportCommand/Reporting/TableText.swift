@@ -61,7 +61,7 @@ struct TableText {
     private func line(_ cells: [String], _ widths: [Int]) -> String {
         var line = ""
         for (index, cell) in cells.enumerated() {
-            let cell = columns == nil ? cell : Self.cut(cell, to: widths[index])
+            let cell = columns == nil ? cell : TextWidth.cut(cell, to: widths[index])
             let padding = String(repeating: " ", count: max(widths[index] - TextWidth.columns(of: cell), 0))
             line += index > 0 ? Self.space : ""
             if isNumber(index) {
@@ -81,17 +81,4 @@ struct TableText {
     }
 
     private func cell(_ text: String) -> String { TerminalText.escaped(text) }
-
-    /// The beginning of a text, with `…` where something is left out.
-    private static func cut(_ text: String, to columns: Int) -> String {
-        guard TextWidth.columns(of: text) > columns else { return text }
-        var result = ""
-        var width = 0
-        for character in text {
-            width += TextWidth.columns(of: character)
-            guard width < columns else { break }
-            result.append(character)
-        }
-        return result + "…"
-    }
 }

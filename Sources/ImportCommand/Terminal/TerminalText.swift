@@ -19,8 +19,7 @@ enum TerminalText {
             if !scalar.isUnprintable || scalar == "\n" || scalar == "\t" || scalar == "\r" {
                 result.unicodeScalars.append(scalar)
             } else {
-                let digits = String(scalar.value, radix: 16)
-                result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+                scalar.appendEscape(to: &result)
             }
         }
         return result

@@ -17,6 +17,19 @@ enum TextWidth {
         return text.reduce(0) { $0 + columns(of: $1) }
     }
 
+    /// The beginning of a text that takes at most `columns`, the last of them `…` where something is left out.
+    static func cut(_ text: String, to columns: Int) -> String {
+        guard Self.columns(of: text) > columns else { return text }
+        var result = ""
+        var width = 0
+        for character in text {
+            width += Self.columns(of: character)
+            guard width < columns else { break }
+            result.append(character)
+        }
+        return result + "…"
+    }
+
     /// Whether every terminal gives the cluster the same width.
     static func isSure(_ cluster: Character) -> Bool {
         let scalars = cluster.unicodeScalars

@@ -97,21 +97,13 @@ final class AttributeRules: Sendable {
             return .null
         case .unchanged:
             let value = try coercion.coerce(JSONToken(kind: .string, bytes: text), scratch: &scratch, notes: &notes)
-            return isBorrowed ? value : Self.kept(value, in: &scratch)
+            return isBorrowed ? value : value.copied(to: &scratch)
         case .changed(let range):
             notes.insert(.transformed)
             return try changed.withUnsafeBufferPointer { changed throws(CoercionError) in
                 let token = JSONToken(kind: .string, bytes: ByteView(changed)[range])
-                return Self.kept(try coercion.coerce(token, scratch: &scratch, notes: &notes), in: &scratch)
+                return try coercion.coerce(token, scratch: &scratch, notes: &notes).copied(to: &scratch)
             }
         }
-    }
-
-    /// The value with its text in `scratch`, as what it points to will be gone.
-    private static func kept(_ value: CoercedValue, in scratch: inout [UInt8]) -> CoercedValue {
-        guard case .verbatim(let bytes) = value else { return value }
-        let start = scratch.count
-        scratch.append(contentsOf: bytes.buffer)
-        return .scratch(start..<scratch.count)
     }
 }

@@ -80,11 +80,7 @@ extension AttributeType {
         var text: [UInt8] = []
         if Unescaping.append(token, to: &text) { notes.insert(.loneSurrogate) }
         return try text.withUnsafeBufferPointer { buffer throws(CoercionError) in
-            let value = try coerceText(ByteView(buffer), scratch: &scratch, notes: &notes)
-            guard case .verbatim(let bytes) = value else { return value }
-            let start = scratch.count
-            scratch.append(contentsOf: bytes.buffer)
-            return .scratch(start..<scratch.count)
+            try coerceText(ByteView(buffer), scratch: &scratch, notes: &notes).copied(to: &scratch)
         }
     }
 
@@ -245,10 +241,14 @@ extension ByteView {
 
     /// What the text says as a boolean, in any case; nil if it says nothing.
     fileprivate var truth: Bool? {
-        if equalsFolded("true") || equalsFolded("1") || equalsFolded("t") || equalsFolded("yes") || equalsFolded("y") {
+        if equalsFoldingASCII("true") || equalsFoldingASCII("1") || equalsFoldingASCII("t") || equalsFoldingASCII("yes")
+            || equalsFoldingASCII("y")
+        {
             return true
         }
-        if equalsFolded("false") || equalsFolded("0") || equalsFolded("f") || equalsFolded("no") || equalsFolded("n") {
+        if equalsFoldingASCII("false") || equalsFoldingASCII("0") || equalsFoldingASCII("f") || equalsFoldingASCII("no")
+            || equalsFoldingASCII("n")
+        {
             return false
         }
         return nil

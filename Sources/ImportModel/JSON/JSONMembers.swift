@@ -12,7 +12,7 @@ struct JSONMembers {
     mutating func next() -> (key: ByteView, value: JSONToken)? {
         skip(",")
         guard index < bytes.count, bytes[index] == UInt8(ascii: "\"") else { return nil }
-        let keyEnd = endOfString(at: index)
+        let keyEnd = JSONSyntax.endOfString(in: bytes, at: index)
         let key = bytes[min(index + 1, keyEnd - 1)..<keyEnd - 1]
         index = keyEnd
         skip(":")
@@ -20,7 +20,7 @@ struct JSONMembers {
         let start = index
         switch bytes[start] {
         case UInt8(ascii: "\""):
-            index = endOfString(at: start)
+            index = JSONSyntax.endOfString(in: bytes, at: start)
             let text = bytes[min(start + 1, index - 1)..<index - 1]
             let hasEscapes = text.buffer.contains(UInt8(ascii: "\\"))
             return (key, JSONToken(kind: .string, bytes: text, hasEscapes: hasEscapes))
@@ -45,22 +45,13 @@ struct JSONMembers {
         while index < bytes.count, bytes[index] <= 0x20 || bytes[index] == UInt8(ascii: mark) { index += 1 }
     }
 
-    /// The offset just past the string that opens at `start`.
-    private func endOfString(at start: Int) -> Int {
-        var index = start + 1
-        while index < bytes.count, bytes[index] != UInt8(ascii: "\"") {
-            index += bytes[index] == UInt8(ascii: "\\") ? 2 : 1
-        }
-        return min(index + 1, bytes.count)
-    }
-
     private func endOfContainer(at start: Int) -> Int {
         var depth = 0
         var index = start
         while index < bytes.count {
             switch bytes[index] {
             case UInt8(ascii: "\""):
-                index = endOfString(at: index)
+                index = JSONSyntax.endOfString(in: bytes, at: index)
                 continue
             case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
             case UInt8(ascii: "}"), UInt8(ascii: "]"):

@@ -5,8 +5,8 @@ package enum JSONMinify {
         var index = 0
         while index < json.count {
             let byte = json[index]
-            if isWhiteSpace(byte) { return index }
-            index = byte == UInt8(ascii: "\"") ? endOfString(in: json, at: index) : index &+ 1
+            if JSONSyntax.isWhiteSpace(byte) { return index }
+            index = byte == UInt8(ascii: "\"") ? JSONSyntax.endOfString(in: json, at: index) : index &+ 1
         }
         return nil
     }
@@ -19,8 +19,8 @@ package enum JSONMinify {
             var index = 0
             while index < json.count {
                 let isString = json[index] == UInt8(ascii: "\"")
-                let end = isString ? endOfString(in: json, at: index) : index &+ 1
-                if isString || !isWhiteSpace(json[index]) {
+                let end = isString ? JSONSyntax.endOfString(in: json, at: index) : index &+ 1
+                if isString || !JSONSyntax.isWhiteSpace(json[index]) {
                     while index < end {
                         minified.initializeElement(at: count, to: json[index])
                         count &+= 1
@@ -31,24 +31,5 @@ package enum JSONMinify {
             }
             output.append(contentsOf: UnsafeBufferPointer(rebasing: minified[..<count]))
         }
-    }
-
-    /// The offset just past the string that opens at `index`, or the end if it is not closed.
-    @inline(__always)
-    private static func endOfString(in json: ByteView, at index: Int) -> Int {
-        var index = index &+ 1
-        while index < json.count {
-            switch json[index] {
-            case UInt8(ascii: "\""): return index &+ 1
-            case UInt8(ascii: "\\"): index &+= 2
-            default: index &+= 1
-            }
-        }
-        return json.count
-    }
-
-    @inline(__always)
-    private static func isWhiteSpace(_ byte: UInt8) -> Bool {
-        byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09
     }
 }

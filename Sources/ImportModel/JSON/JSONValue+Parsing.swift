@@ -44,7 +44,7 @@ private struct JSONReader {
     }
 
     private mutating func skipWhiteSpace() {
-        while let byte = next, byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 { index += 1 }
+        while let byte = next, JSONSyntax.isWhiteSpace(byte) { index += 1 }
     }
 
     private mutating func take(_ byte: UInt8) -> Bool {

@@ -46,12 +46,7 @@ extension AttributePath: CustomStringConvertible, Codable {
 
     /// Reads the path's text.
     public init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
-        do {
-            try self.init(container.decode(String.self))
-        } catch let error as PathSyntaxError {
-            throw DecodingError.dataCorruptedError(in: container, debugDescription: "attribute path: \(error)")
-        }
+        self = try decoder.path("attribute path") { text throws(PathSyntaxError) in try AttributePath(text) }
     }
 
     /// Writes the path's text.

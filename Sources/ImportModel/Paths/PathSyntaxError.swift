@@ -13,3 +13,18 @@ public struct PathSyntaxError: Error, Sendable, Hashable, CustomStringConvertibl
     /// The place and the reason, for a person.
     public var description: String { "at character \(position): \(reason)" }
 }
+
+extension Decoder {
+    /// A path that is coded as its text.
+    ///
+    /// - Parameter kind: what it is, for errors.
+    func path<Path>(_ kind: String, _ read: (String) throws(PathSyntaxError) -> Path) throws -> Path {
+        let container = try singleValueContainer()
+        let text = try container.decode(String.self)
+        do throws(PathSyntaxError) {
+            return try read(text)
+        } catch {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "\(kind): \(error)")
+        }
+    }
+}

@@ -45,12 +45,7 @@ extension RecordPath: CustomStringConvertible, Codable {
 
     /// Reads the path's text.
     public init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
-        do {
-            try self.init(container.decode(String.self))
-        } catch let error as PathSyntaxError {
-            throw DecodingError.dataCorruptedError(in: container, debugDescription: "record path: \(error)")
-        }
+        self = try decoder.path("record path") { text throws(PathSyntaxError) in try RecordPath(text) }
     }
 
     /// Writes the path's text.

@@ -11,12 +11,10 @@ extension ByteView {
 
     /// Whether the text is `word`, which is in lower case, in any case.
     @inline(__always)
-    func equalsFolded(_ word: StaticString) -> Bool {
+    func equalsFoldingASCII(_ word: StaticString) -> Bool {
         guard count == word.utf8CodeUnitCount else { return false }
         for index in 0..<count {
-            let byte = self[index]
-            let folded = byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z") ? byte | 0x20 : byte
-            guard folded == word.utf8Start[index] else { return false }
+            guard self[index].asciiLowercased == word.utf8Start[index] else { return false }
         }
         return true
     }

@@ -22,7 +22,7 @@ extension Unicode.Scalar {
     }
 
     /// Appends the character as JSON's `\uXXXX`, as a surrogate pair if it needs one.
-    func appendEscape(to text: inout String) {
+    package func appendEscape(to text: inout String) {
         for unit in String(self).utf16 {
             let digits = String(unit, radix: 16)
             text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits

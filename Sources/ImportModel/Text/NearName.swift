@@ -25,7 +25,7 @@ package enum NearName {
     }
 
     /// How many bytes must be put in, taken out, changed, or swapped with their neighbour (optimal string alignment).
-    private static func distance(_ one: [UInt8], _ other: [UInt8]) -> Int {
+    package static func distance(_ one: [UInt8], _ other: [UInt8]) -> Int {
         var before: [Int] = []
         var last = Array(0...other.count)
         for row in one.indices {

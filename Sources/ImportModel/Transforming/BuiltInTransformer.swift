@@ -23,7 +23,7 @@ enum BuiltInTransformer: String, Sendable, CaseIterable {
             return text.count == 0 ? .null : .none
         case .lowercase:
             guard let isASCII = text.isASCII(unlessIn: UInt8(ascii: "A")...UInt8(ascii: "Z")) else { return .none }
-            return isASCII ? .bytes(text.buffer.map(Self.lowercase)) : .changed(text) { $0.lowercased() }
+            return isASCII ? .bytes(text.buffer.map { $0.asciiLowercased }) : .changed(text) { $0.lowercased() }
         case .uppercase:
             guard let isASCII = text.isASCII(unlessIn: UInt8(ascii: "a")...UInt8(ascii: "z")) else { return .none }
             return isASCII ? .bytes(text.buffer.map(Self.uppercase)) : .changed(text) { $0.uppercased() }
@@ -40,10 +40,6 @@ enum BuiltInTransformer: String, Sendable, CaseIterable {
             // some characters with several marks.
             return .changed(text) { $0.decomposedStringWithCanonicalMapping.precomposedStringWithCanonicalMapping }
         }
-    }
-
-    private static func lowercase(_ byte: UInt8) -> UInt8 {
-        byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z") ? byte | 0x20 : byte
     }
 
     private static func uppercase(_ byte: UInt8) -> UInt8 {

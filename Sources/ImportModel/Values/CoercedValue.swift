@@ -10,4 +10,12 @@ package enum CoercedValue {
     case scratch(Range<Int>)
     /// Bytes that are no text, at this range of the scratch bytes handed in.
     case blob(Range<Int>)
+
+    /// The value with its text in `scratch`, for where the bytes that it is a part of do not last.
+    func copied(to scratch: inout [UInt8]) -> CoercedValue {
+        guard case .verbatim(let bytes) = self else { return self }
+        let start = scratch.count
+        scratch.append(contentsOf: bytes.buffer)
+        return .scratch(start..<scratch.count)
+    }
 }

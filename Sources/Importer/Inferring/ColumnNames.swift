@@ -1,3 +1,5 @@
+import ImportModel
+
 /// Gives each attribute a name of its own, in the order in which it is asked.
 ///
 /// SQLite takes names that differ only in the case of ASCII letters for the same, and `rowid` and its kin for the row's
@@ -19,7 +21,7 @@ struct ColumnNames {
 
     /// Keeps a name from being given.
     mutating func reserve(_ name: String) {
-        used.insert(Self.folded(name))
+        used.insert(name.asciiLowercased)
     }
 
     /// The wanted name, or one that comes as close as possible.
@@ -27,21 +29,14 @@ struct ColumnNames {
     /// SQL text ends at NUL: it is replaced.
     mutating func name(wanted: String) -> String {
         let wanted = String(String.UnicodeScalarView(wanted.unicodeScalars.map { $0 == "\0" ? "_" : $0 }))
-        let folded = Self.folded(wanted)
+        let folded = wanted.asciiLowercased
         var suffix = suffixes[folded, default: 1]
         var name = suffix == 1 ? wanted : "\(wanted)_\(suffix)"
-        while !used.insert(Self.folded(name)).inserted {
+        while !used.insert(name.asciiLowercased).inserted {
             suffix += 1
             name = "\(wanted)_\(suffix)"
         }
         suffixes[folded] = suffix
         return name
-    }
-
-    private static func folded(_ name: String) -> String {
-        String(
-            decoding: name.utf8.map { $0 >= UInt8(ascii: "A") && $0 <= UInt8(ascii: "Z") ? $0 | 0x20 : $0 },
-            as: UTF8.self
-        )
     }
 }

@@ -1,0 +1,21 @@
+/// What JSON's text is made of (RFC 8259 §2 and §7), for those who walk valid JSON without decoding it.
+enum JSONSyntax {
+    @inline(__always)
+    static func isWhiteSpace(_ byte: UInt8) -> Bool {
+        byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09
+    }
+
+    /// The offset just past the string that opens at `index`, or the end if it is not closed.
+    @inline(__always)
+    static func endOfString(in json: ByteView, at index: Int) -> Int {
+        var index = index &+ 1
+        while index < json.count {
+            switch json[index] {
+            case UInt8(ascii: "\""): return index &+ 1
+            case UInt8(ascii: "\\"): index &+= 2
+            default: index &+= 1
+            }
+        }
+        return json.count
+    }
+}

@@ -61,7 +61,7 @@ struct OddJSONTests {
 
     private static func answer(to ending: ChildProcess.Ending, _ messages: String) throws -> String {
         switch ending {
-        case .exit(0): "taken"
+        case .exit(0): "accepted"
         case .exit(65): "refused"
         default: throw StoreContent.Failure("\(ending): \(messages)")
         }
@@ -89,6 +89,6 @@ struct OddJSONTests {
             """
         )
         let ledger = try StoreContent.query(store, "SELECT '; ledger: ' || kind || ' ' || count FROM _import_ledger")
-        return ("taken", value + ledger)
+        return ("accepted", value + ledger)
     }
 }

@@ -6,7 +6,7 @@ import Testing
 
 /// The documentation's coercion tables are what the code does.
 ///
-/// With `IMPORTER_WRITE_DOCUMENTATION=1` in the environment the page is written anew.
+/// With `IMPORTER_WRITE_DOCUMENTATION=1` in the environment the page is written again.
 struct CoercionDocumentTests {
     private static let page = Project.root.appending(path: "Sources/Importer/Importer.docc/Coercion.md")
     private static let begin = "<!-- begin: written by CoercionDocumentTests -->\n"
@@ -95,7 +95,7 @@ struct CoercionDocumentTests {
             try (page[..<start] + tables + page[end...]).write(to: Self.page, atomically: true, encoding: .utf8)
             return
         }
-        #expect(String(page[start..<end]) == tables, "Write it anew with IMPORTER_WRITE_DOCUMENTATION=1.")
+        #expect(String(page[start..<end]) == tables, "Write it again with IMPORTER_WRITE_DOCUMENTATION=1.")
     }
 
     @Test func pageNamesEveryKeyTypeFormatAndTransformer() throws {

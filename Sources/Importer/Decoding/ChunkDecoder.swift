@@ -26,17 +26,18 @@ final class ChunkDecoder {
     ///   - entities: how many entities the job has.
     ///   - images: what the images are like that rows go into, where their plan says so; nil where none do.
     ///   - options: the job's: how deeply a record may be nested, and what a value does that does not fit.
-    init(plans: [[EntityPlan]], entities: Int, images: RowImageSchema? = nil, options: StoredJob.Options) {
+    /// - Throws: `ImportError` with `.noResources` when generated values cannot be made.
+    init(plans: [[EntityPlan]], entities: Int, images: RowImageSchema? = nil, options: StoredJob.Options) throws {
         let maxDepth = options.maxDepth
         reader = ChunkReader(maxDepth: maxDepth)
         self.entities = entities
         self.images = images
         self.maxDepth = maxDepth
         var decoders: [RecordDecoder] = []
-        places = plans.map { plans in
-            plans.map { plan in
+        places = try plans.map { plans in
+            try plans.map { plan in
                 if let place = decoders.firstIndex(where: { $0.plan === plan }) { return place }
-                decoders.append(RecordDecoder(plan: plan, onError: options.onError, isLossless: options.isLossless))
+                decoders.append(try RecordDecoder(plan: plan, onError: options.onError, isLossless: options.isLossless))
                 return decoders.count - 1
             }
         }

@@ -178,10 +178,10 @@ extension RecordDecoder {
         _ input: Input,
         _ bytes: inout [UInt8]
     ) -> Cell {
+        guard let identifiers else { preconditionFailure("nothing makes identifiers") }
         let offset = bytes.count
-        GeneratedIdentifier.append(
-            entity: plan.entity.name,
-            attribute: plan.entity.attributes[attribute].name,
+        identifiers.append(
+            attribute,
             source: origin?.source ?? input.source,
             byteOffset: origin?.byteOffset ?? position(of: input.root, input),
             record: self.bytes(of: input.root, input),

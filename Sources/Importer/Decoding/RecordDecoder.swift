@@ -39,6 +39,8 @@ struct RecordDecoder {
     let plan: EntityPlan
     let tree: KeyTree
     let marks: RecordMarks
+    /// Makes the values of generated attributes; nil where the entity has none.
+    let identifiers: IdentifierGenerator?
     var generation: UInt32 = 0
     private var keyScratch: [UInt8] = []
     let onError: ErrorPolicy
@@ -65,12 +67,14 @@ struct RecordDecoder {
     /// - Parameters:
     ///   - onError: what a value does that does not fit.
     ///   - isLossless: whether a value does not fit that loses something.
-    init(plan: EntityPlan, onError: ErrorPolicy, isLossless: Bool) {
+    /// - Throws: `ImportError` with `.noResources` when generated values cannot be made.
+    init(plan: EntityPlan, onError: ErrorPolicy, isLossless: Bool) throws {
         self.plan = plan
         tree = plan.tree
         self.onError = onError
         self.isLossless = isLossless
         marks = RecordMarks(plan)
+        identifiers = plan.hasGenerated ? try IdentifierGenerator(entity: plan.entity) : nil
     }
 
     /// Appends the record's row to `batch`, or a reject with all of its errors.

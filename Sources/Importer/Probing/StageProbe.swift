@@ -78,7 +78,7 @@ package final class StageProbe {
     /// - Returns: how many rows and rejects there were.
     /// - Throws: `ImportError` when a chunk cannot be read.
     package func decode(commitEvery: Int = 10_000) throws -> (rows: Int, rejects: Int) {
-        let decoder = makeDecoder(imaging: true)
+        let decoder = try makeDecoder(imaging: true)
         var (rows, rejects) = (0, 0)
         var batch = RowBatch()
         for chunk in chunks {
@@ -99,7 +99,7 @@ package final class StageProbe {
     ///   - imaging: whether they are to be copied, and not bound one by one.
     /// - Throws: `ImportError` when a chunk cannot be read.
     package func rows(commitEvery: Int = 10_000, imaging: Bool) throws -> ProbeRows {
-        let decoder = makeDecoder(imaging: imaging)
+        let decoder = try makeDecoder(imaging: imaging)
         return ProbeRows(
             chunks: try chunks.map { chunk in
                 try decoder.open(chunk, skipping: .none, source: chunk.directory.path)
@@ -123,9 +123,9 @@ package final class StageProbe {
         try StoreProbe(path, job: job, model: model, plans: plans)
     }
 
-    private func makeDecoder(imaging: Bool) -> ChunkDecoder {
+    private func makeDecoder(imaging: Bool) throws -> ChunkDecoder {
         for plan in plans { plan.takesImages = imaging }
-        return ChunkDecoder(plans: [plans], entities: plans.count, images: images, options: job.options)
+        return try ChunkDecoder(plans: [plans], entities: plans.count, images: images, options: job.options)
     }
 }
 

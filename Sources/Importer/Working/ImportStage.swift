@@ -88,14 +88,14 @@ final class ImportStage: Sendable {
             durability: run.durability,
             checkpointer: checkpointer
         )
-        let decoder = ChunkDecoder(
-            plans: bySource,
-            entities: plans.count,
-            images: writer.images,
-            options: job.options
-        )
         var batches = BatchStock()
         do {
+            let decoder = try ChunkDecoder(
+                plans: bySource,
+                entities: plans.count,
+                images: writer.images,
+                options: job.options
+            )
             while let item = try queue.take() {
                 try importChunk(item, decoder, writer, &batches)
             }

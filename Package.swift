@@ -10,11 +10,8 @@ let package = Package(
         .library(name: "ImportModel", targets: ["ImportModel"]),
     ],
     dependencies: [
-        .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
-        .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
-        .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
-        .package(url: "https://github.com/apple/swift-system", exact: "1.8.1"),
-        .package(url: "https://github.com/swiftlang/swift-docc-plugin", exact: "1.5.0"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     ],
     targets: [
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
@@ -29,8 +26,6 @@ let package = Package(
                 "ImportModel", "CSQLite", "CYajl", "CArchive", "CXXHash", "CCrypto",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
-                .product(name: "SystemPackage", package: "swift-system"),
-                .product(name: "Logging", package: "swift-log"),
             ]
         ),
         .executableTarget(
@@ -38,7 +33,6 @@ let package = Package(
             dependencies: [
                 "Importer", "ImportModel",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "Logging", package: "swift-log"),
             ]
         ),
         .target(name: "TestSupport", path: "Tests/TestSupport"),
@@ -56,9 +50,14 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
+// Who builds the documentation asks for its plugin: IMPORTER_DOCUMENTATION=1 swift package generate-documentation
+if Context.environment["IMPORTER_DOCUMENTATION"] != nil {
+    package.dependencies.append(.package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"))
+}
+
 // Who measures the stages asks for the benchmarks, as scripts/bench does; nobody else downloads what they depend on.
 if Context.environment["IMPORTER_BENCHMARKS"] != nil {
-    package.dependencies.append(.package(url: "https://github.com/ordo-one/benchmark", exact: "1.38.1", traits: []))
+    package.dependencies.append(.package(url: "https://github.com/ordo-one/benchmark", from: "1.38.1", traits: []))
     package.targets += [
         .systemLibrary(name: "CCallgrind", path: "Benchmarks/CCallgrind"),
         .target(

@@ -355,7 +355,7 @@ public final class ImportPipeline: Sendable {
         try checkStorePath()
         let decision = try decide(interruption)
         let plan = plan(of: decision)
-        guard case .begin(let job, let open, _, nil) = decision, !job.options.takesChunks else {
+        guard case .begin(let job, let open, _, nil) = decision, !job.takesChunks else {
             return ImportPreview(plan: plan, sample: nil)
         }
         let tool = PreviewTool(
@@ -394,5 +394,50 @@ public final class ImportPipeline: Sendable {
             chunkSize: runOptions.chunkSize,
             commitEvery: runOptions.commitEvery
         )
+    }
+}
+
+/// What can be done with sources besides importing them.
+extension ImportPipeline {
+    /// Only cuts sources into numbered chunks in a directory (DESIGN §6).
+    ///
+    /// Carries on when the directory holds the beginning of the same split.
+    ///
+    /// - Throws: `ImportError`. Chunks that are sealed stay, and the same call carries on.
+    public static func split(
+        sources: [String],
+        to directory: String,
+        job: JobOptions,
+        run: RunOptions,
+        progress: ImportProgress,
+        interruption: Interruption
+    ) throws -> SplitSummary {
+        try SplitTool(
+            directory: directory,
+            job: job,
+            run: run,
+            opener: SourceOpener(),
+            progress: progress,
+            interruption: interruption
+        ).split(sources)
+    }
+
+    /// Works out a model from all records of `sources` (DESIGN §7), keeping nothing else.
+    ///
+    /// - Throws: `ImportError`, also when the sources are not sound to their end.
+    public static func infer(
+        sources: [String],
+        job: JobOptions,
+        run: RunOptions,
+        progress: ImportProgress,
+        interruption: Interruption
+    ) throws -> InferredModel {
+        try InferTool(
+            job: job,
+            run: run,
+            opener: SourceOpener(),
+            progress: progress,
+            interruption: interruption.child()
+        ).infer(sources)
     }
 }

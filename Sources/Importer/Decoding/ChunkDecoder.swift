@@ -27,7 +27,7 @@ final class ChunkDecoder {
     ///   - images: what the images are like that rows go into, where their plan says so; nil where none do.
     ///   - options: the job's: how deeply a record may be nested, and what a value does that does not fit.
     /// - Throws: `ImportError` with `.noResources` when generated values cannot be made.
-    init(plans: [[EntityPlan]], entities: Int, images: RowImageSchema? = nil, options: StoredJob.Options) throws {
+    init(plans: [[EntityPlan]], entities: Int, images: RowImageSchema? = nil, options: JobOptions) throws {
         let maxDepth = options.maxDepth
         reader = ChunkReader(maxDepth: maxDepth)
         self.entities = entities

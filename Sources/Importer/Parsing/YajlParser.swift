@@ -10,7 +10,7 @@ import ImportModel
 /// surrogates, so handlers take the length and place of such strings, not their content.
 protocol YajlHandler {
     /// yajl's table of C functions for this very type. A C function pointer cannot capture a generic parameter, so each
-    /// handler's table stands below, written out; this is what keeps an event at the cost of a direct call.
+    /// handler's table is written out beside it; this is what keeps an event at the cost of a direct call.
     static var callbacks: YajlCallbacks { get }
 
     mutating func null(at position: YajlPosition) -> Bool
@@ -54,9 +54,9 @@ struct YajlPosition {
     }
 }
 
-/// A table of yajl callbacks, opaque outside of this file.
+/// A table of yajl callbacks.
 struct YajlCallbacks {
-    fileprivate let table: yajl_callbacks
+    let table: yajl_callbacks
 }
 
 /// A streaming yajl parser with a handler of a known type.
@@ -146,7 +146,7 @@ extension String {
 }
 
 /// What the C callbacks are handed.
-private struct YajlContext<Handler: YajlHandler> {
+struct YajlContext<Handler: YajlHandler> {
     var handler: Handler
     var handle: yajl_handle
     let tables: UnsafeMutablePointer<yajl_callbacks>
@@ -169,9 +169,12 @@ private struct YajlContext<Handler: YajlHandler> {
     var position: YajlPosition { YajlPosition(handle: handle, tables: tables) }
 }
 
-@inline(__always)
-private func view(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> ByteView {
-    ByteView(UnsafeBufferPointer(start: bytes, count: count))
+extension ByteView {
+    /// Bytes as yajl hands them over.
+    @inline(__always)
+    init(yajl bytes: UnsafePointer<UInt8>?, _ count: Int) {
+        self.init(UnsafeBufferPointer(start: bytes, count: count))
+    }
 }
 
 extension RecordTape {
@@ -191,11 +194,11 @@ extension RecordTape {
                 yajl_number: { raw, digits, count in
                     let context = raw!.assumingMemoryBound(to: YajlContext<RecordTape>.self)
                     let bytes = UnsafeRawPointer(digits!).assumingMemoryBound(to: UInt8.self)
-                    return context.pointee.handler.number(view(bytes, count), at: context.pointee.position) ? 1 : 0
+                    return context.pointee.handler.number(ByteView(yajl: bytes, count), at: context.pointee.position) ? 1 : 0
                 },
                 yajl_string: { raw, bytes, count in
                     let context = raw!.assumingMemoryBound(to: YajlContext<RecordTape>.self)
-                    return context.pointee.handler.string(view(bytes, count), at: context.pointee.position) ? 1 : 0
+                    return context.pointee.handler.string(ByteView(yajl: bytes, count), at: context.pointee.position) ? 1 : 0
                 },
                 yajl_start_map: { raw in
                     let context = raw!.assumingMemoryBound(to: YajlContext<RecordTape>.self)
@@ -203,7 +206,7 @@ extension RecordTape {
                 },
                 yajl_map_key: { raw, bytes, count in
                     let context = raw!.assumingMemoryBound(to: YajlContext<RecordTape>.self)
-                    return context.pointee.handler.key(view(bytes, count), at: context.pointee.position) ? 1 : 0
+                    return context.pointee.handler.key(ByteView(yajl: bytes, count), at: context.pointee.position) ? 1 : 0
                 },
                 yajl_end_map: { raw in
                     let context = raw!.assumingMemoryBound(to: YajlContext<RecordTape>.self)
@@ -215,54 +218,6 @@ extension RecordTape {
                 },
                 yajl_end_array: { raw in
                     let context = raw!.assumingMemoryBound(to: YajlContext<RecordTape>.self)
-                    return context.pointee.handler.endArray(at: context.pointee.position) ? 1 : 0
-                }
-            )
-        )
-    }
-}
-
-extension RecordScanner {
-    static var callbacks: YajlCallbacks {
-        YajlCallbacks(
-            table: yajl_callbacks(
-                yajl_null: { raw in
-                    let context = raw!.assumingMemoryBound(to: YajlContext<RecordScanner>.self)
-                    return context.pointee.handler.null(at: context.pointee.position) ? 1 : 0
-                },
-                yajl_boolean: { raw, value in
-                    let context = raw!.assumingMemoryBound(to: YajlContext<RecordScanner>.self)
-                    return context.pointee.handler.boolean(value != 0, at: context.pointee.position) ? 1 : 0
-                },
-                yajl_integer: nil,
-                yajl_double: nil,
-                yajl_number: { raw, digits, count in
-                    let context = raw!.assumingMemoryBound(to: YajlContext<RecordScanner>.self)
-                    let bytes = UnsafeRawPointer(digits!).assumingMemoryBound(to: UInt8.self)
-                    return context.pointee.handler.number(view(bytes, count), at: context.pointee.position) ? 1 : 0
-                },
-                yajl_string: { raw, bytes, count in
-                    let context = raw!.assumingMemoryBound(to: YajlContext<RecordScanner>.self)
-                    return context.pointee.handler.string(view(bytes, count), at: context.pointee.position) ? 1 : 0
-                },
-                yajl_start_map: { raw in
-                    let context = raw!.assumingMemoryBound(to: YajlContext<RecordScanner>.self)
-                    return context.pointee.handler.startObject(at: context.pointee.position) ? 1 : 0
-                },
-                yajl_map_key: { raw, bytes, count in
-                    let context = raw!.assumingMemoryBound(to: YajlContext<RecordScanner>.self)
-                    return context.pointee.handler.key(view(bytes, count), at: context.pointee.position) ? 1 : 0
-                },
-                yajl_end_map: { raw in
-                    let context = raw!.assumingMemoryBound(to: YajlContext<RecordScanner>.self)
-                    return context.pointee.handler.endObject(at: context.pointee.position) ? 1 : 0
-                },
-                yajl_start_array: { raw in
-                    let context = raw!.assumingMemoryBound(to: YajlContext<RecordScanner>.self)
-                    return context.pointee.handler.startArray(at: context.pointee.position) ? 1 : 0
-                },
-                yajl_end_array: { raw in
-                    let context = raw!.assumingMemoryBound(to: YajlContext<RecordScanner>.self)
                     return context.pointee.handler.endArray(at: context.pointee.position) ? 1 : 0
                 }
             )

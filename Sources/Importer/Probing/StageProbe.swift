@@ -41,7 +41,8 @@ package final class StageProbe {
         )
         self.model = model
         job = StoredJob(
-            options: StoredJob.Options(JobOptions(model: model), takesChunks: true),
+            options: JobOptions(model: model),
+            takesChunks: true,
             sources: [source],
             model: model,
             chunkDirectory: path

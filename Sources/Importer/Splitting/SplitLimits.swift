@@ -29,15 +29,6 @@ struct SplitLimits: Sendable, Hashable {
         )
     }
 
-    init(_ options: StoredJob.Options) {
-        self.init(
-            maxRecordBytes: options.maxRecordBytes,
-            maxDepth: options.maxDepth,
-            skip: options.skip,
-            limit: options.limit
-        )
-    }
-
     /// Whether the records of each path must be counted.
     var areCounted: Bool { skip > 0 || limit != nil }
 

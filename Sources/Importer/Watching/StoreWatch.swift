@@ -166,7 +166,7 @@ package final class StoreWatch {
             sql: "SELECT description FROM _import_source WHERE job = ? ORDER BY position",
             arguments: [id]
         ).map { try $0.json("description", as: SourceDescription.self, where: \.isSound) }
-        let options = try row.json("options", as: StoredJob.Options.self)
+        let options = try row.json("options", as: StoredOptions.self)
         let token = try row.text("token")
         return Job(
             id: id,

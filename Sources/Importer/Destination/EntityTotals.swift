@@ -1,0 +1,44 @@
+/// What a job has done to the objects of one entity up to some commit, in all of its runs.
+///
+/// `recordsRead` is always the sum of `inserted`, `updated`, `unchanged`, `ignored` and `rejected`.
+public struct EntityTotals: Sendable, Hashable {
+    /// The entity's name.
+    public let entity: String
+    /// The entity's table.
+    public let table: String
+    /// Records that were read.
+    public internal(set) var recordsRead: Int64 = 0
+    /// Objects that are new.
+    public internal(set) var inserted: Int64 = 0
+    /// Records that changed an object.
+    public internal(set) var updated: Int64 = 0
+    /// Records whose object had all their values already.
+    public internal(set) var unchanged: Int64 = 0
+    /// Records left out: their object is there already, or what they would repair is repaired.
+    public internal(set) var ignored: Int64 = 0
+    /// Records that were not taken.
+    public internal(set) var rejected: Int64 = 0
+    /// Rows in the entity's table, those from before the job too.
+    ///
+    /// They are not counted but known, as long as nobody but imports inserts or deletes any.
+    public internal(set) var rows: Int64 = 0
+
+    init(entity: String, table: String) {
+        self.entity = entity
+        self.table = table
+    }
+
+    /// Takes in what a commit changed.
+    mutating func add(_ changes: EntityChanges, recordsRead: Int64) {
+        // A damaged store may have any counts.
+        self.recordsRead = self.recordsRead.addingClamped(recordsRead)
+        // A row that is gone was counted as inserted when it came.
+        let difference = changes.inserted.subtractingClamped(changes.deleted)
+        inserted = inserted.addingClamped(difference)
+        updated = updated.addingClamped(changes.updated)
+        unchanged = unchanged.addingClamped(changes.unchanged)
+        ignored = ignored.addingClamped(changes.ignored)
+        rejected = rejected.addingClamped(changes.rejected)
+        rows = rows.addingClamped(difference)
+    }
+}

@@ -1,0 +1,175 @@
+import Foundation
+import GRDB
+import ImportModel
+
+/// Where a job's chunks are, and what in there is the job's.
+extension ImportSession {
+    /// The record of a job's chunk directory; nil where there is nothing of the job's.
+    ///
+    /// Older versions made no record: then the manifest's token tells.
+    static func recordedChunks(of job: StoredJob, _ database: DatabaseQueue, store: String) throws -> RecordedFile? {
+        guard !job.takesChunks else { return nil }
+        if let recorded = try record(of: job, database) { return recorded }
+        guard let directory = try? ChunkDirectory(path: job.chunkDirectory, creates: false),
+            try ChunkManifest.readWhatIsSound(in: directory)?.header.job == job.token
+        else { return nil }
+        var found = RecordedFile(chunksOf: job, isMade: isDefault(job.chunkDirectory, store))
+        found.number = directory.number
+        return found
+    }
+
+    private static func record(of job: StoredJob, _ database: DatabaseQueue) throws -> RecordedFile? {
+        try database.read { try RecordedFile.all($0) }.first { $0.isUsed(forChunksOf: job) }
+    }
+
+    /// Whether a directory has the name that the importer gives to its own.
+    private static func isDefault(_ path: String, _ store: String) -> Bool {
+        path.hasPrefix(JobOpening.absolute(store) + ".chunks")
+    }
+
+    /// Opens a job's chunk directory, or makes it; which it is, is in the store before anything is put into it.
+    ///
+    /// - Parameter job: gets another directory if `run` says so.
+    /// - Throws: `ImportError`: `.cannotCreate` when it is not the job's and has what only another's could have.
+    static func openDirectory(
+        of job: inout StoredJob,
+        _ run: RunOptions,
+        _ database: DatabaseQueue,
+        store: String
+    ) throws -> ChunkDirectory {
+        let given = run.chunkDirectory.map(JobOpening.absolute)
+        if job.takesChunks {
+            if let given, given != job.chunkDirectory { throw cannotMove(job) }
+            return try ChunkDirectory(path: job.chunkDirectory, creates: false)
+        }
+        let recorded = try record(of: job, database)
+        if let recorded, recorded.path != job.chunkDirectory {
+            throw ImportError(
+                .io,
+                "\(store): the store is damaged: _import_job.chunk_directory is \(job.chunkDirectory), but the import "
+                    + "keeps its chunks in \(recorded.path)",
+                advice: "Restore it from a backup."
+            )
+        }
+        let path = given ?? job.chunkDirectory
+        let isMoved = path != job.chunkDirectory
+        if isMoved, !job.sources.allSatisfy(\.description.isRepeatable) { throw cannotMove(job) }
+        let old = isMoved ? try recordedChunks(of: job, database, store: store) : nil
+        job.chunkDirectory = path
+        let place = ChunkPlace(path: path, sources: job.sources.map(\.description))
+        var file = RecordedFile(chunksOf: job, isMade: true)
+        if place.isNew {
+            try save(file, job, insteadOf: old, database)
+            let directory = try ChunkDirectory(path: path, creates: true)
+            try place.check(directory, token: job.token, isOwn: false)
+            file.isMade = directory.isMade
+            file.number = directory.number
+            try RecordedFile.record(database) { [file] in try file.save($0) }
+            return directory
+        }
+        let directory = try ChunkDirectory(path: path, creates: false)
+        let isKnown = try ChunkManifest.readWhatIsSound(in: directory)?.header.job == job.token
+        let isOwn = !isMoved && recorded?.isSame(as: directory.number, isKnown: isKnown) == true
+        let isEmpty = try place.check(directory, token: job.token, isOwn: isOwn)
+        guard isOwn || isEmpty || given != nil || recorded == nil else {
+            throw ImportError(
+                .cannotCreate,
+                "\(path): is not the directory in which this import keeps its chunks",
+                advice: "If it was copied or restored from a backup, give it with --chunks \(path)."
+            )
+        }
+        if isOwn, let recorded { return try saved(recorded, job, directory, database) }
+        // Made for this job, but not noted as such before a kill; or of a version that made no notes.
+        file.isMade = !isMoved && recorded?.number == nil && recorded?.isMade ?? isDefault(path, store)
+        file.number = directory.number
+        try save(file, job, insteadOf: old, database)
+        return directory
+    }
+
+    private static func saved(
+        _ file: RecordedFile,
+        _ job: StoredJob,
+        _ directory: ChunkDirectory,
+        _ database: DatabaseQueue
+    ) throws -> ChunkDirectory {
+        // Its disk may have another number since the system was started again.
+        var file = file
+        guard file.number != directory.number else { return directory }
+        file.number = directory.number
+        try save(file, job, insteadOf: nil, database)
+        return directory
+    }
+
+    /// - Parameter old: the directory that the job has used so far, whose chunks go.
+    private static func save(
+        _ file: RecordedFile,
+        _ job: StoredJob,
+        insteadOf old: RecordedFile?,
+        _ database: DatabaseQueue
+    ) throws {
+        try RecordedFile.record(database) { database in
+            if var old {
+                old.state = .left
+                try old.save(database)
+            }
+            try file.save(database)
+            try job.saveChunkDirectory(database)
+        }
+    }
+
+    private static func cannotMove(_ job: StoredJob) -> ImportError {
+        ImportError(
+            .usage,
+            "the chunks in \(job.chunkDirectory) cannot be cut again elsewhere",
+            advice: "Leave --chunks out."
+        )
+    }
+
+    /// Removes the job's chunks, so that all of them are cut again.
+    func dropChunks() throws {
+        guard let content = try ChunkManifest.readWhatIsSound(in: directory), content.header.job == job.token
+        else { return }
+        try directory.removeFiles(of: content)
+    }
+
+    /// The manifest that the split goes on writing.
+    ///
+    /// What is not in it is removed first: what a killed run has left half written, and chunks that cannot be used.
+    func manifest(_ point: ResumePoint) throws -> ChunkManifest {
+        let isSynced = job.sources.contains { !$0.description.isRepeatable }
+        let name = ChunkManifest.fileName
+        let entries = point.manifest?.entries ?? []
+        let found = try ChunkManifest.readWhatIsSound(in: directory)
+        if let found {
+            if let damage = found.damage, !damage.isTorn {
+                progress.update { [directory] in
+                    $0.messages.append(
+                        "\(directory.path)/\(name): line \(damage.line) is not as it was written: "
+                            + "the chunks from there on are cut again"
+                    )
+                }
+            }
+            try directory.removeChunks(found.numbers, keeping: Set(entries.map(\.number)))
+        }
+        try directory.remove(ChunkDirectory.temporaryName(name))
+        if let content = point.manifest, content.header.format == ChunkManifest.formatVersion {
+            return try ChunkManifest(resuming: content, in: directory, synced: isSynced)
+        }
+        let header = ChunkManifest.Header(
+            sources: job.sources.map(\.description),
+            shapes: job.sources.map(\.shape),
+            limits: limits,
+            job: job.token
+        )
+        return try ChunkManifest(
+            creatingIn: directory,
+            header: header,
+            entries: entries,
+            reserved: found?.numbers ?? ChunkNumbers(),
+            firstNumber: point.split.chunkNumber,
+            // The directory is the job's: so is a manifest whose first line is damaged.
+            replaces: try directory.openIfThere(name) != nil,
+            synced: isSynced
+        )
+    }
+}

@@ -1,0 +1,233 @@
+import ImportModel
+import Synchronization
+
+/// The workers of an import: each takes chunks in order, decodes them side by side with the others, and commits them
+/// when their turn comes.
+final class ImportStage: Sendable {
+    private let store: String
+    private let file: StoreFile
+    private let job: StoredJob
+    private let model: ModelDescription
+    /// Per entity the attributes of its table that it does not have, where objects are replaced as a whole.
+    private let unread: [[AttributeDescription]]
+    private let transformers: TransformerRegistry
+    private let run: RunOptions
+    private let queue: ChunkQueue
+    private let turn = CommitTurn()
+    private let progress: ImportProgress
+    private let interruption: Interruption
+    private let merges: MergeCenter
+    private let checkpointer: Checkpointer
+    private let keepsChunks: Bool
+    /// Only whoever's turn it is to commit changes it.
+    private let state: Mutex<JobProgress>
+
+    init(
+        store: String,
+        file: StoreFile,
+        job: StoredJob,
+        model: ModelDescription,
+        unread: [[AttributeDescription]],
+        transformers: TransformerRegistry,
+        run: RunOptions,
+        queue: ChunkQueue,
+        state: JobProgress,
+        checkpointer: Checkpointer,
+        keepsChunks: Bool,
+        progress: ImportProgress,
+        interruption: Interruption,
+        merges: MergeCenter
+    ) {
+        self.store = store
+        self.file = file
+        self.job = job
+        self.model = model
+        self.unread = unread
+        self.transformers = transformers
+        self.run = run
+        self.queue = queue
+        self.checkpointer = checkpointer
+        self.keepsChunks = keepsChunks
+        self.progress = progress
+        self.interruption = interruption
+        self.merges = merges
+        self.state = Mutex(state)
+    }
+
+    /// Stops all workers at their next safe place.
+    func fail(_ error: any Error) {
+        queue.fail(error)
+        turn.fail(error)
+    }
+
+    /// One worker's life: until there are no more chunks.
+    ///
+    /// - Throws: `ImportError`; what was committed before stays.
+    func work() throws {
+        let plans = try model.entities.enumerated().map {
+            try EntityPlan(
+                entity: $1,
+                index: $0,
+                onConflict: job.options.onConflict,
+                unread: unread[$0],
+                transformers: transformers
+            )
+        }
+        // A retry knows of each of its records by itself which entity it is.
+        let bySource = job.sources.map { source in
+            job.retry != nil
+                ? plans
+                : source.entities.compactMap { name in plans.first { $0.entity.name == name } }
+        }
+        let writer = try StoreWriter(
+            store: store,
+            file: file,
+            job: job,
+            plans: plans,
+            deferred: state.withLock { $0.deferredIdentifiers },
+            durability: run.durability,
+            checkpointer: checkpointer
+        )
+        var batches = BatchStock()
+        do {
+            let decoder = try ChunkDecoder(
+                plans: bySource,
+                entities: plans.count,
+                images: writer.images,
+                options: job.options
+            )
+            while let item = try queue.take() {
+                try importChunk(item, decoder, writer, &batches)
+            }
+        } catch {
+            try? writer.close()
+            throw error
+        }
+        try writer.close()
+    }
+
+    private func importChunk(
+        _ item: ChunkQueue.Item,
+        _ decoder: ChunkDecoder,
+        _ writer: StoreWriter,
+        _ stock: inout BatchStock
+    ) throws {
+        try open(item.chunk, skipping: item.committed, decoder, writer)
+        var decoded: [RowBatch] = []
+        repeat {
+            decodeAhead(item, decoder, into: &decoded, &stock)
+            try turn.wait(for: item.turn)
+            do {
+                for batch in decoded {
+                    try interruption.check()
+                    try commit(batch, item.chunk, decoder, writer)
+                }
+            } catch let image as RowImage.Unusable {
+                decoder.closeImages(of: image.entity)
+                try reopen(item.chunk, decoder, writer)
+            }
+            for batch in decoded { stock.give(batch) }
+            decoded.removeAll(keepingCapacity: true)
+        } while !decoder.isExhausted
+        turn.finish(item.turn)
+        if !keepsChunks { try item.chunk.directory.remove(chunk: item.chunk.entry.number) }
+    }
+
+    /// Decodes until it is time to commit: about a chunk's size ahead, no further.
+    private func decodeAhead(
+        _ item: ChunkQueue.Item,
+        _ decoder: ChunkDecoder,
+        into decoded: inout [RowBatch],
+        _ stock: inout BatchStock
+    ) {
+        let allowance = max(run.chunkSize, 1 << 20)
+        var footprint = 0
+        while !decoder.isExhausted, footprint < allowance {
+            var batch = stock.take()
+            decoder.decode(upTo: run.commitEvery, into: &batch)
+            footprint += batch.footprint
+            decoded.append(batch)
+            if turn.isCurrent(item.turn) { return }
+        }
+    }
+
+    private func open(
+        _ chunk: SealedChunk,
+        skipping committed: CommittedPrefix,
+        _ decoder: ChunkDecoder,
+        _ writer: StoreWriter
+    ) throws {
+        let source = job.sources[chunk.entry.source].description.displayName
+        let retried = try writer.retriedRecords(of: chunk.entry)
+        try decoder.open(chunk, skipping: committed, source: source, retried: retried)
+    }
+
+    /// Begins the chunk again from where the store stands; only whoever's turn it is may.
+    private func reopen(_ chunk: SealedChunk, _ decoder: ChunkDecoder, _ writer: StoreWriter) throws {
+        try open(chunk, skipping: state.withLock { $0.marker.committed }, decoder, writer)
+    }
+
+    private func commit(
+        _ batch: RowBatch,
+        _ chunk: SealedChunk,
+        _ decoder: ChunkDecoder,
+        _ writer: StoreWriter
+    ) throws {
+        // The chunk goes after its last commit; where it cannot be cut again, that commit must be on the disk by then.
+        let isSynced = batch.end.isChunkEnd && !job.sources[chunk.entry.source].description.isRepeatable
+        let (notification, rejects): (MergeNotification, Int64)
+        do {
+            (notification, rejects) = try state.withLock { state in
+                let notification = try writer.commit(
+                    batch,
+                    of: chunk,
+                    chunkBytes: decoder.bytes,
+                    progress: &state,
+                    isSynced: isSynced
+                )
+                return (notification, state.rejects)
+            }
+        } catch let excess as RejectLimit.Excess {
+            try commitRecords(before: excess.reject.ordinal, of: chunk, decoder, writer)
+            throw excess.error(in: job.sources[chunk.entry.source].description.displayName)
+        }
+        try merges.enqueue(notification)
+        progress.update {
+            $0.importedBytes = notification.marker.bytes
+            $0.importedRecords = notification.marker.recordOrdinal
+            $0.rejects = rejects
+        }
+    }
+
+    /// Commits what stands before a record that must not be committed.
+    ///
+    /// Its batch came to nothing as a whole, so the chunk is read again from where the store stands.
+    private func commitRecords(
+        before ordinal: Int64,
+        of chunk: SealedChunk,
+        _ decoder: ChunkDecoder,
+        _ writer: StoreWriter
+    ) throws {
+        for entity in model.entities.indices { decoder.closeImages(of: Int32(entity)) }
+        try reopen(chunk, decoder, writer)
+        var left = Int(ordinal - state.withLock { $0.marker.recordOrdinal }) - 1
+        var batch = RowBatch()
+        while left > 0, !decoder.isExhausted {
+            decoder.decode(upTo: min(left, run.commitEvery), into: &batch)
+            try interruption.check()
+            left -= Int(batch.recordsRead.reduce(0, +))
+            try commit(batch, chunk, decoder, writer)
+        }
+    }
+}
+
+/// Batches that are not in use, kept for their memory.
+private struct BatchStock {
+    private var spare: [RowBatch] = []
+
+    mutating func take() -> RowBatch { spare.popLast() ?? RowBatch() }
+
+    mutating func give(_ batch: RowBatch) {
+        if spare.count < 4 { spare.append(batch) }
+    }
+}

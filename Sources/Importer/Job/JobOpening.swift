@@ -1,0 +1,283 @@
+import Foundation
+import GRDB
+import ImportModel
+
+/// Finds out what a call of the importer means for its store: a new job, an interrupted one to carry on with, or nothing
+/// to do.
+struct JobOpening {
+    /// What is to be done.
+    enum Decision {
+        /// A job that was planned but is not in the store yet.
+        ///
+        /// It may take the place of an interrupted one.
+        case begin(StoredJob, open: [Int: SourceStream], replacing: StoredJob? = nil, retry: RetryPlan? = nil)
+        /// A job that is in the store and not finished.
+        case resume(StoredJob)
+        /// A job that is in the store and finished.
+        case nothing(StoredJob)
+    }
+
+    let store: String
+    let options: JobOptions
+    let run: RunOptions
+    let planner: JobPlanner
+
+    /// Where this run keeps its chunks.
+    private var chunkDirectory: String {
+        Self.absolute(run.chunkDirectory ?? store + ".chunks")
+    }
+
+    static func absolute(_ path: String) -> String {
+        path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
+    }
+
+    /// What it means to import `arguments`.
+    ///
+    /// - Parameters:
+    ///   - arguments: sources, or a chunk directory.
+    ///   - database: the store's connection; nil while there is no store.
+    func decide(importing arguments: [String], _ database: DatabaseQueue?) throws -> Decision {
+        try StoreIndexes(wanted: run.indexes).check(options.model)
+        let chunks = try ChunkSource.open(arguments)
+        let descriptions = try chunks?.header.sources ?? planner.describe(arguments)
+        let jobs = try database?.read(StoredJob.all) ?? []
+        let same = jobs.filter { $0.retry == nil && Self.areSame($0.sources.map(\.description), descriptions) }
+        let takesChunks = chunks != nil
+        if let open = same.last(where: { $0.state != .finished }) {
+            guard !run.again else {
+                throw ImportError(
+                    .usage,
+                    "\(store): the import of these sources is interrupted, not finished",
+                    advice: "Leave --again out to resume it, or give --restart in its place."
+                )
+            }
+            guard run.restart else { return try resume(open, takesChunks: takesChunks, database) }
+            guard open.id == jobs.last?.id else {
+                throw ImportError(
+                    .usage,
+                    "\(store): another import has run since the one that is to be restarted",
+                    advice: "Finish it with the same command without --restart."
+                )
+            }
+            return try begin(arguments, chunks, jobs: jobs, replacing: open, database)
+        }
+        // Standard input is another stream each time; and other options make another import.
+        let done = same.last {
+            differences(from: $0, takesChunks: takesChunks).isEmpty && $0.sources.allSatisfy(\.description.isRepeatable)
+        }
+        if let done, !run.again {
+            try checkUnchanged(done, descriptions, database)
+            try checkIndexes(of: done)
+            return .nothing(done)
+        }
+        return try begin(arguments, chunks, jobs: jobs, replacing: nil, database)
+    }
+
+    /// The names of what was given otherwise when the job was begun.
+    private func differences(from job: StoredJob, takesChunks: Bool) -> [String] {
+        options.differences(from: job.options) + (takesChunks == job.takesChunks ? [] : ["SOURCE"])
+    }
+
+    private func resume(_ job: StoredJob, takesChunks: Bool, _ database: DatabaseQueue?) throws -> Decision {
+        let differences = differences(from: job, takesChunks: takesChunks)
+        guard differences.isEmpty else {
+            throw ImportError(
+                .usage,
+                "\(store): the interrupted import was begun with another \(differences.joined(separator: ", "))",
+                advice: "Resume it with `importer resume \(store.shellQuoted)`, or restart it with --restart."
+            )
+        }
+        return try resumed(job, options.maxErrors, database)
+    }
+
+    /// - Parameter maxErrors: how many rejects the job may have from now on; nil to leave that as it is.
+    private func resumed(_ job: StoredJob, _ maxErrors: ErrorLimit?, _ database: DatabaseQueue?) throws -> Decision {
+        try checkIndexes(of: job)
+        if let model = job.model { try database?.read { try checkIdentifiers(of: model, replacing: job, $0) } }
+        guard let maxErrors else { return .resume(job) }
+        guard job.options.onError != .stop else {
+            throw ImportError(
+                .usage,
+                "\(store): the import was begun with --on-error stop, which --max-errors does not change",
+                advice: "Leave --max-errors out, or restart with --restart and without --on-error stop."
+            )
+        }
+        var job = job
+        job.options.maxErrors = maxErrors
+        return .resume(job)
+    }
+
+    private func checkIndexes(of job: StoredJob) throws {
+        // A model that was inferred up to a fault in the source may lack what comes after it.
+        try StoreIndexes(wanted: run.indexes).check(job.isModelFinal ? job.model : nil)
+    }
+
+    /// Nothing is imported either way, so a source that was imported before its inode was noted is believed to be the same.
+    private func checkUnchanged(
+        _ job: StoredJob,
+        _ descriptions: [SourceDescription],
+        _ database: DatabaseQueue?
+    ) throws {
+        let check = SourceCheck(opener: planner.opener, interruption: planner.interruption)
+        for (index, (before, now)) in zip(job.sources.map(\.description), descriptions).enumerated()
+        where !SourceCheck.isUntouched(now, since: before) {
+            if SourceCheck.isAlike(now, before), let database, !job.takesChunks,
+                try before.inode == nil || check.isSame(now, as: job, source: index, database)
+            {
+                continue
+            }
+            throw ImportError(
+                .usage,
+                "\(now.name): has changed since it was imported into \(store)",
+                advice: "Give --again to import it once more, as a new job."
+            )
+        }
+    }
+
+    static func areSame(_ one: [SourceDescription], _ other: [SourceDescription]) -> Bool {
+        one.count == other.count
+            && zip(one, other).allSatisfy {
+                $0.path == $1.path && $0.member == $1.member && ($0.path != nil || $0.name == $1.name)
+            }
+    }
+
+    private func begin(
+        _ arguments: [String],
+        _ chunks: ChunkSource?,
+        jobs: [StoredJob],
+        replacing: StoredJob?,
+        _ database: DatabaseQueue?
+    ) throws -> Decision {
+        if let chunks {
+            let sources = try planner.plan(chunks)
+            try checkIdentifiers(of: sources, replacing: replacing, database)
+            try sayTables(of: sources, database)
+            let job = StoredJob(
+                options: options,
+                takesChunks: true,
+                sources: sources,
+                model: options.model,
+                chunkDirectory: chunks.directory.path
+            )
+            return .begin(job, open: [:], replacing: replacing)
+        }
+        let plan = try planner.plan(arguments)
+        try checkStream(plan.sources, jobs)
+        try checkTables(of: plan.sources, database)
+        try checkIdentifiers(of: plan.sources, replacing: replacing, database)
+        try sayTables(of: plan.sources, database)
+        let job = StoredJob(
+            options: options,
+            sources: plan.sources,
+            model: options.model,
+            chunkDirectory: try freeDirectory(jobs.filter { $0.id != replacing?.id }, database)
+        )
+        return .begin(job, open: plan.open, replacing: replacing)
+    }
+
+    /// A stream that begins as one that was imported to its end is most likely the same one, piped in again.
+    private func checkStream(_ sources: [StoredJob.Source], _ jobs: [StoredJob]) throws {
+        guard !run.again else { return }
+        let done = jobs.filter { $0.state == .finished }.flatMap(\.sources).map(\.description)
+        for source in sources.map(\.description) where !source.isRepeatable {
+            guard done.contains(where: { !$0.isRepeatable && $0.fingerprint == source.fingerprint }) else { continue }
+            throw ImportError(
+                .usage,
+                "\(source.displayName): begins like a stream that \(store) has already",
+                advice: "If it is another one, or is meant to be imported once more, give --again."
+            )
+        }
+    }
+
+    /// Tables that nobody has named are said before anything is written.
+    private func sayTables(of sources: [StoredJob.Source], _ database: DatabaseQueue?) throws {
+        guard options.model == nil, options.entity == nil else { return }
+        let notice = TableNotice(sources: sources) { name in try database?.read { try $0.tableExists(name) } ?? false }
+        if let line = try notice.line() { planner.announce(line) }
+    }
+
+    private func checkTables(of sources: [StoredJob.Source], _ database: DatabaseQueue?) throws {
+        let tables = options.model?.entities.map(\.table) ?? sources.flatMap(\.entities)
+        try StoreSchema.checkNames(ofTables: tables)
+        try database?.read { try StoreSchema.checkThatTables(tables, areFreeIn: $0, store: store) }
+    }
+
+    private func checkIdentifiers(
+        of sources: [StoredJob.Source],
+        replacing: StoredJob?,
+        _ database: DatabaseQueue?
+    ) throws {
+        try database?.read { database in
+            if let model = options.model {
+                try checkIdentifiers(of: model, replacing: replacing, database)
+            } else {
+                try checkIdentifiers(of: sources, replacing: replacing, database)
+            }
+        }
+    }
+
+    /// Where a new job may keep its chunks: interrupted jobs still need theirs, and finished ones may have been asked to
+    /// leave theirs in place.
+    func freeDirectory(_ jobs: [StoredJob], _ database: DatabaseQueue?) throws -> String {
+        let wanted = chunkDirectory
+        var taken = Set(jobs.filter { $0.state != .finished }.map(\.chunkDirectory))
+        if run.chunkDirectory == nil {
+            let left = try database?.read { try RecordedFile.left($0) } ?? []
+            let finished = jobs.filter { job in
+                job.state == .finished && !job.takesChunks && !left.contains { $0.token == job.token }
+            }
+            for path in Set(finished.map(\.chunkDirectory)) where path.hasPrefix(wanted) {
+                guard let directory = try? ChunkDirectory(path: path, creates: false),
+                    let token = try? ChunkManifest.readWhatIsSound(in: directory)?.header.job,
+                    finished.contains(where: { $0.token == token })
+                else { continue }
+                taken.insert(path)
+            }
+        }
+        guard taken.contains(wanted) else { return wanted }
+        var number = 2
+        while taken.contains("\(wanted)-\(number)") { number += 1 }
+        return "\(wanted)-\(number)"
+    }
+
+    /// What it means to carry on with the store's last interrupted job.
+    ///
+    /// - Parameter maxErrors: how many rejects it may have from now on; nil to leave that as it is.
+    func decideToResume(_ maxErrors: ErrorLimit?, _ database: DatabaseQueue) throws -> Decision {
+        let jobs = try database.read(StoredJob.all)
+        if let open = jobs.last(where: { $0.state != .finished }) { return try resumed(open, maxErrors, database) }
+        guard let last = jobs.last else {
+            throw ImportError(.noInput, "\(store): holds no import", advice: "Begin one with `importer import`.")
+        }
+        try checkIndexes(of: last)
+        return .nothing(last)
+    }
+}
+
+/// A directory of chunks that `split` made, given in place of sources.
+struct ChunkSource {
+    let directory: ChunkDirectory
+    let content: ChunkManifest.Content
+    var header: ChunkManifest.Header { content.header }
+
+    /// The chunk directory that is the one argument, or nil if the arguments are sources.
+    ///
+    /// - Throws: `ImportError` when it is a directory but not one of chunks.
+    static func open(_ arguments: [String]) throws -> ChunkSource? {
+        var isDirectory: ObjCBool = false
+        guard arguments.count == 1, FileManager.default.fileExists(atPath: arguments[0], isDirectory: &isDirectory),
+            isDirectory.boolValue
+        else { return nil }
+        let directory = try ChunkDirectory(path: JobOpening.absolute(arguments[0]), creates: false)
+        guard let content = try ChunkManifest.read(in: directory),
+            content.header.sources.count == content.header.shapes.count
+        else {
+            throw ImportError(
+                .noInput,
+                "\(arguments[0]): is a directory without \(ChunkManifest.fileName)",
+                advice: "Give files, or a chunk directory made by `importer split`."
+            )
+        }
+        return ChunkSource(directory: directory, content: content)
+    }
+}

@@ -1,0 +1,89 @@
+import ImportModel
+
+/// The options as the store keeps them: the model as the text of a model file, record paths as texts.
+extension JobOptions: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case model, entity, records, identifier, types, onConflict, onError, maxErrors, isLossless, skip, limit
+        case maxRecordBytes, maxDepth
+    }
+
+    /// Reads what a store has; one of format 1 lacks the options that came later.
+    ///
+    /// - Throws: `DecodingError` when something is missing or is nothing that an option can be.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        func damage(_ key: CodingKeys, _ text: String) -> DecodingError {
+            .dataCorruptedError(forKey: key, in: values, debugDescription: text)
+        }
+        self.init()
+        if let text = try values.decodeIfPresent(String.self, forKey: .model) {
+            guard let model = try? ModelDescription(stored: Array(text.utf8)) else { throw damage(.model, "not a model") }
+            self.model = model
+        }
+        entity = try values.decodeIfPresent(String.self, forKey: .entity)
+        records = try values.decode([String].self, forKey: .records).map { text in
+            guard let path = try? RecordPath(text) else { throw damage(.records, "not a record path") }
+            return path
+        }
+        identifier = try values.decodeIfPresent([String].self, forKey: .identifier) ?? []
+        types = try values.decodeIfPresent([String: AttributeType].self, forKey: .types) ?? [:]
+        onConflict = try values.decodeIfPresent(ConflictPolicy.self, forKey: .onConflict) ?? .merge
+        onError = try values.decodeIfPresent(ErrorPolicy.self, forKey: .onError) ?? .reject
+        maxErrors = try values.decodeIfPresent(ErrorLimit.self, forKey: .maxErrors)
+        isLossless = try values.decodeIfPresent(Bool.self, forKey: .isLossless) ?? false
+        skip = try values.decodeIfPresent(Int64.self, forKey: .skip) ?? 0
+        limit = try values.decodeIfPresent(Int64.self, forKey: .limit)
+        maxRecordBytes = try values.decode(Int.self, forKey: .maxRecordBytes)
+        maxDepth = try values.decode(Int.self, forKey: .maxDepth)
+        guard (try? check()) != nil, maxErrors?.isSound ?? true else { throw damage(.skip, "out of range") }
+    }
+
+    /// Writes what `init(from:)` reads.
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encodeIfPresent(model?.encoded(), forKey: .model)
+        try values.encodeIfPresent(entity, forKey: .entity)
+        try values.encode(records.map(\.description), forKey: .records)
+        try values.encode(identifier, forKey: .identifier)
+        try values.encode(types, forKey: .types)
+        try values.encode(onConflict, forKey: .onConflict)
+        try values.encode(onError, forKey: .onError)
+        try values.encodeIfPresent(maxErrors, forKey: .maxErrors)
+        try values.encode(isLossless, forKey: .isLossless)
+        try values.encode(skip, forKey: .skip)
+        try values.encodeIfPresent(limit, forKey: .limit)
+        try values.encode(maxRecordBytes, forKey: .maxRecordBytes)
+        try values.encode(maxDepth, forKey: .maxDepth)
+    }
+}
+
+extension ErrorLimit {
+    /// Whether its number is in its range, which that of a damaged store may not be.
+    fileprivate var isSound: Bool {
+        switch self {
+        case .count(let count): count >= 0
+        case .percent(let percent): (0...100).contains(percent)
+        case .unlimited: true
+        }
+    }
+}
+
+extension JobOptions {
+    /// The names of the options that differ from `other`'s; how many rejects there may be is free to change.
+    func differences(from other: JobOptions) -> [String] {
+        var names: [String] = []
+        if model != other.model { names.append("--model") }
+        if entity != other.entity { names.append("--entity") }
+        if records != other.records { names.append("--records") }
+        if identifier != other.identifier { names.append("--identifier") }
+        if types != other.types { names.append("--type") }
+        if onConflict != other.onConflict { names.append("--on-conflict") }
+        if onError != other.onError { names.append("--on-error") }
+        if isLossless != other.isLossless { names.append("--lossless") }
+        if skip != other.skip { names.append("--skip") }
+        if limit != other.limit { names.append("--limit") }
+        if maxRecordBytes != other.maxRecordBytes { names.append("--max-record-bytes") }
+        if maxDepth != other.maxDepth { names.append("--max-depth") }
+        return names
+    }
+}

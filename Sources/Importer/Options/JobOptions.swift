@@ -1,0 +1,94 @@
+import ImportModel
+
+/// What the result of an import depends on: kept with the job, and refused when a resume gives others (DESIGN §5).
+public struct JobOptions: Sendable, Hashable {
+    /// The model; nil to infer one from all records.
+    public var model: ModelDescription?
+    /// The entity of the records of a source with one record path; nil to take its file name.
+    public var entity: String?
+    /// Where records stand; empty to find out.
+    public var records: [RecordPath]
+    /// The attributes of an inferred entity by which two of its records are the same object; empty for none.
+    ///
+    /// Where the job has several entities: `ENTITY:ATTRIBUTE`. An attribute without an entity belongs to that of the one
+    /// before it.
+    public var identifier: [String]
+    /// Types that take the place of those that inference finds, by attribute, in every entity that has it.
+    public var types: [String: AttributeType]
+    /// What a record does whose identifier is there already.
+    public var onConflict: ConflictPolicy
+    /// What a value does that does not fit its attribute.
+    public var onError: ErrorPolicy
+    /// How many rejects there may be; nil for no limit, but for a job whose first 1,000 records are all rejected.
+    ///
+    /// An unfinished job may be given another one, which it keeps from then on.
+    public var maxErrors: ErrorLimit?
+    /// Whether a coercion that loses something is an error.
+    public var isLossless: Bool
+    /// How many records of each record path are passed over, from 0.
+    public var skip: Int64
+    /// How many records of each record path are taken at most, from 0; nil for all.
+    public var limit: Int64?
+    /// Larger records are rejects.
+    ///
+    /// In bytes, from 1 to 1,000,000,000, which is SQLite's limit for a value (`SQLITE_MAX_LENGTH`).
+    public var maxRecordBytes: Int
+    /// Records nested more deeply are rejects.
+    ///
+    /// In containers, from 1 to 100,000.
+    public var maxDepth: Int
+
+    /// What `maxRecordBytes` may be.
+    public static let recordBytesRange = 1...1_000_000_000
+    /// What `maxDepth` may be.
+    public static let depthRange = 1...100_000
+
+    /// Puts one together from its parts.
+    public init(
+        model: ModelDescription? = nil,
+        entity: String? = nil,
+        records: [RecordPath] = [],
+        identifier: [String] = [],
+        types: [String: AttributeType] = [:],
+        onConflict: ConflictPolicy = .merge,
+        onError: ErrorPolicy = .reject,
+        maxErrors: ErrorLimit? = nil,
+        isLossless: Bool = false,
+        skip: Int64 = 0,
+        limit: Int64? = nil,
+        maxRecordBytes: Int = 64 << 20,
+        maxDepth: Int = 1024
+    ) {
+        self.model = model
+        self.entity = entity
+        self.records = records
+        self.identifier = identifier
+        self.types = types
+        self.onConflict = onConflict
+        self.onError = onError
+        self.maxErrors = maxErrors
+        self.isLossless = isLossless
+        self.skip = skip
+        self.limit = limit
+        self.maxRecordBytes = maxRecordBytes
+        self.maxDepth = maxDepth
+    }
+
+    /// Whether all numbers are in their ranges, which those of a program may not be.
+    ///
+    /// - Throws: `ImportError` with `.usage` that names the one that is not.
+    func check() throws {
+        func check<Number: Comparable>(_ name: String, _ value: Number, _ range: ClosedRange<Number>) throws {
+            guard !range.contains(value) else { return }
+            throw ImportError(
+                .usage,
+                "\(name) is \(value)",
+                advice: "It must be from \(range.lowerBound) to \(range.upperBound)."
+            )
+        }
+        try check("maxRecordBytes", maxRecordBytes, Self.recordBytesRange)
+        try check("maxDepth", maxDepth, Self.depthRange)
+        try check("skip", skip, 0...(.max))
+        try check("limit", limit ?? 0, 0...(.max))
+    }
+}

@@ -1,0 +1,57 @@
+/// What may differ at every resume, because the result does not depend on it (DESIGN §5).
+public struct RunOptions: Sendable, Hashable {
+    /// The largest chunk size, in bytes: a chunk is in memory as a whole, more than once.
+    public static let mostChunkBytes = 1 << 30
+
+    /// Workers, each with a store connection of its own, from 1.
+    public var workers: Int
+    /// The size in bytes at which a chunk is closed, from 1 to `mostChunkBytes`.
+    public var chunkSize: Int
+    /// Records per commit, from 1; a commit never spans two chunks.
+    public var commitEvery: Int
+    /// The chunk directory; nil for the store's path with `.chunks` behind it.
+    public var chunkDirectory: String?
+    /// Whether the chunk directory stays when the import is finished.
+    public var keepsChunks: Bool
+    /// Whether sources that this store has already finished are imported once more.
+    public var again: Bool
+    /// Whether an interrupted job is begun anew.
+    public var restart: Bool
+    /// SQLite's `synchronous` while importing.
+    public var durability: Durability
+    /// Indexes to build at the end, each as the attributes that it is on.
+    ///
+    /// Every entity that has all of them gets it, unless its table has an index on the same columns already. A resume
+    /// without any builds those that were asked for before.
+    public var indexes: [[String]]
+
+    /// SQLite's `PRAGMA synchronous`.
+    public enum Durability: String, Sendable, Hashable, CaseIterable {
+        case full
+        case normal
+        case off
+    }
+
+    /// Puts one together from its parts.
+    public init(
+        workers: Int = 2,
+        chunkSize: Int = 8 << 20,
+        commitEvery: Int = 10_000,
+        chunkDirectory: String? = nil,
+        keepsChunks: Bool = false,
+        again: Bool = false,
+        restart: Bool = false,
+        durability: Durability = .normal,
+        indexes: [[String]] = []
+    ) {
+        self.workers = max(1, workers)
+        self.chunkSize = min(max(1, chunkSize), Self.mostChunkBytes)
+        self.commitEvery = max(1, commitEvery)
+        self.chunkDirectory = chunkDirectory
+        self.keepsChunks = keepsChunks
+        self.again = again
+        self.restart = restart
+        self.durability = durability
+        self.indexes = indexes
+    }
+}

@@ -1,0 +1,121 @@
+import ImportModel
+
+/// How many rejects a job may have before it stops, in source order.
+struct RejectLimit: Sendable {
+    private enum Rule {
+        case none
+        /// So many may be committed.
+        case count(Int64, by: String)
+        /// The first records may not all be rejects.
+        case notAllOfFirst(Int64)
+    }
+
+    /// A job all of whose first records are rejected has most likely been given the wrong model.
+    static let firstRecords: Int64 = 1_000
+
+    private let rule: Rule
+
+    init(_ job: StoredJob) {
+        switch (job.options.onError, job.options.maxErrors) {
+        case (.stop, _): rule = .count(0, by: "--on-error stop")
+        case (_, .count(let count)?): rule = .count(count, by: "--max-errors \(count)")
+        case (_, .percent?), (_, .unlimited?): rule = .none
+        // Records that were rejected once are likely to be again, one by one.
+        case (_, nil): rule = job.retry == nil ? .notAllOfFirst(Self.firstRecords) : .none
+        }
+    }
+
+    /// - Parameters:
+    ///   - rejects: of the batch that is to be committed, in source order.
+    ///   - before: how many rejects are committed.
+    /// - Throws: `Excess` with the first reject that is too many.
+    func check(_ rejects: [RowBatch.Reject], after before: Int64) throws {
+        switch rule {
+        case .none:
+            return
+        case .count(let limit, let option):
+            let allowed = max(limit - before, 0)
+            guard rejects.count > allowed else { return }
+            throw Excess(reject: rejects[Int(allowed)], option: option, committed: before + allowed)
+        case .notAllOfFirst(let count):
+            let index = count - 1 - before
+            guard index >= 0, index < rejects.count, rejects[Int(index)].ordinal == count else { return }
+            throw Excess(reject: rejects[Int(index)], option: nil, committed: before + index)
+        }
+    }
+
+    /// A batch had one reject too many, and was not committed.
+    struct Excess: Error {
+        /// The first that is too many.
+        let reject: RowBatch.Reject
+        /// What forbids it; nil where nobody asked.
+        fileprivate let option: String?
+        /// How many rejects there are before it.
+        fileprivate let committed: Int64
+
+        /// What it means to a person.
+        func error(in source: String) -> ImportError {
+            let record = "\(source): record \(reject.ordinal) at byte \(reject.byteOffset)"
+            let more = reject.errors.count > 1 ? " (and \(reject.errors.count - 1) more)" : ""
+            let what = reject.errors.first.map { "\(Self.text($0))\(more)" } ?? "it does not fit"
+            guard let option else {
+                return ImportError(
+                    .badInput,
+                    "\(source): the first \(reject.ordinal) records were all rejected, so this is probably the wrong "
+                        + "model; of the last one: \(what)",
+                    advice: """
+                        The \(committed) before it are kept: `importer rejects STORE` says what is wrong with them.
+                        Restart with --restart and another model.
+                        To import what fits: `importer resume STORE --max-errors none`.
+                        """
+                )
+            }
+            let count = committed > 0 ? " after \(committed) other rejects" : ""
+            return ImportError(
+                .badInput,
+                "\(record) does not fit\(count), so \(option) stops the import before it: \(what)",
+                advice: """
+                    Everything before it is imported. Mend the source from there on, then run the same command again.
+                    \(Self.otherwise(option))
+                    """
+            )
+        }
+
+        /// What else there is to do.
+        private static func otherwise(_ option: String) -> String {
+            option.hasPrefix("--max-errors")
+                ? "To allow more: `importer resume STORE --max-errors N`, or none for no limit."
+                : "Or restart with --restart and other options."
+        }
+
+        private static func text(_ error: RecordError) -> String {
+            let path = error.keyPath.isEmpty ? "$" : error.keyPath
+            return "\(path): \(error.words()) (byte \(error.byteOffset))"
+        }
+    }
+
+    /// Judges a job that has read everything.
+    ///
+    /// A number is exceeded here only where rejects turned out to be so at the end, or it was given when there were more.
+    ///
+    /// - Throws: `ImportError` when more were rejected than `limit` allows.
+    static func judge(rejected: Int64, of read: Int64, by limit: ErrorLimit) throws {
+        let isExceeded =
+            switch limit {
+            case .unlimited: false
+            case .count(let count): rejected > count
+            // A part in 10^12 makes up for binary fractions: 2.3 % of 1,000 are 23.
+            case .percent(let percent): Double(rejected) * 100 > percent * Double(read) * (1 + 1e-12)
+            }
+        guard isExceeded else { return }
+        throw ImportError(
+            .badInput,
+            "\(rejected) of \(read) records were rejected, and --max-errors allows \(limit)",
+            advice: """
+                Everything else is imported. `importer status STORE` sums up what is wrong with them, and
+                `importer rejects STORE` lists them.
+                To accept it as it is: `importer resume STORE --max-errors none`.
+                """
+        )
+    }
+}

@@ -1,0 +1,59 @@
+import Foundation
+import GRDB
+import ImportModel
+
+/// The records of a job that were not taken, as the store keeps them.
+struct RejectTable {
+    private let job: Int64
+    private let state: RejectState
+    private let encoder = StoredJSON.makeEncoder()
+
+    init(of job: StoredJob) {
+        self.job = job.id
+        state = job.retry == nil ? .open : .retried
+    }
+
+    /// Adds one; of a retry, its line is settled.
+    ///
+    /// - Parameters:
+    ///   - entity: its entity's name.
+    ///   - source: its source's place in the job.
+    func insert(_ reject: RowBatch.Reject, entity: String, source: Int, _ database: Database) throws {
+        let statement = try database.cachedStatement(
+            sql: """
+                INSERT INTO _import_reject (job, ordinal, entity, source, byte_offset, length, errors, record, state)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """
+        )
+        try statement.execute(arguments: [
+            job, reject.ordinal, entity, source, reject.byteOffset, reject.length,
+            String(decoding: try encoder.encode(reject.errors), as: UTF8.self), Data(reject.bytes), state.rawValue,
+        ])
+        if let key = reject.key {
+            try database.cachedStatement(sql: "INSERT INTO _import_reject_key (reject, record_key) VALUES (?, ?)")
+                .execute(arguments: [database.lastInsertedRowID, key])
+        }
+        if state == .retried { try RetryOutcome.reject(reject.ordinal, of: job, database) }
+    }
+}
+
+extension EntityPlan {
+    /// The paths of attributes, for errors that are about all of them.
+    func keyPath(of attributes: [Int]) -> String {
+        attributes.map { slotPaths[slots[$0].first ?? 0] }.joined(separator: ", ")
+    }
+
+    /// What is wrong with a record whose object is there already.
+    ///
+    /// - Parameter identifierOffset: where its identifier stands in the source.
+    func duplicateError(at identifierOffset: Int64) -> ImportModel.RecordError {
+        RecordError(
+            entity: entity.name,
+            keyPath: keyPath(of: identifier),
+            code: .duplicateIdentifier,
+            expected: "an identifier of its own",
+            found: "the identifier of an object that is there",
+            byteOffset: identifierOffset
+        )
+    }
+}

@@ -1,0 +1,98 @@
+import Foundation
+import GRDB
+import ImportModel
+
+extension StoreInspection {
+    /// One job in a line: what it was, its state, and its counts.
+    public struct JobSummary: Sendable, Hashable, Codable {
+        /// The job's number in the store, from 1.
+        public let job: Int64
+        /// Its state.
+        public let state: ImportReport.State
+        /// Whether it is a retry of rejects.
+        public let isRetry: Bool
+        /// The sources, as they were given.
+        public let sources: [String]
+        /// When it was begun, in ISO 8601 and UTC.
+        public let started: String
+        /// When it was finished; nil while it is not.
+        public let finished: String?
+        /// Records read, rejects included.
+        public let recordsRead: Int64
+        /// Records that became new objects.
+        public let inserted: Int64
+        /// Records that changed an object.
+        public let updated: Int64
+        /// Records whose object had all their values already.
+        public let unchanged: Int64
+        /// Records left out as their object was there already.
+        public let ignored: Int64
+        /// Records that were not taken.
+        public let rejected: Int64
+        /// Rejects that were repaired since; of a retry, those that it has repaired.
+        public let repaired: Int64
+
+        enum CodingKeys: String, CodingKey {
+            case job, state
+            case isRetry = "retry"
+            case sources, started, finished
+            case recordsRead = "records_read"
+            case inserted, updated, unchanged, ignored, rejected, repaired
+        }
+    }
+
+    /// All jobs of the store, in the order in which they were begun.
+    ///
+    /// - Throws: `ImportError` as `status` does.
+    public func jobs() throws -> [JobSummary] {
+        try read { database in
+            let jobs = try StoredJob.all(database)
+            guard !jobs.isEmpty else { throw noImport }
+            return try jobs.map { try summary(of: $0, database) }
+        }
+    }
+
+    private func summary(of job: StoredJob, _ database: Database) throws -> JobSummary {
+        let times = try BookkeepingRow.fetchOne(
+            database,
+            from: "_import_job",
+            sql: "SELECT started, finished FROM _import_job WHERE id = ?",
+            arguments: [job.id]
+        )
+        let counts = try counts(of: job, database)
+        return JobSummary(
+            job: job.id,
+            state: state(of: job),
+            isRetry: job.retry != nil,
+            sources: job.sources.map(\.description.name),
+            started: try times?.text("started") ?? "",
+            finished: try times?.optionalText("finished"),
+            recordsRead: counts.recordsRead,
+            inserted: counts.inserted,
+            updated: counts.updated,
+            unchanged: counts.unchanged,
+            ignored: counts.ignored,
+            rejected: counts.rejected,
+            repaired: try repaired(by: job, database)
+        )
+    }
+
+    /// The counts of all entities of a job.
+    private func counts(of job: StoredJob, _ database: Database) throws -> ImportReport.Counts {
+        var total = ImportReport.Counts()
+        for row in try BookkeepingRow.fetchAll(
+            database,
+            from: "_import_entity",
+            sql: "SELECT * FROM _import_entity WHERE job = ?",
+            arguments: [job.id]
+        ) {
+            total.add(try ImportReport.Counts(row))
+        }
+        return total
+    }
+
+    /// A job's state; one that is called running without an importer at work was interrupted.
+    func state(of job: StoredJob) -> ImportReport.State {
+        job.state == .running && !isLocked ? .interrupted : job.state
+    }
+}

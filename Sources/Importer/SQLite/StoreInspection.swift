@@ -1,0 +1,228 @@
+import Foundation
+import GRDB
+import ImportModel
+
+/// Looks into a store without importing.
+public struct StoreInspection: Sendable {
+    private let store: String
+
+    /// Nothing is opened before it is asked.
+    public init(store: String) {
+        self.store = store
+    }
+
+    /// The report of the job that `resume` would carry on with: the last unfinished one, or else the last one.
+    ///
+    /// - Throws: `ImportError`: `.noInput` when the file is not there or holds no import.
+    public func status() throws -> ImportReport {
+        try read { database in
+            let jobs = try StoredJob.all(database)
+            guard let job = jobs.last(where: { $0.state != .finished }) ?? jobs.last else { throw noImport }
+            return try report(of: job, database)
+        }
+    }
+
+    /// The reports of all jobs that are not finished, in the order in which they were begun.
+    ///
+    /// - Throws: `ImportError` as `status` does.
+    public func unfinished() throws -> [ImportReport] {
+        try read { database in
+            try StoredJob.all(database).filter { $0.state != .finished }.map { try report(of: $0, database) }
+        }
+    }
+
+    /// The report of a job.
+    ///
+    /// - Parameter job: its number in the store, from 1.
+    /// - Throws: `ImportError` as `status` does; `.noInput` when there is no such job.
+    public func status(of job: Int64) throws -> ImportReport {
+        try read { database in
+            let jobs = try StoredJob.all(database)
+            guard let job = jobs.first(where: { $0.id == job }) else {
+                let numbers = jobs.count == 1 ? "the job \(jobs[0].id)" : "\(jobs.count) jobs"
+                throw jobs.isEmpty
+                    ? noImport
+                    : ImportError(
+                        .noInput,
+                        "\(store): has no job \(job)",
+                        advice: "It has \(numbers); `importer status` lists them."
+                    )
+            }
+            return try report(of: job, database)
+        }
+    }
+
+    /// Calls `body` with each open reject, job by job in source order.
+    ///
+    /// An import or a retry that goes on meanwhile is not held up, and what it has done by then is seen.
+    ///
+    /// - Parameters:
+    ///   - selection: which ones, if not all that are open.
+    ///   - body: called outside of any transaction.
+    /// - Throws: `ImportError` as `status` does, and what `body` throws; `.io` at the end, after all others, where rejects
+    ///   cannot be read.
+    public func forEachReject(
+        _ selection: RejectSelection = RejectSelection(),
+        _ body: (Reject) throws -> Void
+    ) throws {
+        if let damage = try scanRejects(selection, body) { throw damage }
+    }
+
+    /// - Returns: what is wrong where some rejects cannot be read; the others are given nevertheless.
+    func scanRejects(_ selection: RejectSelection, _ body: (Reject) throws -> Void) throws -> ImportError? {
+        let opened = try OpenedStore(store)
+        defer { opened.close() }
+        guard let scan = try opened.read({ try RejectScan(selection, $0) }) else { throw noImport }
+        return try scan.run(opened, body)
+    }
+
+    /// One record that was not taken.
+    public struct Reject: Sendable, Hashable, Codable {
+        /// The reject's own number in the store.
+        public let number: Int64
+        /// The job's number in the store.
+        public let job: Int64
+        /// The record's number in its job, from 1.
+        public let ordinal: Int64
+        /// The entity's name.
+        public let entity: String
+        /// The source's name.
+        public let source: String
+        /// The record's first byte in the source, from 0, in decompressed bytes.
+        public let byteOffset: Int64
+        /// The record's length in the source, in bytes.
+        public let length: Int64
+        /// Everything that is wrong with the record.
+        public let errors: [ImportModel.RecordError]
+        /// The original bytes, or the first of them where the record was passed over.
+        public let record: [UInt8]
+        /// What has become of it.
+        public let state: RejectState
+        /// The record's key, where it is one of a keyed collection (`$.users.*`).
+        public let key: String?
+
+        /// Whether only the record's first bytes are kept.
+        public var isPartial: Bool { Int64(record.count) < length }
+    }
+
+    /// Whether an import that the store calls running really is.
+    var isLocked: Bool { StoreLock.isHeld(store: store) }
+
+    var noImport: ImportError {
+        ImportError(.noInput, "\(store): holds no import", advice: "Check the path.")
+    }
+
+    func read<Result>(_ body: (Database) throws -> Result) throws -> Result {
+        let opened = try OpenedStore(store)
+        defer { opened.close() }
+        return try opened.read(body)
+    }
+
+    // MARK: Reports
+
+    func report(of job: StoredJob, _ database: Database) throws -> ImportReport {
+        let marker = try Marker(database, job: job.id) ?? Marker()
+        var entities: [String: ImportReport.Counts] = [:]
+        var total = ImportReport.Counts()
+        for row in try BookkeepingRow.fetchAll(
+            database,
+            from: "_import_entity",
+            sql: "SELECT * FROM _import_entity WHERE job = ? ORDER BY position",
+            arguments: [job.id]
+        ) {
+            let counts = try ImportReport.Counts(row)
+            entities[try row.text("entity")] = counts
+            total.add(counts)
+        }
+        var ledger: [String: [String: [String: Int64]]] = [:]
+        for row in try BookkeepingRow.fetchAll(
+            database,
+            from: "_import_ledger",
+            sql: "SELECT entity, attribute, kind, count FROM _import_ledger WHERE job = ?",
+            arguments: [job.id]
+        ) {
+            let (entity, attribute) = (try row.text("entity"), try row.text("attribute"))
+            ledger[entity, default: [:]][attribute, default: [:]][try row.text("kind")] = try row.number("count")
+        }
+        let repaired = try repaired(by: job, database)
+        let state = state(of: job)
+        return ImportReport(
+            state: state,
+            job: job.id,
+            recordsRead: total.recordsRead,
+            inserted: total.inserted,
+            updated: total.updated,
+            unchanged: total.unchanged,
+            ignored: total.ignored,
+            rejected: total.rejected,
+            repaired: repaired,
+            chunks: max(marker.chunksDone, sealedChunks(job)),
+            chunksDone: marker.chunksDone,
+            bytes: marker.bytes,
+            seconds: marker.seconds,
+            entities: entities,
+            ledger: ledger,
+            errors: try ErrorGroupTable.groups(
+                database,
+                job: job.id,
+                sources: job.sources.map(\.description.displayName)
+            ),
+            sources: job.sources.map(\.description.name),
+            message: job.message ?? Self.message(of: state, total, repaired: repaired)
+        )
+    }
+
+    /// Why nothing was accepted by a job that is finished; nil where something was, or nothing was to be.
+    private static func message(
+        of state: ImportReport.State,
+        _ total: ImportReport.Counts,
+        repaired: Int64
+    ) -> String? {
+        guard state == .finished, total.recordsRead > 0, total.rejected == total.recordsRead, repaired == 0 else {
+            return nil
+        }
+        return ImportReport.allRejected
+    }
+
+    /// The job's rejects that were repaired since; of a retry, those that it has repaired.
+    func repaired(by job: StoredJob, _ database: Database) throws -> Int64 {
+        let sql =
+            job.retry == nil
+            ? "SELECT count(*) FROM _import_reject WHERE job = ? AND state = 'repaired'"
+            : "SELECT count(*) FROM _import_retry WHERE job = ? AND outcome = 'taken'"
+        return try Int64.fetchOne(database, sql: sql, arguments: [job.id]) ?? 0
+    }
+
+    /// Chunks that the job's directory knows of; 0 when it is gone.
+    private func sealedChunks(_ job: StoredJob) -> Int {
+        guard let directory = try? ChunkDirectory(path: job.chunkDirectory, creates: false),
+            let content = try? ChunkManifest.readWhatIsSound(in: directory),
+            content.header.job == (job.takesChunks ? nil : job.token)
+        else { return 0 }
+        return content.entries.last?.number ?? 0
+    }
+}
+
+extension ImportReport.Counts {
+    mutating func add(_ other: Self) {
+        recordsRead = recordsRead.addingClamped(other.recordsRead)
+        inserted = inserted.addingClamped(other.inserted)
+        updated = updated.addingClamped(other.updated)
+        unchanged = unchanged.addingClamped(other.unchanged)
+        ignored = ignored.addingClamped(other.ignored)
+        rejected = rejected.addingClamped(other.rejected)
+    }
+}
+
+extension ImportReport.Counts {
+    /// Those of a row of `_import_entity`.
+    init(_ row: BookkeepingRow) throws {
+        self.init()
+        recordsRead = try row.number("records_read")
+        inserted = try row.number("inserted")
+        updated = try row.number("updated")
+        unchanged = try row.number("unchanged")
+        ignored = try row.number("ignored")
+        rejected = try row.number("rejected")
+    }
+}

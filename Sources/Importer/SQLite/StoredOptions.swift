@@ -1,0 +1,30 @@
+/// What a job's `options` column has: the job's options, and beside them, in the same JSON object, what kind of job it is.
+struct StoredOptions: Codable {
+    let options: JobOptions
+    let takesChunks: Bool
+    let retry: StoredJob.Retry?
+
+    private enum CodingKeys: String, CodingKey {
+        case takesChunks, retry
+    }
+
+    init(of job: StoredJob) {
+        options = job.options
+        takesChunks = job.takesChunks
+        retry = job.retry
+    }
+
+    init(from decoder: any Decoder) throws {
+        options = try JobOptions(from: decoder)
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        takesChunks = try values.decode(Bool.self, forKey: .takesChunks)
+        retry = try values.decodeIfPresent(StoredJob.Retry.self, forKey: .retry)
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        try options.encode(to: encoder)
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encode(takesChunks, forKey: .takesChunks)
+        try values.encodeIfPresent(retry, forKey: .retry)
+    }
+}

@@ -16,7 +16,9 @@ import tempfile
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 LIMITS = os.path.join(ROOT, "Benchmarks", "limits.json")
 # What --compare takes from here, so that both sides do the same work.
-SHARED = ("Benchmarks/Stages", "Benchmarks/Suite", "Benchmarks/CCallgrind", "Sources/Importer/Probing")
+SHARED = ("Benchmarks/Stages", "Benchmarks/Suite", "Benchmarks/CCallgrind")
+# How the benchmarks reach the stages: each revision's own, as its stages are, if it has any.
+PROBING = "Sources/Importer/Probing"
 TARGET = "StageRun"
 
 
@@ -252,7 +254,8 @@ def checkout(revision):
         done(git + ["add", "--quiet", "--force", "--detach", tree, revision], "there is no work tree to be had")
     done(["git", "-C", tree, "checkout", "--quiet", "--force", "--detach", revision], f"{revision}: no such sources")
     done(["git", "-C", tree, "clean", "--quiet", "--force", "-d"], "")
-    for path in SHARED:
+    probing = () if os.path.exists(os.path.join(tree, PROBING)) else (PROBING,)
+    for path in SHARED + probing:
         shutil.rmtree(os.path.join(tree, path), ignore_errors=True)
         shutil.copytree(os.path.join(ROOT, path), os.path.join(tree, path))
     with open(os.path.join(tree, "Package.swift"), encoding="utf-8") as manifest:

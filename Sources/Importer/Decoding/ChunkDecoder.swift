@@ -4,14 +4,14 @@ import ImportModel
 /// Decodes a chunk into batches of rows.
 ///
 /// Made and used by one worker; it keeps its memory from chunk to chunk.
-final class ChunkDecoder {
+final class ChunkDecoder<Layout: RowLayout> {
     private let reader: ChunkReader
     /// A decoder for each entity that a source has.
     private var decoders: [RecordDecoder]
     /// Per source of the job, the place in `decoders` of each of its record paths.
     private let places: [[Int]]
     private let entities: Int
-    private let images: RowImageSchema?
+    private let layouts: Layout.Schema?
     private let maxDepth: Int
     private var hasher = XXH3Hasher()
     /// Whether the chunk has no more records.
@@ -19,19 +19,19 @@ final class ChunkDecoder {
     /// What the records of the chunk are, in a retry; nil in an import.
     private var retried: RetriedRecords?
     /// A batch ends before its rejects take more memory than this, but for its last one.
-    private static let maximumRejectBytes = 8 << 20
+    private let maximumRejectBytes = 8 << 20
 
     /// - Parameters:
     ///   - plans: per source of the job, the plan of each of its record paths.
     ///   - entities: how many entities the job has.
-    ///   - images: what the images are like that rows go into, where their plan says so; nil where none do.
+    ///   - layouts: what the layouts have in common that rows go into, where their plan says so; nil where none do.
     ///   - options: the job's: how deeply a record may be nested, and what a value does that does not fit.
     /// - Throws: `ImportError` with `.noResources` when generated values cannot be made.
-    init(plans: [[EntityPlan]], entities: Int, images: RowImageSchema? = nil, options: JobOptions) throws {
+    init(plans: [[EntityPlan]], entities: Int, layouts: Layout.Schema?, options: JobOptions) throws {
         let maxDepth = options.maxDepth
         reader = ChunkReader(maxDepth: maxDepth)
         self.entities = entities
-        self.images = images
+        self.layouts = layouts
         self.maxDepth = maxDepth
         var decoders: [RecordDecoder] = []
         places = try plans.map { plans in
@@ -79,12 +79,17 @@ final class ChunkDecoder {
     /// Decodes the next records.
     ///
     /// - Parameter maxRecords: how many at most, from 1.
-    func decode(upTo maxRecords: Int, into batch: inout RowBatch) {
+    func decode(upTo maxRecords: Int, into decoded: inout DecodedBatch<Layout>) {
+        decoded.layout?.reset()
+        decode(upTo: maxRecords, into: &decoded.rows, &decoded.layout)
+    }
+
+    private func decode(upTo maxRecords: Int, into batch: inout RowBatch, _ layout: inout Layout?) {
         batch.reset(entities: entities)
         guard let chunk = reader.chunk, !isExhausted else { return }
         let width = decoders.reduce(0) { max($0, $1.plan.attributes.count) }
         let count = min(maxRecords, chunk.entry.records - reader.line)
-        if !openImage(of: &batch, records: count, in: chunk) { batch.reserve(cells: count * width) }
+        if !open(&layout, records: count, in: chunk) { batch.reserve(cells: count * width) }
         batch.reserve(rows: count, attributes: width)
         let first = reader.offset
         var path = 0
@@ -99,7 +104,7 @@ final class ChunkDecoder {
                 decoders[place].origin = nil
             }
         }
-        let source = chunk.entry.source
+        let (source, opened) = (chunk.entry.source, layout)
         reader.read(maxRecords) { line in
             path = line.path
             let record = retried?[line.ordinal]
@@ -132,7 +137,7 @@ final class ChunkDecoder {
                         root: root,
                         recordKey: recordKey
                     )
-                    decoders[place].decode(input, into: &batch)
+                    decoders[place].decode(input, into: &batch, laidOutIn: opened)
                 }
             case .broken(let code, let byte):
                 reject(line, code, at: byte, decoders[place].plan, into: &batch)
@@ -140,35 +145,35 @@ final class ChunkDecoder {
                 reject(line, chunk.entry.rejects[entry], decoders[place].plan, chunk, into: &batch)
             }
             // Rejects take many times the memory of their records: a batch of them ends early.
-            return batch.rejectBytes < Self.maximumRejectBytes
+            return batch.rejectBytes < maximumRejectBytes
         }
         for place in decoders.indices { decoders[place].flush(into: &batch) }
         self.decoders = decoders
-        batch.image?.finish()
+        layout?.finish()
         hash(from: first)
         // A chunk without records still ends its source.
         isExhausted = reader.line >= chunk.entry.records
         finish(&batch, path: path, chunk: chunk)
     }
 
-    /// Puts no more of an entity's rows into images.
-    func closeImages(of entity: Int32) {
-        for decoder in decoders where decoder.plan.index == entity { decoder.plan.takesImages = false }
+    /// Lays out no more of an entity's rows.
+    func closeLayouts(of entity: Int32) {
+        for decoder in decoders where decoder.plan.index == entity { decoder.plan.laysOutRows = false }
     }
 
-    /// Lets a batch have an image, where some rows may go into one.
+    /// Lets a batch have a layout, where some rows may go into one.
     ///
     /// - Returns: whether all rows may.
-    private func openImage(of batch: inout RowBatch, records: Int, in chunk: SealedChunk) -> Bool {
-        guard let images, records >= RowImage.fewestRows, decoders.contains(where: \.plan.takesImages) else {
-            batch.image = nil
+    private func open(_ layout: inout Layout?, records: Int, in chunk: SealedChunk) -> Bool {
+        guard let layouts, records >= Layout.fewestRows, decoders.contains(where: \.plan.laysOutRows) else {
+            layout = nil
             return false
         }
-        let image = batch.image ?? RowImage(images)
-        batch.image = image
-        image.reserve((bytes.count - reader.offset) / (chunk.entry.records - reader.line) * records)
-        for decoder in decoders where decoder.plan.takesImages { image.open(decoder.plan.index) }
-        return decoders.allSatisfy(\.plan.takesImages)
+        let opened = layout ?? Layout(layouts)
+        layout = opened
+        opened.reserve((bytes.count - reader.offset) / (chunk.entry.records - reader.line) * records)
+        for decoder in decoders where decoder.plan.laysOutRows { opened.open(decoder.plan.index) }
+        return decoders.allSatisfy(\.plan.laysOutRows)
     }
 
     private func hash(from first: Int) {
@@ -221,7 +226,7 @@ final class ChunkDecoder {
             found: found,
             byteOffset: line.byteOffset + Int64(place)
         )
-        let (key, value) = line.isKeyed ? Self.keyAndValue(of: line.bytes) : (nil, 0..<max(0, line.bytes.count - 1))
+        let (key, value) = line.isKeyed ? KeyedLine.split(line.bytes) : (nil, 0..<max(0, line.bytes.count - 1))
         let text = line.bytes[value]
         batch.reject(
             RowBatch.Reject(
@@ -234,28 +239,6 @@ final class ChunkDecoder {
                 key: key
             )
         )
-    }
-
-    /// The key and the place of the value in a keyed record's line, `{"key": value}`, which is not parsed.
-    static func keyAndValue(of line: ByteView) -> (key: String, value: Range<Int>) {
-        func skipSpace(_ index: inout Int) {
-            while index < line.count, [0x20, 0x09, 0x0D, 0x0A].contains(line[index]) { index += 1 }
-        }
-        var end = max(0, line.count - 1)
-        if end > 0, line[end - 1] == UInt8(ascii: "}") { end -= 1 }
-        while end > 0, [0x20, 0x09, 0x0D, 0x0A].contains(line[end - 1]) { end -= 1 }
-        var index = 1
-        skipSpace(&index)
-        let start = min(index + 1, end)
-        index = start
-        while index < end, line[index] != UInt8(ascii: "\"") { index += line[index] == UInt8(ascii: "\\") ? 2 : 1 }
-        var key: [UInt8] = []
-        _ = Unescaping.append(line[start..<min(index, end)], to: &key)
-        index = min(index + 1, end)
-        skipSpace(&index)
-        if index < end, line[index] == UInt8(ascii: ":") { index += 1 }
-        skipSpace(&index)
-        return (String(decoding: key, as: UTF8.self), min(index, end)..<end)
     }
 
     private func reject(
@@ -283,7 +266,7 @@ final class ChunkDecoder {
         var prefix = 0
         if line.isKeyed {
             let member = [UInt8(ascii: "{")] + head + [UInt8(ascii: "}"), 0x0A]
-            let (name, value) = member.withUnsafeBufferPointer { Self.keyAndValue(of: ByteView($0)) }
+            let (name, value) = member.withUnsafeBufferPointer { KeyedLine.split(ByteView($0)) }
             // A key that is longer than what is kept has no value behind it.
             if !value.isEmpty {
                 key = name

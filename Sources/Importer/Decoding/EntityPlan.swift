@@ -92,8 +92,8 @@ final class EntityPlan {
     let isLocal: [Bool]
     /// Whether rows may turn out to be rejects when they are written, so that their records' places are kept.
     var keepsPlaces = false
-    /// Whether rows go into their batch's image, as nothing has to be asked about them when they are written.
-    var takesImages = false
+    /// Whether rows are laid out as they are decoded, since nothing has to be asked about them when they are written.
+    var laysOutRows = false
 
     /// - Parameters:
     ///   - unread: attributes of the table that the entity does not have: no record mentions them.

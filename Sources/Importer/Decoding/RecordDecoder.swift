@@ -78,7 +78,9 @@ struct RecordDecoder {
     }
 
     /// Appends the record's row to `batch`, or a reject with all of its errors.
-    mutating func decode(_ input: Input, into batch: inout RowBatch) {
+    ///
+    /// - Parameter layout: where rows go that are laid out; nil for none.
+    mutating func decode(_ input: Input, into batch: inout RowBatch, laidOutIn layout: (some RowLayout)?) {
         generation &+= 1
         if generation == 0 {
             // After four billion records the marks of the first ones would count again.
@@ -104,7 +106,7 @@ struct RecordDecoder {
         } else {
             cover(0, by: input.root, isRead: true, input)
         }
-        appendRow(input, isNoObject: isNoObject, to: &batch)
+        appendRow(input, isNoObject: isNoObject, to: &batch, layout)
     }
 
     @inline(__always)
@@ -236,7 +238,8 @@ struct RecordDecoder {
     private mutating func appendRow(
         _ input: Input,
         isNoObject: Bool,
-        to batch: inout RowBatch
+        to batch: inout RowBatch,
+        _ layout: (some RowLayout)?
     ) {
         let firstByte = batch.bytes.count
         let (cells, presence) = (marks.cells, marks.presence)
@@ -283,18 +286,18 @@ struct RecordDecoder {
             batch.count(errors, nulled: nulledNames, entity: plan.index, ordinal: input.ordinal)
         }
         if plan.keepsPlaces { batch.places.append(place(input)) }
-        let isImaged = plan.takesImages && putIntoImage(count, input, &batch)
+        let isLaidOut = plan.laysOutRows && layOut(count, input, batch, layout)
         batch.rows.append(
             RowBatch.Row(
                 entity: plan.index,
                 parent: -1,
                 ordinal: input.ordinal,
-                firstCell: isImaged ? -1 : batch.cells.count,
+                firstCell: isLaidOut ? -1 : batch.cells.count,
                 firstPresenceWord: batch.presence.count,
                 unmet: unmet.isEmpty ? -1 : Int32(batch.unmet.count - 1)
             )
         )
-        if isImaged {
+        if isLaidOut {
             if batch.bytes.count > firstByte { batch.bytes.removeLast(batch.bytes.count - firstByte) }
         } else {
             batch.cells.append(contentsOf: UnsafeMutableBufferPointer(rebasing: cells[..<count]))
@@ -307,15 +310,20 @@ struct RecordDecoder {
         }
     }
 
-    /// Puts the row at hand into the batch's image.
+    /// Lays out the row at hand.
     ///
     /// - Parameter count: how many cells it has.
     /// - Returns: whether it is there; its presence mask is then that of what the record mentions.
     @inline(__always)
-    private func putIntoImage(_ count: Int, _ input: Input, _ batch: inout RowBatch) -> Bool {
-        guard let image = batch.image else { return false }
+    private func layOut(
+        _ count: Int,
+        _ input: Input,
+        _ batch: borrowing RowBatch,
+        _ layout: (some RowLayout)?
+    ) -> Bool {
+        guard let layout else { return false }
         guard unmet.isEmpty else {
-            image.close(plan.index)
+            layout.close(plan.index)
             return false
         }
         let (cells, presence) = (marks.cells, marks.presence)
@@ -326,7 +334,7 @@ struct RecordDecoder {
                 own: own,
                 defaults: UnsafeBufferPointer(start: nil, count: 0)
             )
-            return image.append(values, presence: presence, entity: plan.index)
+            return layout.append(values, presence: presence, entity: plan.index)
         }
         if isTaken, plan.hasGenerated { forgetGenerated() }
         return isTaken

@@ -67,12 +67,12 @@ struct RowBatch {
         /// The record's number in the job, from 1.
         let ordinal: Int64
         /// Where the row's cells begin: one per attribute that the record mentions, in the entity's order; -1 where the
-        /// row is in the batch's image.
+        /// row is laid out.
         ///
-        /// So a batch's size follows that of its records, however wide the entity is, as an image's does (`reserve`).
+        /// So a batch's size follows that of its records, however wide the entity is, as a layout's does (`reserve`).
         let firstCell: Int
         /// Where the row's presence mask begins: a bit per attribute, 64 to a word, set where the record mentions it
-        /// or a value was made for it; of a row in the image only where the record mentions it.
+        /// or a value was made for it; of a row that is laid out only where the record mentions it.
         ///
         /// Missing is not null.
         let firstPresenceWord: Int
@@ -80,7 +80,7 @@ struct RowBatch {
         let unmet: Int32
 
         @inline(__always)
-        var isImaged: Bool { firstCell < 0 }
+        var isLaidOut: Bool { firstCell < 0 }
     }
 
     /// Where a record stands, kept beside its row where the row may turn out to be a reject.
@@ -118,8 +118,6 @@ struct RowBatch {
     }
 
     var rows: [Row] = []
-    /// Of each entity that takes images, the rows up to the first that has to be written by itself.
-    var image: RowImage?
     /// The places of the rows' records, one for each row; empty where the store refuses none.
     var places: [Place] = []
     var cells: [Cell] = []
@@ -143,7 +141,7 @@ struct RowBatch {
     /// How much memory it takes, roughly.
     var footprint: Int {
         rows.count * MemoryLayout<Row>.stride + cells.count * MemoryLayout<Cell>.stride + presence.count * 8
-            + bytes.count + rejectBytes + (image?.bytes.count ?? 0)
+            + bytes.count + rejectBytes
     }
 
     /// How much memory the rejects take, roughly.
@@ -184,7 +182,6 @@ struct RowBatch {
     /// Empties it, keeping its memory for the next one.
     mutating func reset(entities: Int) {
         rows.removeAll(keepingCapacity: true)
-        image?.reset()
         places.removeAll(keepingCapacity: true)
         cells.removeAll(keepingCapacity: true)
         presence.removeAll(keepingCapacity: true)

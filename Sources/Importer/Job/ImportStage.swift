@@ -90,10 +90,10 @@ final class ImportStage: Sendable {
         )
         var batches = BatchStock()
         do {
-            let decoder = try ChunkDecoder(
+            let decoder = try ChunkDecoder<RowImage>(
                 plans: bySource,
                 entities: plans.count,
-                images: writer.images,
+                layouts: writer.images,
                 options: job.options
             )
             while let item = try queue.take() {
@@ -108,12 +108,12 @@ final class ImportStage: Sendable {
 
     private func importChunk(
         _ item: ChunkQueue.Item,
-        _ decoder: ChunkDecoder,
+        _ decoder: ChunkDecoder<RowImage>,
         _ writer: StoreWriter,
         _ stock: inout BatchStock
     ) throws {
         try open(item.chunk, skipping: item.committed, decoder, writer)
-        var decoded: [RowBatch] = []
+        var decoded: [DecodedBatch<RowImage>] = []
         repeat {
             decodeAhead(item, decoder, into: &decoded, &stock)
             try turn.wait(for: item.turn)
@@ -123,7 +123,7 @@ final class ImportStage: Sendable {
                     try commit(batch, item.chunk, decoder, writer)
                 }
             } catch let image as RowImage.Unusable {
-                decoder.closeImages(of: image.entity)
+                decoder.closeLayouts(of: image.entity)
                 try reopen(item.chunk, decoder, writer)
             }
             for batch in decoded { stock.give(batch) }
@@ -136,8 +136,8 @@ final class ImportStage: Sendable {
     /// Decodes until it is time to commit: about a chunk's size ahead, no further.
     private func decodeAhead(
         _ item: ChunkQueue.Item,
-        _ decoder: ChunkDecoder,
-        into decoded: inout [RowBatch],
+        _ decoder: ChunkDecoder<RowImage>,
+        into decoded: inout [DecodedBatch<RowImage>],
         _ stock: inout BatchStock
     ) {
         let allowance = max(run.chunkSize, 1 << 20)
@@ -154,7 +154,7 @@ final class ImportStage: Sendable {
     private func open(
         _ chunk: SealedChunk,
         skipping committed: CommittedPrefix,
-        _ decoder: ChunkDecoder,
+        _ decoder: ChunkDecoder<RowImage>,
         _ writer: StoreWriter
     ) throws {
         let source = job.sources[chunk.entry.source].description.displayName
@@ -163,18 +163,18 @@ final class ImportStage: Sendable {
     }
 
     /// Begins the chunk again from where the store stands; only whoever's turn it is may.
-    private func reopen(_ chunk: SealedChunk, _ decoder: ChunkDecoder, _ writer: StoreWriter) throws {
+    private func reopen(_ chunk: SealedChunk, _ decoder: ChunkDecoder<RowImage>, _ writer: StoreWriter) throws {
         try open(chunk, skipping: state.withLock { $0.marker.committed }, decoder, writer)
     }
 
     private func commit(
-        _ batch: RowBatch,
+        _ batch: DecodedBatch<RowImage>,
         _ chunk: SealedChunk,
-        _ decoder: ChunkDecoder,
+        _ decoder: ChunkDecoder<RowImage>,
         _ writer: StoreWriter
     ) throws {
         // The chunk goes after its last commit; where it cannot be cut again, that commit must be on the disk by then.
-        let isSynced = batch.end.isChunkEnd && !job.sources[chunk.entry.source].description.isRepeatable
+        let isSynced = batch.rows.end.isChunkEnd && !job.sources[chunk.entry.source].description.isRepeatable
         let (notification, rejects): (MergeNotification, Int64)
         do {
             (notification, rejects) = try state.withLock { state in
@@ -191,7 +191,7 @@ final class ImportStage: Sendable {
             try commitRecords(before: excess.reject.ordinal, of: chunk, decoder, writer)
             throw excess.error(in: job.sources[chunk.entry.source].description.displayName)
         }
-        try merges.enqueue(notification)
+        merges.enqueue(notification)
         progress.update {
             $0.importedBytes = notification.marker.bytes
             $0.importedRecords = notification.marker.recordOrdinal
@@ -205,17 +205,17 @@ final class ImportStage: Sendable {
     private func commitRecords(
         before ordinal: Int64,
         of chunk: SealedChunk,
-        _ decoder: ChunkDecoder,
+        _ decoder: ChunkDecoder<RowImage>,
         _ writer: StoreWriter
     ) throws {
-        for entity in model.entities.indices { decoder.closeImages(of: Int32(entity)) }
+        for entity in model.entities.indices { decoder.closeLayouts(of: Int32(entity)) }
         try reopen(chunk, decoder, writer)
         var left = Int(ordinal - state.withLock { $0.marker.recordOrdinal }) - 1
-        var batch = RowBatch()
+        var batch = DecodedBatch<RowImage>()
         while left > 0, !decoder.isExhausted {
             decoder.decode(upTo: min(left, run.commitEvery), into: &batch)
             try interruption.check()
-            left -= Int(batch.recordsRead.reduce(0, +))
+            left -= Int(batch.rows.recordsRead.reduce(0, +))
             try commit(batch, chunk, decoder, writer)
         }
     }
@@ -223,11 +223,11 @@ final class ImportStage: Sendable {
 
 /// Batches that are not in use, kept for their memory.
 private struct BatchStock {
-    private var spare: [RowBatch] = []
+    private var spare: [DecodedBatch<RowImage>] = []
 
-    mutating func take() -> RowBatch { spare.popLast() ?? RowBatch() }
+    mutating func take() -> DecodedBatch<RowImage> { spare.popLast() ?? DecodedBatch() }
 
-    mutating func give(_ batch: RowBatch) {
+    mutating func give(_ batch: DecodedBatch<RowImage>) {
         if spare.count < 4 { spare.append(batch) }
     }
 }

@@ -9,7 +9,7 @@ package final class StageProbe {
     struct DecodedChunk {
         let chunk: SealedChunk
         let bytes: [UInt8]
-        let batches: [RowBatch]
+        let batches: [DecodedBatch<RowImage>]
     }
 
     let job: StoredJob
@@ -81,13 +81,13 @@ package final class StageProbe {
     package func decode(commitEvery: Int = 10_000) throws -> (rows: Int, rejects: Int) {
         let decoder = try makeDecoder(imaging: true)
         var (rows, rejects) = (0, 0)
-        var batch = RowBatch()
+        var batch = DecodedBatch<RowImage>()
         for chunk in chunks {
             try decoder.open(chunk, skipping: .none, source: chunk.directory.path)
             while !decoder.isExhausted {
                 decoder.decode(upTo: commitEvery, into: &batch)
-                rows += batch.rows.count
-                rejects += batch.rejects.count
+                rows += batch.rows.rows.count
+                rejects += batch.rows.rejects.count
             }
         }
         return (rows, rejects)
@@ -104,12 +104,12 @@ package final class StageProbe {
         return ProbeRows(
             chunks: try chunks.map { chunk in
                 try decoder.open(chunk, skipping: .none, source: chunk.directory.path)
-                var batches: [RowBatch] = []
-                var batch = RowBatch()
+                var batches: [DecodedBatch<RowImage>] = []
+                var batch = DecodedBatch<RowImage>()
                 while !decoder.isExhausted {
                     decoder.decode(upTo: commitEvery, into: &batch)
                     batches.append(batch)
-                    batch = RowBatch()
+                    batch = DecodedBatch<RowImage>()
                 }
                 return DecodedChunk(chunk: chunk, bytes: decoder.bytes, batches: batches)
             }
@@ -124,9 +124,9 @@ package final class StageProbe {
         try StoreProbe(path, job: job, model: model, plans: plans)
     }
 
-    private func makeDecoder(imaging: Bool) throws -> ChunkDecoder {
-        for plan in plans { plan.takesImages = imaging }
-        return try ChunkDecoder(plans: [plans], entities: plans.count, images: images, options: job.options)
+    private func makeDecoder(imaging: Bool) throws -> ChunkDecoder<RowImage> {
+        for plan in plans { plan.laysOutRows = imaging }
+        return try ChunkDecoder(plans: [plans], entities: plans.count, layouts: images, options: job.options)
     }
 }
 

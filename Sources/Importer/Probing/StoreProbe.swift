@@ -35,7 +35,7 @@ package final class StoreProbe {
         var inserted = 0
         try database.inDatabase { database in
             let writers = try plans.map { plan in
-                plan.takesImages = false
+                plan.laysOutRows = false
                 return try RowWriter(database, plan: plan, constraints: TableConstraints(of: plan.entity, database))
             }
             try database.inTransaction(.immediate) {
@@ -44,7 +44,7 @@ package final class StoreProbe {
                         for batch in chunk.batches {
                             for writer in writers {
                                 try writer.write(
-                                    batch,
+                                    batch.rows,
                                     chunkBytes: chunk.bytes,
                                     settle: {}
                                 ) { _, effect in

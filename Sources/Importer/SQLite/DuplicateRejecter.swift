@@ -117,7 +117,7 @@ final class DuplicateRejecter {
             length: Int64(record.count),
             errors: [plan.duplicateError(at: row["identifier"])],
             bytes: record,
-            key: keyLength == 0 ? nil : line.withUnsafeBufferPointer { ChunkDecoder.keyAndValue(of: ByteView($0)).key }
+            key: keyLength == 0 ? nil : line.withUnsafeBufferPointer { KeyedLine.split(ByteView($0)).key }
         )
     }
 }

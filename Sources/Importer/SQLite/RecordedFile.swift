@@ -181,7 +181,8 @@ struct RecordedFile: Sendable, Hashable {
     private func syncRemoval() throws {
         let folder = FileNumber(link: path) == nil ? URL(filePath: path).deletingLastPathComponent().path : path
         let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        if descriptor < 0, errno == ENOENT || errno == ENOTDIR { return }
+        // A folder that may not be read cannot be synced; the file is gone from it all the same.
+        if descriptor < 0, [ENOENT, ENOTDIR, EACCES].contains(errno) { return }
         guard descriptor >= 0 else { throw ImportError.system(errno, "open", folder) }
         defer { close(descriptor) }
         guard fsync(descriptor) == 0 else { throw ImportError.system(errno, "sync", folder) }

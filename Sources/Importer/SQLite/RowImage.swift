@@ -12,7 +12,7 @@ import ImportModel
 /// Each entity has a table: a B-tree of leaves, and a root above them where there are several. A row that is larger than a
 /// page, or has a value that its column would convert, is in no image, and none of its entity's that come after it are, as
 /// rows keep their order.
-final class RowImage {
+final class RowImage: RowLayout {
     /// An image has rows that are not to be copied any more: they have to be looked up, must not follow one another, or no
     /// longer fit their table.
     ///
@@ -42,6 +42,8 @@ final class RowImage {
         pages.deinitialize(count: 1)
         pages.deallocate()
     }
+
+    var footprint: Int { bytes.count }
 
     /// The database, as `finish` has left it.
     var bytes: UnsafeMutableRawBufferPointer { pages.pointee.bytes }

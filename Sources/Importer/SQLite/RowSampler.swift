@@ -29,7 +29,7 @@ struct RowSampler {
         guard try step(pointer) else { return nil }
         hasher.reset()
         var bytes = 0
-        for column in 1..<max(1, sqlite3_column_count(pointer)) { bytes += add(column, of: pointer) }
+        for column in 1..<max(1, sqlite3_column_count(pointer)) { bytes += try add(column, of: pointer) }
         return (sqlite3_column_int64(pointer, 0), hasher.digest, bytes)
     }
 
@@ -59,7 +59,8 @@ struct RowSampler {
     /// Adds a value with its storage class and its length.
     ///
     /// - Returns: how many bytes it has.
-    private func add(_ column: Int32, of pointer: OpaquePointer) -> Int {
+    /// - Throws: `DatabaseError` when there is no memory to convert it.
+    private func add(_ column: Int32, of pointer: OpaquePointer) throws -> Int {
         switch sqlite3_column_type(pointer, column) {
         case SQLITE_INTEGER:
             return withUnsafeBytes(of: sqlite3_column_int64(pointer, column)) { add(1, $0.baseAddress, $0.count) }
@@ -68,7 +69,9 @@ struct RowSampler {
             return withUnsafeBytes(of: number.bitPattern) { add(2, $0.baseAddress, $0.count) }
         case SQLITE_TEXT:
             // The text first, and then how long it is in the encoding that was asked for.
-            let text = sqlite3_column_text(pointer, column)
+            guard let text = sqlite3_column_text(pointer, column) else {
+                throw DatabaseError(resultCode: .SQLITE_NOMEM)
+            }
             return add(3, text, Int(sqlite3_column_bytes(pointer, column)))
         case SQLITE_BLOB:
             let blob = sqlite3_column_blob(pointer, column)

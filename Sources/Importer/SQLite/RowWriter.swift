@@ -68,7 +68,7 @@ final class RowWriter {
         // The statement's policy goes before those of constraints (`ON CONFLICT REPLACE`): no row gives way silently.
         let into = "INSERT OR ABORT INTO \(table) (\(columns.joined(separator: ", ")))"
         insert = try prepare("\(into) VALUES (\(places.joined(separator: ", ")))")
-        if plan.takesImages {
+        if plan.laysOutRows {
             let image = "\(AttachedImage.name).\(RowImageSchema.table(plan.index))"
             copiesAll = try Self.hasJust(entity, database)
             copyRows = try prepare(
@@ -149,7 +149,7 @@ final class RowWriter {
                     try plan.defaultBytes.withUnsafeBufferPointer { defaults in
                         let values = RowValues(cells: cells, chunk: chunk, own: own, defaults: defaults)
                         for index in batch.rows.indices
-                        where batch.rows[index].entity == plan.index && !batch.rows[index].isImaged {
+                        where batch.rows[index].entity == plan.index && !batch.rows[index].isLaidOut {
                             try body(index, try write(batch.rows[index], values, batch, settle))
                         }
                     }
@@ -224,8 +224,9 @@ final class RowWriter {
     /// - Returns: their row ids, in the rows' order; nil where it has none of this entity's.
     /// - Throws: `RowImage.Unusable` where they have to be looked up, must not follow one another, or no longer fit the
     ///   table; `DatabaseError` when SQLite fails.
-    func copyImage(of batch: borrowing RowBatch, _ database: Database) throws -> ClosedRange<Int64>? {
-        guard let count = batch.image.map({ Int64($0.rows(of: plan.index)) }), count > 0 else { return nil }
+    func copy(_ image: RowImage, of batch: borrowing RowBatch, _ database: Database) throws -> ClosedRange<Int64>? {
+        let count = Int64(image.rows(of: plan.index))
+        guard count > 0 else { return nil }
         guard identifier.isEmpty || presence != nil, let first = try nextRowID(count) else {
             throw RowImage.Unusable(entity: plan.index)
         }
@@ -246,7 +247,7 @@ final class RowWriter {
         if presence != nil {
             let width = (plan.attributes.count + 63) / 64
             var rowID = first
-            for row in batch.rows where row.isImaged && row.entity == plan.index {
+            for row in batch.rows where row.isLaidOut && row.entity == plan.index {
                 let word = row.firstPresenceWord
                 presence?.add(batch.presence[word..<word + width], rowID: rowID)
                 rowID += 1

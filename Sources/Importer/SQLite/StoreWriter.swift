@@ -57,10 +57,10 @@ final class StoreWriter {
                 let images = isUTF8 ? RowImageSchema(plans) : nil
                 for (plan, constraints) in zip(plans, constraints) {
                     let isLookedUp = !plan.identifier.isEmpty && !deferred.contains(Int(plan.index))
-                    plan.takesImages = images != nil && !isLookedUp && !constraints.canRefuse
+                    plan.laysOutRows = images != nil && !isLookedUp && !constraints.canRefuse
                     plan.keepsPlaces = mayRefuse
                 }
-                if let images, plans.contains(where: \.takesImages) { attached = try AttachedImage(database, images) }
+                if let images, plans.contains(where: \.laysOutRows) { attached = try AttachedImage(database, images) }
                 return (images, try zip(plans, constraints).map { try RowWriter(database, plan: $0, constraints: $1) })
             }
         } catch {
@@ -85,12 +85,13 @@ final class StoreWriter {
     /// - Throws: `ImportError` when the store cannot be written, `RejectLimit.Excess` when the batch has one reject too
     ///   many, `RowImage.Unusable` when its image does not do; nothing of the batch is then in the store.
     func commit(
-        _ batch: borrowing RowBatch,
+        _ decoded: borrowing DecodedBatch<RowImage>,
         of chunk: SealedChunk,
         chunkBytes: [UInt8],
         progress: inout JobProgress,
         isSynced: Bool
     ) throws -> MergeNotification {
+        let (batch, image) = (decoded.rows, decoded.layout)
         var next = progress
         var changes = plans.enumerated().map {
             EntityChanges(entity: $1.entity.name, table: $1.entity.table, position: $0)
@@ -99,11 +100,12 @@ final class StoreWriter {
         do {
             try queue.inDatabase { database in
                 if isSynced, durability != .full { try database.execute(sql: "PRAGMA synchronous = FULL") }
-                try transaction(database, reading: batch.image) {
+                try transaction(database, reading: image) {
                     try checkThatNobodyElseCommits(progress, database)
                     for index in changes.indices { changes[index].ignored = batch.ignored[index] }
                     let late = try writeRows(
                         batch,
+                        image,
                         source: chunk.entry.source,
                         chunkBytes: chunkBytes,
                         &next,
@@ -207,6 +209,7 @@ final class StoreWriter {
     /// - Returns: the rejects that were found only now, by the stored objects.
     private func writeRows(
         _ batch: borrowing RowBatch,
+        _ image: RowImage?,
         source: Int,
         chunkBytes: [UInt8],
         _ progress: inout JobProgress,
@@ -219,11 +222,11 @@ final class StoreWriter {
             let isDeferred = progress.deferredIdentifiers.contains(index)
             writer.presence = isDeferred ? PresenceRuns(plans[index]) : nil
             var places = isDeferred && job.options.onConflict == .error ? RecordPlaces() : nil
-            if let rowIDs = try writer.copyImage(of: batch, database) {
+            if let rowIDs = try image.flatMap({ try writer.copy($0, of: batch, database) }) {
                 changes[index].insert(rowIDs)
                 if places != nil {
                     var rowID = rowIDs.lowerBound
-                    for (row, place) in zip(batch.rows, batch.places) where row.isImaged && Int(row.entity) == index {
+                    for (row, place) in zip(batch.rows, batch.places) where row.isLaidOut && Int(row.entity) == index {
                         places?.add(place, ordinal: row.ordinal, rowID: rowID)
                         rowID += 1
                     }
@@ -304,7 +307,7 @@ final class StoreWriter {
     private func key(of place: RowBatch.Place, _ chunkBytes: [UInt8]) -> String? {
         guard place.keyedLineOffset >= 0 else { return nil }
         return chunkBytes.withUnsafeBufferPointer {
-            ChunkDecoder.keyAndValue(of: ByteView($0)[place.keyedLineOffset..<place.chunkOffset]).key
+            KeyedLine.split(ByteView($0)[place.keyedLineOffset..<place.chunkOffset]).key
         }
     }
 

@@ -269,7 +269,7 @@ struct RowImageTests {
             )
         )
         let plan = try EntityPlan(entity: model.entities[0], index: 0)
-        plan.takesImages = true
+        plan.laysOutRows = true
         let queue = try DatabaseQueue()
         let attached = try queue.inDatabase { database in
             if let columns {
@@ -311,9 +311,7 @@ struct RowImageTests {
         #expect(rows.append([.text("a"), .text("b")]))
         rows.image.finish()
         let plan = rows.plans[0]
-        plan.takesImages = true
-        var batch = RowBatch()
-        batch.image = rows.image
+        plan.laysOutRows = true
         let queue = try StoreConnection.writer(store, durability: .normal)
         let attached = try queue.inDatabase { database in
             _ = try StoreSchema.prepareTables(ModelDescription(entities: [plan.entity]), job: 1, database, store: store)
@@ -324,7 +322,7 @@ struct RowImageTests {
                 var rowIDs: ClosedRange<Int64>?
                 try attached.showing(rows.image) {
                     try database.inTransaction(.immediate) {
-                        rowIDs = try writer.copyImage(of: batch, database)
+                        rowIDs = try writer.copy(rows.image, of: RowBatch(), database)
                         return .commit
                     }
                 }

@@ -1,0 +1,51 @@
+/// Where decoded rows go besides their cells: a destination may lay them out its own way, beside the other workers and before
+/// their turn to commit comes.
+///
+/// A row that is laid out has no cells. Rows of an entity follow one another: from the first that is not laid out on, none is.
+/// Decoders are generic over it, so that a row costs no look-up of a witness.
+protocol RowLayout: AnyObject {
+    /// What all layouts of a job have in common.
+    associatedtype Schema
+
+    /// Fewer rows in a batch are not worth laying out.
+    static var fewestRows: Int { get }
+
+    /// How much memory it takes, in bytes.
+    var footprint: Int { get }
+
+    init(_ schema: Schema)
+
+    /// Empties it; it accepts no rows before `open`.
+    func reset()
+
+    /// Makes room for the rows of records of so many bytes.
+    func reserve(_ bytes: Int)
+
+    /// Accepts rows of an entity, by its index in the job.
+    func open(_ entity: Int32)
+
+    /// Accepts no more rows of an entity.
+    func close(_ entity: Int32)
+
+    /// Adds a row after the others of its entity.
+    ///
+    /// - Parameters:
+    ///   - values: the row's cells, and the bytes that they are slices of.
+    ///   - presence: a bit per attribute, set where it has a cell; the others get their defaults.
+    ///   - entity: its index in the job.
+    /// - Returns: whether it was accepted; if not, no row of the entity is any more.
+    func append(_ values: RowValues, presence: UnsafeMutableBufferPointer<UInt64>, entity: Int32) -> Bool
+
+    /// Ends it, when all rows are added.
+    func finish()
+}
+
+/// What a decoder makes of records: rows, and those of them that are laid out already.
+struct DecodedBatch<Layout: RowLayout> {
+    var rows = RowBatch()
+    /// Of each entity whose rows are laid out, those up to the first that has to be written by itself; nil for none.
+    var layout: Layout?
+
+    /// How much memory it takes, roughly.
+    var footprint: Int { rows.footprint + (layout?.footprint ?? 0) }
+}

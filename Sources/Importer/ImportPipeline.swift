@@ -139,6 +139,7 @@ public final class ImportPipeline: Sendable {
     public func run() throws -> Outcome {
         defer { merges.close() }
         do {
+            try merges.open()
             return try runLocked()
         } catch let error as DatabaseError {
             throw ImportError(store: store, error)
@@ -224,23 +225,22 @@ public final class ImportPipeline: Sendable {
     /// Does what a run could not do that was killed after its job's end: removes what it has left behind, and leaves WAL mode
     /// where no job is open.
     ///
-    /// What cannot be done now is done by another run.
+    /// What cannot be done now is done by another run. Nothing is done to a store whose bookkeeping is not ours.
     private func tidyUp(_ file: StoreFile) {
         guard let reader = try? StoreConnection.reader(store) else { return }
         let found = try? reader.read { database in
-            let keepsWAL = try WALMode.isKept(database)
-            let left = try RecordedFile.left(database)
-            guard left.isEmpty else { return (isNeeded: true, keepsWAL: keepsWAL) }
-            let leavesWAL = try !keepsWAL && WALMode.isOn(database)
+            try StoreSchema.checkFormat(database, store: store)
             let isOver = try StoredJob.all(database).allSatisfy { $0.state == .finished }
-            return (isNeeded: leavesWAL && isOver, keepsWAL: keepsWAL)
+            let leavesWAL = try isOver && !WALMode.isKept(database)
+            let isNeeded = try !RecordedFile.left(database).isEmpty || leavesWAL && WALMode.isOn(database)
+            return (isNeeded: isNeeded, leavesWAL: leavesWAL)
         }
         try? reader.retire()
         guard let found, found.isNeeded,
             let writer = try? StoreConnection.writer(store, durability: runOptions.durability, of: file)
         else { return }
         try? RecordedFile.removeLeft(writer, store: store)
-        try? StoreConnection.closeLast(writer, of: file, leavesWAL: !found.keepsWAL)
+        try? StoreConnection.closeLast(writer, of: file, leavesWAL: found.leavesWAL)
     }
 
     /// Opens the session; what was made for an import that fails before its first record goes again.
@@ -296,6 +296,7 @@ public final class ImportPipeline: Sendable {
     /// What the request means for the store as it is.
     private func decide(_ interruption: Interruption) throws -> JobOpening.Decision {
         if case .sources(_, let given) = request { try given.check() }
+        try runOptions.check()
         try checkModel()
         let exists = FileManager.default.fileExists(atPath: store)
         let database = exists ? try StoreConnection.reader(store) : nil

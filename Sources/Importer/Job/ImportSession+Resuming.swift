@@ -67,7 +67,7 @@ extension ImportSession {
             let reset = isModelStale && job.options.model == nil ? try job.forgetModel(database) : nil
             return (job, reset)
         }
-        if let reset { try merges.enqueue(reset) }
+        if let reset { merges.enqueue(reset) }
     }
 
     /// Whether all that was cut of a source is still in it, as the hashes in the store and in the manifest say.

@@ -101,7 +101,7 @@ final class ImportSession {
                 return (job, changed, messages)
             }
             progress.update { $0.messages += messages }
-            for merge in changed { try merges.enqueue(merge) }
+            for merge in changed { merges.enqueue(merge) }
             do {
                 try RecordedFile.removeLeft(database, store: store)
                 directory = try Self.openDirectory(of: &job, run, database, store: store)
@@ -219,7 +219,7 @@ final class ImportSession {
             if options.keepsChunks { try RecordedFile.keepChunks(of: job, database) }
             return try MergeLog.append([], of: job.id, isFinished: true, database)
         }
-        try merges.enqueue(last)
+        merges.enqueue(last)
         removeLeft()
         progress.update { $0.phase = .finished }
     }
@@ -244,7 +244,7 @@ final class ImportSession {
             return changes.allSatisfy(\.isEmpty) ? nil : try MergeLog.append(changes, of: job.id, database)
         }
         guard let merge else { return }
-        try merges.enqueue(merge)
+        merges.enqueue(merge)
         progress.update { $0.rejects += merge.changes.reduce(0) { $0 + $1.rejected } }
     }
 
@@ -340,7 +340,7 @@ final class ImportSession {
                 return (job, adopted)
             }
             progress.update { $0.messages += adopted.messages }
-            for merge in adopted.merges { try merges.enqueue(merge) }
+            for merge in adopted.merges { merges.enqueue(merge) }
         } catch let error as UnfitIndex {
             throw try refuse(error.error)
         } catch let error as ImportError where fault == nil && [.badInput, .usage].contains(error.code) {
@@ -393,7 +393,7 @@ final class ImportSession {
     /// Takes the job out of the store again, as it cannot be done as it is asked for: the next one may ask otherwise.
     private func abandon() {
         do {
-            if let reset = try database.write({ [job] in try job.remove($0) }) { try merges.enqueue(reset) }
+            if let reset = try database.write({ [job] in try job.remove($0) }) { merges.enqueue(reset) }
         } catch {
             return
         }

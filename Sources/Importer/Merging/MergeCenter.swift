@@ -21,10 +21,14 @@ extension MergeNotification {
 ///
 /// A commit only leaves its notification in a queue (`MergeQueue`, which is bounded). One thread takes them from there,
 /// hands them to the sequences, and merges them where somebody is behind; it waits for nobody. Another one posts them, in
-/// commit order; while an observer is busy, those that come meanwhile become one. Both end with the import.
+/// commit order; while an observer is busy, those that come meanwhile become one. Both end with the last import that uses the
+/// center.
 public final class MergeCenter: Sendable {
     private struct State {
         var queue = MergeQueue()
+        /// How many imports and followers leave notifications.
+        var users = 0
+        /// Whether there were users, and none is left.
         var isClosed = false
         /// Whether there is a thread that takes from the queue.
         var isMerging = false
@@ -33,8 +37,8 @@ public final class MergeCenter: Sendable {
     /// What is still to be posted.
     private struct Posting {
         var pending: MergeNotification?
-        /// Whether no more come.
-        var isOver = false
+        /// How many threads hand out what is to be posted: one, and another that has just ended its sequences.
+        var mergers = 0
         /// Whether there is a thread that posts.
         var isRunning = false
     }
@@ -52,7 +56,7 @@ public final class MergeCenter: Sendable {
         self.center = center
     }
 
-    /// The notifications from now on, as an asynchronous sequence that ends with the import.
+    /// The notifications from now on, as an asynchronous sequence that ends with the last import that uses the center.
     ///
     /// It keeps one notification for a reader that is behind: those that come meanwhile are merged into it.
     public func notifications() -> MergeNotifications {
@@ -65,29 +69,46 @@ public final class MergeCenter: Sendable {
         return MergeNotifications(mailbox: mailbox)
     }
 
-    /// Leaves a notification for delivery, which costs the same whatever it tells and whoever listens.
+    /// Begins to deliver what an import or a follower will leave, which calls `close` at its end, also when this throws.
     ///
-    /// - Throws: `ImportError` with `.noResources` when the system gives no thread that delivers it.
-    func enqueue(_ notification: MergeNotification) throws {
+    /// The threads are made before anything is committed: what is committed can be delivered.
+    ///
+    /// - Throws: `ImportError` with `.noResources` when the system gives no thread.
+    func open() throws {
         try condition.withLock {
-            state.queue.add(notification)
-            if !state.isMerging {
+            state.users += 1
+            state.isClosed = false
+            guard !state.isMerging else { return }
+            try startPosting()
+            do {
                 try SystemThread.start(to: "merge notifications") { [self] in merge() }
-                state.isMerging = true
-                try startPosting()
+            } catch {
+                endPosting()
+                throw error
             }
+            state.isMerging = true
+        }
+    }
+
+    /// Leaves a notification for delivery, which costs the same whatever it tells and whoever listens.
+    func enqueue(_ notification: MergeNotification) {
+        condition.withLock {
+            state.queue.add(notification)
             condition.signal()
         }
     }
 
-    /// Ends the sequences once they have what was left; what is to be posted is posted without anybody waiting for it.
+    /// Ends the sequences once they have what was left, if no other import uses the center; what is to be posted is posted
+    /// without anybody waiting for it.
     func close() {
         let left = condition.withLock { () -> [MergeQueue.Item] in
+            state.users -= 1
+            guard state.users == 0 else { return [] }
             state.isClosed = true
             condition.signal()
             return state.isMerging ? [] : state.queue.takeAll()
         }
-        // Where nothing was committed there is no thread that would.
+        // Where there was no thread to be had, none would.
         for case .sequence(let mailbox) in left { mailbox.close() }
     }
 
@@ -112,10 +133,7 @@ public final class MergeCenter: Sendable {
             handOut(merged, to: sequences)
         }
         for mailbox in sequences { mailbox.close() }
-        postingCondition.withLock {
-            posting.isOver = true
-            postingCondition.signal()
-        }
+        endPosting()
     }
 
     /// Waits for what commits leave; nil when no more come.
@@ -147,17 +165,25 @@ public final class MergeCenter: Sendable {
 
     private func startPosting() throws {
         try postingCondition.withLock {
-            posting.isOver = false
-            guard !posting.isRunning else { return }
-            try SystemThread.start(to: "post notifications") { [self] in post() }
-            posting.isRunning = true
+            if !posting.isRunning {
+                try SystemThread.start(to: "post notifications") { [self] in post() }
+                posting.isRunning = true
+            }
+            posting.mergers += 1
+        }
+    }
+
+    private func endPosting() {
+        postingCondition.withLock {
+            posting.mergers -= 1
+            postingCondition.signal()
         }
     }
 
     private func post() {
         while true {
             let next = postingCondition.withLock { () -> MergeNotification? in
-                while posting.pending == nil, !posting.isOver { postingCondition.wait() }
+                while posting.pending == nil, posting.mergers > 0 { postingCondition.wait() }
                 defer { posting.pending = nil }
                 if posting.pending == nil { posting.isRunning = false }
                 return posting.pending

@@ -124,11 +124,12 @@ public final class StoreFollower: Sendable {
 
     /// Hands all notifications to a center, which posts them and feeds its sequences, until the task is cancelled.
     ///
-    /// The center's sequences end when this returns.
+    /// The center's sequences end when this returns, unless an import uses it, too.
     ///
-    /// - Throws: what `poll` throws.
+    /// - Throws: what `poll` throws; `ImportError` with `.noResources` when the system gives no thread.
     public func follow(into center: MergeCenter) async throws {
         defer { center.close() }
-        for try await merge in notifications { try center.enqueue(merge) }
+        try center.open()
+        for try await merge in notifications { center.enqueue(merge) }
     }
 }

@@ -17,7 +17,9 @@ extension JobOptions: Codable {
         }
         self.init()
         if let text = try values.decodeIfPresent(String.self, forKey: .model) {
-            guard let model = try? ModelDescription(stored: Array(text.utf8)) else { throw damage(.model, "not a model") }
+            guard let model = try? ModelDescription(stored: Array(text.utf8)) else {
+                throw damage(.model, "not a model")
+            }
             self.model = model
         }
         entity = try values.decodeIfPresent(String.self, forKey: .entity)

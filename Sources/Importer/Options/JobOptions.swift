@@ -78,17 +78,9 @@ public struct JobOptions: Sendable, Hashable {
     ///
     /// - Throws: `ImportError` with `.usage` that names the one that is not.
     func check() throws {
-        func check<Number: Comparable>(_ name: String, _ value: Number, _ range: ClosedRange<Number>) throws {
-            guard !range.contains(value) else { return }
-            throw ImportError(
-                .usage,
-                "\(name) is \(value)",
-                advice: "It must be from \(range.lowerBound) to \(range.upperBound)."
-            )
-        }
-        try check("maxRecordBytes", maxRecordBytes, Self.recordBytesRange)
-        try check("maxDepth", maxDepth, Self.depthRange)
-        try check("skip", skip, 0...(.max))
-        try check("limit", limit ?? 0, 0...(.max))
+        try ImportError.check("maxRecordBytes", maxRecordBytes, Self.recordBytesRange)
+        try ImportError.check("maxDepth", maxDepth, Self.depthRange)
+        try ImportError.check("skip", skip, 0...(.max))
+        try ImportError.check("limit", limit ?? 0, 0...(.max))
     }
 }

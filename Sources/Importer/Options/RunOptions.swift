@@ -2,8 +2,10 @@
 public struct RunOptions: Sendable, Hashable {
     /// The largest chunk size, in bytes: a chunk is in memory as a whole, more than once.
     public static let mostChunkBytes = 1 << 30
+    /// The largest number of workers.
+    public static let mostWorkers = 256
 
-    /// Workers, each with a store connection of its own, from 1.
+    /// Workers, each with a store connection of its own, from 1 to `mostWorkers`.
     public var workers: Int
     /// The size in bytes at which a chunk is closed, from 1 to `mostChunkBytes`.
     public var chunkSize: Int
@@ -44,14 +46,26 @@ public struct RunOptions: Sendable, Hashable {
         durability: Durability = .normal,
         indexes: [[String]] = []
     ) {
-        self.workers = max(1, workers)
-        self.chunkSize = min(max(1, chunkSize), Self.mostChunkBytes)
-        self.commitEvery = max(1, commitEvery)
+        self.workers = workers
+        self.chunkSize = chunkSize
+        self.commitEvery = commitEvery
         self.chunkDirectory = chunkDirectory
         self.keepsChunks = keepsChunks
         self.again = again
         self.restart = restart
         self.durability = durability
         self.indexes = indexes
+    }
+
+    /// Checks that all numbers are in their ranges, which those of a program may not be.
+    ///
+    /// - Throws: `ImportError` with `.usage` that names the one that is not.
+    func check() throws {
+        try ImportError.check("workers", workers, 1...Self.mostWorkers)
+        try ImportError.check("chunkSize", chunkSize, 1...Self.mostChunkBytes)
+        try ImportError.check("commitEvery", commitEvery, 1...(.max))
+        guard indexes.allSatisfy({ !$0.isEmpty }) else {
+            throw ImportError(.usage, "an index of indexes has no attributes", advice: "Name at least one.")
+        }
     }
 }

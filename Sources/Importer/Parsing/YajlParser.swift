@@ -194,11 +194,13 @@ extension RecordTape {
                 yajl_number: { raw, digits, count in
                     let context = raw!.assumingMemoryBound(to: YajlContext<RecordTape>.self)
                     let bytes = UnsafeRawPointer(digits!).assumingMemoryBound(to: UInt8.self)
-                    return context.pointee.handler.number(ByteView(yajl: bytes, count), at: context.pointee.position) ? 1 : 0
+                    return context.pointee.handler.number(ByteView(yajl: bytes, count), at: context.pointee.position)
+                        ? 1 : 0
                 },
                 yajl_string: { raw, bytes, count in
                     let context = raw!.assumingMemoryBound(to: YajlContext<RecordTape>.self)
-                    return context.pointee.handler.string(ByteView(yajl: bytes, count), at: context.pointee.position) ? 1 : 0
+                    return context.pointee.handler.string(ByteView(yajl: bytes, count), at: context.pointee.position)
+                        ? 1 : 0
                 },
                 yajl_start_map: { raw in
                     let context = raw!.assumingMemoryBound(to: YajlContext<RecordTape>.self)
@@ -206,7 +208,8 @@ extension RecordTape {
                 },
                 yajl_map_key: { raw, bytes, count in
                     let context = raw!.assumingMemoryBound(to: YajlContext<RecordTape>.self)
-                    return context.pointee.handler.key(ByteView(yajl: bytes, count), at: context.pointee.position) ? 1 : 0
+                    return context.pointee.handler.key(ByteView(yajl: bytes, count), at: context.pointee.position)
+                        ? 1 : 0
                 },
                 yajl_end_map: { raw in
                     let context = raw!.assumingMemoryBound(to: YajlContext<RecordTape>.self)

@@ -1,4 +1,3 @@
-import Foundation
 import GRDB
 
 /// What the importer knew of a table when its last job ended, to tell later what other programs have done since.
@@ -101,7 +100,8 @@ struct TableWitness {
         let rows = try BookkeepingRow.fetchAll(
             database,
             from: "_import_sample",
-            sql: "SELECT row, digest FROM _import_sample WHERE table_name = ? ORDER BY row LIMIT ?",
+            sql:
+                "SELECT row, digest FROM _import_sample WHERE table_name = ? AND length(digest) <= 16 ORDER BY row LIMIT ?",
             arguments: [table, Self.mostRows]
         )
         let select = try database.makeStatement(

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 extension ImportError {
     /// The error for a call that failed because no descriptor can be had; nil if it failed for another reason.
@@ -11,10 +12,7 @@ extension ImportError {
         return ImportError(
             .noResources,
             message,
-            advice: """
-                Allow more open files (ulimit -n), or use fewer with --workers 1. Then run the same command again: it goes on \
-                where it stopped.
-                """
+            advice: "Allow more open files (ulimit -n), then run the same command again."
         )
     }
 
@@ -27,6 +25,13 @@ extension ImportError {
     ///   - purpose: what for, in words: `to import with 2 workers`.
     /// - Throws: `ImportError` with `.noResources` when there are fewer.
     static func checkDescriptors(_ count: Int, _ purpose: String) throws {
+        // One at a time: what several take for a moment could be more than there are.
+        try probing.withLock { _ in try probeDescriptors(count, purpose) }
+    }
+
+    private static let probing = Mutex(())
+
+    private static func probeDescriptors(_ count: Int, _ purpose: String) throws {
         var taken: [Int32] = []
         defer { for descriptor in taken { close(descriptor) } }
         while taken.count < count {

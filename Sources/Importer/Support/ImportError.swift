@@ -30,6 +30,18 @@ public struct ImportError: Error, Sendable, CustomStringConvertible {
         self.advice = advice
     }
 
+    /// Checks that a number that a program has given is in its range.
+    ///
+    /// - Throws: `ImportError` with `.usage`.
+    static func check<Number: Comparable>(_ name: String, _ value: Number, _ range: ClosedRange<Number>) throws {
+        guard !range.contains(value) else { return }
+        throw ImportError(
+            .usage,
+            "\(name) is \(value)",
+            advice: "It must be from \(range.lowerBound) to \(range.upperBound)."
+        )
+    }
+
     /// Message and advice, a line each.
     public var description: String {
         guard let advice else { return message }

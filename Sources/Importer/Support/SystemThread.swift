@@ -38,10 +38,7 @@ package enum SystemThread {
         throw ImportError(
             .noResources,
             "the system gives no thread to \(purpose): \(String(cString: strerror(failure)))",
-            advice: """
-                Allow more threads (ulimit -u), or use fewer with --workers 1. Then run the same command again: it goes on \
-                where it stopped.
-                """
+            advice: "Allow more threads (ulimit -u), then run the same command again."
         )
     }
 

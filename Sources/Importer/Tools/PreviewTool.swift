@@ -67,12 +67,13 @@ struct PreviewTool {
         var options = run
         options.chunkDirectory = job.chunkDirectory
         options.indexes = []
+        let continued = try continued()
         do {
             let session = try ImportSession(
                 store: own,
                 file: try StoreFile.made(own),
                 keepsWAL: false,
-                continuing: try continued(),
+                continuing: continued,
                 decision: .begin(job, open: streams),
                 run: options,
                 opener: opener,
@@ -84,7 +85,7 @@ struct PreviewTool {
             defer { try? session.close() }
             try session.run()
             return nil
-        } catch let error as ImportError {
+        } catch let error as ImportError where error.code != .noResources {
             try interruption.check()
             return error.message
         }

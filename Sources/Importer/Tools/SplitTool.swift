@@ -12,6 +12,7 @@ struct SplitTool {
 
     func split(_ arguments: [String]) throws -> SplitSummary {
         try job.check()
+        try run.check()
         progress.update { $0.phase = .importing }
         let planner = JobPlanner(options: job, opener: opener, interruption: interruption) { [progress] text in
             progress.update { $0.messages.append(text) }

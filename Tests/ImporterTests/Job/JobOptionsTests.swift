@@ -41,4 +41,16 @@ struct JobOptionsTests {
         #expect(errors.allSatisfy { $0?.code == .usage })
         #expect(job.directory.names() == ["item.json"])
     }
+
+    /// Nor may the numbers that the result does not depend on be any.
+    @Test(arguments: [
+        RunOptions(workers: 0), RunOptions(workers: .min), RunOptions(workers: .max), RunOptions(chunkSize: 0),
+        RunOptions(chunkSize: .max), RunOptions(commitEvery: 0), RunOptions(commitEvery: -1), RunOptions(indexes: [[]]),
+    ])
+    func runOptionsOutOfRangeAreRefused(run: RunOptions) throws {
+        let job = try LibraryImport(LibraryImport.items(3))
+        let error = #expect(throws: ImportError.self) { try job.pipeline(JobOptions(), run).run() }
+        #expect(error?.code == .usage)
+        #expect(job.directory.names() == ["item.json"])
+    }
 }

@@ -201,7 +201,8 @@ struct MergeNotificationTests {
             isTestOver.signal()
         }
         let sequence = center.notifications()
-        let cost = try Self.cost { for merge in merges { try center.enqueue(merge) } }
+        try center.open()
+        let cost = Self.cost { for merge in merges { center.enqueue(merge) } }
         #expect(cost < mergingCost / 10)
         center.close()
         let read = await Self.collect(sequence)
@@ -247,13 +248,47 @@ struct MergeNotificationTests {
             let made = MergeCenter()
             center = made
             sequence = made.notifications()
-            for merge in Self.scattered(2) { try made.enqueue(merge) }
+            try made.open()
+            for merge in Self.scattered(2) { made.enqueue(merge) }
             made.close()
         }
         if let sequence { #expect(await Self.collect(sequence).last?.isFinished == true) }
         let deadline = ContinuousClock.now + .seconds(60)
         while center != nil, ContinuousClock.now < deadline { await Task.yield() }
         #expect(center == nil)
+    }
+
+    /// A center serves one import after the other, and several at once: what each leaves is posted, and sequences end with
+    /// the last.
+    @Test func servesManyImports() async throws {
+        let center = MergeCenter()
+        let posted = Mutex<Set<Int64>>([])
+        let observer = NotificationCenter.default.addObserver(forName: .storeDidMerge, object: center, queue: nil) {
+            guard let merge = MergeNotification($0) else { return }
+            posted.withLock { $0.formUnion(merge.finishedJobs) }
+        }
+        defer { NotificationCenter.default.removeObserver(observer) }
+        func merge(_ job: Int64) -> MergeNotification {
+            MergeNotification(job: job, commit: 1, changes: [], totals: [], marker: Marker(), isFinished: true)
+        }
+        let rounds: Int64 = 200
+        for job in 1...rounds {
+            try center.open()
+            center.enqueue(merge(job))
+            center.close()
+        }
+        // Asked for between two imports, it has nothing to wait for; while there are users, it waits for all of them.
+        #expect(await Self.collect(center.notifications()).isEmpty)
+        try center.open()
+        try center.open()
+        let sequence = center.notifications()
+        center.close()
+        center.enqueue(merge(rounds + 1))
+        center.close()
+        #expect(await Self.collect(sequence).flatMap(\.finishedJobs) == [rounds + 1])
+        let deadline = ContinuousClock.now + .seconds(60)
+        while posted.withLock({ $0.count }) <= rounds, ContinuousClock.now < deadline { await Task.yield() }
+        #expect(posted.withLock { $0 } == Set(1...rounds + 1))
     }
 
     /// A second reader of the same sequence takes the first one's place: nobody waits for ever.

@@ -138,9 +138,32 @@ public final class ImportPipeline: Sendable {
     /// - Throws: `ImportError`. What was committed before stays, and the job can be resumed.
     public func run() throws -> Outcome {
         defer { merges.close() }
-        do {
+        return try explaining {
             try merges.open()
-            return try runLocked()
+            let interruption = interruption.child()
+            let locked = try lock()
+            let decision = try locked.tidyingUp { try decide(interruption) }
+            if case .nothing(let job) = decision { return try conclude(job, in: locked) }
+            try checkDisk(decision)
+            let begun = try locked.start(decision, context(interruption))
+            defer { isStoreLost.store(locked.isLost, ordering: .relaxed) }
+            return Outcome(report: try locked.finish(begun, Self.phases), wasAlreadyFinished: false)
+        }
+    }
+
+    /// What an import does with a job that is open, from where it stands to its end.
+    private static func phases(_ begun: JobRun) throws {
+        var run = try SourceVerification(begun).verify()
+        if run.job.model == nil { run = try InferPhase(run).infer() }
+        run = try ImportPhase(run).importRecords()
+        run = try SettlePhase(run).settle()
+        try FinishJob(run).finish()
+    }
+
+    /// - Throws: `ImportError`, whatever `body` throws.
+    private func explaining(_ body: () throws -> Outcome) throws -> Outcome {
+        do {
+            return try body()
         } catch let error as DatabaseError {
             throw ImportError(store: store, error)
         } catch let error as ImportError {
@@ -150,147 +173,45 @@ public final class ImportPipeline: Sendable {
         }
     }
 
-    private func runLocked() throws -> Outcome {
+    private func lock() throws -> LockedStore {
         try checkStorePath()
-        let lock = try StoreLock(store: store)
-        defer { withExtendedLifetime(lock) {} }
-        let interruption = interruption.child()
-        let file = StoreFile(store)
-        let decision: JobOpening.Decision
-        do {
-            decision = try decide(interruption)
-        } catch {
-            if let file { tidyUp(file) }
-            throw error
-        }
-        if case .nothing(let job) = decision {
-            if let file {
-                try buildIndexes(of: job, in: file)
-                tidyUp(file)
-            }
-            progress.update { $0.phase = .finished }
-            return Outcome(report: try StoreInspection(store: store).status(of: job.id), wasAlreadyFinished: true)
-        }
-        if case .begin(let job, _, _, _) = decision,
-            let warning = try DiskRoom(job: job, store: store).check()
-        {
-            progress.update { $0.messages.append(warning) }
-        }
-        let session = try begin(decision, in: file, interruption)
-        do {
-            try session.run()
-            try session.file.check()
-            let report = try StoreInspection(store: store).status(of: session.jobID)
-            try session.close()
-            return Outcome(report: report, wasAlreadyFinished: false)
-        } catch {
-            isStoreLost.store(!session.file.isInPlace, ordering: .relaxed)
-            let isEmpty = file == nil && !session.holdsJobs
-            try? session.close()
-            if isEmpty { session.file.remove() }
-            throw error
-        }
-    }
-
-    /// Builds the indexes that were asked for only now, when the import is finished.
-    private func buildIndexes(of job: StoredJob, in file: StoreFile) throws {
-        guard !runOptions.indexes.isEmpty, let model = job.model else { return }
-        let keepsWAL = try keepsWAL
-        let database = try StoreConnection.writer(store, durability: runOptions.durability, of: file)
-        interruption.onRequest { [weak database] in database?.interrupt() }
-        let result = Result {
-            try StoreConnection.writeIndexes(database, durability: runOptions.durability) {
-                try StoreIndexes(wanted: runOptions.indexes).build(for: model, $0)
-            }
-        }
-        let closing = Result { try StoreConnection.closeLast(database, of: file, leavesWAL: !keepsWAL) }
-        do {
-            let built = try result.get()
-            try closing.get()
-            progress.update { $0.messages += built.map { "built the index \($0)" } }
-        } catch let error as DatabaseError where error.resultCode.primaryResultCode == .SQLITE_INTERRUPT {
-            throw interruption.error
-        }
-    }
-
-    /// Whether the store is to be in WAL mode after the import, too.
-    private var keepsWAL: Bool {
-        get throws {
-            let database = try StoreConnection.reader(store)
-            defer { try? database.retire() }
-            return try database.read(WALMode.isKept)
-        }
-    }
-
-    /// Does what a run could not do that was killed after its job's end: removes what it has left behind, and leaves WAL mode
-    /// where no job is open.
-    ///
-    /// What cannot be done now is done by another run. Nothing is done to a store whose bookkeeping is not ours.
-    private func tidyUp(_ file: StoreFile) {
-        guard let reader = try? StoreConnection.reader(store) else { return }
-        let found = try? reader.read { database in
-            try StoreSchema.checkFormat(database, store: store)
-            let isOver = try StoredJob.all(database).allSatisfy { $0.state == .finished }
-            let leavesWAL = try isOver && !WALMode.isKept(database)
-            let isNeeded = try !RecordedFile.left(database).isEmpty || leavesWAL && WALMode.isOn(database)
-            return (isNeeded: isNeeded, leavesWAL: leavesWAL)
-        }
-        try? reader.retire()
-        guard let found, found.isNeeded,
-            let writer = try? StoreConnection.writer(store, durability: runOptions.durability, of: file)
-        else { return }
-        try? RecordedFile.removeLeft(writer, store: store)
-        try? StoreConnection.closeLast(writer, of: file, leavesWAL: found.leavesWAL)
-    }
-
-    /// Opens the session; what was made for an import that fails before its first record goes again.
-    ///
-    /// - Parameter found: the store's file; nil where it is to be made.
-    private func begin(
-        _ decision: JobOpening.Decision,
-        in found: StoreFile?,
-        _ interruption: Interruption
-    ) throws -> ImportSession {
-        let keepsWAL = try found != nil && keepsWAL
-        let made = try found == nil ? StoreFile.made(store) : nil
-        do {
-            return try ImportSession(
-                store: store,
-                file: found ?? made,
-                keepsWAL: keepsWAL,
-                decision: decision,
-                run: runOptions,
-                opener: opener,
-                transformers: transformers,
-                progress: progress,
-                interruption: interruption,
-                merges: merges
-            )
-        } catch {
-            made?.remove()
-            if let found { tidyUp(found) }
-            throw error
-        }
+        return try LockedStore(store, durability: runOptions.durability)
     }
 
     private func checkStorePath() throws {
-        var isDirectory: ObjCBool = false
-        if FileManager.default.fileExists(atPath: store, isDirectory: &isDirectory) {
-            guard !isDirectory.boolValue else {
-                throw ImportError(.cannotCreate, "\(store): is a directory", advice: "Give the path of a file.")
-            }
-            let type = try? FileManager.default.attributesOfItem(atPath: store)[.type] as? FileAttributeType
-            guard type == .typeRegular || type == .typeSymbolicLink else {
-                throw ImportError(.cannotCreate, "\(store): is not a file", advice: "Give the path of a file.")
-            }
-            guard FileManager.default.isWritableFile(atPath: store) else {
-                throw ImportError(.cannotCreate, "\(store): is read-only", advice: "Make the file writable.")
-            }
-        } else if case .sources = request {
-            return
-        } else {
-            throw noStore
+        try LockedStore.check(store)
+        if case .sources = request { return }
+        guard FileManager.default.fileExists(atPath: store) else { throw noStore }
+    }
+
+    /// Nothing is left to be imported; indexes may have been asked for only now.
+    private func conclude(_ job: StoredJob, in locked: LockedStore) throws -> Outcome {
+        let built = try locked.build(runOptions.indexes, of: job, interruption)
+        locked.tidyUp()
+        progress.update {
+            $0.messages += built.map { "built the index \($0)" }
+            $0.phase = .finished
         }
+        return Outcome(report: try StoreInspection(store: store).status(of: job.id), wasAlreadyFinished: true)
+    }
+
+    private func checkDisk(_ decision: JobOpening.Decision) throws {
+        guard case .begin(let job, _, _, _) = decision else { return }
+        if let warning = try DiskRoom(job: job, store: store).check() {
+            progress.update { $0.messages.append(warning) }
+        }
+    }
+
+    private func context(_ interruption: Interruption) -> RunContext {
+        RunContext(
+            store: store,
+            options: runOptions,
+            opener: opener,
+            transformers: transformers,
+            progress: progress,
+            interruption: interruption,
+            merges: merges
+        )
     }
 
     /// What the request means for the store as it is.
@@ -366,7 +287,8 @@ public final class ImportPipeline: Sendable {
             run: runOptions,
             opener: opener,
             transformers: transformers,
-            interruption: interruption
+            interruption: interruption,
+            phases: Self.phases
         )
         return ImportPreview(plan: plan, sample: try tool.sample())
     }

@@ -20,12 +20,12 @@ struct RefusedStoreTests {
         let directory = try TemporaryDirectory()
         let (source, store) = (directory.path("people.json"), directory.path("store.sqlite"))
         try Data("[{\"a\":1},{\"a\":2}]".utf8).write(to: URL(filePath: source))
-        #expect(try runImporter("import", source, "--into", store).ending == .exited(0))
+        #expect(try runImporter("import", source, "--into", store).ending == .exit(0))
         let sql = """
             INSERT INTO _import_file (token, path, kind, state, is_made) VALUES ('x', '/nonexistent', 'chunks', 'left', 0);
             \(change);
             """
-        #expect(try run(["sqlite3", store, sql]).ending == .exited(0))
+        #expect(try run(["sqlite3", store, sql]).ending == .exit(0))
         let before = try Data(contentsOf: URL(filePath: store))
         let other = directory.path("other.json")
         try Data("[{\"a\":3}]".utf8).write(to: URL(filePath: other))
@@ -33,7 +33,7 @@ struct RefusedStoreTests {
             ["import", source, "--into", store], ["import", other, "--into", store], ["resume", store],
         ] {
             let refused = try run([Project.importer] + arguments, timeout: .seconds(60))
-            #expect([65, 73, 74].map { .exited($0) }.contains(refused.ending), "\(refused.ending): \(refused.errorText)")
+            #expect([65, 73, 74].map { .exit($0) }.contains(refused.ending), "\(refused.ending): \(refused.errorText)")
             #expect(try Data(contentsOf: URL(filePath: store)) == before)
         }
     }

@@ -4,58 +4,58 @@ import Synchronization
 /// The workers of an import: each takes chunks in order, decodes them side by side with the others, and commits them
 /// when their turn comes.
 final class ImportStage: Sendable {
-    private let store: String
+    private let context: RunContext
     private let file: StoreFile
     private let job: StoredJob
     private let model: ModelDescription
     /// Per entity the attributes of its table that it does not have, where objects are replaced as a whole.
     private let unread: [[AttributeDescription]]
-    private let transformers: TransformerRegistry
-    private let run: RunOptions
     private let queue: ChunkQueue
     private let turn = CommitTurn()
-    private let progress: ImportProgress
-    private let interruption: Interruption
-    private let merges: MergeCenter
     private let checkpointer: Checkpointer
     private let keepsChunks: Bool
     /// Only whoever's turn it is to commit changes it.
     private let state: Mutex<JobProgress>
 
-    init(
-        store: String,
-        file: StoreFile,
-        job: StoredJob,
-        model: ModelDescription,
-        unread: [[AttributeDescription]],
-        transformers: TransformerRegistry,
-        run: RunOptions,
-        queue: ChunkQueue,
-        state: JobProgress,
-        checkpointer: Checkpointer,
-        keepsChunks: Bool,
-        progress: ImportProgress,
-        interruption: Interruption,
-        merges: MergeCenter
-    ) {
-        self.store = store
-        self.file = file
-        self.job = job
+    /// - Parameters:
+    ///   - run: the job's, from where it stands in the store.
+    ///   - model: the job's.
+    ///   - checkpointer: what makes the checkpoints.
+    /// - Throws: `ImportError` when the store cannot be read.
+    init(_ run: JobRun, _ model: ModelDescription, checkpointer: Checkpointer) throws {
+        context = run.context
+        file = run.session.file
+        job = run.job
         self.model = model
-        self.unread = unread
-        self.transformers = transformers
-        self.run = run
-        self.queue = queue
         self.checkpointer = checkpointer
-        self.keepsChunks = keepsChunks
-        self.progress = progress
-        self.interruption = interruption
-        self.merges = merges
+        queue = ChunkQueue(capacity: context.options.workers + 2)
+        keepsChunks = context.options.keepsChunks || job.takesChunks || !job.isModelFinal
+        let (state, unread) = try run.database.read { [job] database in
+            let unread = try model.entities.map { try job.unread(besides: $0, database) }
+            return (try JobProgress(database, job: job.id, started: run.started), unread)
+        }
+        self.unread = unread
         self.state = Mutex(state)
     }
 
+    /// Runs the workers until all chunks are committed.
+    ///
+    /// - Parameter feed: hands them the chunks; returns what was wrong with a source, or nil.
+    /// - Returns: what `feed` returned.
+    /// - Throws: `ImportError`; what was committed before stays.
+    func run(feed: @escaping (ChunkQueue) throws -> ImportError?) throws -> ImportError? {
+        try WorkerPool.run(
+            context.options.workers,
+            on: queue,
+            interruption: context.interruption,
+            stop: { self.fail($0) },
+            work: { try self.work() },
+            feed: { try feed(self.queue) }
+        )
+    }
+
     /// Stops all workers at their next safe place.
-    func fail(_ error: any Error) {
+    private func fail(_ error: any Error) {
         queue.fail(error)
         turn.fail(error)
     }
@@ -63,14 +63,14 @@ final class ImportStage: Sendable {
     /// One worker's life: until there are no more chunks.
     ///
     /// - Throws: `ImportError`; what was committed before stays.
-    func work() throws {
+    private func work() throws {
         let plans = try model.entities.enumerated().map {
             try EntityPlan(
                 entity: $1,
                 index: $0,
                 onConflict: job.options.onConflict,
                 unread: unread[$0],
-                transformers: transformers
+                transformers: context.transformers
             )
         }
         // A retry knows of each of its records by itself which entity it is.
@@ -80,12 +80,12 @@ final class ImportStage: Sendable {
                 : source.entities.compactMap { name in plans.first { $0.entity.name == name } }
         }
         let writer = try StoreWriter(
-            store: store,
+            store: context.store,
             file: file,
             job: job,
             plans: plans,
             deferred: state.withLock { $0.deferredIdentifiers },
-            durability: run.durability,
+            durability: context.options.durability,
             checkpointer: checkpointer
         )
         var batches = BatchStock()
@@ -119,7 +119,7 @@ final class ImportStage: Sendable {
             try turn.wait(for: item.turn)
             do {
                 for batch in decoded {
-                    try interruption.check()
+                    try context.interruption.check()
                     try commit(batch, item.chunk, decoder, writer)
                 }
             } catch let image as RowImage.Unusable {
@@ -140,11 +140,11 @@ final class ImportStage: Sendable {
         into decoded: inout [DecodedBatch<RowImage>],
         _ stock: inout BatchStock
     ) {
-        let allowance = max(run.chunkSize, 1 << 20)
+        let allowance = max(context.options.chunkSize, 1 << 20)
         var footprint = 0
         while !decoder.isExhausted, footprint < allowance {
             var batch = stock.take()
-            decoder.decode(upTo: run.commitEvery, into: &batch)
+            decoder.decode(upTo: context.options.commitEvery, into: &batch)
             footprint += batch.footprint
             decoded.append(batch)
             if turn.isCurrent(item.turn) { return }
@@ -191,8 +191,8 @@ final class ImportStage: Sendable {
             try commitRecords(before: excess.reject.ordinal, of: chunk, decoder, writer)
             throw excess.error(in: job.sources[chunk.entry.source].description.displayName)
         }
-        merges.enqueue(notification)
-        progress.update {
+        context.merges.enqueue(notification)
+        context.progress.update {
             $0.importedBytes = notification.marker.bytes
             $0.importedRecords = notification.marker.recordOrdinal
             $0.rejects = rejects
@@ -213,8 +213,8 @@ final class ImportStage: Sendable {
         var left = Int(ordinal - state.withLock { $0.marker.recordOrdinal }) - 1
         var batch = DecodedBatch<RowImage>()
         while left > 0, !decoder.isExhausted {
-            decoder.decode(upTo: min(left, run.commitEvery), into: &batch)
-            try interruption.check()
+            decoder.decode(upTo: min(left, context.options.commitEvery), into: &batch)
+            try context.interruption.check()
             left -= Int(batch.rows.recordsRead.reduce(0, +))
             try commit(batch, chunk, decoder, writer)
         }

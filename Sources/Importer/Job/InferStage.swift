@@ -4,9 +4,7 @@ import Synchronization
 /// The workers that look at every record before there is a model.
 final class InferStage: Sendable {
     private let sources: [StoredJob.Source]
-    private let maxDepth: Int
-    private let overrides: InferenceOverrides
-    private let queue: ChunkQueue
+    private let options: JobOptions
     private let removesChunks: Bool
     private let progress: ImportProgress
     private let interruption: Interruption
@@ -14,25 +12,40 @@ final class InferStage: Sendable {
 
     init(
         sources: [StoredJob.Source],
-        maxDepth: Int,
-        overrides: InferenceOverrides,
-        queue: ChunkQueue,
+        options: JobOptions,
         removesChunks: Bool,
         progress: ImportProgress,
         interruption: Interruption
     ) {
         self.sources = sources
-        self.maxDepth = maxDepth
-        self.overrides = overrides
-        self.queue = queue
+        self.options = options
         self.removesChunks = removesChunks
         self.progress = progress
         self.interruption = interruption
     }
 
+    /// Runs the workers until all chunks are looked at.
+    ///
+    /// - Parameters:
+    ///   - workers: how many, from 1.
+    ///   - feed: hands them the chunks; returns what was wrong with a source, or nil.
+    /// - Returns: what `feed` returned.
+    /// - Throws: `ImportError`.
+    func run(workers: Int, feed: @escaping (ChunkQueue) throws -> ImportError?) throws -> ImportError? {
+        let queue = ChunkQueue(capacity: workers + 2)
+        return try WorkerPool.run(
+            workers,
+            on: queue,
+            interruption: interruption,
+            stop: { queue.fail($0) },
+            work: { try self.work(queue) },
+            feed: { try feed(queue) }
+        )
+    }
+
     /// One worker's life: until there are no more chunks.
-    func work() throws {
-        let reader = ChunkReader(maxDepth: maxDepth)
+    private func work(_ queue: ChunkQueue) throws {
+        let reader = ChunkReader(maxDepth: options.maxDepth)
         var statistics: [String: EntityStatistics] = [:]
         while let item = try queue.take() {
             try interruption.check()
@@ -95,7 +108,7 @@ final class InferStage: Sendable {
         }
         var model = ModelDescription(entities: entities)
         let empty = Set(entities.map(\.name).filter { (statistics[$0]?.records ?? 0) == 0 })
-        try overrides.apply(to: &model, empty: empty) { statistics[$0.name]?.isComplete($1) ?? false }
+        try InferenceOverrides(options).apply(to: &model, empty: empty) { statistics[$0.name]?.isComplete($1) ?? false }
         // Whoever has chosen an identifier needs no candidates.
         let named = Set(model.entities.filter { !$0.identifier.isEmpty }.map(\.name))
         notices.removeAll { notice in

@@ -62,30 +62,20 @@ struct InferTool {
         removesChunks: Bool,
         _ cut: @escaping (@escaping (ChunkEntry, ChunkDirectory) throws -> Void) throws -> ImportError?
     ) throws -> InferredModel {
-        let queue = ChunkQueue(capacity: run.workers + 2)
         let stage = InferStage(
             sources: sources,
-            maxDepth: job.maxDepth,
-            overrides: InferenceOverrides(job),
-            queue: queue,
+            options: job,
             removesChunks: removesChunks,
             progress: progress,
             interruption: interruption
         )
         progress.update { $0.totalBytes = sources.map(\.description).plainSize }
-        let fault = try WorkerPool.run(
-            run.workers,
-            on: queue,
-            interruption: interruption,
-            stop: { queue.fail($0) },
-            work: { try stage.work() },
-            feed: {
-                try cut { entry, directory in
-                    let shape = sources[entry.source].shape
-                    try queue.put(SealedChunk(entry, in: directory, shape: shape, maxRecordBytes: job.maxRecordBytes))
-                }
+        let fault = try stage.run(workers: run.workers) { queue in
+            try cut { entry, directory in
+                let shape = sources[entry.source].shape
+                try queue.put(SealedChunk(entry, in: directory, shape: shape, maxRecordBytes: job.maxRecordBytes))
             }
-        )
+        }
         if let fault { throw fault }
         progress.update { $0.phase = .finished }
         let inferred = try stage.model()

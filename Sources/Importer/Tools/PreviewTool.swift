@@ -20,6 +20,8 @@ struct PreviewTool {
     let opener: SourceOpener
     let transformers: TransformerRegistry
     let interruption: Interruption
+    /// What an import does with a job that is open.
+    let phases: (JobRun) throws -> Void
 
     /// - Throws: `ImportError` when a source cannot be read, or the import is interrupted.
     func sample() throws -> ImportPreview.Sample {
@@ -69,21 +71,17 @@ struct PreviewTool {
         options.indexes = []
         let continued = try continued()
         do {
-            let session = try ImportSession(
+            let context = RunContext(
                 store: own,
-                file: try StoreFile.made(own),
-                keepsWAL: false,
-                continuing: continued,
-                decision: .begin(job, open: streams),
-                run: options,
+                options: options,
                 opener: opener,
                 transformers: transformers,
                 progress: ImportProgress(),
                 interruption: interruption.child(),
                 merges: MergeCenter()
             )
-            defer { try? session.close() }
-            try session.run()
+            let store = try LockedStore(own, durability: run.durability)
+            _ = try store.finish(store.start(.begin(job, open: streams), context, continuing: continued), phases)
             return nil
         } catch let error as ImportError where error.code != .noResources {
             try interruption.check()

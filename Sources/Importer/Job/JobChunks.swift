@@ -3,11 +3,11 @@ import GRDB
 import ImportModel
 
 /// Where a job's chunks are, and what in there is the job's.
-extension ImportSession {
+enum JobChunks {
     /// The record of a job's chunk directory; nil where there is nothing of the job's.
     ///
     /// Older versions made no record: then the manifest's token tells.
-    static func recordedChunks(of job: StoredJob, _ database: DatabaseQueue, store: String) throws -> RecordedFile? {
+    static func recorded(of job: StoredJob, _ database: DatabaseQueue, store: String) throws -> RecordedFile? {
         guard !job.takesChunks else { return nil }
         if let recorded = try record(of: job, database) { return recorded }
         guard let directory = try? ChunkDirectory(path: job.chunkDirectory, creates: false),
@@ -31,7 +31,7 @@ extension ImportSession {
     ///
     /// - Parameter job: gets another directory if `run` says so.
     /// - Throws: `ImportError`: `.cannotCreate` when it is not the job's and has what only another's could have.
-    static func openDirectory(
+    static func open(
         of job: inout StoredJob,
         _ run: RunOptions,
         _ database: DatabaseQueue,
@@ -54,7 +54,7 @@ extension ImportSession {
         let path = given ?? job.chunkDirectory
         let isMoved = path != job.chunkDirectory
         if isMoved, !job.sources.allSatisfy(\.description.isRepeatable) { throw cannotMove(job) }
-        let old = isMoved ? try recordedChunks(of: job, database, store: store) : nil
+        let old = isMoved ? try Self.recorded(of: job, database, store: store) : nil
         job.chunkDirectory = path
         let place = ChunkPlace(path: path, sources: job.sources.map(\.description))
         var file = RecordedFile(chunksOf: job, isMade: true)
@@ -125,8 +125,8 @@ extension ImportSession {
         )
     }
 
-    /// Removes the job's chunks, so that all of them are cut again.
-    func dropChunks() throws {
+    /// Removes a job's chunks, so that all of them are cut again.
+    static func drop(of job: StoredJob, in directory: ChunkDirectory) throws {
         guard let content = try ChunkManifest.readWhatIsSound(in: directory), content.header.job == job.token
         else { return }
         try directory.removeFiles(of: content)
@@ -135,19 +135,18 @@ extension ImportSession {
     /// The manifest that the split goes on writing.
     ///
     /// What is not in it is removed first: what a killed run has left half written, and chunks that cannot be used.
-    func manifest(_ point: ResumePoint) throws -> ChunkManifest {
+    static func manifest(of run: JobRun, at point: ResumePoint) throws -> ChunkManifest {
+        let (job, directory) = (run.job, run.directory)
         let isSynced = job.sources.contains { !$0.description.isRepeatable }
         let name = ChunkManifest.fileName
         let entries = point.manifest?.entries ?? []
         let found = try ChunkManifest.readWhatIsSound(in: directory)
         if let found {
             if let damage = found.damage, !damage.isTorn {
-                progress.update { [directory] in
-                    $0.messages.append(
-                        "\(directory.path)/\(name): line \(damage.line) is not as it was written: "
-                            + "the chunks from there on are cut again"
-                    )
-                }
+                run.context.announce([
+                    "\(directory.path)/\(name): line \(damage.line) is not as it was written: "
+                        + "the chunks from there on are cut again"
+                ])
             }
             try directory.removeChunks(found.numbers, keeping: Set(entries.map(\.number)))
         }
@@ -158,7 +157,7 @@ extension ImportSession {
         let header = ChunkManifest.Header(
             sources: job.sources.map(\.description),
             shapes: job.sources.map(\.shape),
-            limits: limits,
+            limits: run.limits,
             job: job.token
         )
         return try ChunkManifest(

@@ -1,0 +1,134 @@
+import GRDB
+import ImportModel
+
+/// Hands a run's workers the chunks that are there, and those that it cuts from where the job stands.
+struct ChunkFeed {
+    private let run: JobRun
+    private(set) var point: ResumePoint
+    private var open: [Int: SourceStream]
+
+    private var job: StoredJob { run.job }
+    private var directory: ChunkDirectory { run.directory }
+
+    /// Finds out where the job goes on, and shows it.
+    ///
+    /// - Throws: `ImportError` when the chunks or the sources are not what they were.
+    init(_ run: JobRun) throws {
+        self.run = run
+        open = run.open
+        point = try Self.resumePoint(of: run)
+        try showWhereItStands()
+        if run.fault == nil {
+            try advanceStandardInput()
+        } else {
+            // What follows the fault cannot be cut.
+            point.split.source = run.job.sources.count
+        }
+    }
+
+    /// - Parameter keepsAll: whether no chunk goes before all are cut, so that the disk may fill up.
+    /// - Returns: what was wrong with the source at which the split had to stop, or nil.
+    func feed(_ queue: ChunkQueue, keepsAll: Bool) throws -> ImportError? {
+        defer { directory.endWriting() }
+        // What is left half written goes before anybody else touches a chunk.
+        let stage = point.split.source < job.sources.count ? try splitStage() : nil
+        for (index, entry) in point.chunks.enumerated() {
+            try queue.put(sealed(entry), committed: index == 0 ? point.committed : .none)
+        }
+        guard let stage else { return nil }
+        var isFirst = point.chunks.isEmpty
+        return try stage.run(from: point.split, open: open) { [directory, point] chunk in
+            if keepsAll { try directory.checkRoom(forChunkOf: chunk.entry.bytes) }
+            try queue.put(chunk, committed: isFirst ? point.committed : .none)
+            isFirst = false
+        }
+    }
+
+    private func sealed(_ entry: ChunkEntry) -> SealedChunk {
+        SealedChunk(
+            entry,
+            in: directory,
+            shape: job.sources[entry.source].shape,
+            maxRecordBytes: run.limits.maxRecordBytes
+        )
+    }
+
+    private func splitStage() throws -> SplitStage {
+        SplitStage(
+            sources: job.sources,
+            limits: run.limits,
+            chunkSize: run.context.options.chunkSize,
+            directory: directory,
+            manifest: try JobChunks.manifest(of: run, at: point),
+            opener: run.context.opener,
+            interruption: run.context.interruption,
+            progress: run.context.progress
+        )
+    }
+
+    // MARK: Where the job stands
+
+    private static func resumePoint(of run: JobRun) throws -> ResumePoint {
+        let (job, directory, marker) = (run.job, run.directory, try run.marker())
+        if job.takesChunks {
+            guard let content = try ChunkManifest.read(in: directory),
+                content.header.shapes == job.sources.map(\.shape)
+            else {
+                throw ImportError(.noInput, "\(directory.path): has no manifest of this import's chunks any more")
+            }
+            let ranges = try run.database.read { database in
+                try job.sources.indices.flatMap { try HashedRange.committed(database, job: job.id, source: $0) }
+            }
+            return try ResumePoint(marker: marker, of: content, committed: ranges, in: directory)
+        }
+        return try ResumePoint(
+            marker: marker,
+            outsideNames: try run.database.read { try job.outsideNames($0) },
+            shapes: job.sources.map(\.shape),
+            directory: directory,
+            token: job.token,
+            verifies: !run.hasJustSplit,
+            interruption: run.context.interruption
+        )
+    }
+
+    private func showWhereItStands() throws {
+        let marker = try run.marker()
+        let total = job.sources.map(\.description).plainSize
+        let rejects = try run.database.read { try job.recordCounts($0).rejected }
+        // The first of the chunks that wait may be committed in part.
+        let before = point.committed.records > 0 ? marker.byteOffset - marker.chunkStart.byteOffset : 0
+        let cut = point.chunks.reduce(marker.bytes - before) { $0 + $1.endByte - $1.firstByte }
+        run.context.progress.update {
+            $0.totalBytes = total
+            $0.splitBytes = cut
+            $0.splitRecords = point.split.firstOrdinal - 1
+            $0.importedBytes = marker.bytes
+            $0.importedRecords = marker.recordOrdinal
+            $0.resumedBytes = marker.bytes
+            $0.resumedRecords = marker.recordOrdinal
+            $0.rejects = rejects
+        }
+    }
+
+    /// A stream that cannot be opened at an offset is read up to there, and checked on the way.
+    private mutating func advanceStandardInput() throws {
+        guard !point.isSplit, open[point.split.source] == nil else { return }
+        let source = job.sources[point.split.source]
+        guard !source.description.isRepeatable, point.split.position.byteOffset > 0 else { return }
+        var ranges = try run.database.read { try HashedRange.committed($0, job: job.id, source: point.split.source) }
+        let end = ranges.last?.endByte ?? 0
+        ranges += point.chunks.filter { $0.source == point.split.source && $0.firstByte >= end }.map {
+            HashedRange(firstByte: $0.firstByte, endByte: $0.endByte, hash: $0.sourceHash)
+        }
+        let context = run.context
+        let stream = try context.opener.open(source.description, interruption: context.interruption)
+        try SourceCheck(opener: context.opener, interruption: context.interruption).verify(
+            stream,
+            source.description.displayName,
+            ranges,
+            upTo: point.split.position.byteOffset
+        )
+        open[point.split.source] = stream
+    }
+}

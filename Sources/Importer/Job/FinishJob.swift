@@ -1,0 +1,69 @@
+import GRDB
+
+/// Judges a job whose records are all in the store, notes that it is finished, and removes what it needs no more.
+struct FinishJob {
+    private var run: JobRun
+    private let context: RunContext
+
+    init(_ run: JobRun) {
+        self.run = run
+        context = run.context
+    }
+
+    /// - Throws: `ImportError` with `.badInput` when too many records were rejected; a resume judges again.
+    consuming func finish() throws {
+        let unfound = try run.database.read { try run.job.unfoundPaths($0) }
+        try warnOfEmptyPaths(but: unfound)
+        do {
+            try judgeRejects()
+        } catch {
+            if !context.options.keepsChunks { removeChunks() }
+            throw error
+        }
+        let keepsChunks = context.options.keepsChunks
+        let last = try run.setState(.finished, message: Self.message(of: unfound)) { database, job in
+            try job.removeUnusedAdditions(database)
+            try TableWitness.record(job.tables, database)
+            if keepsChunks { try RecordedFile.keepChunks(of: job, database) }
+            return try MergeLog.append([], of: job.id, isFinished: true, database)
+        }
+        context.merges.enqueue(last)
+        run.removeLeft()
+        context.progress.update { $0.phase = .finished }
+    }
+
+    /// As `removeLeft`, while the job is not finished.
+    private func removeChunks() {
+        try? JobChunks.recorded(of: run.job, run.database, store: context.store)?.remove(store: context.store)
+    }
+
+    /// Everything is imported by now; a resume comes here again.
+    private func judgeRejects() throws {
+        guard let limit = run.job.options.maxErrors else { return }
+        let counts = try run.database.read { try run.job.recordCounts($0) }
+        try RejectLimit.judge(rejected: counts.rejected, of: counts.read, by: limit)
+    }
+
+    // MARK: Record paths
+
+    private static func message(of unfound: [String]) -> String? {
+        guard !unfound.isEmpty else { return nil }
+        return "nothing was found at the record path\(unfound.count > 1 ? "s" : "") \(unfound.joined(separator: ", "))"
+    }
+
+    /// A record path without records may not be what was meant.
+    ///
+    /// - Parameter unfound: those that the job's message names.
+    private func warnOfEmptyPaths(but unfound: [String]) throws {
+        let job = run.job
+        guard job.options.limit != 0 else { return }
+        let few = job.options.skip == 0 ? "no records" : "no more records than --skip leaves out"
+        let read = try run.database.read { try job.readEntities($0) }
+        for source in job.sources {
+            for (path, entity) in zip(source.shape.paths, source.entities)
+            where !read.contains(entity) && !unfound.contains(path) {
+                context.announce(["\(source.description.displayName): \(few) were found at \(path)"])
+            }
+        }
+    }
+}

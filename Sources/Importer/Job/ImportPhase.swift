@@ -1,0 +1,44 @@
+import GRDB
+import ImportModel
+
+/// Cuts, decodes and commits what is left of a job that has its model.
+struct ImportPhase {
+    private var run: JobRun
+    private let context: RunContext
+
+    init(_ run: JobRun) {
+        self.run = run
+        context = run.context
+    }
+
+    /// - Returns: the run, all of whose records are in the store.
+    /// - Throws: `ImportError`; what was committed before stays.
+    consuming func importRecords() throws -> JobRun {
+        guard let model = run.job.model else { throw ImportError(.software, "\(context.store): the job has no model") }
+        context.progress.update { $0.phase = .importing }
+        let feed = try ChunkFeed(run)
+        let checkpointer = try Checkpointer(
+            store: context.store,
+            file: run.session.file,
+            durability: context.options.durability
+        )
+        defer { try? checkpointer.close() }
+        let stage = try ImportStage(run, model, checkpointer: checkpointer)
+        let fault = try stage.run { try feed.feed($0, keepsAll: false) }
+        if let fault = fault ?? run.fault { throw fault }
+        try context.interruption.check()
+        try checkCompleteness()
+        run.open = [:]
+        return run
+    }
+
+    /// Chunks that were cut by somebody else may be only the beginning.
+    private func checkCompleteness() throws {
+        guard try run.marker().source < run.job.sources.count else { return }
+        throw ImportError(
+            .badInput,
+            "\(run.directory.path): the split that made these chunks was not finished",
+            advice: "Everything in them is imported. Finish the split, then resume."
+        )
+    }
+}

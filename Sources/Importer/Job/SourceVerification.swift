@@ -1,0 +1,123 @@
+import Foundation
+import GRDB
+import ImportModel
+
+/// Makes sure that the sources of a job are what they were, as far as they are imported.
+struct SourceVerification {
+    private var run: JobRun
+    private let check: SourceCheck
+    private var hasChanged = false
+    /// Whether the model was inferred from other records than there are.
+    private var isModelStale: Bool
+
+    init(_ run: JobRun) {
+        self.run = run
+        check = SourceCheck(opener: run.context.opener, interruption: run.context.interruption)
+        isModelStale = !run.job.isModelFinal && run.job.sources.contains { !$0.description.isRepeatable }
+    }
+
+    /// - Returns: the run, whose job describes the sources as they are now.
+    /// - Throws: `ImportError` with `.badInput` when a source has changed before the marker.
+    consuming func verify() throws -> JobRun {
+        if !run.job.takesChunks { try verifySources() }
+        try run.setState(.running)
+        return run
+    }
+
+    private mutating func verifySources() throws {
+        let marker = try run.marker()
+        var now: [SourceDescription] = []
+        for (index, source) in run.job.sources.enumerated() {
+            now.append(try describe(source.description))
+            try verify(now[index], index, marker)
+        }
+        let retry = try run.job.retry != nil && hasChanged ? readAgain(now[0]) : nil
+        let (job, reset) = try run.database.write { [job = run.job, isModelStale] database in
+            var job = job
+            try job.refresh(now, database)
+            try retry?.insert(job, after: marker.recordOrdinal, database)
+            // A model is inferred from all records, so it is not known yet when there are others than before.
+            let reset = isModelStale && job.options.model == nil ? try job.forgetModel(database) : nil
+            return (job, reset)
+        }
+        run.job = job
+        if let reset { run.context.merges.enqueue(reset) }
+    }
+
+    /// What a source is now.
+    private func describe(_ source: SourceDescription) throws -> SourceDescription {
+        // The chunks may be all that is needed; whether the source is missed is found out when it is opened.
+        guard let path = source.path, FileManager.default.fileExists(atPath: path) else { return source }
+        return try run.context.opener.describe(again: source, interruption: run.context.interruption)
+    }
+
+    private mutating func verify(_ now: SourceDescription, _ index: Int, _ marker: Marker) throws {
+        let before = run.job.sources[index].description
+        guard !SourceCheck.isUntouched(now, since: before) else { return }
+        if SourceCheck.isAlike(now, before), try isAsItWasCut(now, index, marker) { return }
+        hasChanged = true
+        // Chunks that were cut from a source that has changed since are not to be imported.
+        if index >= marker.source {
+            try JobChunks.drop(of: run.job, in: run.directory)
+            isModelStale = true
+        }
+        guard index <= marker.source, marker.bytes > 0 else { return }
+        let (ranges, hasReachedLimit) = try committed(index)
+        let stream = try run.context.opener.open(now, interruption: run.context.interruption)
+        do {
+            try check.verify(stream, now.name, ranges, upTo: ranges.last?.endByte ?? 0)
+            if index < marker.source, !hasReachedLimit { try check.verifyEnd(of: stream, now.name) }
+        } catch let error as ImportError where run.job.retry != nil && error.code == .badInput {
+            throw ImportError(
+                .badInput,
+                error.message,
+                advice: "Give the file as it was up to there, or retry the lines that are left under another name."
+            )
+        }
+    }
+
+    private func committed(_ index: Int) throws -> (ranges: [HashedRange], hasReachedLimit: Bool) {
+        try run.database.read { [job = run.job] in
+            (try HashedRange.committed($0, job: job.id, source: index), try job.hasReachedLimit(ofSource: index, $0))
+        }
+    }
+
+    /// Whether all that was cut of a source is still in it, as the hashes in the store and in the manifest say.
+    ///
+    /// Where the job depends on more than that, on a model of all records or on a plan of all lines, it is the whole source.
+    private func isAsItWasCut(_ now: SourceDescription, _ index: Int, _ marker: Marker) throws -> Bool {
+        var (ranges, hasReachedLimit) = try committed(index)
+        var end = ranges.last?.endByte
+        var isWhole = index < marker.source
+        let manifest = try ChunkManifest.readWhatIsSound(in: run.directory)
+        for entry in manifest?.entries ?? []
+        where manifest?.header.job == run.job.token && entry.source == index
+            && end.map({ entry.firstByte >= $0 }) ?? true
+        {
+            guard entry.firstByte == end ?? entry.firstByte else { return false }
+            ranges.append(HashedRange(firstByte: entry.firstByte, endByte: entry.endByte, hash: entry.sourceHash))
+            end = entry.endByte
+            isWhole = isWhole || entry.isLast
+        }
+        let needsAll = run.job.retry != nil || (run.job.options.model == nil && run.job.model != nil)
+        guard isWhole || !needsAll else { return false }
+        let stream = try run.context.opener.open(now, interruption: run.context.interruption)
+        do {
+            try check.verify(stream, now.name, ranges, upTo: end ?? 0)
+            if isWhole, !hasReachedLimit { try check.verifyEnd(of: stream, now.name) }
+            return true
+        } catch let error as ImportError where error.code == .badInput {
+            return false
+        }
+    }
+
+    /// Reads the repair file of a retry once more: after the marker it may hold other lines than before.
+    private func readAgain(_ description: SourceDescription) throws -> RetryPlan {
+        let context = run.context
+        let plan = try JobOpening.plan(description, [run.job], context.opener, context.interruption, run.database)
+        for entity in try plan.entities() where run.job.model?.entities.contains(where: { $0.name == entity }) != true {
+            throw RetryPlan.unknownEntity(entity)
+        }
+        return plan
+    }
+}

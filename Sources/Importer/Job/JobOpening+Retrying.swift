@@ -101,7 +101,7 @@ extension JobOpening {
             return .resume(open)
         }
         let done = same.filter { $0.options.model == model }
-        let untried = try database.read { try Self.untried(request.selection, after: done.map(\.id), $0) }
+        let untried = try database.read { try request.selection.hasUntried(besidesThoseOf: done.map(\.id), $0) }
         guard untried else { return .nothing(done.last ?? jobs[jobs.count - 1]) }
         let records = try StoreConnection.writer(store, durability: run.durability)
         defer { try? records.retire() }
@@ -136,28 +136,6 @@ extension JobOpening {
             try? RecordedFile.removeLeft(records, store: store)
             throw error
         }
-    }
-
-    /// Whether an open reject is whole, and was not tried in vain by one of these retries.
-    private static func untried(
-        _ selection: RejectSelection,
-        after retries: [Int64],
-        _ database: Database
-    ) throws -> Bool {
-        let numbers = retries.map(String.init).joined(separator: ", ")
-        let isNew =
-            retries.isEmpty ? "" : "AND id NOT IN (SELECT reject FROM _import_retry WHERE job IN (\(numbers)))"
-        return try Bool.fetchOne(
-            database,
-            sql: """
-                SELECT EXISTS (
-                    SELECT 1 FROM _import_reject
-                    WHERE state = 'open' AND length(record) >= length
-                        AND (?1 IS NULL OR job = ?1) AND (?2 IS NULL OR entity = ?2) \(isNew)
-                )
-                """,
-            arguments: [selection.job, selection.entity]
-        ) ?? false
     }
 
     // MARK: Beginning

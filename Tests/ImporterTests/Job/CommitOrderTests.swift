@@ -34,8 +34,26 @@ struct CommitOrderTests {
     @Test func anErrorWakesEveryWaiter() throws {
         let turn = CommitTurn()
         let pool = WorkerPool(workers: 3) { turn.fail($0) }
-        try pool.start([{ try turn.wait(for: 5) }, { try turn.wait(for: 6) }, { throw Stop() }])
+        let waiters = DispatchSemaphore(value: 0)
+        let woken = Mutex(0)
+        func waiter(for number: Int) -> @Sendable () throws -> Void {
+            {
+                waiters.signal()
+                do {
+                    try turn.wait(for: number)
+                } catch {
+                    woken.withLock { $0 += 1 }
+                    throw error
+                }
+            }
+        }
+        let thrower: @Sendable () throws -> Void = {
+            for _ in 0..<2 { waiters.wait() }
+            throw Stop()
+        }
+        try pool.start([waiter(for: 5), waiter(for: 6), thrower])
         #expect(throws: Stop.self) { try pool.wait() }
+        #expect(woken.withLock { $0 } == 2)
     }
 
     @Test func aFailedQueueTakesAndGivesNothing() {

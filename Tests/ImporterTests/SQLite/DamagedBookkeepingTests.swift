@@ -174,7 +174,10 @@ struct DamagedBookkeepingTests {
     }
 
     /// What `jobs` and `tables` read.
-    private static let compared = ["_import_table", "_import_sample", "_import_entity", "_import_job"]
+    private static let compared = [
+        "_import_table", "_import_sample", "_import_entity", "_import_job", "_import_source", "_import_model",
+        "_import_reject", "_import_retry",
+    ]
 
     @Test(arguments: [true, false])
     func everyCommandEndsInOrder(isFinished: Bool) throws {
@@ -189,7 +192,7 @@ struct DamagedBookkeepingTests {
             // Commands that only read take no time; of the others, each damage meets one.
             let writing = commands.filter(\.isWriting).randomElement(using: &generator)?.name
             for command in commands where !command.isWriting || command.name == writing {
-                // These read little, and others read none of it.
+                // The other tables are read by neither.
                 if ["jobs", "tables"].contains(command.name), !Self.compared.contains(damage.table) { continue }
                 if isUsed { try sample.damage(damage.statement) }
                 isUsed = command.isWriting

@@ -6,14 +6,14 @@ public struct JobOptions: Sendable, Hashable {
     public var model: ModelDescription?
     /// The entity of the records of a source with one record path; nil to take its file name.
     public var entity: String?
-    /// Where records stand; empty to find out.
+    /// Where records are; empty to find out.
     public var records: [RecordPath]
     /// The attributes of an inferred entity by which two of its records are the same object; empty for none.
     ///
     /// Where the job has several entities: `ENTITY:ATTRIBUTE`. An attribute without an entity belongs to that of the one
     /// before it.
     public var identifier: [String]
-    /// Types that take the place of those that inference finds, by attribute, in every entity that has it.
+    /// Types that replace those that inference finds, by attribute, in every entity that has it.
     public var types: [String: AttributeType]
     /// What a record does whose identifier is there already.
     public var onConflict: ConflictPolicy
@@ -43,7 +43,7 @@ public struct JobOptions: Sendable, Hashable {
     /// What `maxDepth` may be.
     public static let depthRange = 1...100_000
 
-    /// Puts one together from its parts.
+    /// Creates one.
     public init(
         model: ModelDescription? = nil,
         entity: String? = nil,
@@ -165,13 +165,13 @@ public struct RunOptions: Sendable, Hashable {
     public var chunkSize: Int
     /// Records per commit, from 1; a commit never spans two chunks.
     public var commitEvery: Int
-    /// The chunk directory; nil for the store's path with `.chunks` behind it.
+    /// The chunk directory; nil for the store's path with `.chunks` after it.
     public var chunkDirectory: String?
     /// Whether the chunk directory stays when the import is finished.
     public var keepsChunks: Bool
     /// Whether sources that this store has already finished are imported once more.
     public var again: Bool
-    /// Whether an interrupted job is begun anew.
+    /// Whether an interrupted job is restarted.
     public var restart: Bool
     /// SQLite's `synchronous` while importing.
     public var durability: Durability
@@ -188,7 +188,7 @@ public struct RunOptions: Sendable, Hashable {
         case off
     }
 
-    /// Puts one together from its parts.
+    /// Creates one.
     public init(
         workers: Int = 2,
         chunkSize: Int = 8 << 20,

@@ -6,7 +6,7 @@ extension ImportPipeline {
     ///
     /// Carries on when the directory holds the beginning of the same split.
     ///
-    /// - Throws: `ImportError`. Chunks that are sealed stay, and the same call carries on.
+    /// - Throws: `ImportError`. Chunks that are sealed stay, and the same call resumes.
     public static func split(
         sources: [String],
         to directory: String,
@@ -53,7 +53,7 @@ public struct ImportPlan: Sendable, Hashable, Codable {
         case begin
         /// Carry on with an interrupted job.
         case resume
-        /// Take back what an interrupted job inserted, and begin it anew.
+        /// Remove what an interrupted job inserted, and restart it.
         case restart
         /// The store has it all already.
         case nothing
@@ -139,7 +139,7 @@ public struct SplitSummary: Sendable, Hashable, Codable {
     public let passedOver: Int64
     /// Bytes of the sources, decompressed.
     public let bytes: Int64
-    /// Values that stand outside the record paths, counted by where they stand.
+    /// Values that are outside the record paths, counted by where they are.
     public let outside: [String: Int64]
     /// The record paths at which nothing is in any source, not even an empty collection.
     public let notFound: [String]

@@ -132,7 +132,7 @@ extension ImportSession {
         try directory.removeFiles(of: content)
     }
 
-    /// The manifest that the split goes on writing.
+    /// The manifest that the split continues writing.
     ///
     /// What is not in it is removed first: what a killed run has left half written, and chunks that cannot be used.
     func manifest(_ point: ResumePoint) throws -> ChunkManifest {

@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import ImportModel
 
-/// Where a run of a job goes on, and whether it may.
+/// Where a run of a job continues, and whether it may.
 extension ImportSession {
     func marker() throws -> Marker {
         try database.read { [job] in try Marker($0, job: job.id) } ?? Marker()
@@ -101,7 +101,7 @@ extension ImportSession {
         }
     }
 
-    /// Reads the repair file of a retry anew: after the marker it may hold other lines than before.
+    /// Reads the repair file of a retry again: after the marker it may hold other lines than before.
     private func readAgain(_ description: SourceDescription) throws -> RetryPlan {
         let plan = try JobOpening.plan(description, [job], opener, interruption, database)
         for entity in try plan.entities() where job.model?.entities.contains(where: { $0.name == entity }) != true {

@@ -3,7 +3,7 @@ import GRDB
 import ImportModel
 import Synchronization
 
-/// One run of one job, from where it stands to its end.
+/// One run of one job, from where it is to its end.
 ///
 /// The importer's lock is held meanwhile.
 final class ImportSession {
@@ -235,7 +235,7 @@ final class ImportSession {
         let merge = try StoreConnection.writeIndexes(database, durability: options.durability) { database in
             let changes = try DeferredIdentifier.settle(job, database, sources: sources) { try interruption.check() }
             if let model = job.model {
-                // What took nothing leaves no index behind.
+                // What took nothing leaves no index.
                 let taken = try job.takenTables(database)
                 let entities = model.entities.filter { taken.contains($0.table) }
                 try indexes.build(for: ModelDescription(entities: entities), database)
@@ -321,7 +321,7 @@ final class ImportSession {
             let own = try continued ?? database.read { [job] in try StoredEntities.continued(job, $0) }
             inferred = try stage.model(continuing: own)
         } catch {
-            // What is missing may stand behind the fault.
+            // What is missing may follow the fault.
             if let fault { throw fault }
             abandon()
             throw error
@@ -344,7 +344,7 @@ final class ImportSession {
         } catch let error as UnfitIndex {
             throw try refuse(error.error)
         } catch let error as ImportError where fault == nil && [.badInput, .usage].contains(error.code) {
-            // The store does not take such a model: a job that can never go on would only be in the way.
+            // The store does not take such a model: a job that can never continue would only be in the way.
             abandon()
             throw error
         }
@@ -403,7 +403,7 @@ final class ImportSession {
     /// Whether this very run has cut the chunks that wait, so that they need no second look.
     var wasJustSplit = false
 
-    /// What was wrong with a source in the first of two phases: what stands before it is imported first.
+    /// What was wrong with a source in the first of two phases: what precedes it is imported first.
     private var deferredFault: ImportError?
 
     /// Cuts, decodes and commits what is left.

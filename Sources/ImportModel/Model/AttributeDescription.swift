@@ -40,7 +40,7 @@ public struct AttributeDescription: Sendable, Hashable {
         case local
     }
 
-    /// An attribute; its column has its name, and its value stands under its name, unless said otherwise.
+    /// An attribute; its column has its name, and its value is under its name, unless said otherwise.
     public init(
         name: String,
         column: String? = nil,

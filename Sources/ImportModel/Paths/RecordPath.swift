@@ -1,4 +1,4 @@
-/// Where records stand in a document: `$`, `$[*]`, `$.items[*]`, `$.users.*`, `$['639-3'][*]`.
+/// Where records are in a document: `$`, `$[*]`, `$.items[*]`, `$.users.*`, `$['639-3'][*]`.
 ///
 /// The notation is the part of JSONPath (RFC 9535) that names places without filters.
 public struct RecordPath: Sendable, Hashable {

@@ -24,7 +24,7 @@ public struct TransformerRegistry: Sendable {
         for transformer in BuiltInTransformer.allCases { transformers[transformer.rawValue] = .builtIn(transformer) }
     }
 
-    /// Adds a transformer, or puts it in place of the one with this name.
+    /// Adds a transformer, or replaces the one with this name.
     ///
     /// - Parameters:
     ///   - name: what models call it.

@@ -17,7 +17,7 @@ public struct RecordPredicate: Sendable, Hashable {
     ///   - text: the predicate.
     ///   - arguments: the values of the `?` in it, in order; an array for one after `in`. They are never taken for a part of the
     ///     predicate, whatever they hold.
-    /// - Throws: `RecordPredicateError` with the place of the mistake, where it is none.
+    /// - Throws: `RecordPredicateError` with the position of the mistake, where it is none.
     public init(_ text: String, arguments: [JSONValue] = []) throws {
         node = try PredicateParser.parse(text, arguments: arguments)
         self.text = text

@@ -11,7 +11,7 @@ public struct RecordPredicateError: Error, Sendable, Hashable, CustomStringConve
     /// What to do about it; nil where there is nothing to advise.
     public let advice: String?
 
-    /// Puts one together from its parts.
+    /// Creates one.
     public init(_ message: String, in text: String, at place: Range<Int>, advice: String? = nil) {
         self.message = message
         self.text = text

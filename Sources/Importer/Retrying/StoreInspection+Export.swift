@@ -5,7 +5,7 @@ import ImportModel
 public struct RejectExport: Sendable, Hashable {
     /// How the rejects are written.
     public enum Format: String, Sendable, Hashable, CaseIterable {
-        /// A line of JSON for each, with its number, place and errors, and the record to edit: what a retry reads.
+        /// A line of JSON for each, with its number, position and errors, and the record to edit: what a retry reads.
         case repairLines
         /// The records' original bytes alone, one per line.
         case raw

@@ -27,7 +27,7 @@ extension StoreInspection {
         public let unchanged: Int64
         /// Records left out as their object was there already.
         public let ignored: Int64
-        /// Records that were not taken.
+        /// Records that were not accepted.
         public let rejected: Int64
         /// Rejects that were repaired since; of a retry, those that it has repaired.
         public let repaired: Int64

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import threading
 
-# README's table of exit codes. 70, a fault of the importer itself, is none that input may bring about.
+# The exit codes of Reports.md. 70, a fault of the importer itself, is none that input may bring about.
 EXIT_CODES = {0, 64, 65, 66, 71, 73, 74, 75}
 MOST_SECONDS = 30
 # What makes a terminal do or show something else than the text says.

@@ -314,7 +314,7 @@ struct BadInputTests {
         }
     }
 
-    /// A fault in the middle can be mended, and the import goes on behind what it had.
+    /// A fault in the middle can be mended, and the import continues after what it had.
     @Test func goesOnOnceAFaultIsMended() throws {
         let directory = try TemporaryDirectory()
         let samples = Samples.people(count: 300, seed: 43)

@@ -174,7 +174,7 @@ struct CombinedOptionsTests {
         #expect(results.count == 1)
     }
 
-    /// The reject that is too many ends the import at the same record, and mended behind it the rest is taken.
+    /// The reject that is too many ends the import at the same record, and mended after it the rest is accepted.
     @Test(arguments: policies, ["reject", "null"])
     func stopAtTheRecordThatIsTooMany(policy: String, onError: String) throws {
         let files = try Files(Case(policy: policy, onError: onError, maxErrors: 9))
@@ -184,7 +184,7 @@ struct CombinedOptionsTests {
         let outcome = try #require(stopped.split(separator: "\n").last)
         let read = try #require(outcome.split(separator: " ").first.flatMap { Int($0) })
         #expect(read > 9 && read < records.count)
-        // Behind the stop all records fit.
+        // After the stop all records fit.
         let good = (0..<80).map { #"{"id": "new \#($0)", "needed": "n", "count": \#($0)}"# }
         let mended = try files.write(Array(records.prefix(read)) + good, to: "mended.ndjson")
         let whole = try files.expected([mended])

@@ -135,7 +135,7 @@ struct ConstraintTests {
         #expect(status.contains("`email`: 1 record, UNIQUE constraint failed: person.email"))
     }
 
-    /// Records of several entities stand beside each other, and only one's table refuses any.
+    /// Records of several entities are beside each other, and only one's table refuses any.
     @Test func tellsTheRecordsOfSeveralEntitiesApart() throws {
         let directory = try TemporaryDirectory()
         let model = try directory.write(
@@ -166,7 +166,7 @@ struct ConstraintTests {
         #expect(rejects == expected.joined(separator: "\n"))
         #expect(try StoreContent.query(store, "SELECT count(*) FROM free") == "40")
         #expect(try runImporter("verify", store).ending == .exit(0))
-        // Mended, they are taken; refused again, they stay open.
+        // Mended, they are accepted; refused again, they stay open.
         let file = directory.path("fix.ndjson")
         #expect(try runImporter("rejects", store, "--to", file).ending == .exit(0))
         let lines = try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n")
@@ -181,7 +181,7 @@ struct ConstraintTests {
         #expect(try runImporter("verify", store).ending == .exit(0))
     }
 
-    /// Tables whose rows cannot be told apart, or that work a column out themselves.
+    /// Tables whose rows cannot be distinguished, or that work a column out themselves.
     @Test(arguments: [
         (
             "CREATE TABLE person (id TEXT PRIMARY KEY, email TEXT, age INTEGER, name TEXT) WITHOUT ROWID",
@@ -217,7 +217,7 @@ struct ConstraintTests {
         #expect(try StoreContent.query(strict, "SELECT count(*) FROM _import_reject") == "0")
     }
 
-    /// What was committed before stays, and with the trigger gone the import goes on.
+    /// What was committed before stays, and with the trigger gone the import continues.
     @Test func saysSoWhereATriggerEndsTheTransaction() throws {
         let files = try Files([(0..<100).map { "{\"id\": \"k\($0)\", \"name\": \"n\($0)\"}" }])
         let trigger = """

@@ -81,7 +81,7 @@ struct DroppedIndexTests {
         #expect(try runImporter("verify", store).ending == .exit(0))
     }
 
-    /// An import that stopped, and one into the same table after it: whoever comes finds what was dropped.
+    /// An import that stopped, and one into the same table after it: anyone who comes finds what was dropped.
     @Test(arguments: ["resume", "restart", "another", "another's restart"])
     func findsWhatAnInterruptedImportHasDropped(way: String) throws {
         let files = try MergingTests.Files([
@@ -109,7 +109,7 @@ struct DroppedIndexTests {
             if way == "another" {
                 #expect(try run(files.command(second, into: store, [])).ending == .exit(0))
             } else {
-                // The second one stops too and is begun anew: the table is not empty then, and its indexes stay.
+                // The second one stops too and is restarted: the table is not empty then, and its indexes stay.
                 let text = try String(contentsOfFile: files.sources[1], encoding: .utf8)
                 try String(text.dropLast(20)).write(toFile: files.sources[1], atomically: true, encoding: .utf8)
                 #expect(try run(files.command(second, into: store, [])).ending == .exit(65))
@@ -161,7 +161,7 @@ struct DroppedIndexTests {
         #expect(result.ending == .exit(74))
         #expect(result.errorText.contains("no such collation sequence: own"))
         #expect(try Self.indexes(store).split(separator: "\n").contains { $0.hasPrefix("owned|") })
-        // Without that index it goes on.
+        // Without that index it continues.
         #expect(
             try run([
                 Project.python, "-c",

@@ -13,7 +13,7 @@ struct ErrorTests {
         let found: String
     }
 
-    /// A group of errors as the report has it, or as it is counted anew from the rejects.
+    /// A group of errors as the report has it, or as it is counted again from the rejects.
     private struct Group: Equatable {
         let alike: Alike
         var count: Int

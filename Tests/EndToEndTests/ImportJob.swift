@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A source with everything that decides what comes of importing it.
+/// A source with everything that decides the result of importing it.
 struct ImportJob: Sendable, CustomTestStringConvertible {
     let name: String
     let source: Data
@@ -135,7 +135,7 @@ struct ImportJob: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// Lines that are no JSON, an empty one, and one above 2,000 bytes, among the others.
+    /// Lines that are not JSON, an empty one, and one above 2,000 bytes, among the others.
     private static func withBrokenLines(_ samples: Samples) -> String {
         var lines = samples.records
         for index in stride(from: 5, to: lines.count, by: 67) {

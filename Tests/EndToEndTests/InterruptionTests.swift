@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// An import that is stopped, at any moment and in any way, goes on where it was and ends with the same store.
+/// An import that is stopped, at any moment and in any way, continues where it was and ends with the same store.
 struct InterruptionTests {
     static let run = ["--commit-every", "20", "--chunk-size", "40K"]
     static let count = 8_000
@@ -23,7 +23,7 @@ struct InterruptionTests {
         let progress = try StoreProgress.rows(in: store, reach: wanted)
         let child = try ChildProcess(command)
         try #require(try progress.reached(by: child) != nil, "\(child.wait().ending) \(child.wait().errorText)")
-        // Signals should come at any point of a commit, not only just behind it.
+        // Signals should come at any point of a commit, not only just after it.
         usleep(useconds_t(generator.next(8_000)))
         return child
     }
@@ -175,7 +175,7 @@ struct InterruptionTests {
         #expect(refused.ending != .exit(0))
         #expect(refused.errorText.contains("people.json"))
         #expect(try StoreContent.result(store) == before)
-        // Mended again, it goes on.
+        // Mended again, it continues.
         try files.directory.write(Self.jobs[0].source, to: "people.json")
         #expect(try runImporter("resume", store).ending == .exit(0))
         #expect(try StoreContent.result(store) == files.uninterruptedResult())

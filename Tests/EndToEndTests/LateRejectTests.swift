@@ -136,7 +136,7 @@ struct LateRejectTests {
             [Project.importer, "import"] + sources + ["--into", store] + options + more
         }
 
-        /// What comes of looking each record up as it comes.
+        /// The result of looking each record up as it comes.
         func expected() throws -> String {
             let store = directory.path("expected.sqlite")
             let result = try run(command(into: store, ["--max-errors", "1000000"]))
@@ -239,7 +239,7 @@ struct LateRejectTests {
         return (files, second, store)
     }
 
-    /// The records are read once more; where that fails nothing is changed, and with the source as it was it goes on.
+    /// The records are read once more; where that fails nothing is changed, and with the source as it was it continues.
     @Test(arguments: ["gone", "other", "shorter"])
     func saysWhereASourceIsNotWhatItWas(way: String) throws {
         let (files, second, store) = try Self.interrupted()
@@ -251,7 +251,7 @@ struct LateRejectTests {
         switch way {
         case "gone": try FileManager.default.removeItem(atPath: first)
         case "other":
-            // Size and time are the same; that it was changed since tells that it is to be read again.
+            // Size and time are the same; that it was changed since says that it is to be read again.
             let text = try String(contentsOfFile: first, encoding: .utf8)
             try text.replacing("\"n\": 19", with: "\"n\": 91").write(toFile: first, atomically: false, encoding: .utf8)
             #expect(try run(["touch", "-r", kept, first]).ending == .exit(0))
@@ -274,7 +274,7 @@ struct LateRejectTests {
         #expect(try runImporter("verify", store).ending == .exit(0))
     }
 
-    /// Another import may only have the table once the records of the first one are told apart.
+    /// Another import may only have the table once the records of the first one are distinguished.
     @Test(arguments: [true, false])
     func keepsOthersOutOfTheTable(duplicates: Bool) throws {
         let (files, second, store) = try Self.interrupted(duplicates: duplicates)

@@ -169,7 +169,7 @@ struct MergingTests {
         let keys = "SELECT count(*) - count(DISTINCT key || '|' || part) FROM thing"
         #expect(try StoreContent.query(store, keys) == "0")
         #expect(try runImporter("verify", store).ending == .exit(0))
-        // Mended, it goes on.
+        // Mended, it continues.
         try whole.write(toFile: files.sources[0], atomically: true, encoding: .utf8)
         #expect(try run(files.command([files.sources[0]], into: store, [])).ending == .exit(0))
         #expect(try StoreContent.query(store, keys) == "0")

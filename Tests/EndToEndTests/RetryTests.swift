@@ -129,7 +129,7 @@ struct RetryTests {
         #expect(try job.isMended())
     }
 
-    /// What was no JSON is a string in the export; as such it must not be taken for repaired.
+    /// What was not JSON is a string in the export; as such it must not be taken for repaired.
     @Test(arguments: RepairJob.Shape.allCases)
     func keepsOpenWhatWasNotEdited(_ shape: RepairJob.Shape) throws {
         let job = try RepairJob(shape, count: 300)
@@ -148,7 +148,7 @@ struct RetryTests {
         #expect(all.split(separator: "\n").count == 300)
     }
 
-    /// Where a string is a record, the text of what was no JSON would fit as it is.
+    /// Where a string is a record, the text of what was not JSON would fit as it is.
     @Test func doesNotTakeTheTextOfABrokenLineForARecord() throws {
         let directory = try TemporaryDirectory()
         let source = try directory.write("\"a\"\n\"b\n\"c\"\n", to: "words.ndjson")
@@ -188,7 +188,7 @@ struct RetryTests {
         #expect(try job.isMended())
     }
 
-    /// Behind what is imported the file may be edited further while the retry is interrupted.
+    /// After what is imported the file may be edited further while the retry is interrupted.
     @Test func readsAChangedFileAnewBehindTheMarker() throws {
         let job = try RepairJob(.lines, count: 8_000)
         try job.export()

@@ -69,7 +69,7 @@ struct StoreReplacementTests {
         #expect(result.ending == .exit(74), "\(result.ending) \(result.errorText)")
         #expect(result.errorText.contains("another file has taken the store's place while importing"))
         #expect(contents(store) == before)
-        // Back in its place, the import goes on where it was.
+        // Back in its place, the import continues where it was.
         for suffix in Self.files { unlink(store + suffix) }
         move(moved, to: store)
         let resumed = try run([Project.importer, "resume", store] + InterruptionTests.run)

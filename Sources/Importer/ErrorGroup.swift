@@ -9,7 +9,7 @@ public struct ErrorGroup: Sendable, Hashable, Codable {
         /// The record's number in the job, from 1.
         public let record: Int64
 
-        /// A place.
+        /// The position of an error: source, byte offset and ordinal.
         public init(source: String, byteOffset: Int64, record: Int64) {
             self.source = source
             self.byteOffset = byteOffset

@@ -27,7 +27,7 @@ public struct JobOptions: Sendable, Hashable {
     public var isLossless: Bool
     /// How many records of each record path are passed over, from 0.
     public var skip: Int64
-    /// How many records of each record path are taken at most, from 0; nil for all.
+    /// How many records of each record path are imported at most, from 0; nil for all.
     public var limit: Int64?
     /// Larger records are rejects.
     ///
@@ -169,7 +169,7 @@ public struct RunOptions: Sendable, Hashable {
     public var chunkDirectory: String?
     /// Whether the chunk directory stays when the import is finished.
     public var keepsChunks: Bool
-    /// Whether sources that this store has already finished are imported once more.
+    /// Whether sources that this store has already finished are imported again.
     public var again: Bool
     /// Whether an interrupted job is restarted.
     public var restart: Bool

@@ -7,9 +7,9 @@ import Synchronization
 ///
 /// It can be made and run on any thread; `progress` may be read and `interruption` used from any other meanwhile.
 public final class ImportPipeline: Sendable {
-    /// Shared with anyone who watches.
+    /// Shared with observers.
     public let progress = ImportProgress()
-    /// Shared with anyone who may stop it.
+    /// Shared with callers that may stop it.
     public let interruption = Interruption()
     /// Announces every commit.
     public let merges: MergeCenter
@@ -34,7 +34,7 @@ public final class ImportPipeline: Sendable {
     ///
     /// - Parameters:
     ///   - sources: paths, `-` for standard input, or one chunk directory.
-    ///   - store: the SQLite file's path; made if it is not there.
+    ///   - store: the SQLite file's path; created if it does not exist.
     ///   - job: what the result depends on.
     ///   - run: what it does not depend on.
     ///   - transformers: those that the model names. The store keeps their names alone: give the same at every resume.

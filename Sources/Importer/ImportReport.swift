@@ -20,7 +20,7 @@ public struct ImportReport: Sendable, Hashable, Codable {
         public var updated: Int64 = 0
         /// Records whose object had all their values already.
         public var unchanged: Int64 = 0
-        /// Records left out as their object was there already.
+        /// Records left out as their object existed already.
         public var ignored: Int64 = 0
         /// Records that were not accepted.
         public var rejected: Int64 = 0
@@ -46,7 +46,7 @@ public struct ImportReport: Sendable, Hashable, Codable {
     public var updated: Int64
     /// Records whose object had all their values already.
     public var unchanged: Int64
-    /// Records left out as their object was there already.
+    /// Records left out as their object existed already.
     public var ignored: Int64
     /// Records that were not accepted.
     public var rejected: Int64

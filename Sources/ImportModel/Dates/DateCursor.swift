@@ -1,4 +1,4 @@
-/// A place in a date's text, for the formats whose parts are at no fixed offsets.
+/// A position in a date's text, for the formats whose parts are at no fixed offsets.
 struct DateCursor {
     let text: ByteView
     private(set) var index = 0

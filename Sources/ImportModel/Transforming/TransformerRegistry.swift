@@ -56,7 +56,7 @@ enum Transformer: Sendable {
 public struct UnknownTransformer: Error, Sendable, Hashable, CustomStringConvertible {
     /// The name as it was given.
     public let name: String
-    /// Its place in the list, from 0.
+    /// Its index in the list, from 0.
     public let index: Int
     /// The names that there are, in alphabetical order.
     public let known: [String]

@@ -61,7 +61,7 @@ public struct CoercionError: Error, Sendable, Hashable, Codable {
     public let path: String
     /// What else is wrong inside of the same value, each at a path of its own.
     ///
-    /// These are a bitfield's other flags, in the value's order; of one value at most 100 errors are told.
+    /// These are a bitfield's other flags, in the value's order; of one value at most 100 errors are reported.
     public let others: [CoercionError]
 
     /// An error with these words.

@@ -13,7 +13,7 @@ public struct RecordError: Error, Sendable, Hashable, Codable {
     /// The value's first byte in the source, from 0, in decompressed bytes.
     public let byteOffset: Int64
 
-    /// An error at a place.
+    /// An error at a key path.
     public init(
         entity: String,
         keyPath: String,

@@ -29,7 +29,7 @@ public struct FetchRequest: Sendable, Hashable {
         self.limit = limit
     }
 
-    /// Whether it asks for the same; names are compared byte by byte, as the store tells entities apart.
+    /// Whether it asks for the same; names are compared byte by byte, as the store distinguishes entities.
     public static func == (one: FetchRequest, other: FetchRequest) -> Bool {
         ExactText(one.entity) == ExactText(other.entity) && one.predicate == other.predicate && one.sort == other.sort
             && one.offset == other.offset && one.limit == other.limit

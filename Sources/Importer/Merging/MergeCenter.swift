@@ -10,7 +10,7 @@ extension Notification.Name {
 extension MergeNotification {
     fileprivate static let userInfoKey = "merge"
 
-    /// What a `storeDidMerge` notification tells; nil for any other notification.
+    /// What a `storeDidMerge` notification reports; nil for any other notification.
     public init?(_ notification: Notification) {
         guard let merge = notification.userInfo?[Self.userInfoKey] as? MergeNotification else { return nil }
         self = merge

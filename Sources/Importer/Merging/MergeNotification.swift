@@ -15,11 +15,11 @@ public struct MergeNotification: Sendable, Hashable {
     public private(set) var marker: Marker
     /// Whether the job is finished with it.
     public private(set) var isFinished: Bool
-    /// The numbers of all jobs that were finished in what it covers, for anyone who waits for the end of one of them.
+    /// The numbers of all jobs that were finished in what it covers, for callers that wait for the end of one of them.
     ///
     /// Where a `StoreFollower` asks for a refresh, those of all jobs that are finished in the store.
     public private(set) var finishedJobs: Set<Int64>
-    /// Whether anything may have changed, and anyone who follows is to look at everything again.
+    /// Whether anything may have changed, so that followers must read everything again.
     ///
     /// So it is when an import restarts, which removes what it inserted, and for a `StoreFollower` that was away for
     /// longer than the store's log goes back.

@@ -29,7 +29,7 @@ public final class StoreFollower: Sendable {
     /// - Parameters:
     ///   - store: the SQLite file's path.
     ///   - position: where to continue; nil to begin with what is committed from now on.
-    /// - Throws: `ImportError` when the store is not there, is no SQLite database, or is of a newer format.
+    /// - Throws: `ImportError` when the store does not exist, is not an SQLite database, or is of a newer format.
     public init(store: String, from position: StorePosition? = nil) throws {
         // Should another file take its place just now, the first look finds out.
         let opened = try OpenedStore(store)

@@ -72,8 +72,8 @@ extension StoreInspection {
     ///   - selection: which ones.
     ///   - format: how.
     ///   - path: the file; its folder must be there.
-    ///   - overwrites: whether a file that is there may be replaced.
-    /// - Throws: `ImportError`: `.cannotCreate` when the file is there or cannot be made, `.io` when it cannot be
+    ///   - overwrites: whether an existing file may be replaced.
+    /// - Throws: `ImportError`: `.cannotCreate` when the file exists or cannot be created, `.io` when it cannot be
     ///   written, and as `status` does.
     public func exportRejects(
         _ selection: RejectSelection = RejectSelection(),

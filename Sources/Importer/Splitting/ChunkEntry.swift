@@ -46,10 +46,10 @@ public struct ChunkEntry: Sendable, Hashable, Codable {
     /// Values that are outside the record paths, counted by where they are.
     ///
     /// These are the ones that begin before the chunk's last record ends; in a source's last chunk all the rest too. A
-    /// value is counted once, at its top. Its place is written like a record path, with wildcards for elements and for
+    /// value is counted once, at its top. Its path is written like a record path, with wildcards for elements and for
     /// members whose key is in no record path, except the value's own key. A source has at most 1,000 such names, the
-    /// first in its order; the rest is counted under `…`. Values that have bytes that are not UTF-8 are counted once more,
-    /// under `invalidUTF8 ` and their place; so is a key with such bytes that leads to records.
+    /// first in its order; the rest is counted under `…`. Values that have bytes that are not UTF-8 are counted again,
+    /// under `invalidUTF8 ` and their path; so is a key with such bytes that leads to records.
     public let outside: [String: Int64]
     /// What a fresh parser needs to continue from `endByte`.
     public let end: SplitPosition
@@ -84,7 +84,7 @@ public struct ChunkEntry: Sendable, Hashable, Codable {
         }
     }
 
-    /// A record that the splitter did not take (`recordTooLarge`, `recordTooDeep`).
+    /// A record that the splitter rejected (`recordTooLarge`, `recordTooDeep`).
     public struct PassedOver: Sendable, Hashable, Codable {
         /// The record's line in the chunk, from 0.
         public let line: Int

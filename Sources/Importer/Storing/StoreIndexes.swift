@@ -82,7 +82,7 @@ struct StoreIndexes: Sendable {
         return near.isEmpty ? "" : "; did you mean \(near.joined(separator: ", "))?"
     }
 
-    /// Builds the indexes that are not there yet, of every entity that has their attributes.
+    /// Builds the indexes that do not exist yet, of every entity that has their attributes.
     ///
     /// Done once or again, in one transaction or not, the outcome is the same.
     ///

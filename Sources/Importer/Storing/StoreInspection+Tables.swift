@@ -9,7 +9,7 @@ extension StoreInspection {
     public struct TableComparison: Sendable, Hashable, Codable {
         /// The table's name.
         public let table: String
-        /// Whether it is there, with the columns that it had.
+        /// Whether it exists, with the columns that it had.
         public let isThere: Bool
         /// Whether a view has its name now.
         ///

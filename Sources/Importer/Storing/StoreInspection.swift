@@ -13,7 +13,7 @@ public struct StoreInspection: Sendable {
 
     /// The report of the job that `resume` would resume: the last unfinished one, or else the last one.
     ///
-    /// - Throws: `ImportError`: `.noInput` when the file is not there or holds no import.
+    /// - Throws: `ImportError`: `.noInput` when the file does not exist or has no import.
     public func status() throws -> ImportReport {
         try read { database in
             let jobs = try StoredJob.all(database)
@@ -22,7 +22,7 @@ public struct StoreInspection: Sendable {
         }
     }
 
-    /// The reports of all jobs that are not finished, in the order in which they were begun.
+    /// The reports of all jobs that are not finished, in the order in which they were started.
     ///
     /// - Throws: `ImportError` as `status` does.
     public func unfinished() throws -> [ImportReport] {

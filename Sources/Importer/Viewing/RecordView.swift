@@ -9,7 +9,7 @@ import Synchronization
 /// that cannot touch the window does no query; one that does reads from the key of the window's first record on, which costs
 /// what the window costs, wherever it is in the whole, if an index has the order that is asked for. Records are passed
 /// over one by one (`OFFSET`, from whichever end is nearer) only where the view jumps, and where records before the window
-/// were changed or deleted whose places nobody knows any more.
+/// were changed or deleted whose positions are no longer known.
 ///
 /// A view is followed by one reader: each update is what makes the last one's snapshot the next.
 public final class RecordView: Sendable {

@@ -12,12 +12,12 @@ public struct RecordViewChanges: Sendable, Hashable {
         /// Its name.
         public let name: Record.Value?
 
-        /// Whether place and name are the same, texts by their bytes.
+        /// Whether index and name are the same, texts by their bytes.
         public static func == (one: Self, other: Self) -> Bool {
             one.index == other.index && SectionName(one.name) == SectionName(other.name)
         }
 
-        /// Equal ones have the same place.
+        /// Equal ones have the same index.
         public func hash(into hasher: inout Hasher) {
             hasher.combine(index)
         }

@@ -78,7 +78,7 @@ struct ErrorTests {
 
     @Test(arguments: ImportJob.withModel(count: 600), ["1", "4"])
     func groupsAreWhatTheRejectsSay(_ job: ImportJob, workers: String) throws {
-        let files = try ImportJob.Files(job)
+        let files = try job.files()
         let options = [
             "--workers", workers, "--chunk-size", "9K", "--commit-every", "50", "--max-record-bytes", "2000",
         ]
@@ -99,7 +99,7 @@ struct ErrorTests {
     func stopsAtTheSameRecordAfterKills(seed: Int) throws {
         var job = ImportJob.withModel(count: InterruptionTests.count)[2]
         job.options += ["--max-errors", "250"]
-        let files = try ImportJob.Files(job)
+        let files = try job.files()
         let whole = try run(files.command(into: "whole.sqlite", ["--progress", "none"]))
         #expect(whole.ending == .exit(65), "\(whole.errorText)")
         let expected = try StoreContent.result(files.directory.path("whole.sqlite"))

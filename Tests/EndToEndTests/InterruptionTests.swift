@@ -29,7 +29,7 @@ struct InterruptionTests {
     }
 
     /// Starts an import, lets it commit some rows and kills it.
-    static func killed(_ files: ImportJob.Files) throws {
+    static func killed(_ files: ImportFiles) throws {
         var generator = Samples.Generator(seed: 9)
         let command = files.command(into: "store.sqlite", run)
         let child = try progressed(command, in: files.directory.path("store.sqlite"), &generator)
@@ -39,7 +39,7 @@ struct InterruptionTests {
 
     @Test(arguments: jobs, [1, 2])
     func isTheSameAfterKills(_ job: ImportJob, seed: Int) throws {
-        let files = try ImportJob.Files(job)
+        let files = try job.files()
         let expected = try files.uninterruptedResult()
         let store = files.directory.path("store.sqlite")
         var generator = Samples.Generator(seed: UInt64(seed))
@@ -62,7 +62,7 @@ struct InterruptionTests {
 
     @Test(arguments: [1, 2, 3])
     func isTheSameAfterKillsWhileTheModelIsInferred(seed: Int) throws {
-        let files = try ImportJob.Files(ImportJob.inferred(count: Self.count)[0])
+        let files = try ImportJob.inferred(count: Self.count)[0].files()
         let expected = try files.uninterruptedResult()
         let store = files.directory.path("store.sqlite")
         var generator = Samples.Generator(seed: UInt64(seed))
@@ -85,7 +85,7 @@ struct InterruptionTests {
     @Test(arguments: zip([SIGINT, SIGTERM, SIGHUP], [Int32(130), 143, 129]))
     func finishesTheCommitAndSaysHowToResume(signal: Int32, code: Int32) throws {
         for job in [Self.jobs[0], Self.jobs[2]] {
-            let files = try ImportJob.Files(job)
+            let files = try job.files()
             let expected = try files.uninterruptedResult()
             let store = files.directory.path("store.sqlite")
             var generator = Samples.Generator(seed: UInt64(signal))
@@ -106,7 +106,7 @@ struct InterruptionTests {
     }
 
     @Test func stopsAtOnceWhenAskedTwice() throws {
-        let files = try ImportJob.Files(Self.jobs[0])
+        let files = try Self.jobs[0].files()
         let expected = try files.uninterruptedResult()
         let store = files.directory.path("store.sqlite")
         var generator = Samples.Generator(seed: 5)
@@ -125,7 +125,7 @@ struct InterruptionTests {
     @Test(arguments: ["gone", "manifest gone", "chunk damaged", "chunk gone", "manifest torn", "left over"])
     func goesOnWhateverBecameOfTheChunks(fate: String) throws {
         for job in [Self.jobs[0], Self.jobs[2]] {
-            let files = try ImportJob.Files(job)
+            let files = try job.files()
             let expected = try files.uninterruptedResult()
             let store = files.directory.path("store.sqlite")
             try Self.killed(files)
@@ -163,7 +163,7 @@ struct InterruptionTests {
     }
 
     @Test func refusesASourceThatHasChangedBeforeTheMarker() throws {
-        let files = try ImportJob.Files(Self.jobs[0])
+        let files = try Self.jobs[0].files()
         let store = files.directory.path("store.sqlite")
         try Self.killed(files)
         let before = try StoreContent.result(store)
@@ -182,7 +182,7 @@ struct InterruptionTests {
     }
 
     @Test func refusesOtherJobOptionsButTakesOtherRunOptions() throws {
-        let files = try ImportJob.Files(Self.jobs[0])
+        let files = try Self.jobs[0].files()
         let store = files.directory.path("store.sqlite")
         try Self.killed(files)
         let refused = try TestSupport.run(
@@ -195,7 +195,7 @@ struct InterruptionTests {
     }
 
     @Test func changesNothingWhenItIsFinished() throws {
-        let files = try ImportJob.Files(ImportJob.withModel(count: 200)[0])
+        let files = try ImportJob.withModel(count: 200)[0].files()
         let expected = try files.uninterruptedResult()
         let again = try TestSupport.run(files.command(into: "whole.sqlite"))
         #expect(again.ending == .exit(0), "\(again.errorText)")

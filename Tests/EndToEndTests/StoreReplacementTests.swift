@@ -6,12 +6,12 @@ import Testing
 struct StoreReplacementTests {
     private static let files = ["", "-wal", "-shm"]
 
-    private let files: ImportJob.Files
+    private let files: ImportFiles
     private let store: String
     private let moved: String
 
     init() throws {
-        files = try ImportJob.Files(ImportJob.withModel(count: 8_000)[1])
+        files = try ImportJob.withModel(count: 8_000)[1].files()
         store = files.directory.path("store.sqlite")
         moved = files.directory.path("moved.sqlite")
     }

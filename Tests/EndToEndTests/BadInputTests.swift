@@ -290,7 +290,7 @@ struct BadInputTests {
         let wholeInferred = directory.path("inferred.sqlite")
         try run([Project.importer, "import", source, "--into", wholeInferred] + options)
 
-        var generator = Samples.Generator(seed: 42)
+        var generator = SeededGenerator(seed: 42)
         for attempt in 0..<14 {
             let hasModel = attempt % 2 == 0
             let store = directory.path("store-\(attempt).sqlite")

@@ -216,7 +216,7 @@ struct CombinedOptionsTests {
 
     /// Kills an import again and again, at any moment of it.
     private static func kill(_ command: [String], store: String, times: Int, seed: UInt64) throws {
-        var generator = Samples.Generator(seed: seed)
+        var generator = SeededGenerator(seed: seed)
         var killed = 0
         for attempt in 0..<times {
             let child: ChildProcess

@@ -105,7 +105,7 @@ struct ErrorTests {
         let expected = try StoreContent.result(files.directory.path("whole.sqlite"))
         let store = files.directory.path("store.sqlite")
         let command = files.command(into: "store.sqlite", InterruptionTests.run + ["--progress", "none"])
-        var generator = Samples.Generator(seed: UInt64(seed))
+        var generator = SeededGenerator(seed: UInt64(seed))
         for _ in 0..<3 {
             let child = try InterruptionTests.progressed(command, in: store, &generator)
             child.signal(SIGKILL)

@@ -45,7 +45,7 @@ struct FollowingTests {
         let files = try ImportJob.withModel(count: Self.count)[0].files()
         let store = files.directory.path("store.sqlite")
         let command = files.command(into: "store.sqlite", Self.options)
-        var generator = Samples.Generator(seed: UInt64(seed))
+        var generator = SeededGenerator(seed: UInt64(seed))
         var follower: Follower?
         for _ in 0..<4 {
             let child = try InterruptionTests.progressed(command, in: store, &generator)
@@ -69,7 +69,7 @@ struct FollowingTests {
     @Test func tellsWhatIsInTheStore() throws {
         let files = try ImportJob.withModel(count: Self.count)[0].files()
         let store = files.directory.path("store.sqlite")
-        var generator = Samples.Generator(seed: 3)
+        var generator = SeededGenerator(seed: 3)
         let child = try InterruptionTests.progressed(
             files.command(into: "store.sqlite", Self.options),
             in: store,
@@ -100,7 +100,7 @@ struct FollowingTests {
         #expect(try runImporter("import", first, "--into", store).ending == .exit(0))
         let before = try StoreFollower(store: store)
         let start = before.position
-        var generator = Samples.Generator(seed: 4)
+        var generator = SeededGenerator(seed: 4)
         let child = try InterruptionTests.progressed(
             files.command(into: "store.sqlite", Self.options),
             in: store,

@@ -17,7 +17,7 @@ struct InterruptionTests {
     static func progressed(
         _ command: [String],
         in store: String,
-        _ generator: inout Samples.Generator
+        _ generator: inout SeededGenerator
     ) throws -> ChildProcess {
         let wanted = try StoreContent.rowCount(store) + 20 * (1 + generator.next(8))
         let progress = try StoreProgress.rows(in: store, reach: wanted)
@@ -30,7 +30,7 @@ struct InterruptionTests {
 
     /// Starts an import, lets it commit some rows and kills it.
     static func killed(_ files: ImportFiles) throws {
-        var generator = Samples.Generator(seed: 9)
+        var generator = SeededGenerator(seed: 9)
         let command = files.command(into: "store.sqlite", run)
         let child = try progressed(command, in: files.directory.path("store.sqlite"), &generator)
         child.signal(SIGKILL)
@@ -42,7 +42,7 @@ struct InterruptionTests {
         let files = try job.files()
         let expected = try files.uninterruptedResult()
         let store = files.directory.path("store.sqlite")
-        var generator = Samples.Generator(seed: UInt64(seed))
+        var generator = SeededGenerator(seed: UInt64(seed))
         let start = files.command(into: "store.sqlite", Self.run)
         let resume = [Project.importer, "resume", store] + Self.run
         for kill in 0..<5 {
@@ -65,7 +65,7 @@ struct InterruptionTests {
         let files = try ImportJob.inferred(count: Self.count)[0].files()
         let expected = try files.uninterruptedResult()
         let store = files.directory.path("store.sqlite")
-        var generator = Samples.Generator(seed: UInt64(seed))
+        var generator = SeededGenerator(seed: UInt64(seed))
         let options = ["--commit-every", "20", "--chunk-size", "20K"]
         let start = files.command(into: "store.sqlite", options)
         var sealed = 0
@@ -88,7 +88,7 @@ struct InterruptionTests {
             let files = try job.files()
             let expected = try files.uninterruptedResult()
             let store = files.directory.path("store.sqlite")
-            var generator = Samples.Generator(seed: UInt64(signal))
+            var generator = SeededGenerator(seed: UInt64(signal))
             for _ in 0..<2 {
                 let command = files.command(into: "store.sqlite", Self.run)
                 let child = try Self.progressed(command, in: store, &generator)
@@ -109,7 +109,7 @@ struct InterruptionTests {
         let files = try Self.jobs[0].files()
         let expected = try files.uninterruptedResult()
         let store = files.directory.path("store.sqlite")
-        var generator = Samples.Generator(seed: 5)
+        var generator = SeededGenerator(seed: 5)
         let command = files.command(into: "store.sqlite", Self.run)
         let child = try Self.progressed(command, in: store, &generator)
         child.signal(SIGINT)

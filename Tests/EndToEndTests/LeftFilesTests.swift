@@ -95,7 +95,7 @@ struct LeftFilesTests {
         let retry = [
             Project.importer, "retry", job.store, "--model", better, "--chunk-size", "4K", "--commit-every", "5",
         ]
-        var generator = Samples.Generator(seed: 3)
+        var generator = SeededGenerator(seed: 3)
         for _ in 0..<3 {
             let child = try InterruptionTests.progressed(retry, in: job.store, &generator)
             child.signal(SIGKILL)

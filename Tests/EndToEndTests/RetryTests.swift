@@ -170,7 +170,7 @@ struct RetryTests {
     func isTheSameAfterKills(seed: Int) throws {
         let job = try RepairJob(.lines, count: 8_000)
         try job.export()
-        var generator = Samples.Generator(seed: UInt64(seed))
+        var generator = SeededGenerator(seed: UInt64(seed))
         let retry = [Project.importer, "retry", job.store, job.edited] + Self.small
         let resume = [Project.importer, "resume", job.store] + Self.small
         for kill in 0..<4 {
@@ -192,7 +192,7 @@ struct RetryTests {
     @Test func readsAChangedFileAnewBehindTheMarker() throws {
         let job = try RepairJob(.lines, count: 8_000)
         try job.export()
-        var generator = Samples.Generator(seed: 4)
+        var generator = SeededGenerator(seed: 4)
         let retry = [Project.importer, "retry", job.store, job.edited] + Self.small
         let child = try InterruptionTests.progressed(retry, in: job.store, &generator)
         child.signal(SIGKILL)

@@ -18,7 +18,7 @@ struct StoreReplacementTests {
 
     /// Begins the import and stops it in the middle.
     private func begun() throws -> ChildProcess {
-        var generator = Samples.Generator(seed: 4)
+        var generator = SeededGenerator(seed: 4)
         let child = try InterruptionTests.progressed(
             files.command(into: "store.sqlite", InterruptionTests.run),
             in: store,

@@ -72,7 +72,7 @@ if Context.environment["IMPORTER_BENCHMARKS"] != nil {
             dependencies: ["StageBenchmarks", "CCallgrind"],
             path: "Benchmarks/Stages/Run"
         ),
-        // The plugin takes every program that stands right in Benchmarks for its own.
+        // The plugin mistakes every program that is directly in Benchmarks for its own.
         .executableTarget(
             name: "StageSuite",
             dependencies: ["StageBenchmarks", .product(name: "Benchmark", package: "benchmark")],

@@ -28,7 +28,7 @@ class Failure(Exception):
 
 class Arguments(argparse.ArgumentParser):
     def error(self, message):
-        say(f"bench: {message}\n`scripts/bench --help` tells the options.")
+        say(f"bench: {message}\n`scripts/bench --help` prints the options.")
         sys.exit(64)
 
 
@@ -47,7 +47,7 @@ def options():
     parser.add_argument("--write", action="store_true")
     given = parser.parse_args()
     if given.check and (given.compare or given.filter or given.records):
-        parser.error("--check takes no other option but --write")
+        parser.error("--check accepts no other option but --write")
     if given.write and not given.check:
         parser.error("--write goes with --check")
     if (given.time or given.runs is not None) and not given.compare:
@@ -78,7 +78,7 @@ def done(command, advice, **settings):
 
 
 def table(lines):
-    """Lines with their columns under each other; figures stand to the right."""
+    """Lines with their columns under each other; figures are on the right."""
     widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
     for line in lines:
         print("  ".join(text.rjust(width) if column > 0 and not text[:1].isalpha() else text.ljust(width)

@@ -80,5 +80,5 @@ def main():
 try:
     main()
 except BrokenPipeError:
-    # Whoever reads has enough, as `head` does.
+    # The reader has enough, as `head` does.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -23,7 +23,7 @@ QUICK_SECONDS, QUICK_TURNS = 10, 3
 
 class Arguments(argparse.ArgumentParser):
     def error(self, message):
-        say(f"bench-peers: {message}\n`scripts/bench-peers --help` tells the options.")
+        say(f"bench-peers: {message}\n`scripts/bench-peers --help` prints the options.")
         sys.exit(64)
 
 

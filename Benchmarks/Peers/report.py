@@ -10,7 +10,7 @@ the whole process. What every row is, and how to repeat it: [README.md](README.m
 
 
 def table_rows(rows, results, runs):
-    """What stands in the table of goals, a tuple of texts for each row."""
+    """The table of goals, a tuple of texts for each row."""
     lines = [("what", "measured", "goal", "stretch", "", "from")]
     for row in rows:
         value = row.value(results, runs)
@@ -20,7 +20,7 @@ def table_rows(rows, results, runs):
 
 
 def run_rows(results, runs):
-    """What stands in the table of runs, a tuple of texts for each run that was made."""
+    """The table of runs, a tuple of texts for each run that was made."""
     lines = [("run", "seconds", "least to most", "processor", "peak memory", "result")]
     for name, run in runs.items():
         found = results.measurements.get(name, [])
@@ -37,7 +37,7 @@ def run_rows(results, runs):
 
 
 def columns(lines):
-    """Lines with their columns under each other; figures stand to the right."""
+    """Lines with their columns under each other; figures are on the right."""
     widths = [max(len(line[at]) for line in lines) for at in range(len(lines[0]))]
     result = []
     for line in lines:

@@ -26,7 +26,7 @@ SHELL = (
 
 
 class Run:
-    """One program called in one way. A subclass says how, and looks at what came of it."""
+    """One program called in one way. A subclass says how, and checks the result."""
 
     is_importer = False
     # Runs that this one must follow in the same round.
@@ -279,7 +279,7 @@ class Jq(Run):
 
 
 def all_runs(data, small, large):
-    """Every run by its name, in the order of a round: what is compared stands side by side."""
+    """Every run by its name, in the order of a round: what is compared is side by side."""
     array = Import("import", "importer, array, model", data)
     first = Import("import-uuid", "importer, array, model, identifier guid", data, identifier="guid")
     runs = [

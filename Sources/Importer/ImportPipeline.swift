@@ -7,9 +7,9 @@ import Synchronization
 ///
 /// It can be made and run on any thread; `progress` may be read and `interruption` used from any other meanwhile.
 public final class ImportPipeline: Sendable {
-    /// Shared with whoever watches.
+    /// Shared with observers.
     public let progress = ImportProgress()
-    /// Shared with whoever may stop it.
+    /// Shared with callers that may stop it.
     public let interruption = Interruption()
     /// Announces every commit.
     public let merges: MergeCenter
@@ -34,7 +34,7 @@ public final class ImportPipeline: Sendable {
     ///
     /// - Parameters:
     ///   - sources: paths, `-` for standard input, or one chunk directory.
-    ///   - store: the SQLite file's path; made if it is not there.
+    ///   - store: the SQLite file's path; created if it does not exist.
     ///   - job: what the result depends on.
     ///   - run: what it does not depend on.
     ///   - transformers: those that the model names. The store keeps their names alone: give the same at every resume.
@@ -55,7 +55,7 @@ public final class ImportPipeline: Sendable {
         self.transformers = transformers
     }
 
-    /// Prepares to carry on with the interrupted import of `store`.
+    /// Prepares to resume the interrupted import of `store`.
     ///
     /// - Parameters:
     ///   - store: the SQLite file's path.
@@ -80,7 +80,7 @@ public final class ImportPipeline: Sendable {
 
     /// Prepares to import the repaired records of rejects, as a job of its own that closes their entries.
     ///
-    /// A retry that was interrupted is carried on with; one that is finished is not done again.
+    /// A retry that was interrupted is resumed; one that is finished is not done again.
     ///
     /// - Parameters:
     ///   - file: the repair file, as `StoreInspection.exportRejects` writes it and a person has edited it; nil to try the
@@ -124,7 +124,7 @@ public final class ImportPipeline: Sendable {
         return URL(fileURLWithPath: target, relativeTo: folder).path
     }
 
-    /// What came of a run.
+    /// The result of a run.
     public struct Outcome: Sendable {
         /// What the job has done, all of its runs together.
         public let report: ImportReport
@@ -326,7 +326,7 @@ extension ImportPipeline {
     ///
     /// Carries on when the directory holds the beginning of the same split.
     ///
-    /// - Throws: `ImportError`. Chunks that are sealed stay, and the same call carries on.
+    /// - Throws: `ImportError`. Chunks that are sealed stay, and the same call resumes.
     public static func split(
         sources: [String],
         to directory: String,

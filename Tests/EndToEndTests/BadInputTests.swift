@@ -290,7 +290,7 @@ struct BadInputTests {
         let wholeInferred = directory.path("inferred.sqlite")
         try run([Project.importer, "import", source, "--into", wholeInferred] + options)
 
-        var generator = Samples.Generator(seed: 42)
+        var generator = SeededGenerator(seed: 42)
         for attempt in 0..<14 {
             let hasModel = attempt % 2 == 0
             let store = directory.path("store-\(attempt).sqlite")
@@ -314,7 +314,7 @@ struct BadInputTests {
         }
     }
 
-    /// A fault in the middle can be mended, and the import goes on behind what it had.
+    /// A fault in the middle can be mended, and the import continues after what it had.
     @Test func goesOnOnceAFaultIsMended() throws {
         let directory = try TemporaryDirectory()
         let samples = Samples.people(count: 300, seed: 43)

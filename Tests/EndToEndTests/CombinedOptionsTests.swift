@@ -57,91 +57,73 @@ struct CombinedOptionsTests {
 
     /// Records of a few objects, some without what they need, with nulls, and with values that do not fit.
     static func records(_ count: Int, seed: UInt64, faults: Int = 6) -> [String] {
-        var random = SeededGenerator(seed: seed)
-        func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &random) < percent }
-        func text(_ name: String, _ count: Int) -> String { "\"\(name)\(Int.random(in: 0..<count, using: &random))\"" }
-        return (0..<count).map { _ in
+        RecordGenerator.records(count, seed: seed) { make in
             var members: [String] = []
-            func add(_ name: String, present: Int, null: Int, misfit: String, _ value: () -> String) {
-                guard chance(present) else { return }
-                let value = chance(faults) ? misfit : chance(null) ? "null" : value()
+            func add(
+                _ name: String,
+                present: Int,
+                null: Int,
+                misfit: String,
+                _ value: (inout RecordGenerator) -> String
+            ) {
+                guard make.chance(present) else { return }
+                let value = make.chance(faults) ? misfit : make.chance(null) ? "null" : value(&make)
                 members.append("\"\(name)\": \(value)")
             }
-            add("id", present: 98, null: 2, misfit: "{\"of\": 1}") { text("\u{e9}", count / 4) }
-            add("key", present: 50, null: 10, misfit: "\"0f8fad5b-d9cb-469f\"") {
-                let number = Int.random(in: 0..<count / 8, using: &random)
-                let tail = String(number, radix: 16, uppercase: chance(50))
+            add("id", present: 98, null: 2, misfit: "{\"of\": 1}") { $0.text("\u{e9}", below: count / 4) }
+            add("key", present: 50, null: 10, misfit: "\"0f8fad5b-d9cb-469f\"") { make in
+                let number = make.number(below: count / 8)
+                let tail = String(number, radix: 16, uppercase: make.chance(50))
                 return "\"0F8FAD5B-d9cb-469f-a165-\(String(repeating: "0", count: 12 - tail.count))\(tail)\""
             }
-            add("count", present: 60, null: 20, misfit: "\"1x\"") {
-                "\(chance(30) ? "\"2\"" : "\(Int.random(in: 0..<3, using: &random))")"
+            add("count", present: 60, null: 20, misfit: "\"1x\"") { make in
+                make.chance(30) ? "\"2\"" : "\(make.number(below: 3))"
             }
-            add("needed", present: 85, null: 1, misfit: "[]") { text("n", 3) }
-            add("note", present: 50, null: 30, misfit: "{}") { text("\u{1f600}", 3) }
-            add("mine", present: 60, null: 20, misfit: "[1]") { text("m", 9) }
-            return "{" + members.joined(separator: ", ") + "}"
+            add("needed", present: 85, null: 1, misfit: "[]") { $0.text("n", below: 3) }
+            add("note", present: 50, null: 30, misfit: "{}") { $0.text("\u{1f600}", below: 3) }
+            add("mine", present: 60, null: 20, misfit: "[1]") { $0.text("m", below: 9) }
+            return members
         }
     }
 
-    /// A case's files in a directory of a test's own.
-    private struct Files {
-        let directory: TemporaryDirectory
-        let options: [String]
-        let given: Case
+    private static func files(_ given: Case) throws -> ImportFiles {
+        try ImportFiles([], model: given.model, options: given.jobOptions + ["--entity", "thing"])
+    }
 
-        init(_ given: Case) throws {
-            directory = try TemporaryDirectory()
-            self.given = given
-            options =
-                given.jobOptions + ["--entity", "thing", "--model", try directory.write(given.model, to: "m.json")]
-        }
+    /// What the slow reading says.
+    private static func expected(_ given: Case, _ sources: [String]) throws -> String {
+        try ImportFiles.expected(by: "combined_model.py", given.modelOptions + sources)
+    }
 
-        func write(_ records: [String], to name: String) throws -> String {
-            try directory.write(records.joined(separator: "\n") + "\n", to: name)
-        }
+    /// What the store says.
+    private static func content(_ store: String, jobs: Int = 1) throws -> String {
+        let columns = "id, \"key\", count, needed, note, mine"
+        let rows = try StoreContent.query(store, "SELECT \(columns) FROM thing ORDER BY rowid")
+        return ([rows].filter { !$0.isEmpty } + (try (1...jobs).map { try outcome($0, of: store) }))
+            .joined(separator: "\n")
+    }
 
-        func run(_ source: String, into store: String, _ runOptions: [String] = []) throws -> ChildProcess.Result {
-            try TestSupport.run([Project.importer, "import", source, "--into", store] + options + runOptions)
-        }
-
-        /// What the slow reading says.
-        func expected(_ sources: [String]) throws -> String {
-            let check = [Project.python, Project.check("combined_model.py")]
-            let result = try TestSupport.run(check + given.modelOptions + sources)
-            try #require(result.ending == .exit(0), "\(result.errorText)")
-            return result.outputText.trimmingCharacters(in: .newlines)
-        }
-
-        /// What the store says.
-        func content(_ store: String, jobs: Int = 1) throws -> String {
-            let columns = "id, \"key\", count, needed, note, mine"
-            let rows = try StoreContent.query(store, "SELECT \(columns) FROM thing ORDER BY rowid")
-            return ([rows].filter { !$0.isEmpty } + (try (1...jobs).map { try outcome($0, of: store) }))
-                .joined(separator: "\n")
-        }
-
-        func outcome(_ job: Int, of store: String) throws -> String {
-            let counts = """
-                SELECT records_read || ' ' || inserted || ' ' || updated || ' ' || unchanged || ' ' || ignored
-                    || ' ' || rejected FROM _import_entity WHERE job = \(job)
-                """
-            let rejects = "SELECT ordinal FROM _import_reject WHERE job = \(job) ORDER BY ordinal"
-            let numbers = try StoreContent.query(store, rejects).split(separator: "\n").joined(separator: " ")
-            return try StoreContent.query(store, counts) + ":" + numbers
-        }
+    private static func outcome(_ job: Int, of store: String) throws -> String {
+        let counts = """
+            SELECT records_read || ' ' || inserted || ' ' || updated || ' ' || unchanged || ' ' || ignored
+                || ' ' || rejected FROM _import_entity WHERE job = \(job)
+            """
+        let rejects = "SELECT ordinal FROM _import_reject WHERE job = \(job) ORDER BY ordinal"
+        let numbers = try StoreContent.query(store, rejects).split(separator: "\n").joined(separator: " ")
+        return try StoreContent.query(store, counts) + ":" + numbers
     }
 
     @Test(arguments: cases)
     func agreeWithTakingOneRecordAfterTheOther(_ given: Case) throws {
-        let files = try Files(given)
+        let files = try Self.files(given)
         let source = try files.write(Self.records(240, seed: 41), to: "things.ndjson")
-        let expected = try files.expected([source])
+        let expected = try Self.expected(given, [source])
         var results: Set<String> = []
         for run in Self.runs {
             let store = files.directory.path("\(run.joined()).sqlite")
-            let result = try files.run(source, into: store, run)
+            let result = try TestSupport.run(files.command([source], into: store, run))
             #expect(result.ending == .exit(0), "\(result.errorText)")
-            #expect(try files.content(store) == expected, "\(run)")
+            #expect(try Self.content(store) == expected, "\(run)")
             #expect(try runImporter("verify", store).ending == .exit(0))
             results.insert(try StoreContent.result(store))
         }
@@ -151,60 +133,61 @@ struct CombinedOptionsTests {
     /// A second import finds the objects of the first one, those whose identifier was made for them too.
     @Test(arguments: cases.filter { $0.slice.isEmpty })
     func agreeWhereTheObjectsCameWithAnEarlierImport(_ given: Case) throws {
-        let files = try Files(given)
+        let files = try Self.files(given)
         let first = try files.write(Self.records(160, seed: 42), to: "first.ndjson")
         let early = files.directory.path("early.sqlite")
-        #expect(try files.run(first, into: early).ending == .exit(0))
+        #expect(try run(files.command([first], into: early)).ending == .exit(0))
         let keys = try StoreContent.query(early, "SELECT \"key\" FROM thing").split(separator: "\n")
         var records = Self.records(120, seed: 43)
         for index in records.indices where index % 3 == 0 {
             records[index] = #"{"id": "é\#(index % 40)", "key": "\#(keys[index % keys.count])", "mine": "mine"}"#
         }
         let second = try files.write(records, to: "second.ndjson")
-        let expected = try files.expected([first, second])
+        let expected = try Self.expected(given, [first, second])
         var results: Set<String> = []
         for run in [Self.runs[1], Self.runs[2], Self.runs[4]] {
             let store = files.directory.path("\(run.joined()).sqlite")
-            #expect(try files.run(first, into: store, run).ending == .exit(0))
-            #expect(try files.run(second, into: store, run).ending == .exit(0))
-            #expect(try files.content(store, jobs: 2) == expected, "\(run)")
+            #expect(try TestSupport.run(files.command([first], into: store, run)).ending == .exit(0))
+            #expect(try TestSupport.run(files.command([second], into: store, run)).ending == .exit(0))
+            #expect(try Self.content(store, jobs: 2) == expected, "\(run)")
             #expect(try runImporter("verify", store).ending == .exit(0))
             results.insert(try StoreContent.result(store))
         }
         #expect(results.count == 1)
     }
 
-    /// The reject that is too many ends the import at the same record, and mended behind it the rest is taken.
+    /// The reject that is too many ends the import at the same record, and mended after it the rest is accepted.
     @Test(arguments: policies, ["reject", "null"])
     func stopAtTheRecordThatIsTooMany(policy: String, onError: String) throws {
-        let files = try Files(Case(policy: policy, onError: onError, maxErrors: 9))
+        let given = Case(policy: policy, onError: onError, maxErrors: 9)
+        let files = try Self.files(given)
         let records = Self.records(300, seed: 44, faults: 2)
         let source = try files.write(records, to: "things.ndjson")
-        let stopped = try files.expected([source])
+        let stopped = try Self.expected(given, [source])
         let outcome = try #require(stopped.split(separator: "\n").last)
         let read = try #require(outcome.split(separator: " ").first.flatMap { Int($0) })
         #expect(read > 9 && read < records.count)
-        // Behind the stop all records fit.
+        // After the stop all records fit.
         let good = (0..<80).map { #"{"id": "new \#($0)", "needed": "n", "count": \#($0)}"# }
         let mended = try files.write(Array(records.prefix(read)) + good, to: "mended.ndjson")
-        let whole = try files.expected([mended])
+        let whole = try Self.expected(given, [mended])
         var results: Set<String> = []
         for run in [Self.runs[0], Self.runs[3], Self.runs[5]] {
             let store = files.directory.path("\(run.joined()).sqlite")
             _ = try files.write(records, to: "things.ndjson")
-            let result = try files.run(source, into: store, run + ["--json"])
+            let result = try TestSupport.run(files.command([source], into: store, run + ["--json"]))
             #expect(result.ending == .exit(65), "\(result.errorText)")
             let report = try Report(result.output)
             #expect(report.state == "failed")
             #expect((report.read, report.rejected) == (read, 9), "\(run)")
             // Only a finished import promises what the others make of objects that came twice.
-            if policy == "error" { #expect(try files.content(store) == stopped, "\(run)") }
+            if policy == "error" { #expect(try Self.content(store) == stopped, "\(run)") }
             #expect(try runImporter("verify", store).ending == .exit(0))
             try FileManager.default.removeItem(atPath: source)
             try FileManager.default.copyItem(atPath: mended, toPath: source)
-            let resumed = try files.run(source, into: store, run)
+            let resumed = try TestSupport.run(files.command([source], into: store, run))
             #expect(resumed.ending == .exit(0), "\(resumed.errorText)")
-            #expect(try files.content(store) == whole, "\(run)")
+            #expect(try Self.content(store) == whole, "\(run)")
             #expect(try runImporter("verify", store).ending == .exit(0))
             results.insert(try StoreContent.result(store))
         }
@@ -214,17 +197,17 @@ struct CombinedOptionsTests {
     /// What is not part of a slice, and how often it is killed, change nothing.
     @Test(arguments: [Case(slice: ["--skip", "150", "--limit", "5000"]), Case(identifier: "key", policy: "replace")])
     func areTheSameAfterKills(_ given: Case) throws {
-        let files = try Files(given)
+        let files = try Self.files(given)
         let source = try files.write(Self.complete(6_000, seed: 45), to: "things.ndjson")
-        let expected = try files.expected([source])
+        let expected = try Self.expected(given, [source])
         let whole = files.directory.path("whole.sqlite")
-        #expect(try files.run(source, into: whole, ["--index", "note,count"]).ending == .exit(0))
-        #expect(try files.content(whole) == expected)
+        #expect(
+            try TestSupport.run(files.command([source], into: whole, ["--index", "note,count"])).ending == .exit(0)
+        )
+        #expect(try Self.content(whole) == expected)
         let result = try StoreContent.result(whole)
         let store = files.directory.path("store.sqlite")
-        let command =
-            [Project.importer, "import", source, "--into", store] + files.options
-            + InterruptionTests.run + ["--index", "note,count"]
+        let command = files.command([source], into: store, InterruptionTests.run + ["--index", "note,count"])
         try Self.kill(command, store: store, times: 5, seed: 46)
         #expect(try run(command).ending == .exit(0))
         #expect(try StoreContent.result(store) == result)
@@ -233,7 +216,7 @@ struct CombinedOptionsTests {
 
     /// Kills an import again and again, at any moment of it.
     private static func kill(_ command: [String], store: String, times: Int, seed: UInt64) throws {
-        var generator = Samples.Generator(seed: seed)
+        var generator = SeededGenerator(seed: seed)
         var killed = 0
         for attempt in 0..<times {
             let child: ChildProcess
@@ -268,7 +251,7 @@ struct CombinedOptionsTests {
             fileName: "people.json",
             options: ["--identifier", "guid"] + (seed == 2 ? ["--skip", "99", "--limit", "7500"] : [])
         )
-        let files = try ImportJob.Files(job)
+        let files = try job.files()
         let index = ["--index", "address_city"]
         let expected = try files.uninterruptedResult(index)
         let taken = seed == 2 ? people.records[99..<7_599] : people.records[...]
@@ -288,14 +271,14 @@ struct CombinedOptionsTests {
 
     /// Indexes of other attributes are built beside that of an identifier, killed at the end or not.
     @Test func indexesAreBuiltBesideAnIdentifierThatIsDeferred() throws {
-        let files = try Files(Case())
+        let files = try Self.files(Case())
         let source = try files.write(Self.complete(4_000, seed: 47), to: "things.ndjson")
-        let expected = try files.expected([source])
+        let expected = try Self.expected(Case(), [source])
         let indexes = ["--index", "note,count", "--index", "key", "--index", "id"]
         var results: Set<String> = []
         for run in Self.runs where !run.contains("1") {
             let store = files.directory.path("\(run.joined()).sqlite")
-            let command = [Project.importer, "import", source, "--into", store] + files.options + run + indexes
+            let command = files.command([source], into: store, run + indexes)
             let progress = try StoreProgress.rows(in: store, reach: 3_500)
             let child = try ChildProcess(command)
             _ = try progress.reached(by: child)
@@ -303,7 +286,7 @@ struct CombinedOptionsTests {
             child.signal(SIGKILL)
             child.wait()
             #expect(try TestSupport.run(command).ending == .exit(0))
-            #expect(try files.content(store) == expected, "\(run)")
+            #expect(try Self.content(store) == expected, "\(run)")
             let names = "SELECT name FROM sqlite_master WHERE type = 'index' AND tbl_name = 'thing' ORDER BY 1"
             #expect(try StoreContent.query(store, names) == "thing_identifier\nthing_key\nthing_note_count")
             #expect(try runImporter("verify", store).ending == .exit(0))

@@ -5,7 +5,7 @@ import Testing
 /// Others may look at a store while it is filled, but only one may fill it.
 struct ConcurrentUseTests {
     @Test func tellsASecondImportAtOnceAndTouchesNothing() throws {
-        let files = try ImportJob.Files(ImportJob.withModel(count: 5_000)[0])
+        let files = try ImportJob.withModel(count: 5_000)[0].files()
         let expected = try files.uninterruptedResult()
         let store = files.directory.path("store.sqlite")
         let command = files.command(into: "store.sqlite", ["--commit-every", "20", "--chunk-size", "1M"])
@@ -33,7 +33,7 @@ struct ConcurrentUseTests {
             fileName: "people.json",
             model: Samples.model()
         )
-        let files = try ImportJob.Files(job)
+        let files = try job.files()
         let child = try ChildProcess(
             files.command(into: "store.sqlite", ["--commit-every", "\(commitEvery)", "--chunk-size", "100M"])
         )
@@ -49,7 +49,7 @@ struct ConcurrentUseTests {
     /// mode.
     @Test(arguments: [true, false])
     func doesNotWaitForAReader(isInWALMode: Bool) throws {
-        let files = try ImportJob.Files(ImportJob.withModel(count: 300)[0])
+        let files = try ImportJob.withModel(count: 300)[0].files()
         let store = files.directory.path("whole.sqlite")
         _ = try files.uninterruptedResult()
         let before = try StoreContent.result(store)

@@ -26,57 +26,25 @@ struct ConstraintTests {
         """
 
     private static func records(_ count: Int, seed: UInt64) -> [String] {
-        var random = SeededGenerator(seed: seed)
-        func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &random) < percent }
-        return (0..<count).map { _ in
-            var members = ["\"id\": \"k\(Int.random(in: 0..<count / 4, using: &random))\""]
-            if chance(60) {
-                let address = "\"a\(Int.random(in: 0..<count / 5, using: &random))@x\""
-                members.append("\"email\": \(chance(10) ? "null" : address)")
+        RecordGenerator.records(count, seed: seed) { make in
+            var members = ["\"id\": \(make.text("k", below: count / 4))"]
+            if make.chance(60) {
+                let address = "\"a\(make.number(below: count / 5))@x\""
+                members.append("\"email\": \(make.chance(10) ? "null" : address)")
             }
-            if chance(60) { members.append("\"age\": \(Int.random(in: -1..<9, using: &random))") }
+            if make.chance(60) { members.append("\"age\": \(make.number(below: 10) - 1)") }
             let names = ["\"bad\"", "\"still\"", "\"Ann\"", "\"Bob\"", "\"Eve\"", "null"]
-            if chance(90) { members.append("\"name\": \(names[Int.random(in: 0..<names.count, using: &random)])") }
-            return "{" + members.joined(separator: ", ") + "}"
+            if make.chance(90) { members.append("\"name\": \(make.one(of: names))") }
+            return members
         }
     }
 
-    private struct Files {
-        let directory: TemporaryDirectory
-        let model: String
-        let sources: [String]
-
-        init(_ sources: [[String]]) throws {
-            directory = try TemporaryDirectory()
-            model = try directory.write(ConstraintTests.model, to: "model.json")
-            self.sources = try sources.enumerated().map { [directory] index, records in
-                try directory.write(records.joined(separator: "\n") + "\n", to: "people\(index).ndjson")
-            }
-        }
-
-        /// A store of somebody else's making.
-        func makeStore(_ name: String, _ sql: String) throws -> String {
-            let store = directory.path(name)
-            try ConstraintTests.change(store, sql)
-            return store
-        }
-
-        func command(into store: String, _ options: [String]) -> [String] {
-            [Project.importer, "import"] + sources + ["--into", store, "--model", model, "--entity", "person"] + options
-        }
-
-        func expected(_ policy: String, hasTriggers: Bool) throws -> String {
-            let arguments = [policy, hasTriggers ? "yes" : "no"] + sources
-            let result = try run([Project.python, Project.check("constraint_model.py")] + arguments)
-            try #require(result.ending == .exit(0), "\(result.errorText)")
-            return result.outputText.trimmingCharacters(in: .newlines)
-        }
+    private static func files(_ sources: [[String]]) throws -> ImportFiles {
+        try ImportFiles(records: sources, model: model, options: ["--entity", "person"])
     }
 
-    private static func change(_ store: String, _ sql: String) throws {
-        let script = "import sqlite3,sys; sqlite3.connect(sys.argv[1]).executescript(sys.argv[2])"
-        let result = try run([Project.python, "-c", script, store, sql])
-        try #require(result.ending == .exit(0), "\(result.errorText)")
+    private static func expected(_ policy: String, hasTriggers: Bool, of files: ImportFiles) throws -> String {
+        try ImportFiles.expected(by: "constraint_model.py", [policy, hasTriggers ? "yes" : "no"] + files.sources)
     }
 
     private static func content(_ store: String) throws -> String {
@@ -90,8 +58,8 @@ struct ConstraintTests {
 
     @Test(arguments: MergingTests.policies, [true, false])
     func agreesWithTakingOneRecordAfterTheOther(policy: String, hasTriggers: Bool) throws {
-        let files = try Files([Self.records(200, seed: 31), Self.records(200, seed: 32)])
-        let expected = try files.expected(policy, hasTriggers: hasTriggers)
+        let files = try Self.files([Self.records(200, seed: 31), Self.records(200, seed: 32)])
+        let expected = try Self.expected(policy, hasTriggers: hasTriggers, of: files)
         #expect(expected.contains(" constraintViolation"))
         var results: Set<String> = []
         for (workers, chunkSize, commitEvery) in [("1", "1", "1"), ("2", "2000", "7"), ("4", "8M", "10000")] {
@@ -113,9 +81,9 @@ struct ConstraintTests {
             #"{"id":"b","email":"e","name":"n"}"#, #"{"id":"c","name":"n","age":-1}"#, #"{"id":"d","name":"bad"}"#,
             #"{"id":"e"}"#,
         ]
-        let files = try Files([[#"{"id":"a","email":"e","name":"n"}"#] + bad])
+        let files = try Self.files([[#"{"id":"a","email":"e","name":"n"}"#] + bad])
         let store = try files.makeStore("s.sqlite", Self.table + Self.triggers)
-        #expect(try run(files.command(into: store, [])).ending == .exit(0))
+        #expect(try run(files.command(into: store)).ending == .exit(0))
         let errors = try StoreContent.query(
             store,
             "SELECT key_path, expected, found, count FROM _import_error ORDER BY id"
@@ -135,7 +103,7 @@ struct ConstraintTests {
         #expect(status.contains("`email`: 1 record, UNIQUE constraint failed: person.email"))
     }
 
-    /// Records of several entities stand beside each other, and only one's table refuses any.
+    /// Records of several entities are beside each other, and only one's table refuses any.
     @Test func tellsTheRecordsOfSeveralEntitiesApart() throws {
         let directory = try TemporaryDirectory()
         let model = try directory.write(
@@ -154,7 +122,7 @@ struct ConstraintTests {
         }
         let source = try directory.write("{" + groups.joined(separator: ",\n") + "}", to: "all.json")
         let store = directory.path("s.sqlite")
-        try Self.change(store, "CREATE TABLE person (name TEXT NOT NULL, key TEXT)")
+        try StoreContent.execute(store, "CREATE TABLE person (name TEXT NOT NULL, key TEXT)")
         let command = [Project.importer, "import", source, "--into", store, "--model", model, "--commit-every", "7"]
         let result = try run(command)
         #expect(result.ending == .exit(0), "\(result.errorText)")
@@ -166,7 +134,7 @@ struct ConstraintTests {
         #expect(rejects == expected.joined(separator: "\n"))
         #expect(try StoreContent.query(store, "SELECT count(*) FROM free") == "40")
         #expect(try runImporter("verify", store).ending == .exit(0))
-        // Mended, they are taken; refused again, they stay open.
+        // Mended, they are accepted; refused again, they stay open.
         let file = directory.path("fix.ndjson")
         #expect(try runImporter("rejects", store, "--to", file).ending == .exit(0))
         let lines = try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n")
@@ -181,7 +149,7 @@ struct ConstraintTests {
         #expect(try runImporter("verify", store).ending == .exit(0))
     }
 
-    /// Tables whose rows cannot be told apart, or that work a column out themselves.
+    /// Tables whose rows cannot be distinguished, or that work a column out themselves.
     @Test(arguments: [
         (
             "CREATE TABLE person (id TEXT PRIMARY KEY, email TEXT, age INTEGER, name TEXT) WITHOUT ROWID",
@@ -191,9 +159,9 @@ struct ConstraintTests {
         ("CREATE TABLE person (id TEXT, email TEXT, age INTEGER, name TEXT AS (email))", "is computed in the store"),
     ])
     func refusesTablesThatItCannotWrite(table: String, reason: String) throws {
-        let files = try Files([[#"{"id":"a","email":"e","name":"n"}"#]])
+        let files = try Self.files([[#"{"id":"a","email":"e","name":"n"}"#]])
         let store = try files.makeStore("s.sqlite", table)
-        let result = try run(files.command(into: store, []))
+        let result = try run(files.command(into: store))
         #expect(result.ending == .exit(65))
         #expect(result.errorText.contains(reason), "\(result.errorText)")
         #expect(try StoreContent.query(store, "SELECT count(*) FROM sqlite_master WHERE name LIKE '%import%'") == "0")
@@ -202,8 +170,8 @@ struct ConstraintTests {
     /// The same record stops the import as if its fault had been seen when it was read.
     @Test(arguments: ["1", "2", "4"])
     func stopsAtTheRecordThatIsTooMany(workers: String) throws {
-        let files = try Files([Self.records(300, seed: 33)])
-        let expected = try files.expected("merge", hasTriggers: false)
+        let files = try Self.files([Self.records(300, seed: 33)])
+        let expected = try Self.expected("merge", hasTriggers: false, of: files)
         let rejects = expected.split(separator: "\n").filter { $0.hasSuffix("constraintViolation") }
         let fourth = try #require(rejects[3].split(separator: " ").first.flatMap { Int($0) })
         let store = try files.makeStore("s.sqlite", Self.table)
@@ -217,9 +185,9 @@ struct ConstraintTests {
         #expect(try StoreContent.query(strict, "SELECT count(*) FROM _import_reject") == "0")
     }
 
-    /// What was committed before stays, and with the trigger gone the import goes on.
+    /// What was committed before stays, and with the trigger gone the import continues.
     @Test func saysSoWhereATriggerEndsTheTransaction() throws {
-        let files = try Files([(0..<100).map { "{\"id\": \"k\($0)\", \"name\": \"n\($0)\"}" }])
+        let files = try Self.files([(0..<100).map { "{\"id\": \"k\($0)\", \"name\": \"n\($0)\"}" }])
         let trigger = """
             CREATE TRIGGER ends BEFORE INSERT ON person WHEN NEW.name = 'n55' BEGIN SELECT RAISE(ROLLBACK, 'no'); END;
             """
@@ -229,7 +197,7 @@ struct ConstraintTests {
         #expect(result.errorText.contains("person: a trigger ends the whole transaction: no"))
         #expect(try StoreContent.query(store, "SELECT count(*) FROM person") == "50")
         #expect(try runImporter("verify", store).ending == .exit(0))
-        try Self.change(store, "DROP TRIGGER ends")
+        try StoreContent.execute(store, "DROP TRIGGER ends")
         #expect(try runImporter("resume", store).ending == .exit(0))
         #expect(try StoreContent.query(store, "SELECT count(*) FROM person") == "100")
     }

@@ -102,7 +102,7 @@ struct ContinuedImportTests {
         #expect(try StoreContent.query(store, "SELECT key_path, code FROM _import_error") == "id|missingValue")
     }
 
-    /// A model that was given goes on to count: its types, key paths, defaults and what it demands.
+    /// A model that was given continues to count: its types, key paths, defaults and what it demands.
     @Test func goesOnAsTheGivenModelSays() throws {
         let model = try directory.write(
             """

@@ -16,13 +16,6 @@ struct DroppedIndexTests {
         CREATE INDEX some ON thing (count) WHERE count > 1;
         """
 
-    private static func makeStore(_ store: String, _ sql: String = table + indexes) throws -> String {
-        let script = "import sqlite3,sys; sqlite3.connect(sys.argv[1]).executescript(sys.argv[2])"
-        let result = try run([Project.python, "-c", script, store, sql])
-        try #require(result.ending == .exit(0), "\(result.errorText)")
-        return store
-    }
-
     /// What the store says of its indexes: names, columns, collations and orders.
     private static func indexes(_ store: String) throws -> String {
         try StoreContent.query(
@@ -38,16 +31,16 @@ struct DroppedIndexTests {
 
     @Test(arguments: MergingTests.policies, [true, false])
     func mergesAsIfEachRecordHadBeenLookedUp(policy: String, areComplete: Bool) throws {
-        let files = try MergingTests.Files([MergingTests.records(400, seed: 41, areComplete: areComplete)])
-        let expected = try files.expected(policy)
+        let files = try MergingTests.files([MergingTests.records(400, seed: 41, areComplete: areComplete)])
+        let expected = try MergingTests.expected(policy, of: files)
         var results: Set<String> = []
         for (workers, chunkSize, commitEvery) in [("1", "1", "1"), ("2", "2000", "7"), ("4", "8M", "10000")] {
-            let store = try Self.makeStore(files.directory.path("\(workers).sqlite"))
+            let store = try files.makeStore("\(workers).sqlite", Self.table + Self.indexes)
             let before = try Self.indexes(store)
             let options = ["--workers", workers, "--chunk-size", chunkSize, "--commit-every", commitEvery]
-            let result = try run(files.command(files.sources, into: store, options + ["--on-conflict", policy]))
+            let result = try run(files.command(into: store, options + ["--on-conflict", policy]))
             #expect(result.ending == .exit(0), "\(result.errorText)")
-            #expect(try files.content(store) == expected)
+            #expect(try MergingTests.content(store) == expected)
             #expect(try Self.indexes(store) == before)
             #expect(try StoreContent.query(store, "SELECT count(*) FROM _import_waiting_index") == "0")
             #expect(try StoreContent.isWhole(store))
@@ -67,35 +60,35 @@ struct DroppedIndexTests {
         "CREATE TABLE thing (key TEXT, part INTEGER, needed TEXT, count INTEGER, note TEXT, mine TEXT);",
     ])
     func takesTablesAsTheyAre(sql: String) throws {
-        let files = try MergingTests.Files([MergingTests.records(200, seed: 42, areComplete: true)])
-        let store = try Self.makeStore(files.directory.path("s.sqlite"), sql + "CREATE INDEX notes ON thing (note);")
+        let files = try MergingTests.files([MergingTests.records(200, seed: 42, areComplete: true)])
+        let store = try files.makeStore("s.sqlite", sql + "CREATE INDEX notes ON thing (note);")
         let before = try Self.indexes(store).split(separator: "\n")
-        let broken = try run(files.command(files.sources, into: store, ["--on-error", "stop"]))
+        let broken = try run(files.command(into: store, ["--on-error", "stop"]))
         #expect(broken.ending == .exit(65))
         #expect(try !Self.indexes(store).contains("notes"))
-        let result = try run(files.command(files.sources, into: store, ["--restart"]))
+        let result = try run(files.command(into: store, ["--restart"]))
         #expect(result.ending == .exit(0), "\(result.errorText)")
-        #expect(try files.content(store) == files.expected("merge"))
+        #expect(try MergingTests.content(store) == MergingTests.expected("merge", of: files))
         let after = try Self.indexes(store).split(separator: "\n")
         #expect(before.allSatisfy(after.contains))
         #expect(try runImporter("verify", store).ending == .exit(0))
     }
 
-    /// An import that stopped, and one into the same table after it: whoever comes finds what was dropped.
+    /// An import that stopped, and one into the same table after it: anyone who comes finds what was dropped.
     @Test(arguments: ["resume", "restart", "another", "another's restart"])
     func findsWhatAnInterruptedImportHasDropped(way: String) throws {
-        let files = try MergingTests.Files([
+        let files = try MergingTests.files([
             MergingTests.records(400, seed: 43, areComplete: true),
             MergingTests.records(100, seed: 44, areComplete: true),
         ])
         let whole = try String(contentsOfFile: files.sources[0], encoding: .utf8)
-        let plain = try Self.makeStore(files.directory.path("plain.sqlite"))
+        let plain = try files.makeStore("plain.sqlite", Self.table + Self.indexes)
         let indexes = try Self.indexes(plain)
         let first = [files.sources[0]]
-        #expect(try run(files.command(first, into: plain, [])).ending == .exit(0))
+        #expect(try run(files.command(first, into: plain)).ending == .exit(0))
         try String(whole.dropLast(20)).write(toFile: files.sources[0], atomically: true, encoding: .utf8)
-        let store = try Self.makeStore(files.directory.path("store.sqlite"))
-        #expect(try run(files.command(first, into: store, [])).ending == .exit(65))
+        let store = try files.makeStore("store.sqlite", Self.table + Self.indexes)
+        #expect(try run(files.command(first, into: store)).ending == .exit(65))
         #expect(try Self.indexes(store).split(separator: "\n").count == 2)
         #expect(try runImporter("verify", store).ending == .exit(0))
         switch way {
@@ -107,19 +100,19 @@ struct DroppedIndexTests {
         default:
             let second = [files.sources[1]]
             if way == "another" {
-                #expect(try run(files.command(second, into: store, [])).ending == .exit(0))
+                #expect(try run(files.command(second, into: store)).ending == .exit(0))
             } else {
-                // The second one stops too and is begun anew: the table is not empty then, and its indexes stay.
+                // The second one stops too and is restarted: the table is not empty then, and its indexes stay.
                 let text = try String(contentsOfFile: files.sources[1], encoding: .utf8)
                 try String(text.dropLast(20)).write(toFile: files.sources[1], atomically: true, encoding: .utf8)
-                #expect(try run(files.command(second, into: store, [])).ending == .exit(65))
+                #expect(try run(files.command(second, into: store)).ending == .exit(65))
                 #expect(try Self.indexes(store) == indexes)
                 try text.write(toFile: files.sources[1], atomically: true, encoding: .utf8)
                 #expect(try run(files.command(second, into: store, ["--restart"])).ending == .exit(0))
             }
             #expect(try Self.indexes(store) == indexes)
             try whole.write(toFile: files.sources[0], atomically: true, encoding: .utf8)
-            #expect(try run(files.command(first, into: store, [])).ending == .exit(0))
+            #expect(try run(files.command(first, into: store)).ending == .exit(0))
         }
         #expect(try Self.indexes(store) == indexes)
         let keys = "SELECT count(*) - count(DISTINCT key || '|' || part) FROM thing"
@@ -129,25 +122,25 @@ struct DroppedIndexTests {
 
     /// Taken out of the store again, an import leaves the table as it was.
     @Test func bringsThemBackWhereItIsTakenOut() throws {
-        let files = try MergingTests.Files([MergingTests.records(200, seed: 42, areComplete: true)])
-        let store = try Self.makeStore(files.directory.path("store.sqlite"))
+        let files = try MergingTests.files([MergingTests.records(200, seed: 42, areComplete: true)])
+        let store = try files.makeStore("store.sqlite", Self.table + Self.indexes)
         let indexes = try Self.indexes(store)
-        #expect(try run(files.command(files.sources, into: store, ["--on-error", "stop"])).ending == .exit(65))
+        #expect(try run(files.command(into: store, ["--on-error", "stop"])).ending == .exit(65))
         #expect(try Self.indexes(store) != indexes)
         let model = try String(contentsOfFile: files.model, encoding: .utf8)
         try model.replacing(#""records": "$","#, with: #""records": "$", "table": "other","#)
             .write(toFile: files.model, atomically: true, encoding: .utf8)
         // The one in its place stops as well, so nothing is made up for at its end.
         let again = ["--restart", "--on-error", "stop"]
-        #expect(try run(files.command(files.sources, into: store, again)).ending == .exit(65))
+        #expect(try run(files.command(into: store, again)).ending == .exit(65))
         #expect(try StoreContent.query(store, "SELECT count(*) FROM thing") == "0")
         #expect(try Self.indexes(store) == indexes)
     }
 
     /// What cannot be made again is not dropped: here by a collation that only another program has.
     @Test func leavesAloneWhatItCannotMakeAgain() throws {
-        let files = try MergingTests.Files([MergingTests.records(20, seed: 47, areComplete: true)])
-        let store = try Self.makeStore(files.directory.path("store.sqlite"))
+        let files = try MergingTests.files([MergingTests.records(20, seed: 47, areComplete: true)])
+        let store = try files.makeStore("store.sqlite", Self.table + Self.indexes)
         let script = """
             import sqlite3, sys
             store = sqlite3.connect(sys.argv[1])
@@ -157,11 +150,11 @@ struct DroppedIndexTests {
             """
         #expect(try run([Project.python, "-c", script, store]).ending == .exit(0))
         let indexes = try Self.indexes(store)
-        let result = try run(files.command(files.sources, into: store, []))
+        let result = try run(files.command(into: store))
         #expect(result.ending == .exit(74))
         #expect(result.errorText.contains("no such collation sequence: own"))
         #expect(try Self.indexes(store).split(separator: "\n").contains { $0.hasPrefix("owned|") })
-        // Without that index it goes on.
+        // Without that index it continues.
         #expect(
             try run([
                 Project.python, "-c",
@@ -175,16 +168,16 @@ struct DroppedIndexTests {
 
     /// Killed anywhere, most of all at its beginning and near its end, it comes to the same.
     @Test func isTheSameAfterKills() throws {
-        let files = try MergingTests.Files([MergingTests.records(6_000, seed: 45, areComplete: true)])
+        let files = try MergingTests.files([MergingTests.records(6_000, seed: 45, areComplete: true)])
         let options = ["--commit-every", "500", "--chunk-size", "60K"]
-        let whole = try Self.makeStore(files.directory.path("whole.sqlite"))
-        #expect(try run(files.command(files.sources, into: whole, options)).ending == .exit(0))
+        let whole = try files.makeStore("whole.sqlite", Self.table + Self.indexes)
+        #expect(try run(files.command(into: whole, options)).ending == .exit(0))
         let expected = try StoreContent.result(whole)
-        #expect(try files.content(whole) == files.expected("merge"))
+        #expect(try MergingTests.content(whole) == MergingTests.expected("merge", of: files))
         var killed = 0
         for (attempt, rows) in [1, 1, 3_000, 5_500, 5_500, 5_500].enumerated() {
-            let store = try Self.makeStore(files.directory.path("store-\(attempt).sqlite"))
-            let command = files.command(files.sources, into: store, options)
+            let store = try files.makeStore("store-\(attempt).sqlite", Self.table + Self.indexes)
+            let command = files.command(into: store, options)
             if try StoreProgress.kills(command, in: store, atRows: rows, after: attempt * 3_000) { killed += 1 }
             #expect(try run(command).ending == .exit(0))
             #expect(try StoreContent.result(store) == expected)

@@ -13,7 +13,7 @@ struct ErrorTests {
         let found: String
     }
 
-    /// A group of errors as the report has it, or as it is counted anew from the rejects.
+    /// A group of errors as the report has it, or as it is counted again from the rejects.
     private struct Group: Equatable {
         let alike: Alike
         var count: Int
@@ -78,7 +78,7 @@ struct ErrorTests {
 
     @Test(arguments: ImportJob.withModel(count: 600), ["1", "4"])
     func groupsAreWhatTheRejectsSay(_ job: ImportJob, workers: String) throws {
-        let files = try ImportJob.Files(job)
+        let files = try job.files()
         let options = [
             "--workers", workers, "--chunk-size", "9K", "--commit-every", "50", "--max-record-bytes", "2000",
         ]
@@ -99,13 +99,13 @@ struct ErrorTests {
     func stopsAtTheSameRecordAfterKills(seed: Int) throws {
         var job = ImportJob.withModel(count: InterruptionTests.count)[2]
         job.options += ["--max-errors", "250"]
-        let files = try ImportJob.Files(job)
+        let files = try job.files()
         let whole = try run(files.command(into: "whole.sqlite", ["--progress", "none"]))
         #expect(whole.ending == .exit(65), "\(whole.errorText)")
         let expected = try StoreContent.result(files.directory.path("whole.sqlite"))
         let store = files.directory.path("store.sqlite")
         let command = files.command(into: "store.sqlite", InterruptionTests.run + ["--progress", "none"])
-        var generator = Samples.Generator(seed: UInt64(seed))
+        var generator = SeededGenerator(seed: UInt64(seed))
         for _ in 0..<3 {
             let child = try InterruptionTests.progressed(command, in: store, &generator)
             child.signal(SIGKILL)

@@ -176,8 +176,7 @@ struct FetchTests {
                 SELECT 1, 'x' UNION ALL SELECT n + 1, 'x' FROM c
             ) SELECT * FROM c
             """
-        let script = "import sqlite3, sys; sqlite3.connect(sys.argv[1]).executescript(sys.argv[2])"
-        #expect(try run([Project.python, "-c", script, store, view]).ending == .exit(0))
+        try StoreContent.execute(store, view)
         let result = try runImporter("fetch", store, "Thing", "--limit", "3", timeout: .seconds(20))
         #expect(result.ending == .exit(66))
         #expect(result.errorText.contains("has no entity Thing"))

@@ -113,7 +113,7 @@ struct FilesOfOthersTests {
     }
 
     @Test func refusesAStoreWhoseDirectoryWasEdited() throws {
-        let files = try ImportJob.Files(InterruptionTests.jobs[0])
+        let files = try InterruptionTests.jobs[0].files()
         try InterruptionTests.killed(files)
         let store = files.directory.path("store.sqlite")
         let names = ["chunk-000001.ndjson", "manifest.ndjson", "notes.txt"]
@@ -134,7 +134,7 @@ struct FilesOfOthersTests {
 
     /// A copy of the chunks in their directory's place is not what was recorded, but may be given.
     @Test func refusesADirectoryThatWasSwapped() throws {
-        let files = try ImportJob.Files(InterruptionTests.jobs[0])
+        let files = try InterruptionTests.jobs[0].files()
         let expected = try files.uninterruptedResult()
         try InterruptionTests.killed(files)
         let store = files.directory.path("store.sqlite")
@@ -155,7 +155,7 @@ struct FilesOfOthersTests {
     /// What somebody puts beside the chunks of an interrupted import stays, whatever its name.
     @Test func leavesWhatOthersPutBesideTheChunks() throws {
         for job in [InterruptionTests.jobs[0], InterruptionTests.jobs[2]] {
-            let files = try ImportJob.Files(job)
+            let files = try job.files()
             let expected = try files.uninterruptedResult()
             try InterruptionTests.killed(files)
             let chunks = "store.sqlite.chunks"
@@ -170,7 +170,7 @@ struct FilesOfOthersTests {
 
     /// Names beyond the reserved ones that somebody uses are passed over, and stay.
     @Test func passesOverNamesThatAreUsedByOthers() throws {
-        let files = try ImportJob.Files(InterruptionTests.jobs[0])
+        let files = try InterruptionTests.jobs[0].files()
         let expected = try files.uninterruptedResult()
         try InterruptionTests.killed(files)
         let chunks = "store.sqlite.chunks"
@@ -189,7 +189,7 @@ struct FilesOfOthersTests {
     }
 
     @Test func movesItsOwnChunksElsewhere() throws {
-        let files = try ImportJob.Files(InterruptionTests.jobs[0])
+        let files = try InterruptionTests.jobs[0].files()
         let expected = try files.uninterruptedResult()
         try InterruptionTests.killed(files)
         let store = files.directory.path("store.sqlite")

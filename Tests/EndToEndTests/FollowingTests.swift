@@ -42,10 +42,10 @@ struct FollowingTests {
 
     /// Killed at any moment and resumed, an import tells every row once.
     @Test(arguments: [1, 2]) func missesNothingOverCrashes(seed: Int) throws {
-        let files = try ImportJob.Files(ImportJob.withModel(count: Self.count)[0])
+        let files = try ImportJob.withModel(count: Self.count)[0].files()
         let store = files.directory.path("store.sqlite")
         let command = files.command(into: "store.sqlite", Self.options)
-        var generator = Samples.Generator(seed: UInt64(seed))
+        var generator = SeededGenerator(seed: UInt64(seed))
         var follower: Follower?
         for _ in 0..<4 {
             let child = try InterruptionTests.progressed(command, in: store, &generator)
@@ -67,9 +67,9 @@ struct FollowingTests {
 
     /// What is told is in the store by then, and what is not told is not: an import that is stopped shows it.
     @Test func tellsWhatIsInTheStore() throws {
-        let files = try ImportJob.Files(ImportJob.withModel(count: Self.count)[0])
+        let files = try ImportJob.withModel(count: Self.count)[0].files()
         let store = files.directory.path("store.sqlite")
-        var generator = Samples.Generator(seed: 3)
+        var generator = SeededGenerator(seed: 3)
         let child = try InterruptionTests.progressed(
             files.command(into: "store.sqlite", Self.options),
             in: store,
@@ -94,13 +94,13 @@ struct FollowingTests {
 
     /// One that opened a store before the import, one in the middle and one afterwards come to the same.
     @Test func isTheSameWheneverOneBegins() throws {
-        let files = try ImportJob.Files(ImportJob.withModel(count: Self.count)[2])
+        let files = try ImportJob.withModel(count: Self.count)[2].files()
         let store = files.directory.path("store.sqlite")
         let first = try files.directory.write("[{\"a\":1}]", to: "first.json")
         #expect(try runImporter("import", first, "--into", store).ending == .exit(0))
         let before = try StoreFollower(store: store)
         let start = before.position
-        var generator = Samples.Generator(seed: 4)
+        var generator = SeededGenerator(seed: 4)
         let child = try InterruptionTests.progressed(
             files.command(into: "store.sqlite", Self.options),
             in: store,
@@ -130,7 +130,7 @@ struct FollowingTests {
 
     /// A restart takes back what was told.
     @Test func isToldOfARestart() throws {
-        let files = try ImportJob.Files(ImportJob.withModel(count: Self.count)[0])
+        let files = try ImportJob.withModel(count: Self.count)[0].files()
         let store = files.directory.path("store.sqlite")
         try InterruptionTests.killed(files)
         let follower = try Follower(store)
@@ -146,7 +146,7 @@ struct FollowingTests {
 
     /// A follower that is open, and one that is in the middle of a look, hold the import up by nothing.
     @Test func holdsNothingUp() async throws {
-        let files = try ImportJob.Files(ImportJob.withModel(count: 3_000)[0])
+        let files = try ImportJob.withModel(count: 3_000)[0].files()
         let store = files.directory.path("store.sqlite")
         let first = try files.directory.write("[{\"a\":1}]", to: "first.json")
         #expect(try runImporter("import", first, "--into", store).ending == .exit(0))

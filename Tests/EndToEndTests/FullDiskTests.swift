@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A disk that fills up stops the import, and nothing else: with room again it goes on.
+/// A disk that fills up stops the import, and nothing else: with room again it continues.
 struct FullDiskTests {
     /// A small file system of its own; nil where mounting is not permitted.
     final class Disk {
@@ -27,7 +27,7 @@ struct FullDiskTests {
 
     @Test(.enabled(if: isPermitted, "mounting is not permitted here"), arguments: [true, false], [true, false])
     func goesOnOnceThereIsRoom(hasModel: Bool, hasChunksOnDisk: Bool) throws {
-        // The WAL alone may come to 64 MB before it begins anew.
+        // The WAL alone may come to 64 MB before it begins again.
         let disk = try #require(try Disk(megabytes: 100))
         let directory = try TemporaryDirectory()
         let people = Samples.people(count: 8_000, seed: 31)

@@ -163,7 +163,7 @@ struct GoldenSplitTests {
         let lineBreaks: Set<UInt8> = [UInt8(ascii: "\n"), UInt8(ascii: "\r")]
         let spaced = Data(bytes.map { lineBreaks.contains($0) ? UInt8(ascii: " ") : $0 })
         var ordinal = 1
-        // The first chunk begins behind the byte order mark.
+        // The first chunk begins after the byte order mark.
         var end = 3
         for (chunk, lines) in zip(split.chunks.filter { $0.records > 0 }, split.lines) {
             #expect(chunk.firstByte == end)

@@ -83,7 +83,7 @@ struct HostileChunksTests {
                 changed[index][place] = UInt8(ascii: changed[index][place] == UInt8(ascii: "7") ? "4" : "7")
                 try Data(changed.joined(separator: [0x0A])).write(to: manifest)
                 try expectRefusal("manifest.ndjson: line \(index + 1) is not as it was written")
-                // The split itself goes on with nothing else.
+                // The split itself continues with nothing else.
                 let again = try runImporter("split", directory.path("people.json"), "--to", chunks)
                 #expect(again.ending == .exit(index == 0 ? 73 : 65), "\(again.errorText)")
             }
@@ -96,7 +96,7 @@ struct HostileChunksTests {
         let lines = bytes.count { $0 == 0x0A }
         try bytes.dropLast().write(to: manifest)
         try expectRefusal("line \(lines) breaks off")
-        // The split goes on from there.
+        // The split continues from there.
         let split = try runImporter("split", directory.path("people.json"), "--to", chunks, "--chunk-size", "3K")
         #expect(split.ending == .exit(0), "\(split.errorText)")
         #expect(try Data(contentsOf: manifest) == bytes)
@@ -112,7 +112,7 @@ struct HostileChunksTests {
         #expect(
             try StoreContent.digest(directory.path("old.sqlite")) == StoreContent.digest(directory.path("new.sqlite"))
         )
-        // A place to go on from that is not the chunk's end.
+        // A place to continue from that is not the chunk's end.
         let moved = text.replacing(/"byteOffset":(\d)/, with: { "\"byteOffset\":1\($0.output.1)" })
         try moved.write(to: manifest, atomically: false, encoding: .utf8)
         try expectRefusal("line 2 is not as it was written")

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A source with everything that decides what comes of importing it.
+/// A source with everything that decides the result of importing it.
 struct ImportJob: Sendable, CustomTestStringConvertible {
     let name: String
     let source: Data
@@ -13,32 +13,8 @@ struct ImportJob: Sendable, CustomTestStringConvertible {
     var testDescription: String { name }
 
     /// The job's files in a directory of a test's own.
-    struct Files {
-        let directory: TemporaryDirectory
-        let source: String
-        let jobOptions: [String]
-
-        init(_ job: ImportJob) throws {
-            directory = try TemporaryDirectory()
-            source = try directory.write(job.source, to: job.fileName)
-            var options = job.options
-            if let model = job.model { options += ["--model", try directory.write(model, to: "model.json")] }
-            jobOptions = options
-        }
-
-        /// The command that imports the job's source into `store`.
-        func command(into store: String, _ runOptions: [String] = []) -> [String] {
-            [Project.importer, "import", source, "--into", directory.path(store)] + jobOptions + runOptions
-        }
-
-        /// Imports without interruption and gives back what the store holds then.
-        func uninterruptedResult(_ runOptions: [String] = []) throws -> String {
-            let result = try run(command(into: "whole.sqlite", runOptions))
-            guard result.ending == .exit(0) else {
-                throw StoreContent.Failure("\(result.ending): \(result.errorText)")
-            }
-            return try StoreContent.result(directory.path("whole.sqlite"))
-        }
+    func files() throws -> ImportFiles {
+        try ImportFiles([(fileName, source)], model: model, options: options)
     }
 
     /// People with a model, in many shapes; some records do not fit.
@@ -135,7 +111,7 @@ struct ImportJob: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// Lines that are no JSON, an empty one, and one above 2,000 bytes, among the others.
+    /// Lines that are not JSON, an empty one, and one above 2,000 bytes, among the others.
     private static func withBrokenLines(_ samples: Samples) -> String {
         var lines = samples.records
         for index in stride(from: 5, to: lines.count, by: 67) {
@@ -165,4 +141,15 @@ struct ImportJob: Sendable, CustomTestStringConvertible {
             }}
             """
     }()
+}
+
+extension ImportFiles {
+    /// Imports without interruption and gives back what the store holds then.
+    func uninterruptedResult(_ runOptions: [String] = []) throws -> String {
+        let result = try run(command(into: "whole.sqlite", runOptions))
+        guard result.ending == .exit(0) else {
+            throw StoreContent.Failure("\(result.ending): \(result.errorText)")
+        }
+        return try StoreContent.result(directory.path("whole.sqlite"))
+    }
 }

@@ -101,7 +101,7 @@ struct InferredModelTests {
         let job = [Project.importer, source, "--into", store, "--identifier", "id,at_no"]
         let first = try run(job + ["--index", "name,zip", "--index", "id,at_no", "--index", "name"])
         #expect(first.ending == .exit(0))
-        // Whoever has chosen an identifier needs no candidates.
+        // Anyone who has chosen an identifier needs no candidates.
         #expect(!first.errorText.contains("in every record"), "\(first.errorText)")
         let built = try StoreContent.query(store, Self.indexes)
         #expect(
@@ -111,7 +111,7 @@ struct InferredModelTests {
                 p_name_zip|CREATE INDEX "p_name_zip" ON "p" ("name", "zip")
                 """
         )
-        // Those that are there count; a partial one does not, and its name is taken.
+        // Those that are there count; a partial one does not, and its name is accepted.
         _ = try run([
             Project.python, "-c",
             "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.executescript('''DROP INDEX p_name; "
@@ -195,7 +195,7 @@ struct InferredModelTests {
         #expect(result.errorText.contains("--index b: no entity has all these attributes"), "\(result.errorText)")
     }
 
-    /// What cannot be imported leaves no store behind, and one that was there as it was.
+    /// What cannot be imported leaves no store, and one that was there as it was.
     @Test func leavesNoStoreOfAnImportThatCannotBegin() throws {
         let directory = try TemporaryDirectory()
         let source = try directory.write("{\"a\":1}\n{\"a\":2}\n", to: "p.ndjson")

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// An import that is stopped, at any moment and in any way, goes on where it was and ends with the same store.
+/// An import that is stopped, at any moment and in any way, continues where it was and ends with the same store.
 struct InterruptionTests {
     static let run = ["--commit-every", "20", "--chunk-size", "40K"]
     static let count = 8_000
@@ -17,20 +17,20 @@ struct InterruptionTests {
     static func progressed(
         _ command: [String],
         in store: String,
-        _ generator: inout Samples.Generator
+        _ generator: inout SeededGenerator
     ) throws -> ChildProcess {
         let wanted = try StoreContent.rowCount(store) + 20 * (1 + generator.next(8))
         let progress = try StoreProgress.rows(in: store, reach: wanted)
         let child = try ChildProcess(command)
         try #require(try progress.reached(by: child) != nil, "\(child.wait().ending) \(child.wait().errorText)")
-        // Signals should come at any point of a commit, not only just behind it.
+        // Signals should come at any point of a commit, not only just after it.
         usleep(useconds_t(generator.next(8_000)))
         return child
     }
 
     /// Starts an import, lets it commit some rows and kills it.
-    static func killed(_ files: ImportJob.Files) throws {
-        var generator = Samples.Generator(seed: 9)
+    static func killed(_ files: ImportFiles) throws {
+        var generator = SeededGenerator(seed: 9)
         let command = files.command(into: "store.sqlite", run)
         let child = try progressed(command, in: files.directory.path("store.sqlite"), &generator)
         child.signal(SIGKILL)
@@ -39,10 +39,10 @@ struct InterruptionTests {
 
     @Test(arguments: jobs, [1, 2])
     func isTheSameAfterKills(_ job: ImportJob, seed: Int) throws {
-        let files = try ImportJob.Files(job)
+        let files = try job.files()
         let expected = try files.uninterruptedResult()
         let store = files.directory.path("store.sqlite")
-        var generator = Samples.Generator(seed: UInt64(seed))
+        var generator = SeededGenerator(seed: UInt64(seed))
         let start = files.command(into: "store.sqlite", Self.run)
         let resume = [Project.importer, "resume", store] + Self.run
         for kill in 0..<5 {
@@ -62,10 +62,10 @@ struct InterruptionTests {
 
     @Test(arguments: [1, 2, 3])
     func isTheSameAfterKillsWhileTheModelIsInferred(seed: Int) throws {
-        let files = try ImportJob.Files(ImportJob.inferred(count: Self.count)[0])
+        let files = try ImportJob.inferred(count: Self.count)[0].files()
         let expected = try files.uninterruptedResult()
         let store = files.directory.path("store.sqlite")
-        var generator = Samples.Generator(seed: UInt64(seed))
+        var generator = SeededGenerator(seed: UInt64(seed))
         let options = ["--commit-every", "20", "--chunk-size", "20K"]
         let start = files.command(into: "store.sqlite", options)
         var sealed = 0
@@ -85,10 +85,10 @@ struct InterruptionTests {
     @Test(arguments: zip([SIGINT, SIGTERM, SIGHUP], [Int32(130), 143, 129]))
     func finishesTheCommitAndSaysHowToResume(signal: Int32, code: Int32) throws {
         for job in [Self.jobs[0], Self.jobs[2]] {
-            let files = try ImportJob.Files(job)
+            let files = try job.files()
             let expected = try files.uninterruptedResult()
             let store = files.directory.path("store.sqlite")
-            var generator = Samples.Generator(seed: UInt64(signal))
+            var generator = SeededGenerator(seed: UInt64(signal))
             for _ in 0..<2 {
                 let command = files.command(into: "store.sqlite", Self.run)
                 let child = try Self.progressed(command, in: store, &generator)
@@ -106,10 +106,10 @@ struct InterruptionTests {
     }
 
     @Test func stopsAtOnceWhenAskedTwice() throws {
-        let files = try ImportJob.Files(Self.jobs[0])
+        let files = try Self.jobs[0].files()
         let expected = try files.uninterruptedResult()
         let store = files.directory.path("store.sqlite")
-        var generator = Samples.Generator(seed: 5)
+        var generator = SeededGenerator(seed: 5)
         let command = files.command(into: "store.sqlite", Self.run)
         let child = try Self.progressed(command, in: store, &generator)
         child.signal(SIGINT)
@@ -125,7 +125,7 @@ struct InterruptionTests {
     @Test(arguments: ["gone", "manifest gone", "chunk damaged", "chunk gone", "manifest torn", "left over"])
     func goesOnWhateverBecameOfTheChunks(fate: String) throws {
         for job in [Self.jobs[0], Self.jobs[2]] {
-            let files = try ImportJob.Files(job)
+            let files = try job.files()
             let expected = try files.uninterruptedResult()
             let store = files.directory.path("store.sqlite")
             try Self.killed(files)
@@ -163,7 +163,7 @@ struct InterruptionTests {
     }
 
     @Test func refusesASourceThatHasChangedBeforeTheMarker() throws {
-        let files = try ImportJob.Files(Self.jobs[0])
+        let files = try Self.jobs[0].files()
         let store = files.directory.path("store.sqlite")
         try Self.killed(files)
         let before = try StoreContent.result(store)
@@ -175,14 +175,14 @@ struct InterruptionTests {
         #expect(refused.ending != .exit(0))
         #expect(refused.errorText.contains("people.json"))
         #expect(try StoreContent.result(store) == before)
-        // Mended again, it goes on.
+        // Mended again, it continues.
         try files.directory.write(Self.jobs[0].source, to: "people.json")
         #expect(try runImporter("resume", store).ending == .exit(0))
         #expect(try StoreContent.result(store) == files.uninterruptedResult())
     }
 
     @Test func refusesOtherJobOptionsButTakesOtherRunOptions() throws {
-        let files = try ImportJob.Files(Self.jobs[0])
+        let files = try Self.jobs[0].files()
         let store = files.directory.path("store.sqlite")
         try Self.killed(files)
         let refused = try TestSupport.run(
@@ -195,7 +195,7 @@ struct InterruptionTests {
     }
 
     @Test func changesNothingWhenItIsFinished() throws {
-        let files = try ImportJob.Files(ImportJob.withModel(count: 200)[0])
+        let files = try ImportJob.withModel(count: 200)[0].files()
         let expected = try files.uninterruptedResult()
         let again = try TestSupport.run(files.command(into: "whole.sqlite"))
         #expect(again.ending == .exit(0), "\(again.errorText)")

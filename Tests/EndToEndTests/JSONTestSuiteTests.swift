@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The files of JSONTestSuite: what must parse is taken, what must not is refused, and nothing crashes.
+/// The files of JSONTestSuite: what must parse is accepted, what must not is refused, and nothing crashes.
 @Suite(.enabled(if: SharedData.isPresent, "there is no shared/data beside the package"))
 struct JSONTestSuiteTests {
     static let folder = "JSONTestSuite/test_parsing"
@@ -25,7 +25,7 @@ struct JSONTestSuiteTests {
         #expect(whole.ending == .exit(0), "\(whole.messages)")
         let record = try #require(whole.records.first)
         #expect(whole.records.count == 1)
-        // The record is the source's own bytes, but for line breaks and what stands around it.
+        // The record is the source's own bytes, but for line breaks and what is around it.
         let source = try Data(contentsOf: URL(filePath: SharedData.path("\(Self.folder)/\(name)")))
         let spaced = Data(source.map { $0 == 0x0a || $0 == 0x0d ? 0x20 : $0 })
         #expect(spaced.range(of: Data(record.utf8)) != nil || String(decoding: spaced, as: UTF8.self).contains(record))

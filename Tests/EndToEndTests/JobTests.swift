@@ -40,7 +40,7 @@ struct JobTests {
     }
 
     @Test func writesNothingOnADryRun() throws {
-        let files = try ImportJob.Files(ImportJob.withModel(count: 100)[0])
+        let files = try ImportJob.withModel(count: 100)[0].files()
         let before = files.directory.names()
         let result = try run(files.command(into: "store.sqlite", ["--dry-run"]))
         #expect(result.ending == .exit(0), "\(result.errorText)")
@@ -49,7 +49,7 @@ struct JobTests {
     }
 
     @Test func keepsTheChunksWhenAsked() throws {
-        let files = try ImportJob.Files(ImportJob.withModel(count: 100)[0])
+        let files = try ImportJob.withModel(count: 100)[0].files()
         let result = try run(files.command(into: "store.sqlite", ["--keep-chunks", "--chunk-size", "2K"]))
         #expect(result.ending == .exit(0), "\(result.errorText)")
         let kept = files.directory.names(in: "store.sqlite.chunks")
@@ -59,7 +59,7 @@ struct JobTests {
 
     /// The splitter waits for the workers, and what they have imported goes: disk use is bounded.
     @Test func keepsFewChunksWaiting() throws {
-        let files = try ImportJob.Files(ImportJob.withModel(count: 6_000)[0])
+        let files = try ImportJob.withModel(count: 6_000)[0].files()
         let store = files.directory.path("store.sqlite")
         let progress = try StoreProgress.rows(in: store, reach: 500)
         let child = try ChildProcess(
@@ -104,7 +104,7 @@ struct JobTests {
     }
 
     @Test func refusesADamagedChunkThatCannotBeCutAgain() throws {
-        let files = try ImportJob.Files(ImportJob.inferred(count: 8_000)[0])
+        let files = try ImportJob.inferred(count: 8_000)[0].files()
         let store = files.directory.path("store.sqlite")
         try InterruptionTests.killed(files)
         let before = try StoreContent.result(store)
@@ -115,7 +115,7 @@ struct JobTests {
             if let place = bytes.lastIndex(of: UInt8(ascii: "1")) { bytes[place] = UInt8(ascii: "2") }
             try bytes.write(to: URL(filePath: path))
         }
-        try FileManager.default.moveItem(atPath: files.source, toPath: files.source + ".away")
+        try FileManager.default.moveItem(atPath: files.sources[0], toPath: files.sources[0] + ".away")
         let refused = try runImporter("resume", store)
         guard case .exit(let code) = refused.ending, [65, 66, 74].contains(code) else {
             Issue.record("\(refused.ending) \(refused.errorText)")
@@ -123,7 +123,7 @@ struct JobTests {
         }
         #expect(try StoreContent.isWhole(store))
         #expect(try StoreContent.query(store, "SELECT count(*) FROM _import_reject") == "0")
-        try FileManager.default.moveItem(atPath: files.source + ".away", toPath: files.source)
+        try FileManager.default.moveItem(atPath: files.sources[0] + ".away", toPath: files.sources[0])
         #expect(try runImporter("resume", store).ending == .exit(0))
         #expect(try StoreContent.result(store) == files.uninterruptedResult())
         #expect(before.count > 64)
@@ -152,7 +152,7 @@ struct JobTests {
     }
 
     @Test func noticesARejectThatIsGone() throws {
-        let files = try ImportJob.Files(ImportJob.withModel(count: 200)[0])
+        let files = try ImportJob.withModel(count: 200)[0].files()
         _ = try files.uninterruptedResult()
         let store = files.directory.path("whole.sqlite")
         #expect(try runImporter("verify", store).ending == .exit(0))

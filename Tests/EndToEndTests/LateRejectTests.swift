@@ -32,13 +32,14 @@ struct LateRejectTests {
 
     /// Objects of which many are the same, some with values that do not fit.
     private static func objects(_ count: Int, seed: UInt64, faults: Int = 8, of objects: Int? = nil) -> [String] {
-        var random = SeededGenerator(seed: seed)
-        return (0..<count).map { number in
-            let object = Int.random(in: 0..<(objects ?? count / 3), using: &random)
-            let fault = Int.random(in: 0..<100, using: &random) < faults
-            let key = ["\"k\": \"\u{e9}\(object / 2)\"", "\"p\": \(object % 2)"].shuffled(using: &random)
+        var number = -1
+        return RecordGenerator.records(count, seed: seed) { make in
+            number += 1
+            let object = make.number(below: objects ?? count / 3)
+            let value = make.chance(faults) ? "\"x\"" : "\(number)"
+            let key = ["\"k\": \"\u{e9}\(object / 2)\"", "\"p\": \(object % 2)"].shuffled(using: &make.random)
             let space = ["", " ", "  "][number % 3]
-            return "{\(key[0]),\(space)\"n\": \(fault ? "\"x\"" : "\(number)"),\(space)\(key[1])\(space)}"
+            return [key[0], space + "\"n\": \(value)", space + key[1] + space]
         }
     }
 
@@ -113,36 +114,22 @@ struct LateRejectTests {
         ),
     ]
 
-    /// A case's files in a directory of a test's own.
-    struct Files {
-        let directory: TemporaryDirectory
-        let sources: [String]
-        let options: [String]
+    private static func files(_ given: Case) throws -> ImportFiles {
+        let options = ["--on-conflict", "error"] + given.options
+        let sources = given.sources.map { (name: $0.name, content: Data($0.text.utf8)) }
+        var files = try ImportFiles(sources, model: given.model, options: options)
+        guard let packer = given.packer else { return files }
+        for source in files.sources { try #require(run([packer, source]).ending == .exit(0)) }
+        files.sources = files.sources.map { $0 + ".gz" }
+        return files
+    }
 
-        init(_ given: Case) throws {
-            directory = try TemporaryDirectory()
-            var sources = try given.sources.map { [directory] in try directory.write($0.text, to: $0.name) }
-            if let packer = given.packer {
-                for source in sources { try #require(run([packer, source]).ending == .exit(0)) }
-                sources = sources.map { $0 + ".gz" }
-            }
-            self.sources = sources
-            options =
-                ["--model", try directory.write(given.model, to: "model.json"), "--on-conflict", "error"]
-                + given.options
-        }
-
-        func command(into store: String, _ more: [String] = []) -> [String] {
-            [Project.importer, "import"] + sources + ["--into", store] + options + more
-        }
-
-        /// What comes of looking each record up as it comes.
-        func expected() throws -> String {
-            let store = directory.path("expected.sqlite")
-            let result = try run(command(into: store, ["--max-errors", "1000000"]))
-            try #require(result.ending == .exit(0), "\(result.errorText)")
-            return try outcome(store)
-        }
+    /// The result of looking each record up as it comes.
+    private static func expected(_ files: ImportFiles) throws -> String {
+        let store = files.directory.path("expected.sqlite")
+        let result = try run(files.command(into: store, ["--max-errors", "1000000"]))
+        try #require(result.ending == .exit(0), "\(result.errorText)")
+        return try outcome(store)
     }
 
     /// All that an import comes to, but for the numbers of rows and rejects.
@@ -183,8 +170,8 @@ struct LateRejectTests {
 
     @Test(arguments: cases)
     func agreesWithLookingEachRecordUp(_ given: Case) throws {
-        let files = try Files(given)
-        let expected = try files.expected()
+        let files = try Self.files(given)
+        let expected = try Self.expected(files)
         #expect(expected.contains("duplicateIdentifier") == (given.name != "every object once"))
         #expect(expected.contains("wrongForm") != given.isClean)
         var results: Set<String> = []
@@ -205,10 +192,10 @@ struct LateRejectTests {
     /// A share of rejects is judged when all of them are known.
     @Test func judgesSharesOfRejectsAfterwards() throws {
         let records = (0..<100).map { "{\"k\": \"\($0 % 80)\", \"p\": 1}" }.joined(separator: "\n")
-        let files = try Files(
+        let files = try Self.files(
             Case(name: "", sources: [("a.ndjson", records)], model: Self.model(Self.entity("a", at: "$")))
         )
-        let expected = try files.expected()
+        let expected = try Self.expected(files)
         for (limit, ending) in [("19%", ChildProcess.Ending.exit(65)), ("20%", .exit(0))] {
             let store = files.directory.path("\(limit).sqlite")
             #expect(try run(files.command(into: store, ["--max-errors", limit])).ending == ending)
@@ -218,12 +205,12 @@ struct LateRejectTests {
     }
 
     /// Two sources, of which the second breaks off, so that nothing is settled.
-    private static func interrupted(duplicates: Bool = true) throws -> (Files, whole: String, store: String) {
+    private static func interrupted(duplicates: Bool = true) throws -> (ImportFiles, whole: String, store: String) {
         let objects =
             duplicates
             ? objects(300, seed: 71) : (0..<300).map { "{\"k\": \"\($0 * 7 % 300)\", \"p\": 1}" }
         let second = objects.suffix(100).joined(separator: "\n")
-        let files = try Files(
+        let files = try Self.files(
             Case(
                 name: "",
                 sources: [("a.ndjson", objects.prefix(200).joined(separator: "\n")), ("b.ndjson", second)],
@@ -239,7 +226,7 @@ struct LateRejectTests {
         return (files, second, store)
     }
 
-    /// The records are read once more; where that fails nothing is changed, and with the source as it was it goes on.
+    /// The records are read once more; where that fails nothing is changed, and with the source as it was it continues.
     @Test(arguments: ["gone", "other", "shorter"])
     func saysWhereASourceIsNotWhatItWas(way: String) throws {
         let (files, second, store) = try Self.interrupted()
@@ -251,7 +238,7 @@ struct LateRejectTests {
         switch way {
         case "gone": try FileManager.default.removeItem(atPath: first)
         case "other":
-            // Size and time are the same; that it was changed since tells that it is to be read again.
+            // Size and time are the same; that it was changed since says that it is to be read again.
             let text = try String(contentsOfFile: first, encoding: .utf8)
             try text.replacing("\"n\": 19", with: "\"n\": 91").write(toFile: first, atomically: false, encoding: .utf8)
             #expect(try run(["touch", "-r", kept, first]).ending == .exit(0))
@@ -270,11 +257,11 @@ struct LateRejectTests {
         #expect(try runImporter("verify", store).ending == .exit(0))
         #expect(try run(["cp", "-p", kept, first]).ending == .exit(0))
         #expect(try runImporter("resume", store).ending == .exit(0))
-        #expect(try Self.outcome(store) == files.expected())
+        #expect(try Self.outcome(store) == Self.expected(files))
         #expect(try runImporter("verify", store).ending == .exit(0))
     }
 
-    /// Another import may only have the table once the records of the first one are told apart.
+    /// Another import may only have the table once the records of the first one are distinguished.
     @Test(arguments: [true, false])
     func keepsOthersOutOfTheTable(duplicates: Bool) throws {
         let (files, second, store) = try Self.interrupted(duplicates: duplicates)
@@ -282,7 +269,7 @@ struct LateRejectTests {
             "{\"k\": \"other\", \"p\": 1}\n{\"k\": \"0\", \"p\": 1}\n",
             to: "c.ndjson"
         )
-        let command = [Project.importer, "import", other, "--into", store] + files.options
+        let command = [Project.importer, "import", other, "--into", store] + files.jobOptions
         let before = try StoreContent.result(store)
         let result = try run(command)
         #expect(result.ending == .exit(duplicates ? 64 : 0), "\(result.errorText)")
@@ -293,7 +280,7 @@ struct LateRejectTests {
         try second.write(toFile: files.sources[1], atomically: true, encoding: .utf8)
         #expect(try runImporter("resume", store).ending == .exit(0))
         if duplicates {
-            #expect(try Self.outcome(store) == files.expected())
+            #expect(try Self.outcome(store) == Self.expected(files))
             #expect(try run(command).ending == .exit(0))
         }
         #expect(try StoreContent.query(store, "SELECT count(*) - count(DISTINCT k || '|' || p) FROM a") == "0")
@@ -304,10 +291,10 @@ struct LateRejectTests {
     /// Killed anywhere near its end, it is begun again and comes to the same.
     @Test func isTheSameAfterKills() throws {
         let text = Self.objects(6_000, seed: 72, faults: 1).joined(separator: "\n")
-        let files = try Files(
+        let files = try Self.files(
             Case(name: "", sources: [("a.ndjson", text)], model: Self.model(Self.entity("a", at: "$")), packer: "gzip")
         )
-        let expected = try files.expected()
+        let expected = try Self.expected(files)
         let options = ["--commit-every", "500", "--chunk-size", "60K"]
         var killed = 0
         for (attempt, rows) in [1, 2_500, 5_400, 5_400, 5_400, 5_400].enumerated() {

@@ -4,13 +4,6 @@ import Testing
 
 /// What a killed run has left goes at the next one, by the name that was recorded, and nothing else does.
 struct LeftFilesTests {
-    /// Changes the store as a kill would have left it; `sql` may name `:path`.
-    private func edit(_ store: String, _ sql: String) throws {
-        let script = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.executescript(sys.argv[2]); c.commit()"
-        let result = try run([Project.python, "-c", script, store, sql])
-        #expect(result.ending == .exit(0), "\(result.errorText)")
-    }
-
     private func record(_ path: String) throws -> String {
         var status = stat()
         try #require(lstat(path, &status) == 0)
@@ -29,7 +22,7 @@ struct LeftFilesTests {
         #expect(try run(command + ["--keep-chunks"]).ending == .exit(0))
         #expect(directory.names(in: "store.sqlite.chunks").count > 3)
         try directory.write("precious", to: "store.sqlite.chunks/notes.txt")
-        try edit(
+        try StoreContent.execute(
             store,
             "INSERT INTO _import_file SELECT token, '\(chunks)', 'chunks', 'used', 1, \(record(chunks)) FROM _import_job"
         )
@@ -48,7 +41,7 @@ struct LeftFilesTests {
     /// An import that was killed at any moment before its first chunk does not hinder the next.
     @Test(arguments: ["recorded", "made", "noted", "manifest begun"])
     func anImportThatWasKilledAtItsBeginningGoesOn(moment: String) throws {
-        let files = try ImportJob.Files(InterruptionTests.jobs[0])
+        let files = try InterruptionTests.jobs[0].files()
         let expected = try files.uninterruptedResult()
         try InterruptionTests.killed(files)
         let store = files.directory.path("store.sqlite")
@@ -59,7 +52,7 @@ struct LeftFilesTests {
             try files.directory.write("{\"for", to: "store.sqlite.chunks/manifest.ndjson.partial")
         }
         let number = moment == "recorded" || moment == "made" ? "NULL, NULL" : try record(chunks)
-        try edit(store, "UPDATE _import_file SET (device, inode) = (SELECT \(number))")
+        try StoreContent.execute(store, "UPDATE _import_file SET (device, inode) = (SELECT \(number))")
         let result = try runImporter("resume", store)
         #expect(result.ending == .exit(0), "\(result.errorText)")
         #expect(try StoreContent.result(store) == expected)
@@ -74,7 +67,7 @@ struct LeftFilesTests {
         let edited = try job.directory.write("edited by hand", to: "store.sqlite.retry-2.ndjson")
         let others = try job.directory.write("others'", to: "others.ndjson")
         let number = isWritten ? try record(file) : "NULL, NULL"
-        try edit(
+        try StoreContent.execute(
             job.store,
             """
             INSERT INTO _import_file VALUES ('a', '\(file)', 'repair', 'used', 1, \(number));
@@ -102,7 +95,7 @@ struct LeftFilesTests {
         let retry = [
             Project.importer, "retry", job.store, "--model", better, "--chunk-size", "4K", "--commit-every", "5",
         ]
-        var generator = Samples.Generator(seed: 3)
+        var generator = SeededGenerator(seed: 3)
         for _ in 0..<3 {
             let child = try InterruptionTests.progressed(retry, in: job.store, &generator)
             child.signal(SIGKILL)
@@ -118,11 +111,14 @@ struct LeftFilesTests {
     /// A store and chunks that were interrupted by a version that recorded no files.
     @Test(arguments: ["kept", "chunks gone", "restart"])
     func goesOnWithWhatAnOlderVersionHasLeft(fate: String) throws {
-        let files = try ImportJob.Files(InterruptionTests.jobs[0])
+        let files = try InterruptionTests.jobs[0].files()
         let expected = try files.uninterruptedResult()
         try InterruptionTests.killed(files)
         let store = files.directory.path("store.sqlite")
-        try edit(store, "DROP TABLE _import_file; UPDATE _import_meta SET value = 3 WHERE key = 'format'")
+        try StoreContent.execute(
+            store,
+            "DROP TABLE _import_file; UPDATE _import_meta SET value = 3 WHERE key = 'format'"
+        )
         let manifest = URL(filePath: store + ".chunks/manifest.ndjson")
         let text = try String(contentsOf: manifest, encoding: .utf8)
             .replacing(/(,"reserved":\[[\[\],0-9]*\])?,"check":"[0-9a-f]{16}"\}/, with: "}")

@@ -19,70 +19,50 @@ struct MergingTests {
     ///
     /// - Parameter areComplete: whether all have what a new object needs.
     static func records(_ count: Int, seed: UInt64, areComplete: Bool) -> [String] {
-        var random = SeededGenerator(seed: seed)
-        func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &random) < percent }
-        return (0..<count).map { _ in
-            let object = Int.random(in: 0..<count / 4, using: &random)
+        RecordGenerator.records(count, seed: seed) { make in
+            let object = make.number(below: count / 4)
             var members = ["\"part\": \(object % 3)"]
-            members.append(chance(2) ? "\"key\": null" : "\"key\": \"k\(object / 3)\u{e9}\"")
-            if areComplete || chance(70) { members.append("\"needed\": \"n\(Int.random(in: 0..<3, using: &random))\"") }
-            if chance(50) {
-                members.append("\"count\": \(chance(30) ? "null" : "\(Int.random(in: 0..<3, using: &random))")")
+            members.append(make.chance(2) ? "\"key\": null" : "\"key\": \"k\(object / 3)\u{e9}\"")
+            if areComplete || make.chance(70) { members.append("\"needed\": \(make.text("n", below: 3))") }
+            if make.chance(50) {
+                members.append("\"count\": \(make.chance(30) ? "null" : "\(make.number(below: 3))")")
             }
-            if chance(50) {
-                members.append("\"note\": \(chance(30) ? "null" : "\"a\(Int.random(in: 0..<3, using: &random))\"")")
-            }
-            if chance(50) { members.append("\"mine\": \"m\(Int.random(in: 0..<9, using: &random))\"") }
-            return "{" + members.joined(separator: ", ") + "}"
+            if make.chance(50) { members.append("\"note\": \(make.chance(30) ? "null" : make.text("a", below: 3))") }
+            if make.chance(50) { members.append("\"mine\": \(make.text("m", below: 9))") }
+            return members
         }
     }
 
     /// Sources with the model that they are imported by.
-    struct Files {
-        let directory: TemporaryDirectory
-        let model: String
-        let sources: [String]
+    static func files(_ sources: [[String]]) throws -> ImportFiles {
+        try ImportFiles(records: sources, model: model, options: ["--entity", "thing"])
+    }
 
-        init(_ sources: [[String]]) throws {
-            directory = try TemporaryDirectory()
-            model = try directory.write(MergingTests.model, to: "model.json")
-            self.sources = try sources.enumerated().map { [directory] index, records in
-                try directory.write(records.joined(separator: "\n") + "\n", to: "things\(index).ndjson")
-            }
-        }
+    /// What the slow reading says.
+    static func expected(_ policy: String, of files: ImportFiles) throws -> String {
+        try ImportFiles.expected(by: "merge_model.py", [policy] + files.sources)
+    }
 
-        /// What the slow reading says.
-        func expected(_ policy: String) throws -> String {
-            let result = try run([Project.python, Project.check("merge_model.py"), policy] + sources)
-            try #require(result.ending == .exit(0), "\(result.errorText)")
-            return result.outputText.trimmingCharacters(in: .newlines)
-        }
-
-        func command(_ sources: [String], into store: String, _ options: [String]) -> [String] {
-            [Project.importer, "import"] + sources + ["--into", store, "--model", model, "--entity", "thing"] + options
-        }
-
-        /// What the store says.
-        func content(_ store: String) throws -> String {
-            let rows = try StoreContent.query(store, "SELECT \(MergingTests.columns) FROM thing ORDER BY rowid")
-            let counts = try StoreContent.query(
-                store,
-                """
-                SELECT sum(inserted) || ' ' || sum(updated) || ' ' || sum(unchanged) || ' ' || sum(ignored)
-                    || ' ' || sum(rejected) FROM _import_entity
-                """
-            )
-            return (rows.isEmpty ? "" : rows + "\n") + counts
-        }
+    /// What the store says.
+    static func content(_ store: String) throws -> String {
+        let rows = try StoreContent.query(store, "SELECT \(columns) FROM thing ORDER BY rowid")
+        let counts = try StoreContent.query(
+            store,
+            """
+            SELECT sum(inserted) || ' ' || sum(updated) || ' ' || sum(unchanged) || ' ' || sum(ignored)
+                || ' ' || sum(rejected) FROM _import_entity
+            """
+        )
+        return (rows.isEmpty ? "" : rows + "\n") + counts
     }
 
     @Test(arguments: policies, [true, false])
     func agreesWithTakingOneRecordAfterTheOther(policy: String, areComplete: Bool) throws {
-        let files = try Files([
+        let files = try Self.files([
             Self.records(300, seed: 21, areComplete: areComplete),
             Self.records(200, seed: 22, areComplete: areComplete),
         ])
-        let expected = try files.expected(policy)
+        let expected = try Self.expected(policy, of: files)
         var results: Set<String> = []
         for workers in ["1", "2", "4"] {
             for (chunkSize, commitEvery) in [("1", "1"), ("2000", "7"), ("8M", "10000"), ("500", "1000")] {
@@ -91,9 +71,9 @@ struct MergingTests {
                     "--workers", workers, "--chunk-size", chunkSize, "--commit-every", commitEvery, "--on-conflict",
                     policy,
                 ]
-                let result = try run(files.command(files.sources, into: store, options))
+                let result = try run(files.command(into: store, options))
                 #expect(result.ending == .exit(0), "\(result.errorText)")
-                #expect(try files.content(store) == expected, "\(options)")
+                #expect(try Self.content(store) == expected, "\(options)")
                 #expect(try runImporter("verify", store).ending == .exit(0))
                 results.insert(try StoreContent.result(store))
             }
@@ -104,7 +84,7 @@ struct MergingTests {
 
     @Test(arguments: policies)
     func agreesWhereTheObjectsCameWithAnEarlierImport(policy: String) throws {
-        let files = try Files([
+        let files = try Self.files([
             Self.records(300, seed: 23, areComplete: false), Self.records(300, seed: 24, areComplete: false),
         ])
         let store = files.directory.path("store.sqlite")
@@ -113,19 +93,19 @@ struct MergingTests {
             let result = try run(files.command([source], into: store, options))
             #expect(result.ending == .exit(0), "\(result.errorText)")
         }
-        #expect(try files.content(store) == files.expected(policy))
+        #expect(try Self.content(store) == Self.expected(policy, of: files))
         #expect(try runImporter("verify", store).ending == .exit(0))
     }
 
     @Test func readsTheSameFileTwiceWithoutChangingAnything() throws {
-        let files = try Files([Self.records(300, seed: 25, areComplete: true)])
+        let files = try Self.files([Self.records(300, seed: 25, areComplete: true)])
         let once = Set(Self.records(300, seed: 25, areComplete: true)).count
         #expect(once > 100)
         let store = files.directory.path("store.sqlite")
-        #expect(try run(files.command(files.sources, into: store, [])).ending == .exit(0))
+        #expect(try run(files.command(into: store)).ending == .exit(0))
         let first = try StoreContent.digest(store)
         // The second time an object may go through all of its states again, and ends in the same one.
-        #expect(try run(files.command(files.sources, into: store, ["--again"])).ending == .exit(0))
+        #expect(try run(files.command(into: store, ["--again"])).ending == .exit(0))
         #expect(try StoreContent.digest(store) == first)
         #expect(try StoreContent.query(store, "SELECT inserted FROM _import_entity WHERE job = 2") == "0")
     }
@@ -159,35 +139,35 @@ struct MergingTests {
     @Test func settlesWhatAnInterruptedImportHasLeft() throws {
         let records = Self.records(400, seed: 26, areComplete: true)
         // The first source breaks off: its import stays unfinished.
-        let files = try Files([records, Self.records(100, seed: 27, areComplete: true)])
+        let files = try Self.files([records, Self.records(100, seed: 27, areComplete: true)])
         let whole = try String(contentsOfFile: files.sources[0], encoding: .utf8)
         try String(whole.dropLast(20)).write(toFile: files.sources[0], atomically: true, encoding: .utf8)
         let store = files.directory.path("store.sqlite")
-        #expect(try run(files.command([files.sources[0]], into: store, [])).ending == .exit(65))
+        #expect(try run(files.command([files.sources[0]], into: store)).ending == .exit(65))
         #expect(try runImporter("verify", store).ending == .exit(0))
-        #expect(try run(files.command([files.sources[1]], into: store, [])).ending == .exit(0))
+        #expect(try run(files.command([files.sources[1]], into: store)).ending == .exit(0))
         let keys = "SELECT count(*) - count(DISTINCT key || '|' || part) FROM thing"
         #expect(try StoreContent.query(store, keys) == "0")
         #expect(try runImporter("verify", store).ending == .exit(0))
-        // Mended, it goes on.
+        // Mended, it continues.
         try whole.write(toFile: files.sources[0], atomically: true, encoding: .utf8)
-        #expect(try run(files.command([files.sources[0]], into: store, [])).ending == .exit(0))
+        #expect(try run(files.command([files.sources[0]], into: store)).ending == .exit(0))
         #expect(try StoreContent.query(store, keys) == "0")
         #expect(try runImporter("verify", store).ending == .exit(0))
     }
 
     /// Killed anywhere near its end, while one object is made of the rows that are one, it is begun again.
     @Test func isTheSameAfterKillsAtTheEnd() throws {
-        let files = try Files([Self.records(6_000, seed: 28, areComplete: true)])
+        let files = try Self.files([Self.records(6_000, seed: 28, areComplete: true)])
         let options = ["--commit-every", "500", "--chunk-size", "60K"]
         let whole = files.directory.path("whole.sqlite")
-        #expect(try run(files.command(files.sources, into: whole, options)).ending == .exit(0))
+        #expect(try run(files.command(into: whole, options)).ending == .exit(0))
         let expected = try StoreContent.result(whole)
-        #expect(try files.content(whole) == files.expected("merge"))
+        #expect(try Self.content(whole) == Self.expected("merge", of: files))
         var killed = 0
         for attempt in 0..<6 {
             let store = files.directory.path("store-\(attempt).sqlite")
-            let command = files.command(files.sources, into: store, options)
+            let command = files.command(into: store, options)
             if try StoreProgress.kills(command, in: store, atRows: 5_500, after: attempt * 4_000) { killed += 1 }
             #expect(try run(command).ending == .exit(0))
             #expect(try StoreContent.result(store) == expected)

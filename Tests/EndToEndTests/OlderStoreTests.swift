@@ -21,7 +21,7 @@ struct OlderStoreTests {
     /// What one import of the whole file by this program makes.
     private func whole() throws -> String {
         let whole = directory.path("whole.sqlite")
-        try StoreOfFormat3.write(StoreOfFormat3.table, to: whole)
+        try StoreContent.execute(whole, StoreOfFormat3.table)
         let model = try directory.write(StoreOfFormat3.model, to: "model.json")
         #expect(try runImporter(source, "--into", whole, "--model", model).ending == .exit(0))
         return whole

@@ -14,7 +14,7 @@ struct OneResultTests {
 
     @Test(arguments: jobs)
     func isTheSameHoweverTheWorkIsSharedOut(_ job: ImportJob) throws {
-        let files = try ImportJob.Files(job)
+        let files = try job.files()
         let expected = try files.uninterruptedResult()
         for workers in Self.workers {
             for chunkSize in Self.chunkSizes {
@@ -31,7 +31,7 @@ struct OneResultTests {
 
     @Test(arguments: ImportJob.withModel(count: 500) + ImportJob.inferred(count: 500))
     func accountsForEveryRecord(_ job: ImportJob) throws {
-        let files = try ImportJob.Files(job)
+        let files = try job.files()
         let result = try run(files.command(into: "store.sqlite", ["--report", files.directory.path("report.json")]))
         #expect(result.ending == .exit(0), "\(result.errorText)")
         let store = files.directory.path("store.sqlite")
@@ -53,9 +53,9 @@ struct OneResultTests {
 
     @Test(arguments: ImportJob.inferred(count: 400))
     func isTheSameWithThePrintedModel(_ job: ImportJob) throws {
-        let files = try ImportJob.Files(job)
+        let files = try job.files()
         let expected = try files.uninterruptedResult()
-        let printed = try run([Project.importer, "infer", files.source] + files.jobOptions)
+        let printed = try run([Project.importer, "infer", files.sources[0]] + files.jobOptions)
         #expect(printed.ending == .exit(0), "\(printed.errorText)")
         let model = try files.directory.write(printed.output, to: "printed.json")
         let result = try run(files.command(into: "store.sqlite", ["--model", model]))

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Faults of twenty kinds, planted in records of which it is known where each stands: told rightly, given back as they
+/// Faults of twenty kinds, planted in records of which it is known where each is: told rightly, given back as they
 /// were, and repaired.
 struct PlantedFaultsTests {
     /// What `scripts/generate-faults` says of one kind of fault.
@@ -53,7 +53,7 @@ struct PlantedFaultsTests {
         return result
     }
 
-    /// Where the first error of a kind may be said to stand.
+    /// Where the first error of a kind may be said to be.
     private func places(of kind: Kind) throws -> ClosedRange<Int> {
         let line = try #require(kind.lines.min()) - 1
         let whole = starts[line]...starts[line] + lines[line].count

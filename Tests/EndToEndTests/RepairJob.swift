@@ -16,7 +16,7 @@ struct RepairJob {
 
     let directory: TemporaryDirectory
     let store: String
-    /// What was exported, and what came of editing it.
+    /// What was exported, and the result of editing it.
     let exported: String
     let edited: String
     private let options: [String]

@@ -129,7 +129,7 @@ struct RetryTests {
         #expect(try job.isMended())
     }
 
-    /// What was no JSON is a string in the export; as such it must not be taken for repaired.
+    /// What was not JSON is a string in the export; as such it must not be taken for repaired.
     @Test(arguments: RepairJob.Shape.allCases)
     func keepsOpenWhatWasNotEdited(_ shape: RepairJob.Shape) throws {
         let job = try RepairJob(shape, count: 300)
@@ -148,7 +148,7 @@ struct RetryTests {
         #expect(all.split(separator: "\n").count == 300)
     }
 
-    /// Where a string is a record, the text of what was no JSON would fit as it is.
+    /// Where a string is a record, the text of what was not JSON would fit as it is.
     @Test func doesNotTakeTheTextOfABrokenLineForARecord() throws {
         let directory = try TemporaryDirectory()
         let source = try directory.write("\"a\"\n\"b\n\"c\"\n", to: "words.ndjson")
@@ -170,7 +170,7 @@ struct RetryTests {
     func isTheSameAfterKills(seed: Int) throws {
         let job = try RepairJob(.lines, count: 8_000)
         try job.export()
-        var generator = Samples.Generator(seed: UInt64(seed))
+        var generator = SeededGenerator(seed: UInt64(seed))
         let retry = [Project.importer, "retry", job.store, job.edited] + Self.small
         let resume = [Project.importer, "resume", job.store] + Self.small
         for kill in 0..<4 {
@@ -188,11 +188,11 @@ struct RetryTests {
         #expect(try job.isMended())
     }
 
-    /// Behind what is imported the file may be edited further while the retry is interrupted.
+    /// After what is imported the file may be edited further while the retry is interrupted.
     @Test func readsAChangedFileAnewBehindTheMarker() throws {
         let job = try RepairJob(.lines, count: 8_000)
         try job.export()
-        var generator = Samples.Generator(seed: 4)
+        var generator = SeededGenerator(seed: 4)
         let retry = [Project.importer, "retry", job.store, job.edited] + Self.small
         let child = try InterruptionTests.progressed(retry, in: job.store, &generator)
         child.signal(SIGKILL)

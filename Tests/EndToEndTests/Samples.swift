@@ -1,20 +1,8 @@
 import Foundation
+import TestSupport
 
 /// Generated records, the same for the same seed.
 struct Samples {
-    /// A linear congruential generator: the same numbers on every machine.
-    struct Generator {
-        private var state: UInt64
-
-        init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 &+ 1 }
-
-        /// A number from 0, below `bound`.
-        mutating func next(_ bound: Int) -> Int {
-            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            return Int((state >> 33) % UInt64(bound))
-        }
-    }
-
     /// The records' JSON texts, each on one line.
     let records: [String]
 
@@ -34,7 +22,7 @@ struct Samples {
     /// People: nested objects, arrays, nulls, dates, text beyond ASCII, a number that is sometimes a string, keys that
     /// come late or are missing, ids that come again.
     static func people(count: Int, seed: UInt64) -> Samples {
-        var generator = Generator(seed: seed)
+        var generator = SeededGenerator(seed: seed)
         let cities = ["Zürich", "東京", "São Paulo", "Oslo", "Кыів", "😀ville"]
         return Samples(
             records: (0..<count).map { index in

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Where the system gives no thread, no descriptor or no room in a file, a run ends by itself and says so, and the same command
-/// goes on from there.
+/// continues from there.
 struct ShortageTests {
     /// Makes system calls of a program fail: `Tests/Faults`, built once.
     private final class Shim: Sendable {

@@ -85,7 +85,7 @@ struct SliceTests {
         #expect(model.contains("integer64"), "\(model)")
     }
 
-    /// What stands behind the last record that is wanted is no part of the import, now or at a resume.
+    /// What follows the last record that is wanted is no part of the import, now or at a resume.
     @Test func takesASourceThatIsBrokenOrGrowsBehindTheSlice() throws {
         let directory = try TemporaryDirectory()
         let first = try directory.write("[{\"a\":1},{\"a\":2},{\"a\": oops", to: "first.json")

@@ -42,7 +42,7 @@ struct SplitResult {
             let name = "chunk-" + String(repeating: "0", count: 6 - "\(chunk.number)".count) + "\(chunk.number).ndjson"
             let bytes = try Data(contentsOf: URL(filePath: directory.path("chunks/\(name)")))
             var lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-            // The last line ends with a line break, so that nothing stands behind it.
+            // The last line ends with a line break, so that nothing follows it.
             if lines.last?.isEmpty == true { lines.removeLast() }
             return lines.map { Data($0) }
         }

@@ -40,7 +40,7 @@ struct StandardInputTests {
         let model = try directory.write(Samples.model(), to: "model.json")
         let job = hasModel ? ["--model", model] : ["--entity", "Person"]
         let arguments = ["import", "-", "--into", store] + job + Self.run
-        var generator = Samples.Generator(seed: UInt64(signal))
+        var generator = SeededGenerator(seed: UInt64(signal))
         for _ in 0..<3 {
             let wanted = try StoreContent.rowCount(store) + 20 * (1 + generator.next(8))
             let progress = try StoreProgress.rows(in: store, reach: wanted)

@@ -27,15 +27,8 @@ enum StoreOfFormat3 {
     /// - Returns: its path.
     static func make(in directory: TemporaryDirectory) throws -> String {
         let store = directory.path("old.sqlite")
-        try write(sql.replacing("DIRECTORY", with: directory.path), to: store)
+        try StoreContent.execute(store, sql.replacing("DIRECTORY", with: directory.path))
         return store
-    }
-
-    /// Runs SQL with Python's SQLite.
-    static func write(_ sql: String, to store: String) throws {
-        let script = "import sqlite3, sys; sqlite3.connect(sys.argv[1]).executescript(sys.argv[2])"
-        let result = try run([Project.python, "-c", script, store, sql])
-        guard result.ending == .exit(0) else { throw StoreContent.Failure(result.errorText) }
     }
 
     private static let sql = #"""

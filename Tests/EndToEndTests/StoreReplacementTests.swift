@@ -6,19 +6,19 @@ import Testing
 struct StoreReplacementTests {
     private static let files = ["", "-wal", "-shm"]
 
-    private let files: ImportJob.Files
+    private let files: ImportFiles
     private let store: String
     private let moved: String
 
     init() throws {
-        files = try ImportJob.Files(ImportJob.withModel(count: 8_000)[1])
+        files = try ImportJob.withModel(count: 8_000)[1].files()
         store = files.directory.path("store.sqlite")
         moved = files.directory.path("moved.sqlite")
     }
 
     /// Begins the import and stops it in the middle.
     private func begun() throws -> ChildProcess {
-        var generator = Samples.Generator(seed: 4)
+        var generator = SeededGenerator(seed: 4)
         let child = try InterruptionTests.progressed(
             files.command(into: "store.sqlite", InterruptionTests.run),
             in: store,
@@ -69,7 +69,7 @@ struct StoreReplacementTests {
         #expect(result.ending == .exit(74), "\(result.ending) \(result.errorText)")
         #expect(result.errorText.contains("another file has taken the store's place while importing"))
         #expect(contents(store) == before)
-        // Back in its place, the import goes on where it was.
+        // Back in its place, the import continues where it was.
         for suffix in Self.files { unlink(store + suffix) }
         move(moved, to: store)
         let resumed = try run([Project.importer, "resume", store] + InterruptionTests.run)

@@ -18,11 +18,6 @@ struct VerifyTests {
         return store
     }
 
-    private static func change(_ store: String, _ sql: String) throws {
-        let script = "import sqlite3, sys; sqlite3.connect(sys.argv[1]).executescript(sys.argv[2])"
-        #expect(try run([Project.python, "-c", script, store, sql]).ending == .exit(0))
-    }
-
     @Test(
         arguments: [
             ("DELETE FROM t WHERE id = 7", "1 row deleted"),
@@ -50,7 +45,7 @@ struct VerifyTests {
         let directory = try TemporaryDirectory()
         let store = try Self.store(directory, identifier: hasIdentifier)
         #expect(try runImporter("verify", store, "--strict").ending == .exit(0))
-        try Self.change(store, sample.sql)
+        try StoreContent.execute(store, sample.sql)
         let result = try runImporter("verify", store)
         #expect(result.ending == .exit(0), "\(result.errorText)")
         #expect(result.outputText.contains("changed table t: by other programs: "), "\(result.outputText)")
@@ -68,11 +63,11 @@ struct VerifyTests {
     @Test func whatChangesNoRowIsNotTold() throws {
         let directory = try TemporaryDirectory()
         let store = try Self.store(directory)
-        try Self.change(
+        try StoreContent.execute(
             store,
             "CREATE INDEX i ON t (text); ANALYZE; CREATE TABLE mine (a); INSERT INTO mine VALUES (1)"
         )
-        try Self.change(store, "ALTER TABLE t ADD COLUMN mine TEXT DEFAULT 'x'")
+        try StoreContent.execute(store, "ALTER TABLE t ADD COLUMN mine TEXT DEFAULT 'x'")
         let result = try runImporter("verify", store, "--strict")
         #expect(result.ending == .exit(0), "\(result.outputText)")
         #expect(result.outputText.contains("every row that was inserted is there, and no other: 1,000 rows\n"))
@@ -108,7 +103,7 @@ struct VerifyTests {
         let table = "table t: has every row that was inserted, and no other: 6 rows, 6 of them compared"
         #expect(verbose.contains("\nok      \(table)\n"), "\(verbose)")
         #expect(try runImporter("verify", store, "--quiet").outputText.hasPrefix("All 15 checks hold."))
-        try Self.change(store, "UPDATE _import_marker SET record_ordinal = 4 WHERE job = 2")
+        try StoreContent.execute(store, "UPDATE _import_marker SET record_ordinal = 4 WHERE job = 2")
         let failed = try runImporter("verify", store)
         #expect(failed.ending == .exit(65))
         #expect(failed.outputText.contains("\nFAILED  job 2: the marker counts every record read: 4 and 3\n"))
@@ -120,12 +115,12 @@ struct VerifyTests {
     @Test func anOlderStoreIsVerifiedByItsCounts() throws {
         let directory = try TemporaryDirectory()
         let store = try Self.store(directory, 10)
-        try Self.change(
+        try StoreContent.execute(
             store,
             "DROP TABLE _import_table; DROP TABLE _import_sample; UPDATE _import_meta SET value = 3 WHERE key = 'format'"
         )
         #expect(try runImporter("verify", store, "--strict").ending == .exit(0))
-        try Self.change(store, "DELETE FROM t WHERE id < 3")
+        try StoreContent.execute(store, "DELETE FROM t WHERE id < 3")
         #expect(try runImporter("verify", store).outputText.contains("2 rows deleted"))
         let more = try directory.write("{\"id\":50,\"text\":\"x\"}\n", to: "more.ndjson")
         #expect(try runImporter(more, "--into", store, "--entity", "t").ending == .exit(0))

@@ -16,7 +16,7 @@ struct WatchLinesTests {
         }
     }
 
-    /// Waits for a line that tells of records.
+    /// Waits for a line that reports records.
     private func tellsOfRecords(_ child: ChildProcess, after count: Int = 0) throws {
         try wait(for: "a line", instead: { child.outputSoFar }) {
             try lines(child.outputSoFar).contains { $0.records > count } ? true : nil

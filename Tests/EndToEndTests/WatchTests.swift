@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The live view beside imports that go on as far as they are fed, in terminals of several sizes.
+/// The live view beside imports that continue as far as they are fed, in terminals of several sizes.
 @Suite(.enabled(if: TerminalSession.isPossible, "needs tmux"))
 struct WatchTests {
     private static let sizes = [(20, 5), (40, 12), (80, 24), (200, 60)]

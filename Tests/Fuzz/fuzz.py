@@ -19,7 +19,7 @@ TARGETS = {module.__name__: module for module in (documents, lines, chunks, stor
 
 
 def options():
-    parser = argparse.ArgumentParser(add_help=False, usage="scripts/fuzz [OPTION...]; scripts/fuzz -h tells them")
+    parser = argparse.ArgumentParser(add_help=False, usage="scripts/fuzz [OPTION...]; scripts/fuzz -h prints them")
     parser.add_argument("--minutes", type=float)
     parser.add_argument("--seconds", type=float)
     parser.add_argument("--cases", type=int)

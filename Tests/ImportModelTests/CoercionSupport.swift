@@ -23,7 +23,7 @@ enum Outcome: Equatable, CustomStringConvertible {
     }
 }
 
-/// What a coercion gave, what it noted, and whether it had to write text anew.
+/// What a coercion gave, what it noted, and whether it had to write text again.
 struct Coerced {
     let outcome: Outcome
     let notes: CoercionNotes
@@ -71,7 +71,7 @@ func coerce(
         case UInt8(ascii: "n"): token = JSONToken(kind: .null, bytes: view)
         default: token = JSONToken(kind: .number, bytes: view)
         }
-        // What stands in scratch already must stay.
+        // What is in scratch already must stay.
         var scratch: [UInt8] = Array("before".utf8)
         var notes: CoercionNotes = []
         do throws(CoercionError) {

@@ -267,7 +267,7 @@ struct DateCoercionTests {
             ("Europe/Oslo", "2014-10-26T03:00:00", "2014-10-26T02:00:00.000Z"),
             ("Europe/Oslo", "2014-07-01", "2014-06-30T22:00:00.000Z"),
             ("Europe/Oslo", "1999-01-01T00:59:60", "1999-01-01T00:00:00.000Z"),
-            // The law of today goes on.
+            // The law of today continues.
             ("Europe/Oslo", "2150-07-01T12:00", "2150-07-01T10:00:00.000Z"),
             ("Europe/Oslo", "2150-01-01T12:00", "2150-01-01T11:00:00.000Z"),
             ("Asia/Kathmandu", "1800-01-01T05:41:16", "1800-01-01T00:00:00.000Z"),

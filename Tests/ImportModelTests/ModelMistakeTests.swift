@@ -75,11 +75,11 @@ struct ModelMistakeTests {
     @Test func knowsThatKeyedRecordsHaveTheirKeyAlways() {
         let attribute = #""a": {"type": "json", "from": ["$key", "b"]}"#
         #expect(mistakes(attribute, #", "records": "$.x.*""#) == ["a.from[1]"])
-        // Where records stand is not known yet.
+        // Where records are is not known yet.
         #expect(mistakes(attribute) == [])
     }
 
-    /// Each may be the records of another file, told apart by `--entity`.
+    /// Each may be the records of another file, distinguished by `--entity`.
     @Test func letsTwoEntitiesHaveTheSameRecordPath() throws {
         let entity = #"{"records": "$[*]", "attributes": {"a": {"type": "uri"}}}"#
         let text = #"{"entities": {"A": \#(entity), "B": \#(entity)}}"#

@@ -58,7 +58,7 @@ struct ShortWayTests {
             }
             guard let found else {
                 #expect(scratch.isEmpty)
-                // What it leaves out of its spellings is no date, or one that is written anew.
+                // What it leaves out of its spellings is no date, or one that is rewritten.
                 #expect(Self.plain(text) == nil, "\(text)")
                 continue
             }

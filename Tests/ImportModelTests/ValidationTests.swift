@@ -10,7 +10,7 @@ struct ValidationTests {
         AttributeDescription(name: "a", type: type, isOptional: true, validation: validation)
     }
 
-    /// Coerces and gives the error's code; nil if the value is taken.
+    /// Coerces and gives the error's code; nil if the value is accepted.
     private func code(_ json: String, _ type: AttributeType, _ validation: Validation) throws -> CoercionError.Code? {
         try coerce(json, to: attribute(type, validation)).error?.code
     }
@@ -82,7 +82,7 @@ struct ValidationTests {
         #expect(try code(#""é😀""#, .string, Validation(pattern: "^\\p{L}.$")) == nil)
         #expect(try code(#""a\u0000b""#, .string, Validation(pattern: "^a.b$")) == nil)
         #expect(try code(#""""#, .string, Validation(pattern: "")) == nil)
-        // ICU's `$` stands before a line break at the end too, `\z` does not.
+        // ICU's `$` precedes a line break at the end too, `\z` does not.
         #expect(try code(#""A1\n""#, .string, Validation(pattern: "^A1$")) == nil)
         #expect(try code(#""A1\n""#, .string, Validation(pattern: "^A1\\z")) == .patternMismatch)
         #expect(try code(#""ftp://a""#, .uri, Validation(pattern: "^https?:")) == .patternMismatch)

@@ -140,7 +140,7 @@ package final class ChildProcess: Sendable, RunningProgram {
         return isRunning
     }
 
-    /// Lets a suspended process go on.
+    /// Lets a suspended process continue.
     package func resume() {
         signal(SIGCONT)
     }

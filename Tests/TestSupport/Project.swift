@@ -1,6 +1,6 @@
 import Foundation
 
-/// Where the project's own files stand, seen from the sources of its tests.
+/// Where the project's own files are, seen from the sources of its tests.
 package enum Project {
     /// The package's root: the directory above this one that holds `Package.swift`.
     package static let root: URL = {

@@ -13,4 +13,7 @@ package struct SeededGenerator: RandomNumberGenerator {
         mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
         return mixed ^ mixed >> 31
     }
+
+    /// A number from 0, below `bound`.
+    package mutating func next(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &self) }
 }

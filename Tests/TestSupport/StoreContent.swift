@@ -45,6 +45,13 @@ package enum StoreContent {
         try read(["query", store, "PRAGMA integrity_check"]) == "ok"
     }
 
+    /// Runs SQL statements on a store, as another program would.
+    package static func execute(_ store: String, _ sql: String) throws {
+        let script = "import sqlite3, sys; sqlite3.connect(sys.argv[1]).executescript(sys.argv[2])"
+        let result = try run([Project.python, "-c", script, store, sql])
+        guard result.ending == .exit(0) else { throw Failure(result.errorText) }
+    }
+
     private static func read(_ arguments: [String]) throws -> String {
         let result = try run([Project.python, Project.check("store_dump.py")] + arguments)
         guard result.ending == .exit(0) else { throw Failure("\(arguments): \(result.errorText)") }

@@ -2,7 +2,7 @@ import Foundation
 
 /// A terminal of its own for a command (tmux), whose screen can be read and whose keys can be pressed.
 ///
-/// Nothing waits for a time: whoever presses a key waits for what it does.
+/// Nothing waits for a time: anyone who presses a key waits for what it does.
 package final class TerminalSession: Sendable, RunningProgram {
     /// Whether there is a tmux, for `.enabled(if:)`.
     package static let isPossible: Bool = {
@@ -28,7 +28,7 @@ package final class TerminalSession: Sendable, RunningProgram {
         try directory.write("echo $$ > '\(directory.path("pid"))'\nexec \(command)\n", to: "command")
         let variables = environment.map { "\($0.key)=\($0.value)" }.sorted().joined(separator: " ")
         // The modes before and after, the exit code, and a terminal that stays to be looked at. Ctrl-C reaches this shell
-        // too, which is to go on, and not to have it ignored by what it starts. The Swift runtime's handler of crashes would
+        // too, which is to continue, and not to have it ignored by what it starts. The Swift runtime's handler of crashes would
         // stop on a terminal and ask what to do. No terminal outlives a test that was killed.
         let script = """
             trap : INT QUIT
@@ -85,7 +85,7 @@ package final class TerminalSession: Sendable, RunningProgram {
         try wait(for: text) { try transcript().contains(text) ? true : nil }
     }
 
-    /// The column in which a word begins, from 0, as the terminal counts them; nil where it does not stand on the screen.
+    /// The column in which a word begins, from 0, as the terminal counts them; nil where it is not on the screen.
     ///
     /// - Parameter word: ASCII letters and digits.
     package func column(of word: String) throws -> Int? {
@@ -119,14 +119,14 @@ package final class TerminalSession: Sendable, RunningProgram {
         kill(try processIdentifier(), number)
     }
 
-    /// Stops the command's process, and waits until it stands still.
+    /// Stops the command's process, and waits until it is stopped.
     package func suspend() throws {
         let identifier = try processIdentifier()
         kill(identifier, SIGSTOP)
         try wait(for: "the stop") { processState("/proc/\(identifier)") == "T" ? true : nil }
     }
 
-    /// Lets a suspended process go on.
+    /// Lets a suspended process continue.
     package func resume() throws {
         try signal(SIGCONT)
     }

@@ -33,7 +33,7 @@ struct People {
         }
     }
 
-    /// The records as they stand in a source.
+    /// The records as they are in a source.
     func text(_ format: Format) -> [UInt8] {
         guard format == .array else { return lines }
         var text: [UInt8] = Array("[\n".utf8)

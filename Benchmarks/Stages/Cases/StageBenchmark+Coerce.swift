@@ -95,7 +95,7 @@ extension StageBenchmark {
     /// A run goes over all values so often, as one time takes only moments.
     private static let passes = 4
 
-    /// - Parameter make: gives a value's kind, its bytes as they stand in a record, and what is made of it.
+    /// - Parameter make: gives a value's kind, its bytes as they are in a record, and what is made of it.
     private static func coerce(
         _ name: String,
         _ type: AttributeType,
@@ -132,7 +132,7 @@ extension StageBenchmark {
             + "-\(digits.dropFirst(16).prefix(4))-\(digits.suffix(12))"
     }
 
-    /// Calls `read` with each number of a text that has them one behind the other, with a comma each.
+    /// Calls `read` with each number of a text that has them one after the other, with a comma each.
     @inline(__always)
     private static func eachNumber(
         in text: String,
@@ -154,7 +154,7 @@ extension StageBenchmark {
     }
 }
 
-/// Values as they stand in records, and what is to be made of them.
+/// Values as they are in records, and what is to be made of them.
 private struct Values {
     private var bytes: [UInt8] = []
     private var tokens: [(kind: JSONKind, range: Range<Int>, hasEscapes: Bool)] = []

@@ -11,7 +11,7 @@ package struct StageBenchmark {
     package let passes: Int
     /// Called once; what it returns is called for each run.
     ///
-    /// That one gives the part that counts to its `Measure`, once, and throws if what came of it is wrong.
+    /// That one gives the part that counts to its `Measure`, once, and throws if the result is wrong.
     package let prepare: (Workplace) throws -> (Measure) throws -> Void
 
     init(

@@ -7,7 +7,7 @@ struct YajlCount {
     private(set) var tokens = 0
     private(set) var objects = 0
 
-    /// Counts what stands in a file, which is read in blocks as the importer reads it.
+    /// Counts what is in a file, which is read in blocks as the importer reads it.
     ///
     /// - Throws: `WrongResult` if it is not JSON.
     static func of(_ path: String) throws -> YajlCount {

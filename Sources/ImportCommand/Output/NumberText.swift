@@ -65,7 +65,7 @@ enum NumberText {
 
     private static func twoDigits(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
 
-    /// `value`, below 10^15, with so many digits after the point.
+    /// `value`, below 10^15, with this many digits after the point.
     private static func fixed(_ value: Double, digits: Int) -> String {
         var scale: Int64 = 1
         for _ in 0..<digits { scale *= 10 }

@@ -17,7 +17,7 @@ final class ReportFile {
     /// - Parameters:
     ///   - path: as it was given.
     ///   - files: what the report must not be written over: what each is, and its path.
-    /// - Throws: `ImportError` with `.usage` when it is one of `files` or stands in one that is a directory, with
+    /// - Throws: `ImportError` with `.usage` when it is one of `files` or is in one that is a directory, with
     ///   `.cannotCreate` when it cannot be made.
     init(path: String, apartFrom files: [(role: String, path: String)]) throws {
         self.path = path
@@ -51,7 +51,7 @@ final class ReportFile {
         }
     }
 
-    /// Puts the report in place of what the file held.
+    /// Writes the report over what the file held.
     ///
     /// - Throws: `ImportError` with `.io`: the import itself is done by then.
     func write(_ report: ImportReport) throws {

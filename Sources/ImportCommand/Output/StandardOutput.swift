@@ -7,7 +7,7 @@ import Importer
     import Darwin
 #endif
 
-/// Whoever reads standard output is gone.
+/// The reader of standard output is gone.
 struct OutputClosed: Error {}
 
 /// Standard output, for results.

@@ -25,7 +25,7 @@ struct ProgressBar {
         let label: String
         /// How much of it is done; nil where the total is not known.
         let share: Share?
-        /// In the order in which they stand.
+        /// In the order in which they are.
         let fields: [Field]
     }
 
@@ -120,7 +120,7 @@ struct ProgressBar {
     private func bytes(_ done: Int64, of total: Int64?) -> String {
         let done = NumberText.bytes(done)
         guard let total else { return done }
-        // Right-aligned, so that the rest of the line stands still.
+        // Right-aligned, so that the rest of the line stays at its column.
         return Self.padded(done, to: 7) + " of " + NumberText.bytes(total)
     }
 

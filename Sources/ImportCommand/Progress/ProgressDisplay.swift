@@ -17,7 +17,7 @@ struct ProgressDisplay {
     private var hasShownStopping = false
     private var lastLine = 0.0
     private var lastSnapshot: ImportProgress.Snapshot?
-    /// The visible lengths of the bar's lines as they stand on the screen.
+    /// The visible lengths of the bar's lines as they are on the screen.
     private var drawn: [Int] = []
 
     init(mode: ProgressMode, style: ProgressBar.Style, meter: ProgressMeter) {
@@ -92,7 +92,7 @@ struct ProgressDisplay {
         isForeground: Bool
     ) -> String {
         guard isForeground || isLast else {
-            // Whoever has the terminal now has moved the cursor: nothing of the bar is known to be where it was.
+            // What has the terminal now has moved the cursor: nothing of the bar is known to be where it was.
             drawn = []
             return Self.prefixed(messages)
         }
@@ -128,7 +128,7 @@ struct ProgressDisplay {
         guard !drawn.isEmpty else { return "" }
         let columns = max(width, 1)
         let rows = drawn.reduce(0) { $0 + max(($1 + columns - 1) / columns, 1) }
-        // The cursor stands at the beginning of the last line, before the rows into which that one has wrapped.
+        // The cursor is at the beginning of the last line, before the rows into which that one has wrapped.
         let lastRows = max(((drawn.last ?? 0) + columns - 1) / columns, 1)
         let up = rows - lastRows
         return up > 0 ? "\r\u{1B}[\(up)A" : "\r"

@@ -34,7 +34,7 @@ enum ProgressLine {
 
     /// One JSON object on one line, its line break included.
     ///
-    /// - Parameter state: where the job stands, for whoever watches it from outside.
+    /// - Parameter state: where the job is, for anyone who watches it from outside.
     static func json(_ frame: ProgressFrame, state: String? = nil) throws -> String {
         try JSONText.line(Record(frame, state: state))
     }

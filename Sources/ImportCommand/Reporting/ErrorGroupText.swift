@@ -1,7 +1,7 @@
 import ImportModel
 import Importer
 
-/// Groups of errors for people, a line each: how many of what, why they did not fit, and where the first one stands.
+/// Groups of errors for people, a line each: how many of what, why they did not fit, and where the first one is.
 enum ErrorGroupText {
     /// More groups than these are only counted.
     private static let shown = 10
@@ -53,7 +53,7 @@ enum ErrorGroupText {
         }
     }
 
-    /// `where an integer16 was expected`; texts of several words stand by themselves.
+    /// `where an integer16 was expected`; texts of several words are by themselves.
     private static func instead(of expected: String) -> String {
         if expected.hasPrefix("a ") || expected.hasPrefix("an ") { return "where \(expected) was expected" }
         guard !expected.contains(" ") else { return "(expected \(expected))" }
@@ -63,7 +63,7 @@ enum ErrorGroupText {
         return "where \(article) \(expected) was expected"
     }
 
-    /// `numbers with a fraction`: the noun stands first.
+    /// `numbers with a fraction`: the noun is first.
     private static func plural(_ found: String) -> String {
         let words = found.split(separator: " ", maxSplits: 1)
         guard let noun = words.first else { return "values" }

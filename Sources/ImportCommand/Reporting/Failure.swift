@@ -10,7 +10,7 @@ struct Failure {
     init(_ error: any Error) {
         switch error {
         case is OutputClosed:
-            // Whoever reads had enough, as `head` does: nothing failed.
+            // The reader had enough, as `head` does: nothing failed.
             exitCode = 0
             text = ""
         case let code as ExitCode:

@@ -1,14 +1,14 @@
 import ImportModel
 import Importer
 
-/// What an interrupted import says: what is committed, and how to carry on.
+/// What an interrupted import says: what is committed, and how to resume.
 enum InterruptionText {
     /// Adds to the library's error what is known here.
     ///
     /// - Parameters:
     ///   - error: who asked to stop.
     ///   - snapshot: how far the run was.
-    ///   - report: the job's report; nil where none was begun or carried on with yet.
+    ///   - report: the job's report; nil where none was begun or resumed yet.
     ///   - store: the store's path as it was given.
     ///   - isPiped: whether a source is standard input.
     ///   - command: how the importer is called.

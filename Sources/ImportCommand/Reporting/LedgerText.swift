@@ -7,7 +7,7 @@ enum LedgerText {
 }
 
 extension LedgerKind {
-    /// The kind as it stands behind a number: `1,234 × kind changed`.
+    /// The kind as it follows a number: `1,234 × kind changed`.
     fileprivate var words: String {
         switch self {
         case .kindChanged: "kind changed"

@@ -3,7 +3,7 @@ import Importer
 
 /// A job's report for people.
 enum ReportText {
-    /// What came of a job, or how far it is; `command` is how the importer is called.
+    /// The result of a job, or how far it is; `command` is how the importer is called.
     ///
     /// `unfinished` are the store's jobs that are not finished; the report's own may be among them.
     static func text(
@@ -41,7 +41,7 @@ enum ReportText {
             + "nothing was changed. --again imports it once more.\n"
     }
 
-    /// How many records there are, and how many of them were not taken.
+    /// How many records there are, and how many of them were not accepted.
     private static func records(_ report: ImportReport) -> String {
         let rejected = report.rejected > 0 ? ", \(NumberText.grouped(report.rejected)) rejected" : ""
         return NumberText.counted(report.recordsRead, "record") + rejected

@@ -2,7 +2,7 @@ import Importer
 
 /// Imports of a store that are not finished, for people and for scripts.
 enum UnfinishedText {
-    /// A line for each of `jobs` but the one of `report`, and how to carry on; `resume` is the command for that.
+    /// A line for each of `jobs` but the one of `report`, and how to resume; `resume` is the command for that.
     static func lines(_ jobs: [ImportReport], besides report: ImportReport, resume: String) -> [String] {
         let others = jobs.filter { $0.job != report.job }
         guard !others.isEmpty else { return [] }
@@ -15,7 +15,7 @@ enum UnfinishedText {
         return ["", isAlone ? "Not finished" : "Not finished either"] + rows + ["", advice]
     }
 
-    /// Where an unfinished job stands: `interrupted after 12,400 records`.
+    /// Where an unfinished job is: `interrupted after 12,400 records`.
     static func standing(_ report: ImportReport) -> String {
         let state =
             switch report.state {

@@ -1,7 +1,7 @@
 import ImportModel
 import Importer
 
-/// What `import`, `resume` and `retry` have in common: run, show progress, report, say how to carry on.
+/// What `import`, `resume` and `retry` have in common: run, show progress, report, say how to resume.
 struct ImportRun {
     let store: String
     /// The sources as they are known before the run, `-` for standard input.
@@ -76,7 +76,7 @@ private struct UnfinishedJobs {
         jobs = (try? StoreInspection(store: store).unfinished()) ?? []
     }
 
-    /// The job that was begun or carried on with since; jobs of other sources stay as they were.
+    /// The job that was begun or resumed since; jobs of other sources stay as they were.
     func change(since before: UnfinishedJobs) -> ImportReport? {
         jobs.last { !before.jobs.contains($0) }
     }

@@ -2,7 +2,7 @@ import ArgumentParser
 import ImportModel
 import Importer
 
-/// Lists or exports what was not taken.
+/// Lists or exports what was not accepted.
 ///
 /// `importer rejects STORE`
 struct RejectsSubcommand: ParsableCommand {

@@ -24,7 +24,7 @@ struct KeyReader {
 
     private var pending: [UInt8] = []
 
-    /// Whether a sequence has begun and may go on.
+    /// Whether a sequence has begun and may continue.
     var isInside: Bool { !pending.isEmpty }
 
     /// The keys that `bytes` complete.
@@ -39,7 +39,7 @@ struct KeyReader {
         return keys
     }
 
-    /// What a sequence was that did not go on: the escape key, or nothing.
+    /// What a sequence was that did not continue: the escape key, or nothing.
     mutating func flush() -> [Key] {
         defer { pending = [] }
         return pending == [0x1B] ? [.escape] : []
@@ -75,7 +75,7 @@ struct KeyReader {
             return pending[1] == 0x1B ? (.escape, 1) : (nil, 2)
         }
         guard let end = pending.dropFirst(2).firstIndex(where: { !(0x20..<0x40).contains($0) }) else { return nil }
-        // What cannot stand in a sequence ends it, and may begin the next.
+        // What cannot be in a sequence ends it, and may begin the next.
         guard (0x40..<0x7F).contains(pending[end]) else { return (nil, end) }
         // What follows a semicolon are modifiers.
         let parameter = String(decoding: pending[2..<end].prefix { $0 != UInt8(ascii: ";") }, as: UTF8.self)

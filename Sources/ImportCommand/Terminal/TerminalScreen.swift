@@ -1,4 +1,4 @@
-/// What stands on a terminal, a cell per column and row, and how to get from one screen to the next.
+/// What is on a terminal, a cell per column and row, and how to get from one screen to the next.
 struct TerminalScreen: Sendable, Equatable {
     /// How a cell looks.
     struct Style: Sendable, Hashable {
@@ -46,7 +46,7 @@ struct TerminalScreen: Sendable, Equatable {
     ///   - column: from 0.
     ///   - limit: how many columns it may take; what has no room is cut, with `…` at the end.
     ///   - style: how it looks.
-    /// - Returns: the column behind it.
+    /// - Returns: the column after it.
     @discardableResult
     mutating func put(_ text: String, row: Int, column: Int, limit: Int = .max, style: Style = .plain) -> Int {
         guard row >= 0, row < size.rows, column >= 0, column < size.columns else { return column }
@@ -65,7 +65,7 @@ struct TerminalScreen: Sendable, Equatable {
         return place
     }
 
-    /// Gives a whole row a style, what stands there included.
+    /// Gives a whole row a style, what is there included.
     mutating func fill(row: Int, style: Style) {
         guard row >= 0, row < size.rows else { return }
         for column in 0..<size.columns { cells[row * size.columns + column].style = style }
@@ -106,7 +106,7 @@ struct TerminalScreen: Sendable, Equatable {
 
     private mutating func set(_ cell: Cell, row: Int, column: Int) {
         let place = row * size.columns + column
-        // The other half of what stood there goes with it.
+        // The other half of what was there goes with it.
         if cells[place].columns == 0, column > 0 { cells[place - 1] = Cell() }
         let last = place + Int(cell.columns) - 1
         if cells[last].columns == 2, column + Int(cell.columns) < size.columns { cells[last + 1] = Cell() }
@@ -114,7 +114,7 @@ struct TerminalScreen: Sendable, Equatable {
         if cell.columns == 2 { cells[place + 1] = Cell(text: " ", columns: 0, style: cell.style) }
     }
 
-    /// Sets `…` where a text was cut, in place of its last character if there is no other room.
+    /// Sets `…` where a text was cut, instead of its last character if there is no other room.
     private mutating func mark(cutBehind place: Int, from start: Int, end: Int, row: Int, style: Style) {
         guard end > start else { return }
         let column = min(place, end - 1)

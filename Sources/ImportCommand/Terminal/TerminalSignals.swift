@@ -8,7 +8,7 @@ import Synchronization
     import Darwin
 #endif
 
-/// What happens to a terminal beside its keys, and a way to wake whoever waits for keys.
+/// What happens to a terminal beside its keys, and a way to wake anyone who waits for keys.
 ///
 /// The signals are blocked and one thread waits for them, as `SignalForwarding` does it.
 final class TerminalSignals: Sendable {
@@ -104,7 +104,7 @@ final class TerminalSignals: Sendable {
         isOver.store(true, ordering: .releasing)
     }
 
-    /// Wakes whoever waits.
+    /// Wakes those that wait.
     func wake() {
         var byte: UInt8 = 0
         _ = write(wakeEnd, &byte, 1)

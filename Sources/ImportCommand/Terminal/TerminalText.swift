@@ -11,7 +11,7 @@ enum TerminalText {
 
     /// Escapes the same characters in JSON text.
     ///
-    /// Unescaped they can only stand inside of strings, except for the white space between tokens, which stays.
+    /// Unescaped they can only be inside of strings, except for the white space between tokens, which stays.
     static func escapedInJSON(_ json: String) -> String {
         guard json.unicodeScalars.contains(where: { $0.isUnprintable && $0 != "\n" }) else { return json }
         var result = ""

@@ -56,7 +56,7 @@ enum TextWidth {
         let properties = scalar.properties
         switch properties.generalCategory {
         case .nonspacingMark, .enclosingMark, .format: return 0
-        // The medial vowels and final consonants of Hangul stand below the initial one.
+        // The medial vowels and final consonants of Hangul are below the initial one.
         case .otherLetter where (0x1160...0x11FF).contains(value) || (0xD7B0...0xD7FF).contains(value): return 0
         default: break
         }

@@ -25,7 +25,7 @@ struct WatchFigures: Sendable, Equatable {
         return snapshot
     }
 
-    /// Whether the import goes on just now.
+    /// Whether the import continues just now.
     var isRunning: Bool { own != nil || look.job != nil && look.state == .running }
 
     /// What `meter` makes of them, `elapsed` seconds after its beginning.

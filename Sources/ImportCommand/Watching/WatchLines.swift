@@ -9,7 +9,7 @@ struct WatchLines {
     private static let intervalInMilliseconds: Int32 = 1000
 
     let store: String
-    /// Whether it goes on when the job is finished.
+    /// Whether it continues when the job is finished.
     let follows: Bool
     /// Whether a line is a JSON object.
     let isJSON: Bool

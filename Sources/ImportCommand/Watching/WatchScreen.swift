@@ -11,7 +11,7 @@ final class WatchScreen {
         case quit
         /// The job is finished.
         case finished
-        /// Whoever runs it asked for it.
+        /// It was asked for.
         case stopped
         /// The terminal is gone.
         case closed
@@ -151,7 +151,7 @@ final class WatchScreen {
         return got < 0 && (errno == EINTR || errno == EAGAIN) ? [] : nil
     }
 
-    /// The keys that `bytes` complete, or that do not go on for a while.
+    /// The keys that `bytes` complete, or that do not continue for a while.
     private func pressed(_ bytes: [UInt8]) -> [Key] {
         if !bytes.isEmpty {
             lastByte = clock.now
@@ -176,7 +176,7 @@ final class WatchScreen {
             // What the key would have done without us.
             TerminalSignals.suspend()
         } else if events.isContinued {
-            // Whoever had the terminal meanwhile may have left it in any mode.
+            // Anyone who had the terminal meanwhile may have left it in any mode.
             isOut = true
         }
         if events.isResized {

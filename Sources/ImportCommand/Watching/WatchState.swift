@@ -25,9 +25,9 @@ struct WatchState: Sendable {
     var figures = WatchFigures()
     var frame = ProgressFrame()
     var history = WatchHistory()
-    /// Something to be said, in place of the state.
+    /// Something to be said, instead of the state.
     var message: String?
-    /// What stands in the way of reading the store, as long as it does.
+    /// What is in the way of reading the store, as long as it does.
     var trouble: String?
     /// The place of the shown entity among the figures' entities.
     private(set) var place = 0
@@ -171,7 +171,7 @@ struct WatchState: Sendable {
         firstColumn = max(min(wanted, (records?.attributes.count ?? 1) - 1), 0)
     }
 
-    /// Sorts by the next attribute; behind the last one the newest records come first again.
+    /// Sorts by the next attribute; after the last one the newest records come first again.
     private mutating func cycleSort(by step: Int) {
         guard let entity, let names = records?.attributes.map(\.name), !names.isEmpty else { return }
         let now = sort.first.flatMap { sort in names.firstIndex { $0.utf8.elementsEqual(sort.attribute.utf8) } } ?? -1

@@ -30,7 +30,7 @@ struct WatchedRecords: Sendable {
     var changed: Set<Int64> = []
 }
 
-/// Keeps a window on an entity's records up to date, by what the store's log tells of each commit.
+/// Keeps a window on an entity's records up to date, by what the store's log reports of each commit.
 ///
 /// Made and used by one thread.
 struct RecordWatch {
@@ -140,7 +140,7 @@ private struct ChangeMarks {
             unexplained.formUnion(changes.insertions.map(\.record.rowID))
             unexplained.formIntersection(view.snapshot.records.map(\.rowID))
         }
-        // A record may also come into the window because others went, or stand elsewhere.
+        // A record may also come into the window because others went, or are elsewhere.
         let table = view.entity.table.asciiLowercased
         let changes = merge.changes.filter { $0.table.asciiLowercased == table }
         for rowID in unexplained {

@@ -65,7 +65,7 @@ final class AttributeRules: Sendable {
         return value
     }
 
-    /// Transforms a string and coerces what comes of it; allocates only where that is another text.
+    /// Transforms a string and coerces its result; allocates only where that is another text.
     private func transform(
         _ token: JSONToken,
         _ transformers: TransformerChain,

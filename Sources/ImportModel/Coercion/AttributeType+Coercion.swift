@@ -2,7 +2,7 @@ extension AttributeType {
     /// Turns a value into this type, after DESIGN's table, and says what that changed.
     ///
     /// - Parameters:
-    ///   - token: a value of a valid JSON text in valid UTF-8. For `json`, a string's quotes must stand around its
+    ///   - token: a value of a valid JSON text in valid UTF-8. For `json`, a string's quotes must be around its
     ///     bytes, one before and one after, as they do in a record: they are part of the result.
     ///   - scratch: gets the text of values that are not kept as written; only appended to.
     ///   - notes: gets what was changed or lost; only added to, and only if the value fits.

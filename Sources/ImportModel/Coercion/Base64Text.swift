@@ -17,7 +17,7 @@ enum Base64Text {
     ///
     /// White space within is passed over and noted.
     ///
-    /// - Returns: where they stand in `output`; nil if `text` is anything else, also where the last character has bits that
+    /// - Returns: where they are in `output`; nil if `text` is anything else, also where the last character has bits that
     ///   stand for nothing. `output` may then be longer than before.
     static func decode(
         _ text: ByteView,

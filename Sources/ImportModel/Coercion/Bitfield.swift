@@ -87,7 +87,7 @@ struct Bitfield: Sendable {
         var errors: [CoercionError] = []
     }
 
-    /// How many errors are told of one value: a record may have millions.
+    /// How many errors are reported for one value: a record may have millions.
     private static let mostErrors = 100
 
     /// Reads an object's members.
@@ -136,7 +136,7 @@ struct Bitfield: Sendable {
         }
     }
 
-    /// Takes the value of the flag or group whose name stands in `scratch` from `prefix` on.
+    /// Takes the value of the flag or group whose name is in `scratch` from `prefix` on.
     ///
     /// - Throws: `CoercionError` for what is wrong with the value itself; what is wrong in a group is in `flags`.
     private func take(

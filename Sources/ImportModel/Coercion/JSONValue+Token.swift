@@ -1,5 +1,5 @@
 extension JSONValue {
-    /// Calls `body` with the value as it would stand in a record.
+    /// Calls `body` with the value as it would be in a record.
     ///
     /// - Throws: `CoercionError` also where a number holds something that is none.
     func withToken<Result>(

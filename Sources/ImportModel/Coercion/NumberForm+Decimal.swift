@@ -11,7 +11,7 @@ extension NumberForm {
     /// `1E+400`, `-1.25E-80`.
     ///
     /// - Parameter scratch: gets the text if it is not the text as written.
-    /// - Returns: where the text stands.
+    /// - Returns: where the text is.
     /// - Precondition: `fitsDecimal`; otherwise the exponent is not the value's.
     package func canonicalDecimal(scratch: inout [UInt8]) -> CoercedValue {
         if isCanonicalDecimal { return .verbatim(bytes) }
@@ -21,7 +21,7 @@ extension NumberForm {
             return .scratch(start..<scratch.count)
         }
         if isNegative { scratch.append(UInt8(ascii: "-")) }
-        // How many digits stand before the point.
+        // How many digits precede the point.
         let whole = significantDigits + exponent
         if exponent >= 0, exponent <= Self.mostPlainZeros {
             appendDigits(0..<significantDigits, to: &scratch)
@@ -50,7 +50,7 @@ extension NumberForm {
 
     /// Whether the text as written is the canonical one.
     ///
-    /// Canonical texts with an exponent are written anew.
+    /// Canonical texts with an exponent are rewritten.
     private var isCanonicalDecimal: Bool {
         guard mantissaEnd == bytes.count else { return false }
         if significantDigits == 0 { return bytes.count == 1 }

@@ -31,7 +31,7 @@ enum URIText {
         return text.buffer.allSatisfy { isLetter($0) || isDigit($0) || contains("+-.", $0) }
     }
 
-    /// `user@host:port`, of which only the host must stand there, and even that may be empty.
+    /// `user@host:port`, of which only the host must be there, and even that may be empty.
     private static func isAuthority(_ text: ByteView) -> Bool {
         var host = text
         if let at = first(of: "@", in: text, from: 0) {

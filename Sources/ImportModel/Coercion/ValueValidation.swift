@@ -104,7 +104,7 @@ struct ValueValidation: Sendable {
 
     /// - Parameters:
     ///   - value: what coercion made of a value; null is not looked at.
-    ///   - scratch: the bytes that it may stand in.
+    ///   - scratch: the bytes that it may be in.
     ///   - kind: the kind of JSON value that it was, for errors.
     /// - Throws: `CoercionError` for the first rule that it breaks.
     func check(_ value: CoercedValue, scratch: [UInt8], kind: JSONKind) throws(CoercionError) {
@@ -144,7 +144,7 @@ struct ValueValidation: Sendable {
         }
     }
 
-    /// Looks at bounds and allowed values, given how the value stands to another one.
+    /// Looks at bounds and allowed values, given how the value compares to another one.
     @inline(__always)
     private func check(_ kind: JSONKind, order: (Stored) -> Int) throws(CoercionError) {
         if let minimum, order(minimum.value) < 0 { throw error(.belowMinimum, minimum.text, kind.name) }

@@ -1,5 +1,5 @@
 extension ByteView {
-    /// The number that exactly `digits` digits at `index` spell, or nil if other bytes stand there.
+    /// The number that exactly `digits` digits at `index` spell, or nil if other bytes are there.
     @inline(__always)
     func number(at index: Int, digits: Int) -> Int? {
         guard index + digits <= count else { return nil }

@@ -45,7 +45,7 @@ struct CalendarDay {
     /// Days from 0001-01-01.
     ///
     /// Counts years from March, so that the leap day is a year's last and the months before it follow a rule: `(153 ×
-    /// month + 2) / 5` days stand before the month, with March as 0.
+    /// month + 2) / 5` days precede the month, with March as 0.
     private static func days(year: Int, month: Int, day: Int) -> Int {
         let shifted = month > 2 ? month - 3 : month + 9
         let from = month > 2 ? year : year - 1

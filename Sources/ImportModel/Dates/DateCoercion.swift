@@ -50,7 +50,7 @@ package struct DateCoercion: Sendable {
     /// - Parameters:
     ///   - formats: tried in this order, the first that fits wins; none at all is `iso8601`.
     ///   - timeZone: how to read a date without a zone: an IANA name or an offset; nil is UTC. Of a time that clocks
-    ///     there showed twice the first is taken; one that they left out is moved forward by what they left out.
+    ///     there showed twice the first is accepted; one that they left out is moved forward by what they left out.
     ///   - isWallClock: whether to keep the writer's local time instead of the instant; its zone is lost either way.
     ///   - storage: how the store keeps it.
     /// - Throws: `DateFormatError` for a pattern or a zone that is none.
@@ -145,7 +145,7 @@ package struct DateCoercion: Sendable {
         )
     }
 
-    /// A string with escapes, as .NET writes its slashes: its text stands in `scratch` for the time being.
+    /// A string with escapes, as .NET writes its slashes: its text is in `scratch` for the time being.
     private func coerceEscaped(
         _ token: ByteView,
         scratch: inout [UInt8],
@@ -241,7 +241,7 @@ package struct DateCoercion: Sendable {
     }
 
     /// The instant that is kept for a date; nil if it is outside of the years 0001 to 9999, or a leap second where there
-    /// cannot be one: they stand at the end of a day in UTC and nowhere else.
+    /// cannot be one: they are at the end of a day in UTC and nowhere else.
     @inline(__always)
     private func instant(_ date: WrittenDate) -> Instant? {
         var seconds = date.clockSeconds

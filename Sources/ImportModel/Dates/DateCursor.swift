@@ -1,4 +1,4 @@
-/// A place in a date's text, for the formats whose parts stand at no fixed offsets.
+/// A position in a date's text, for the formats whose parts are at no fixed offsets.
 struct DateCursor {
     let text: ByteView
     private(set) var index = 0
@@ -47,7 +47,7 @@ struct DateCursor {
         return true
     }
 
-    /// Passes over a number of at least and at most so many digits, at most 18; nil if there is none.
+    /// Passes over a number of at least and at most this many digits, at most 18; nil if there is none.
     ///
     /// Digits beyond stay where they are.
     mutating func takeNumber(_ digits: ClosedRange<Int>) -> Int? {
@@ -95,7 +95,7 @@ struct DateCursor {
         return isNegative ? -offset : offset
     }
 
-    /// Whether a colon stands between the hours and the minutes of an offset.
+    /// Whether a colon is between the hours and the minutes of an offset.
     enum Colon {
         case none
         case optional

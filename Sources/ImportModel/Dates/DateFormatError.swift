@@ -13,7 +13,7 @@ public struct DateFormatError: Error, Sendable, Hashable, CustomStringConvertibl
         self.reason = reason
     }
 
-    /// The text, the place and the reason, for a person.
+    /// The text, the position and the reason, for people.
     public var description: String {
         var description = "\""
         for scalar in text.unicodeScalars {

@@ -2,11 +2,11 @@
 struct DatePattern: Sendable {
     /// A part of a date's text.
     enum Field {
-        /// A byte that stands there as it is.
+        /// A byte that is there as it is.
         case literal(UInt8)
-        /// A number with just so many digits; 0 for as many as make sense.
+        /// A number with just this many digits; 0 for as many as make sense.
         case number(Unit, digits: UInt8)
-        /// Digits after the second's point: just so many, or 0 for any number.
+        /// Digits after the second's point: just this many, or 0 for any number.
         case fraction(digits: UInt8)
         case monthName(isFull: Bool)
         case weekday(isFull: Bool)
@@ -43,7 +43,7 @@ struct DatePattern: Sendable {
 
     /// Takes a pattern apart.
     ///
-    /// - Throws: `DateFormatError` for letters that are not read, parts that stand twice or do not suffice for a date, and
+    /// - Throws: `DateFormatError` for letters that are not read, parts that are repeated or do not suffice for a date, and
     ///   a quote that is not closed.
     init(_ pattern: String) throws(DateFormatError) {
         var compiler = DatePatternCompiler(pattern)

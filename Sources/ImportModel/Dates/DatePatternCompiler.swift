@@ -4,7 +4,7 @@ struct DatePatternCompiler {
     private let scalars: [Unicode.Scalar]
     private var index = 0
     private var fields: [DatePattern.Field] = []
-    /// Where each part of a date stands, from 1.
+    /// Where each part of a date is, from 1.
     private var positions: [Part: Int] = [:]
     /// The position of a number that may have any number of digits, if it was the last that was read.
     private var openEnd: Int?
@@ -51,7 +51,7 @@ struct DatePatternCompiler {
         for byte in String(scalar).utf8 { fields.append(.literal(byte)) }
     }
 
-    /// What stands in quotes; two quotes are one, inside of quotes and outside.
+    /// What is in quotes; two quotes are one, inside of quotes and outside.
     private mutating func addQuoted() throws(DateFormatError) {
         let start = index
         index += 1

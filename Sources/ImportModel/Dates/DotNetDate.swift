@@ -5,7 +5,7 @@ public enum DotNetDate {
 
     /// The text for an instant.
     ///
-    /// JSON allows `/` to be written as `\/`; old readers of .NET want it so, and whoever writes the JSON does that.
+    /// JSON allows `/` to be written as `\/`; old readers of .NET want it so, and anyone who writes the JSON does that.
     ///
     /// - Parameters:
     ///   - milliseconds: since 1970-01-01T00:00:00Z.

@@ -5,7 +5,7 @@ enum ISO8601Text {
     static let dashes: UInt64 = 0x2D30_302D_3030_3030
     static let clock: UInt64 = 0x3030_3A30_3054_3030
     static let fraction: UInt64 = 0x5A30_3030_2E30_303A
-    /// `:00Z` in the place of the fraction.
+    /// `:00Z` instead of the fraction.
     private static let second: UInt64 = 0x5A30_303A
 
     /// What is kept for a text of either spelling: the text itself, or the text with a fraction, which is appended to

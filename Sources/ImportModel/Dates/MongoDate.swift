@@ -1,4 +1,4 @@
-/// What stands in MongoDB's `{"$date": …}`: relaxed and canonical extended JSON, versions 1 and 2.
+/// What is in MongoDB's `{"$date": …}`: relaxed and canonical extended JSON, versions 1 and 2.
 enum MongoDate {
     /// The text between the quotes of a string, escapes and all.
     case text(ByteView)
@@ -31,7 +31,7 @@ enum MongoDate {
         return member.value
     }
 
-    /// Whether what stands between a string's quotes spells `word`.
+    /// Whether what is between a string's quotes spells `word`.
     private static func isSame(_ string: ByteView, _ word: StaticString) -> Bool {
         let expected = UnsafeBufferPointer(start: word.utf8Start, count: word.utf8CodeUnitCount)
         guard string.buffer.contains(UInt8(ascii: "\\")) else { return string.buffer.elementsEqual(expected) }

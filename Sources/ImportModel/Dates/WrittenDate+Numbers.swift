@@ -6,7 +6,7 @@ extension WrittenDate {
     init?(_ number: NumberForm, unit: UnixUnit) {
         // The value is ± significand × 10^exponent milliseconds.
         let exponent = number.exponent &+ (unit == .seconds ? 3 : 0)
-        // How many of its digits stand before the point: more than this are past the year 9999.
+        // How many of its digits precede the point: more than this are past the year 9999.
         let whole = number.significantDigits &+ exponent
         guard number.isZero || whole <= 16 else { return nil }
         var milliseconds: Int64 = 0
@@ -29,7 +29,7 @@ extension WrittenDate {
         case milliseconds
     }
 
-    /// `number × 10^power`, without what then stands after the point.
+    /// `number × 10^power`, without what then is after the point.
     private static func scaled(_ number: UInt64, by power: Int) -> UInt64 {
         var number = number
         for _ in 0..<abs(power) { number = power < 0 ? number / 10 : number &* 10 }

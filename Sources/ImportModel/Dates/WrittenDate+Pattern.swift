@@ -45,7 +45,7 @@ private struct DateParts {
     var hasMore = false
     var offset: Int?
 
-    /// Passes over one part; false if something else stands there.
+    /// Passes over one part; false if something else is there.
     mutating func take(_ field: DatePattern.Field, from cursor: inout DateCursor) -> Bool {
         switch field {
         case .literal(let byte):

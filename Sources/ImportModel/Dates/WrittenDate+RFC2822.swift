@@ -1,7 +1,7 @@
 extension WrittenDate {
     /// Reads a date as RFC 2822 §3.3 and §4.3 have it; nil if it is none, or names a day that there is not.
     ///
-    /// Comments may stand wherever white space may. A weekday must be the date's.
+    /// Comments may be wherever white space may. A weekday must be the date's.
     init?(rfc2822 text: ByteView) {
         var cursor = DateCursor(text)
         guard cursor.skipComments() != nil else { return nil }
@@ -66,7 +66,7 @@ extension DateCursor {
 
     /// Passes over `±hhmm` or the name of an obsolete zone that has one meaning; gives seconds.
     ///
-    /// The military letters are not taken: RFC 822 had their signs wrong, so nobody knows what a writer meant.
+    /// The military letters are not accepted: RFC 822 had their signs wrong, so nobody knows what a writer meant.
     fileprivate mutating func takeMailZone() -> Int? {
         if next == UInt8(ascii: "+") || next == UInt8(ascii: "-") { return takeOffset(colon: .none) }
         if take("UTC") || take("GMT") || take("UT") || take("Z") { return 0 }

@@ -1,6 +1,6 @@
 /// What a date's text says, before a zone is looked at.
 struct WrittenDate {
-    /// Seconds since 0001-01-01T00:00:00 on the clock of whoever wrote it, in the Gregorian calendar.
+    /// Seconds since 0001-01-01T00:00:00 on the clock of anyone who wrote it, in the Gregorian calendar.
     var clockSeconds: Int
     /// Thousandths of a second after that, from 0 to 999.
     var milliseconds = 0

@@ -8,7 +8,7 @@ struct JSONMembers {
         bytes = object
     }
 
-    /// The next member: what stands between its key's quotes, escapes and all, and its value.
+    /// The next member: what is between its key's quotes, escapes and all, and its value.
     mutating func next() -> (key: ByteView, value: JSONToken)? {
         skip(",")
         guard index < bytes.count, bytes[index] == UInt8(ascii: "\"") else { return nil }

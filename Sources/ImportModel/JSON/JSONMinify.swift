@@ -1,6 +1,6 @@
 /// Takes insignificant white space out of JSON and leaves every other byte as it is.
 package enum JSONMinify {
-    /// The offset of the first white space that stands outside of strings; nil if there is none.
+    /// The offset of the first white space that is outside of strings; nil if there is none.
     package static func firstWhiteSpace(in json: ByteView) -> Int? {
         var index = 0
         while index < json.count {
@@ -13,7 +13,7 @@ package enum JSONMinify {
 
     /// Appends `json`, which must be valid JSON, to `output` without its insignificant white space.
     package static func append(_ json: ByteView, to output: inout [UInt8]) {
-        // Appended at once: what stands between white space is mostly a few bytes.
+        // Appended at once: what is between white space is mostly a few bytes.
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: json.count) { minified in
             var count = 0
             var index = 0

@@ -4,7 +4,7 @@ public struct JSONSyntaxError: Error, Sendable, Hashable, CustomStringConvertibl
     public let byteOffset: Int
     /// Its line, from 1; lines end with a line feed.
     public let line: Int
-    /// Its place in the line, from 1, in bytes.
+    /// Its position in the line, from 1, in bytes.
     public let column: Int
     /// What is wrong there.
     public let reason: String
@@ -22,6 +22,6 @@ public struct JSONSyntaxError: Error, Sendable, Hashable, CustomStringConvertibl
         column = byteOffset - lineStart + 1
     }
 
-    /// The place and the reason, for a person.
+    /// The position and the reason, for people.
     public var description: String { "line \(line), column \(column): \(reason)" }
 }

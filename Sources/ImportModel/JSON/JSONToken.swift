@@ -20,13 +20,13 @@ public enum JSONKind: UInt8, Sendable, Hashable, Codable, CaseIterable {
     }
 }
 
-/// One JSON value as it stands in its record: borrowed bytes, nothing decoded yet.
+/// One JSON value as it is in its record: borrowed bytes, nothing decoded yet.
 @usableFromInline
 package struct JSONToken {
     @usableFromInline package let kind: JSONKind
     /// The token's bytes.
     ///
-    /// A string's stand between its quotes, escapes and all; a number's are its digits as written; an object's or
+    /// A string's are between its quotes, escapes and all; a number's are its digits as written; an object's or
     /// array's go from its opening to its closing bracket; a boolean's are `true` or `false`.
     @usableFromInline package let bytes: ByteView
     /// Whether a string has a backslash, so that its bytes are not yet its value.

@@ -1,10 +1,10 @@
 extension JSONValue {
-    /// How many containers may stand inside each other.
+    /// How many containers may be inside each other.
     static let maxDepth = 512
 
     /// Reads one JSON document (RFC 8259), strictly.
     ///
-    /// Members keep their order, and keys that stand twice are both kept. A byte order mark at the beginning is passed
+    /// Members keep their order, and keys that are repeated are both kept. A byte order mark at the beginning is passed
     /// over.
     ///
     /// - Parameter bytes: the document in UTF-8, nested at most 512 deep.

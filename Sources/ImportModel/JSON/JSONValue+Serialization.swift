@@ -4,14 +4,14 @@ extension JSONValue {
         /// Without any white space.
         case compact
         /// Two spaces for each level. A container that is short and holds nothing deeper than lists of plain values
-        /// stands on one line.
+        /// is on one line.
         case indented
     }
 
     /// The value as JSON: the same text for the same value, members in their order, numbers as written.
     ///
     /// Control characters, and characters that cannot be seen or turn the direction of writing, are written as escapes;
-    /// all others as they are. A number must hold a JSON number; it is written as it stands.
+    /// all others as they are. A number must hold a JSON number; it is written as it is.
     public func serialized(_ layout: Layout = .compact) -> String {
         var writer = JSONWriter()
         switch layout {

@@ -3,7 +3,7 @@ package enum Unescaping {
     /// Appends the string that `token` spells to `output`, in UTF-8.
     ///
     /// - Parameters:
-    ///   - token: what stands between the quotes of a valid JSON string, in valid UTF-8. Anything else does no harm, but
+    ///   - token: what is between the quotes of a valid JSON string, in valid UTF-8. Anything else does no harm, but
     ///     what is appended for a broken escape is unspecified.
     ///   - output: what is appended to.
     /// - Returns: whether a surrogate without its other half became U+FFFD.

@@ -10,11 +10,11 @@ public struct AttributeDescription: Sendable, Hashable {
     public var isOptional: Bool
     /// What an inserted object gets when its record has no such key.
     public var defaultValue: JSONValue?
-    /// Where the value is looked for, the first that is there wins.
+    /// The key paths of the value; the first one that the record has is used.
     public var from: [AttributePath]
     /// Whether an inserted object that has no value here gets a UUID of its own.
     public var isGenerated: Bool
-    /// Whose value counts once an object is there.
+    /// Whose value counts once the object exists.
     public var owner: Owner
     /// The formats that are tried in order: of a date (none for `iso8601`), or the one of a binary (`base64`, `base64url`;
     /// none for either).
@@ -40,7 +40,7 @@ public struct AttributeDescription: Sendable, Hashable {
         case local
     }
 
-    /// An attribute; its column has its name, and its value stands under its name, unless said otherwise.
+    /// An attribute; its column has its name, and its value is under its name, unless said otherwise.
     public init(
         name: String,
         column: String? = nil,

@@ -1,8 +1,8 @@
 /// What is wrong with the description of an attribute, so that nothing can be coerced by it.
 package struct AttributeMistake: Error, Sendable, Hashable {
-    /// The key of the model file that it stands under.
+    /// The key of the model file that it is under.
     let key: AttributeKey
-    /// Where it stands below that key; nil for the key's value itself.
+    /// Where it is below that key; nil for the key's value itself.
     var inner: Inner?
     /// What is wrong there.
     let message: String
@@ -15,7 +15,7 @@ package struct AttributeMistake: Error, Sendable, Hashable {
         case index(Int)
         /// The member of an object with this number, from 0.
         case member(Int)
-        /// What stands at this path within a value.
+        /// What is at this path within a value.
         case path(String)
     }
 
@@ -23,7 +23,7 @@ package struct AttributeMistake: Error, Sendable, Hashable {
     static let flagAndGroup = "is a flag, and the beginning of other flags' names"
     static let repetition = "stands here twice"
 
-    /// Whether it stands in a list for the second time, which is all that is wrong with it.
+    /// Whether it is in a list for the second time, which is all that is wrong with it.
     var isRepetition: Bool { message == Self.repetition }
 }
 

@@ -4,7 +4,7 @@ public struct EntityDescription: Sendable, Hashable {
     public var name: String
     /// The table's name in the store.
     public var table: String
-    /// Where this entity's records stand; nil where the import finds or is told it.
+    /// Where this entity's records are; nil where the import finds it or has it as an option.
     public var records: RecordPath?
     /// The names of the attributes by which two records are the same object; empty for none.
     public var identifier: [String]

@@ -75,7 +75,7 @@ struct AttributeCheck {
         doubtful.insert(key)
         switch key {
         case .format:
-            // What the formats before it take is taken, whatever it was meant to be.
+            // What the formats before it take is accepted, whatever it was meant to be.
             guard type == .date, case .index(let index) = inner else {
                 sound.formats = []
                 return

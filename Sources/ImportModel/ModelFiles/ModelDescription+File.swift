@@ -25,7 +25,7 @@ extension ModelDescription {
     /// It was sound when it was stored, by the rules of that time: what has been forbidden since passes, and so does what
     /// another machine may lack (a transformer, a time zone). An attribute whose values cannot be coerced for that is
     /// told of where it is used: `AttributeCoercion` cannot be made of it, so an import with it begins with an error,
-    /// while everything that only reads goes on.
+    /// while everything that only reads continues.
     ///
     /// - Parameter bytes: what `encoded()` gave.
     /// - Throws: `ModelError` where the model cannot be understood: bytes that are not JSON, unknown keys and types,

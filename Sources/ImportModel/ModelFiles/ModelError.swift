@@ -7,7 +7,7 @@ public struct ModelError: Error, Sendable, Hashable, CustomStringConvertible {
         /// What is wrong there.
         public let message: String
 
-        /// The place and what is wrong there, for a person, on one line with control characters escaped.
+        /// The path and what is wrong there, for people, on one line with control characters escaped.
         public var description: String { "\(path): \(message)".printable }
     }
 

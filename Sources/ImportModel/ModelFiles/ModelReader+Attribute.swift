@@ -119,7 +119,7 @@ extension ModelReader {
         return types.count == 1 ? types.first : nil
     }
 
-    /// Where a mistake of the attribute stands in the file; nil for the attribute itself, as its key is not there.
+    /// Where a mistake of the attribute is in the file; nil for the attribute itself, as its key is not there.
     private func place(of mistake: AttributeMistake, in members: AttributeMembers) -> Place? {
         guard let member = members[mistake.key] else { return nil }
         switch (mistake.inner, member.value) {

@@ -34,7 +34,7 @@ extension ModelReader {
     /// A string, or a list of strings; what is none is the empty string, so that places in the list stay right.
     mutating func strings(_ member: Member) -> [String] { list(member).map { string($0) ?? "" } }
 
-    /// A list's elements, or what stands in place of a list of one.
+    /// A list's elements, or what replaces a list of one.
     mutating func list(_ member: Member) -> [Member] {
         guard case .array(let elements) = member.value else { return [member] }
         if elements.isEmpty { objection(member.place, "must not be empty") }
@@ -43,7 +43,7 @@ extension ModelReader {
 
     /// An object's members by key; notes keys that are not among `known`.
     ///
-    /// What stands under a key that is nearly a known one is taken for that one's: it is checked too, and not missed.
+    /// What is under a key that is nearly a known one is taken for that one's: it is checked too, and not missed.
     mutating func knownMembers(of object: Member, _ known: [String], what: String) -> [String: Member] {
         var members: [String: Member] = [:]
         var unknown: [Member] = []
@@ -63,7 +63,7 @@ extension ModelReader {
         return members
     }
 
-    /// An object's members; notes keys that stand twice, and values that are no objects.
+    /// An object's members; notes keys that are repeated, and values that are no objects.
     mutating func distinctMembers(of object: Member) -> [Member] {
         let members = self.members(of: object)
         var seen: Set<[UInt8]> = []

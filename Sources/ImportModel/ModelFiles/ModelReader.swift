@@ -3,7 +3,7 @@ struct ModelReader {
     /// Those that the model may name; nil where it is only read, and not checked.
     let transformers: TransformerRegistry?
     private var found: [(place: Place, message: String)] = []
-    /// Where something else stands than is asked for: more about it could only call it wrong once more.
+    /// Where something else is than is asked for: more about it could only call it wrong once more.
     private var misread: Set<String> = []
 
     /// - Parameter transformers: those that the model may name; nil to note only what cannot be understood.
@@ -30,13 +30,13 @@ struct ModelReader {
     /// What an entity's object may have.
     static let entityKeys = ["records", "table", "identifier", "attributes", "userInfo"]
 
-    /// Notes that something else stands there than is asked for.
+    /// Notes that something else is there than is asked for.
     mutating func mistake(_ place: Place, _ message: String) {
         misread.insert(place.text)
         found.append((place, message))
     }
 
-    /// Notes a key that there is not; what stands under it may still be right.
+    /// Notes a key that there is not; what is under it may still be right.
     mutating func unknownKey(_ place: Place, _ message: String) { found.append((place, message)) }
 
     /// Notes what is understood, but cannot work, or not as it is meant; nothing where the model is not checked.
@@ -44,7 +44,7 @@ struct ModelReader {
         if transformers != nil { found.append((place, message)) }
     }
 
-    /// Whether what stands there is not what is asked for.
+    /// Whether what is there is not what is asked for.
     func isMisread(_ place: Place?) -> Bool { place.map { misread.contains($0.text) } ?? false }
 
     // MARK: The model

@@ -3,7 +3,7 @@ public enum ModelSchema {
     /// The schema as indented JSON that ends with a line feed.
     ///
     /// It says what an editor can know: keys, types, which key goes with which type, names of formats and transformers.
-    /// What takes more (a default that fits, a path that can match) is found by reading the file.
+    /// Other mistakes (a default that does not fit, a path that cannot match) are found by reading the file.
     public static var text: String { schema.serialized(.indented) + "\n" }
 
     private static var schema: JSONValue {

@@ -12,11 +12,11 @@ struct Place {
     /// The element with this number, from 0.
     func index(_ index: Int) -> Place { Place(text: "\(text)[\(index)]", order: order + [index]) }
 
-    /// What stands at a path within a value of this place; in order it is the same.
+    /// What is at a path within a value of this position; in order it is the same.
     func inner(_ path: String) -> Place {
         Place(text: path.isEmpty || path.hasPrefix("[") ? text + path : "\(text).\(path)", order: order)
     }
 
-    /// Whether this stands before `other`; what holds it stands before it.
+    /// Whether this precedes `other`; what holds it precedes it.
     func isBefore(_ other: Place) -> Bool { order.lexicographicallyPrecedes(other.order) }
 }

@@ -44,7 +44,7 @@ extension NumberForm {
 
     /// Below, above or equal to zero as the value without its sign is smaller, larger or equal; neither may be zero.
     private func magnitudeOrder(_ other: NumberForm) -> Int {
-        // Where the decimal points stand, counted from the first digits.
+        // Where the decimal points are, counted from the first digits.
         let position = exponent + significantDigits
         let otherPosition = other.exponent + other.significantDigits
         if position != otherPosition { return position < otherPosition ? -1 : 1 }

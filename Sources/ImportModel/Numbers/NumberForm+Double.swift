@@ -13,7 +13,7 @@ extension NumberForm {
 
     private var magnitudeAsDouble: Double {
         if significantDigits == 0 { return 0 }
-        // Where the decimal point stands, counted from the first digit.
+        // Where the decimal point is, counted from the first digit.
         let position = exponent + significantDigits
         if position > 309 { return .infinity }
         if position < -325 { return 0 }
@@ -99,7 +99,7 @@ extension NumberForm {
 
     /// The same for more digits than 64 bits hold, at most 309 with the zeros after them.
     private var isLongIntegerRepresentableAsDouble: Bool {
-        // 2^1024 has 309 digits: 17 words hold any number of so many.
+        // 2^1024 has 309 digits: 17 words hold any number of this many.
         withUnsafeTemporaryAllocation(of: UInt64.self, capacity: 17) { words in
             words.initialize(repeating: 0)
             var offset = firstDigit

@@ -1,8 +1,8 @@
-/// Where an attribute's value stands in its record: `name.full`, `['a.b'].c`, or `$key`.
+/// Where an attribute's value is in its record: `name.full`, `['a.b'].c`, or `$key`.
 public struct AttributePath: Sendable, Hashable {
     /// The keys from the record's object inwards; empty means the record itself (a scalar record's `value`).
     public let keys: [String]
-    /// Whether this is `$key`, the key under which a keyed record stands.
+    /// Whether this is `$key`, the key under which a keyed record is.
     public let isRecordKey: Bool
 
     /// The path of these keys; none for the record itself.
@@ -16,7 +16,7 @@ public struct AttributePath: Sendable, Hashable {
         isRecordKey = true
     }
 
-    /// The key under which a record of a keyed collection stands (`$key`).
+    /// The key under which a record of a keyed collection is (`$key`).
     public static let recordKey = AttributePath(recordKey: ())
 
     /// The record itself (`$`).

@@ -95,7 +95,7 @@ struct PathScanner {
         return unit
     }
 
-    /// Whether a character may stand in a name without quotes; those that cannot be seen may not.
+    /// Whether a character may be in a name without quotes; those that cannot be seen may not.
     private static func isNameScalar(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar {
         case "a"..."z", "A"..."Z", "0"..."9", "_", "-": true

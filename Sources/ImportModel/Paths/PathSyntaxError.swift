@@ -10,7 +10,7 @@ public struct PathSyntaxError: Error, Sendable, Hashable, CustomStringConvertibl
         self.reason = reason
     }
 
-    /// The place and the reason, for a person.
+    /// The position and the reason, for people.
     public var description: String { "at character \(position): \(reason)" }
 }
 

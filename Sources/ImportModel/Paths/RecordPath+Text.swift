@@ -25,7 +25,7 @@ extension RecordPath: CustomStringConvertible, Codable {
 
     /// The path as text, from which it can be read again.
     ///
-    /// Keys that are not plain names stand in `['…']`.
+    /// Keys that are not plain names are in `['…']`.
     public var description: String {
         var text = "$"
         for step in steps {

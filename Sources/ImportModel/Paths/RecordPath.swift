@@ -1,6 +1,6 @@
-/// Where records stand in a document: `$`, `$[*]`, `$.items[*]`, `$.users.*`, `$['639-3'][*]`.
+/// Where records are in a document: `$`, `$[*]`, `$.items[*]`, `$.users.*`, `$['639-3'][*]`.
 ///
-/// The notation is the part of JSONPath (RFC 9535) that names places without filters.
+/// The notation is the part of JSONPath (RFC 9535) without filters.
 public struct RecordPath: Sendable, Hashable {
     /// One step down from a value to its children.
     public enum Step: Sendable, Hashable {

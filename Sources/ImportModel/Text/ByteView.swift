@@ -1,6 +1,6 @@
 /// A borrowed run of bytes: a pointer and a count, for the time of one call.
 ///
-/// It is what `Span` will be once the oldest supported toolchain has it. Whoever makes one keeps the bytes alive
+/// It is what `Span` will be once the oldest supported toolchain has it. Anyone who makes one keeps the bytes alive
 /// and unchanged until the call that takes it returns; nothing that outlives the call may keep it.
 // Usable from inline, and all of its members inlinable: that is what makes it free in other modules.
 @usableFromInline

@@ -1,7 +1,7 @@
 extension Unicode.Scalar {
     /// Whether the character is a control character, shows nothing, or turns the direction of writing.
     ///
-    /// Where a person reads it, it could hide what stands there, or give orders to a terminal. The list is fixed, so that
+    /// Where a person reads it, it could hide what is there, or give orders to a terminal. The list is fixed, so that
     /// what is written does not depend on the version of Unicode.
     var isInvisible: Bool {
         switch value {

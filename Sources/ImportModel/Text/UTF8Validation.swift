@@ -1,6 +1,6 @@
 /// The check of UTF-8 (RFC 3629): no overlong forms, no surrogates, nothing past U+10FFFF, nothing broken off.
 package enum UTF8Validation {
-    /// The offset of the first byte that does not begin or go on with a well-formed character; nil if all is well.
+    /// The offset of the first byte that does not begin or continue with a well-formed character; nil if all is well.
     ///
     /// A character that is wrong anywhere is reported at its first byte.
     package static func firstInvalid(in bytes: ByteView) -> Int? {

@@ -34,7 +34,7 @@ enum BuiltInTransformer: String, Sendable, CaseIterable {
         case .collapseWhitespace:
             return Self.collapsed(text)
         case .normalizeNFC:
-            // All that stands before U+0300 is in this form.
+            // All that precedes U+0300 is in this form.
             guard text.buffer.contains(where: { $0 >= 0xCC }) else { return .none }
             // Taken apart first: Foundation on Linux does not put a syllable and a final consonant together otherwise, nor
             // some characters with several marks.

@@ -4,7 +4,7 @@
 enum HTMLEntities {
     /// `name=code,code` in the order of the names' bytes, code points in hexadecimal.
     ///
-    /// A name ends with a semicolon where HTML asks for one. The entries stand between spaces or line feeds.
+    /// A name ends with a semicolon where HTML asks for one. The entries are between spaces or line feeds.
     static let table: StaticString = """
         AElig=C6 AElig;=C6 AMP=26 AMP;=26 Aacute=C1 Aacute;=C1 Abreve;=102 Acirc=C2 Acirc;=C2 Acy;=410 Afr;=1D504
         Agrave=C0 Agrave;=C0 Alpha;=391 Amacr;=100 And;=2A53 Aogon;=104 Aopf;=1D538 ApplyFunction;=2061 Aring=C5

@@ -1,7 +1,7 @@
 /// Turns HTML's character references into characters as HTML 5 does.
 ///
 /// Named ones with and without semicolon (the longest name that there is), decimal and hexadecimal ones with
-/// windows-1252 in place of C1 controls. What is no character (surrogates, 0, past U+10FFFF) becomes U+FFFD, other
+/// windows-1252 instead of C1 controls. What is no character (surrogates, 0, past U+10FFFF) becomes U+FFFD, other
 /// control characters and noncharacters become nothing, and what is no reference stays as it is: the same as Python's
 /// `html.unescape`.
 enum HTMLUnescape {
@@ -25,7 +25,7 @@ enum HTMLUnescape {
         return isChanged ? output : nil
     }
 
-    /// Appends what the reference says whose `&` stands before `start`.
+    /// Appends what the reference says whose `&` precedes `start`.
     ///
     /// - Returns: the offset just past it; nil if there is none.
     private static func appendReference(in text: ByteView, at start: Int, to output: inout [UInt8]) -> Int? {
@@ -106,7 +106,7 @@ extension HTMLEntities {
         return false
     }
 
-    /// Less than 0, 0 or more, as `name` stands before, at or after that of the entry.
+    /// Less than 0, 0 or more, as `name` is before, at or after that of the entry.
     private static func compare(_ name: ByteView, with entry: ByteView) -> Int {
         for index in 0..<name.count {
             guard index < entry.count, entry[index] != UInt8(ascii: "=") else { return 1 }

@@ -50,7 +50,7 @@ package struct TransformerChain: Sendable {
         return .changed(start..<scratch.count)
     }
 
-    /// The rest of the chain for a text that has been made anew.
+    /// The rest of the chain for a text that has been changed.
     private func apply(
         _ bytes: [UInt8],
         from first: Int,

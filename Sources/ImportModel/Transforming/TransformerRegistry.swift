@@ -24,7 +24,7 @@ public struct TransformerRegistry: Sendable {
         for transformer in BuiltInTransformer.allCases { transformers[transformer.rawValue] = .builtIn(transformer) }
     }
 
-    /// Adds a transformer, or puts it in place of the one with this name.
+    /// Adds a transformer, or replaces the one with this name.
     ///
     /// - Parameters:
     ///   - name: what models call it.
@@ -56,7 +56,7 @@ enum Transformer: Sendable {
 public struct UnknownTransformer: Error, Sendable, Hashable, CustomStringConvertible {
     /// The name as it was given.
     public let name: String
-    /// Its place in the list, from 0.
+    /// Its index in the list, from 0.
     public let index: Int
     /// The names that there are, in alphabetical order.
     public let known: [String]

@@ -1,4 +1,4 @@
-/// What coercion makes of a JSON value: a number, or where its text stands.
+/// What coercion makes of a JSON value: a number, or where its text is.
 @usableFromInline
 package enum CoercedValue {
     case null
@@ -6,7 +6,7 @@ package enum CoercedValue {
     case real(Double)
     /// Text that is a part of the token's own bytes, unchanged.
     case verbatim(ByteView)
-    /// Text that had to be written anew, at this range of the scratch bytes handed in.
+    /// Text that had to be rewritten, at this range of the scratch bytes handed in.
     case scratch(Range<Int>)
     /// Bytes that are no text, at this range of the scratch bytes handed in.
     case blob(Range<Int>)

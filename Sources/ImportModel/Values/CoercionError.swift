@@ -55,13 +55,13 @@ public struct CoercionError: Error, Sendable, Hashable, Codable {
     public let code: Code
     /// What the attribute asks for, in words: `integer16`.
     public let expected: String
-    /// What stood there, in words: `string`.
+    /// What was there, in words: `string`.
     public let found: String
     /// Where inside of the value it went wrong, as an attribute path (`creator.share`); empty for the value itself.
     public let path: String
     /// What else is wrong inside of the same value, each at a path of its own.
     ///
-    /// These are a bitfield's other flags, in the value's order; of one value at most 100 errors are told.
+    /// These are a bitfield's other flags, in the value's order; of one value at most 100 errors are reported.
     public let others: [CoercionError]
 
     /// An error with these words.
@@ -76,7 +76,7 @@ public struct CoercionError: Error, Sendable, Hashable, Codable {
     /// This error and the others, in the value's order.
     public var all: [CoercionError] { [self] + others }
 
-    /// The key path of the error in its record, where the value stands at `keyPath`.
+    /// The key path of the error in its record, where the value is at `keyPath`.
     public func keyPath(at keyPath: String) -> String {
         if path.isEmpty { return keyPath }
         return keyPath.isEmpty || path.hasPrefix("[") ? keyPath + path : keyPath + "." + path

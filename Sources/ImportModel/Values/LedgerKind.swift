@@ -19,7 +19,7 @@ public enum LedgerKind: String, Sendable, Hashable, Codable, CaseIterable {
     case leapSecond
     /// A date of .NET that stands for no date became null.
     case minimumDate
-    /// A key stood more than once in an object; the last value was taken.
+    /// An object had a key more than once; the last value was used.
     case duplicateKey
     /// A lone surrogate escape became U+FFFD.
     case loneSurrogate
@@ -29,7 +29,7 @@ public enum LedgerKind: String, Sendable, Hashable, Codable, CaseIterable {
     case notAnObject
     /// A key that no attribute reads.
     case unknownKey
-    /// A value that stands outside the record paths.
+    /// A value that is outside the record paths.
     case outside
     /// A source in which nothing is at a record path, not even an empty collection.
     case notFound

@@ -2,18 +2,18 @@
 public struct RecordError: Error, Sendable, Hashable, Codable {
     /// The entity's name.
     public let entity: String
-    /// Where the value stands in its record (`address.city`); empty for the record itself.
+    /// Where the value is in its record (`address.city`); empty for the record itself.
     public let keyPath: String
     /// What went wrong.
     public let code: CoercionError.Code
     /// What the attribute asks for, in words.
     public let expected: String
-    /// What stood there, in words.
+    /// What was there, in words.
     public let found: String
     /// The value's first byte in the source, from 0, in decompressed bytes.
     public let byteOffset: Int64
 
-    /// An error at a place.
+    /// An error at a key path.
     public init(
         entity: String,
         keyPath: String,

@@ -8,7 +8,7 @@ final class ChunkDecoder<Layout: RowLayout> {
     private let reader: ChunkReader
     /// A decoder for each entity that a source has.
     private var decoders: [RecordDecoder]
-    /// Per source of the job, the place in `decoders` of each of its record paths.
+    /// Per source of the job, the index in `decoders` of each of its record paths.
     private let places: [[Int]]
     private let entities: Int
     private let layouts: Layout.Schema?
@@ -182,7 +182,7 @@ final class ChunkDecoder<Layout: RowLayout> {
     }
 
     private func finish(_ batch: inout RowBatch, path: Int, chunk: SealedChunk) {
-        // Beside its records a repair file has what tells of them.
+        // Beside its records a repair file has what describes them.
         if isExhausted, retried == nil {
             for (name, count) in chunk.entry.outside.sorted(by: { $0.key < $1.key }) {
                 batch.ledger.add(.outside, entity: -1, attribute: name, count: count)
@@ -267,7 +267,7 @@ final class ChunkDecoder<Layout: RowLayout> {
         if line.isKeyed {
             let member = [UInt8(ascii: "{")] + head + [UInt8(ascii: "}"), 0x0A]
             let (name, value) = member.withUnsafeBufferPointer { KeyedLine.split(ByteView($0)) }
-            // A key that is longer than what is kept has no value behind it.
+            // A key that is longer than what is kept has no value after it.
             if !value.isEmpty {
                 key = name
                 prefix = value.lowerBound - 1

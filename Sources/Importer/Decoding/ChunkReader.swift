@@ -32,12 +32,12 @@ final class ChunkReader {
         case record
         /// Not one; why, and where in the line.
         case broken(CoercionError.Code, at: Int)
-        /// A record that the splitter passed over; its place in the chunk's list of them.
+        /// A record that the splitter passed over; its index in the chunk's list of them.
         case passedOver(Int)
     }
 
     private let reader: RecordReader
-    /// For keyed records, which stand in an object of their line's own.
+    /// For keyed records, which are in an object of their line's own.
     private let keyedReader: RecordReader
 
     /// The chunk being read, and its bytes.
@@ -81,7 +81,7 @@ final class ChunkReader {
         self.positions = positions
     }
 
-    /// Reads the next lines, at most `count`, and hands each to `body`, which says whether to go on.
+    /// Reads the next lines, at most `count`, and hands each to `body`, which says whether to continue.
     func read(_ count: Int, _ body: (Line) -> Bool) {
         guard let chunk, var positions else { return }
         let last = line + min(count, chunk.entry.records - line)

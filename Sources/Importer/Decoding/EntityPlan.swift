@@ -57,7 +57,7 @@ final class EntityPlan {
     }
 
     let entity: EntityDescription
-    /// The entity's place in the job.
+    /// The entity's index in the job.
     let index: Int32
     /// The keys that lead to the slots.
     let tree: KeyTree
@@ -77,7 +77,7 @@ final class EntityPlan {
     let recordKeySlot: Int
     /// Per attribute what an inserted object gets when its record does not mention it.
     ///
-    /// Texts stand in `defaultBytes`.
+    /// Texts are in `defaultBytes`.
     let defaults: [Cell]
     let defaultBytes: [UInt8]
     /// Whether some attribute is generated.
@@ -90,7 +90,7 @@ final class EntityPlan {
     let onConflict: ConflictPolicy
     /// Which attributes a record sets on insert only.
     let isLocal: [Bool]
-    /// Whether rows may turn out to be rejects when they are written, so that their records' places are kept.
+    /// Whether rows may turn out to be rejects when they are written, so that their records' positions are kept.
     var keepsPlaces = false
     /// Whether rows are laid out as they are decoded, since nothing has to be asked about them when they are written.
     var laysOutRows = false

@@ -1,6 +1,6 @@
 import ImportModel
 
-/// Errors counted by what is wrong at which place of a record, in the order in which they first came.
+/// Errors counted by what is wrong at which key path, in the order in which they first came.
 struct ErrorCounts {
     /// What is counted together.
     struct Key: Hashable {
@@ -29,7 +29,7 @@ struct ErrorCounts {
             )
         }
 
-        /// The path with `[]` for array indices; what stands in quotes is a key.
+        /// The path with `[]` for array indices; what is in quotes is a key.
         static func withoutIndices(_ path: String) -> String {
             guard path.utf8.contains(UInt8(ascii: "[")) else { return path }
             var bytes: [UInt8] = []
@@ -54,7 +54,7 @@ struct ErrorCounts {
         }
     }
 
-    /// A count, and where its first error stands.
+    /// A count, and where its first error is.
     struct Group {
         let key: Key
         var count: Int64

@@ -8,9 +8,9 @@ import ImportModel
 ///
 /// 1. the entity's name, in UTF-8
 /// 2. the attribute's name, in UTF-8
-/// 3. the source's place in the job, from 0, as a big-endian integer of 8 bytes
+/// 3. the source's index in the job, from 0, as a big-endian integer of 8 bytes
 /// 4. the record's first byte in the source, from 0 in decompressed bytes, as a big-endian integer of 8 bytes (of a keyed
-///    collection, that of the value behind the key)
+///    collection, that of the value after the key)
 /// 5. the path of the child in its record, in UTF-8; empty for the record itself
 /// 6. the record's own bytes in the source, with every CR and LF in them replaced by a space
 ///
@@ -42,7 +42,7 @@ final class IdentifierGenerator {
     ///
     /// - Parameters:
     ///   - attribute: its index in the entity.
-    ///   - source: the source's place in the job, from 0.
+    ///   - source: the source's index in the job, from 0.
     ///   - byteOffset: the record's first byte in the source.
     ///   - childPath: where the object is in its record; empty for the record itself.
     ///   - record: the record's bytes, as a chunk has them.

@@ -13,7 +13,7 @@ final class KeyTree {
         var slot: Int32 = -1
         /// Just past its last descendant: the next one of its parent's children, if there is one.
         var subtreeEnd: Int32 = 0
-        /// Where its key's bytes stand.
+        /// Where its key's bytes are.
         var keyOffset: Int32 = 0
         var keyLength: Int32 = 0
         /// Open addressing by the key's hash, for objects with many keys: the child's number, 0 for none.
@@ -38,7 +38,7 @@ final class KeyTree {
         @inline(__always)
         func hasChildren(_ node: Int) -> Bool { Int(nodes[node].subtreeEnd) > node &+ 1 }
 
-        /// Just past a node and all below it: where the child after it stands, as far as its parent has one.
+        /// Just past a node and all below it: where the child after it is, as far as its parent has one.
         @inline(__always)
         func end(of node: Int) -> Int { Int(nodes[node].subtreeEnd) }
 

@@ -1,8 +1,8 @@
 import ImportModel
 
-/// What stands above attributes on their paths and is not an object: it covers all of them.
+/// What is above attributes on their paths and is not an object: it covers all of them.
 extension RecordDecoder {
-    /// What stands in a slot for the token that covers it, below `retriedKeyToken`; of that, the token again.
+    /// What is in a slot for the token that covers it, below `retriedKeyToken`; of that, the token again.
     @inline(__always)
     private static func covered(_ token: Int) -> Int { retriedKeyToken &- 1 &- token }
 
@@ -20,7 +20,7 @@ extension RecordDecoder {
         covers.append((value, node))
         guard !isRead else { return }
         changes.append((.notAnObject, tree.path(node), node))
-        // With nulls in the place of what does not fit, there they are.
+        // With nulls instead of what does not fit, there they are.
         if isLossless, onError != .null { noteNoObject(value, input) }
     }
 

@@ -1,6 +1,6 @@
 import ImportModel
 
-/// What is said of records that are not taken, and where things stand.
+/// What is said of records that are not accepted, and where things are.
 extension RecordDecoder {
     func error(
         _ code: CoercionError.Code,

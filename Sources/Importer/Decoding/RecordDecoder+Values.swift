@@ -75,7 +75,7 @@ extension RecordDecoder {
         input: Input,
         batch: inout RowBatch
     ) -> Cell {
-        // As a token it stands between its quotes, which are part of the value where that is JSON.
+        // As a token it is between its quotes, which are part of the value where that is JSON.
         let text = Array(JSONValue.string(String(decoding: retriedKey ?? [], as: UTF8.self)).serialized().utf8)
         return text.withUnsafeBufferPointer { buffer in
             let bytes = ByteView(buffer)[1..<text.count - 1]
@@ -146,7 +146,7 @@ extension RecordDecoder {
         }
     }
 
-    /// An error of a value, with its place in the record and in the source.
+    /// An error of a value, with its key path and byte offset.
     private func recordError(
         _ error: CoercionError,
         _ slot: Int,
@@ -159,7 +159,7 @@ extension RecordDecoder {
 
     /// Notes that a value does not fit: it is null where that is wanted and may be, and else its record is rejected.
     ///
-    /// - Returns: what takes its place, which is made where the attribute is generated.
+    /// - Returns: what replaces it, which is made where the attribute is generated.
     private mutating func misfit(
         _ error: RecordError,
         _ attribute: Int,

@@ -12,7 +12,7 @@ struct RecordDecoder {
         let tokens: UnsafeBufferPointer<RecordTape.Token>
         /// Where the line begins in the chunk's bytes.
         let lineOffset: Int
-        /// The source's place in the job, from 0.
+        /// The source's index in the job, from 0.
         let source: Int
         /// The source position of the line's first byte.
         let byteOffset: Int64
@@ -28,9 +28,9 @@ struct RecordDecoder {
         }
     }
 
-    /// Where a record stood that is tried again.
+    /// Where a record was that is tried again.
     struct Origin: Sendable {
-        /// The source's place in the job that rejected it, from 0.
+        /// The source's index in the job that rejected it, from 0.
         let source: Int
         /// The record's first byte in the source.
         let byteOffset: Int64
@@ -55,9 +55,9 @@ struct RecordDecoder {
     /// Where the record at hand has something that is neither an object nor null above attributes: its tokens and nodes.
     var covers: [(token: Int, node: Int)] = []
     private var unmet: [RecordError] = []
-    /// The key that the record at hand had in its collection, in a retry: it stands beside the record there.
+    /// The key that the record at hand had in its collection, in a retry: it is beside the record there.
     var retriedKey: [UInt8]?
-    /// Where the record at hand stood before, in a retry.
+    /// Where the record at hand was before, in a retry.
     ///
     /// What is made for it is made of that: records of several repair files would else be taken for the same.
     var origin: Origin?
@@ -172,7 +172,7 @@ struct RecordDecoder {
         return keyScratch.withUnsafeBufferPointer { tree.child(of: node, key: ByteView($0)) }
     }
 
-    /// A key that stands twice: the last value counts, and nothing of the first one's subtree stays.
+    /// A key that is repeated: the last value counts, and nothing of the first one's subtree stays.
     @inline(never)
     private mutating func takeBack(_ child: Int, before value: Int, input: Input) {
         let subtree = tree.subtree(child)
@@ -186,7 +186,7 @@ struct RecordDecoder {
         }
     }
 
-    /// Where a value may lose nothing, a key that stands twice is an error: that of the attribute that reads it, if one
+    /// Where a value may lose nothing, a key that is repeated is an error: that of the attribute that reads it, if one
     /// does, and else the record's.
     private mutating func noteRepetition(of child: Int, _ value: Int, input: Input) {
         let slot = tree.nodes.slot(child)
@@ -340,7 +340,7 @@ struct RecordDecoder {
         return isTaken
     }
 
-    /// Takes what was made for the row at hand out of its presence mask: it never takes the place of other values.
+    /// Takes what was made for the row at hand out of its presence mask: it never replaces other values.
     private func forgetGenerated() {
         var next = 0
         for attribute in plan.attributes.indices

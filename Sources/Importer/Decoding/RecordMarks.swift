@@ -27,7 +27,7 @@ final class RecordMarks {
     let presence: UnsafeMutableBufferPointer<UInt64>
     /// Notes of the record at hand, of which there is at most one per attribute.
     let notes: UnsafeMutableBufferPointer<Note>
-    /// Notes of the records that were taken, by attribute and kind.
+    /// Notes of the records that were accepted, by attribute and kind.
     let noteCounts: UnsafeMutableBufferPointer<Int64>
 
     init(_ plan: EntityPlan) {

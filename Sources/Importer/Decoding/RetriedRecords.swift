@@ -2,15 +2,15 @@
 struct RetriedRecords: Sendable {
     /// One of them.
     struct Record: Sendable {
-        /// The entity's place in the job.
+        /// The entity's index in the job.
         let entity: Int
         /// Whether its reject is open; a record whose reject is not is passed over and counted as ignored.
         let isOpen: Bool
-        /// Whether it is still the text that was written for what is no JSON.
+        /// Whether it is still the text that was written for what is not JSON.
         let isText: Bool
         /// The record's key in its collection, if it has one.
         let key: [UInt8]?
-        /// Where the record stood when it was rejected.
+        /// Where the record was when it was rejected.
         let origin: RecordDecoder.Origin
     }
 

@@ -60,7 +60,7 @@ struct Cell {
 struct RowBatch {
     /// One object to be.
     struct Row {
-        /// The entity's place in the job.
+        /// The entity's index in the job.
         let entity: Int32
         /// The row's index in the batch of the object that this one is nested in; -1 for a record's own.
         let parent: Int32
@@ -83,11 +83,11 @@ struct RowBatch {
         var isLaidOut: Bool { firstCell < 0 }
     }
 
-    /// Where a record stands, kept beside its row where the row may turn out to be a reject.
+    /// Where a record is, kept beside its row where the row may turn out to be a reject.
     struct Place {
         /// The record's first byte in the chunk's bytes.
         let chunkOffset: Int
-        /// The first byte of its line there if its key stands before it; -1 where it has none.
+        /// The first byte of its line there if its key precedes it; -1 where it has none.
         let keyedLineOffset: Int
         /// Its first byte in the source, and its length.
         let byteOffset: Int64
@@ -96,7 +96,7 @@ struct RowBatch {
         let identifierOffset: Int64
     }
 
-    /// A record that was not taken.
+    /// A record that was not accepted.
     struct Reject {
         let entity: Int32
         let ordinal: Int64
@@ -118,11 +118,11 @@ struct RowBatch {
     }
 
     var rows: [Row] = []
-    /// The places of the rows' records, one for each row; empty where the store refuses none.
+    /// The positions of the rows' records, one for each row; empty where the store refuses none.
     var places: [Place] = []
     var cells: [Cell] = []
     var presence: [UInt64] = []
-    /// The texts that had to be written anew.
+    /// The texts that had to be rewritten.
     var bytes: [UInt8] = []
     var rejects: [Reject] = []
     /// What rows would be rejected for, were they inserted; merged into a stored object they are sound.
@@ -147,7 +147,7 @@ struct RowBatch {
     /// How much memory the rejects take, roughly.
     private(set) var rejectBytes = 0
 
-    /// Adds a record that was not taken.
+    /// Adds a record that was not accepted.
     mutating func reject(_ reject: Reject) {
         rejectBytes += reject.footprint
         for error in reject.errors { errors.add(error, ordinal: reject.ordinal) }
@@ -168,13 +168,13 @@ struct RowBatch {
         presence[row.firstPresenceWord + attribute >> 6] & (1 << UInt64(attribute & 63)) != 0
     }
 
-    /// Makes room for so many rows at once, within bounds: arrays that grow leave holes in memory that are as large.
+    /// Makes room for this many rows at once, within bounds: arrays that grow leave holes in memory that are as large.
     mutating func reserve(rows count: Int, attributes: Int) {
         rows.reserveCapacity(min(count, 1 << 16))
         presence.reserveCapacity(min(count * ((attributes + 63) / 64), 1 << 16))
     }
 
-    /// Makes room for so many cells at once, within bounds.
+    /// Makes room for this many cells at once, within bounds.
     mutating func reserve(cells count: Int) {
         cells.reserveCapacity(min(count, 1 << 18))
     }

@@ -4,7 +4,7 @@ public struct EntityChanges: Sendable, Hashable {
     public let entity: String
     /// The entity's table.
     public let table: String
-    /// The entity's place in the job.
+    /// The entity's index in the job.
     let position: Int
     /// The row ids of new objects, as ranges in ascending order where they came in that order.
     ///
@@ -27,12 +27,12 @@ public struct EntityChanges: Sendable, Hashable {
     public private(set) var deleted: Int64 = 0
     /// Records whose object had all their values already.
     public internal(set) var unchanged: Int64 = 0
-    /// Records left out: their object is there already, or what they would repair is repaired.
+    /// Records left out: their object existed already, or what they would repair is repaired.
     public internal(set) var ignored: Int64 = 0
-    /// Records that were not taken.
+    /// Records that were not accepted.
     public internal(set) var rejected: Int64 = 0
 
-    /// So many ranges are told apart; scattered row ids must not fill the memory.
+    /// At most this many ranges are kept; scattered row ids must not fill the memory.
     public static let maximumRanges = 10_000
 
     init(entity: String, table: String, position: Int = 0) {
@@ -83,7 +83,7 @@ public struct EntityChanges: Sendable, Hashable {
     /// How many ranges it has.
     var rangeCount: Int { insertedRanges.count + updatedRanges.count + deletedRanges.count }
 
-    /// The same, with at most so many ranges of each kind, in ascending order.
+    /// The same, with at most this many ranges of each kind, in ascending order.
     func coarsened(to count: Int) -> EntityChanges {
         var copy = self
         copy.insertedRanges = Self.coarsen(insertedRanges, to: count)
@@ -127,7 +127,7 @@ public struct EntityChanges: Sendable, Hashable {
         }
     }
 
-    /// At most so many ranges that have all the row ids in them: where there are more, those that are closest become one.
+    /// At most this many ranges that have all the row ids in them: where there are more, those that are closest become one.
     private static func coarsen(_ ranges: [ClosedRange<Int64>], to count: Int) -> [ClosedRange<Int64>] {
         var joined: [ClosedRange<Int64>] = []
         for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) {

@@ -14,9 +14,9 @@ public struct EntityTotals: Sendable, Hashable {
     public internal(set) var updated: Int64 = 0
     /// Records whose object had all their values already.
     public internal(set) var unchanged: Int64 = 0
-    /// Records left out: their object is there already, or what they would repair is repaired.
+    /// Records left out: their object existed already, or what they would repair is repaired.
     public internal(set) var ignored: Int64 = 0
-    /// Records that were not taken.
+    /// Records that were not accepted.
     public internal(set) var rejected: Int64 = 0
     /// Rows in the entity's table, those from before the job too.
     ///

@@ -1,4 +1,4 @@
-/// Errors of a job that are alike: the same thing wrong at the same place of a record.
+/// Errors of a job that are alike: the same thing wrong at the same key path.
 public struct ErrorGroup: Sendable, Hashable, Codable {
     /// Where the first of them was found.
     public struct Place: Sendable, Hashable, Codable {
@@ -9,7 +9,7 @@ public struct ErrorGroup: Sendable, Hashable, Codable {
         /// The record's number in the job, from 1.
         public let record: Int64
 
-        /// A place.
+        /// The position of an error: source, byte offset and ordinal.
         public init(source: String, byteOffset: Int64, record: Int64) {
             self.source = source
             self.byteOffset = byteOffset
@@ -28,20 +28,20 @@ public struct ErrorGroup: Sendable, Hashable, Codable {
 
     /// The entity's name.
     public let entity: String
-    /// Where the values stand in their records, array indices as `[]`; empty for the records themselves.
+    /// Where the values are in their records, array indices as `[]`; empty for the records themselves.
     public let keyPath: String
     /// What went wrong, as `CoercionError.Code` spells it.
     public let code: String
     /// What the attribute asks for, in words.
     public let expected: String
-    /// What stood there, in words.
+    /// What was there, in words.
     public let found: String
     /// How many errors there are, in rejects and of values that became null.
     public let count: Int64
     /// The first of them, in source order.
     public let first: Place
 
-    /// Puts one together from its parts.
+    /// Creates one.
     public init(
         entity: String,
         keyPath: String,

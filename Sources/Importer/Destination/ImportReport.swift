@@ -2,7 +2,7 @@ import ImportModel
 
 /// What an import has done so far, with the keys that scripts rely on (DESIGN §5).
 public struct ImportReport: Sendable, Hashable, Codable {
-    /// Where a job stands.
+    /// Where a job is.
     public enum State: String, Sendable, Hashable, Codable {
         case running
         case interrupted
@@ -20,9 +20,9 @@ public struct ImportReport: Sendable, Hashable, Codable {
         public var updated: Int64 = 0
         /// Records whose object had all their values already.
         public var unchanged: Int64 = 0
-        /// Records left out as their object was there already.
+        /// Records left out as their object existed already.
         public var ignored: Int64 = 0
-        /// Records that were not taken.
+        /// Records that were not accepted.
         public var rejected: Int64 = 0
 
         /// Starts with nothing.
@@ -34,7 +34,7 @@ public struct ImportReport: Sendable, Hashable, Codable {
         }
     }
 
-    /// Where the job stands.
+    /// Where the job is.
     public var state: State
     /// The job's number in the store, from 1.
     public var job: Int64
@@ -46,9 +46,9 @@ public struct ImportReport: Sendable, Hashable, Codable {
     public var updated: Int64
     /// Records whose object had all their values already.
     public var unchanged: Int64
-    /// Records left out as their object was there already.
+    /// Records left out as their object existed already.
     public var ignored: Int64
-    /// Records that were not taken.
+    /// Records that were not accepted.
     public var rejected: Int64
     /// Rejects that were repaired and imported since; of a retry, those that it has repaired.
     public var repaired: Int64

@@ -2,7 +2,7 @@
 ///
 /// It is kept in the store, and changes only together with the rows that it covers.
 public struct Marker: Sendable, Hashable, Codable {
-    /// The source's place in the job, from 0.
+    /// The source's index in the job, from 0.
     public var source = 0
     /// Just past the last committed record in the source, from 0, in decompressed bytes.
     public var byteOffset: Int64 = 0

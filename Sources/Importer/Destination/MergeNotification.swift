@@ -11,20 +11,20 @@ public struct MergeNotification: Sendable, Hashable {
     public private(set) var changes: [EntityChanges]
     /// What the job has done up to there, by entity, in the model's order.
     public private(set) var totals: [EntityTotals]
-    /// Where the job stands after it.
+    /// Where the job is after it.
     public private(set) var marker: Marker
     /// Whether the job is finished with it.
     public private(set) var isFinished: Bool
-    /// The numbers of all jobs that were finished in what it covers, for whoever waits for the end of one of them.
+    /// The numbers of all jobs that were finished in what it covers, for callers that wait for the end of one of them.
     ///
     /// Where a `StoreFollower` asks for a refresh, those of all jobs that are finished in the store.
     public private(set) var finishedJobs: Set<Int64>
-    /// Whether anything may have changed, and whoever follows is to look at everything again.
+    /// Whether anything may have changed, so that followers must read everything again.
     ///
-    /// So it is when an import begins anew, which takes back what it inserted, and for a `StoreFollower` that was away for
+    /// So it is when an import restarts, which removes what it inserted, and for a `StoreFollower` that was away for
     /// longer than the store's log goes back.
     public private(set) var needsRefresh = false
-    /// Where it ends in the store's log, for a `StoreFollower` that goes on from there.
+    /// Where it ends in the store's log, for a `StoreFollower` that continues from there.
     public internal(set) var position = StorePosition.start
 
     init(

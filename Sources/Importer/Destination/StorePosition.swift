@@ -7,7 +7,7 @@ public struct StorePosition: Sendable, Hashable, Codable {
     let store: Int64?
     /// The number of the last entry of the store's log that was seen; 0 for none.
     let sequence: Int64
-    /// Tells that entry from one that has the same number in a copy of the store, or that came in the place of one that a
+    /// Tells that entry from one that has the same number in a copy of the store, or that came instead of one that a
     /// power cut took away.
     let stamp: Int64
 

@@ -23,7 +23,7 @@ extension AttributeDescription {
 extension EntityDescription {
     /// The entity for records that were read back: an import of what `StoreReader` writes as NDJSON gives the same rows.
     ///
-    /// Each attribute reads what stands under its own name, dates in ISO 8601, and all may be null. Table, columns, types,
+    /// Each attribute reads what is under its own name, dates in ISO 8601, and all may be null. Table, columns, types,
     /// identifier and the storage of dates are the same.
     public var readingBack: EntityDescription {
         var entity = self

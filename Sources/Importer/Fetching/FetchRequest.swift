@@ -6,7 +6,7 @@ public struct FetchRequest: Sendable, Hashable {
     public var predicate: RecordPredicate?
     /// What to sort by, the first one first.
     ///
-    /// Records that are equal in all of it stand by row id, in the direction of the last one: then an index on one attribute is
+    /// Records that are equal in all of it are ordered by row id, in the direction of the last one: then an index on one attribute is
     /// all that sorting by it needs.
     public var sort: [RecordSort]
     /// How many records of the sorted whole to pass over, from 0.
@@ -14,7 +14,7 @@ public struct FetchRequest: Sendable, Hashable {
     /// How many records to read at most; nil for no limit.
     public var limit: Int?
 
-    /// Puts one together from its parts.
+    /// Creates one.
     public init(
         entity: String,
         predicate: RecordPredicate? = nil,
@@ -29,7 +29,7 @@ public struct FetchRequest: Sendable, Hashable {
         self.limit = limit
     }
 
-    /// Whether it asks for the same; names are compared byte by byte, as the store tells entities apart.
+    /// Whether it asks for the same; names are compared byte by byte, as the store distinguishes entities.
     public static func == (one: FetchRequest, other: FetchRequest) -> Bool {
         ExactText(one.entity) == ExactText(other.entity) && one.predicate == other.predicate && one.sort == other.sort
             && one.offset == other.offset && one.limit == other.limit

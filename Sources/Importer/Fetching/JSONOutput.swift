@@ -15,7 +15,7 @@ enum JSONOutput {
         }
     }
 
-    /// Appends a text as it is, but for what is no UTF-8.
+    /// Appends a text as it is, but for what is not UTF-8.
     static func appendRepaired(_ text: UnsafeBufferPointer<UInt8>, to output: inout [UInt8]) {
         guard text.baseAddress != nil else { return }
         if UTF8Validation.firstInvalid(in: ByteView(text)) == nil {

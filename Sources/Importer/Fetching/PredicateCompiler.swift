@@ -2,7 +2,7 @@ import ImportModel
 
 /// Turns a predicate into SQL for an entity, after looking whether it makes sense there.
 ///
-/// Values are arguments, in the form in which the attribute they are compared with is stored; only the names of columns stand
+/// Values are arguments, in the form in which the attribute they are compared with is stored; only the names of columns are
 /// in the SQL, quoted.
 struct PredicateCompiler {
     private let entity: EntityDescription

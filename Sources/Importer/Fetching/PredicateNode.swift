@@ -12,7 +12,7 @@ indirect enum PredicateNode: Sendable {
     case membership(Operand, [Operand])
     case text(Operand, TextTest, Operand)
     case isNull(Operand)
-    /// A boolean attribute that stands alone.
+    /// A boolean attribute that is alone.
     case truth(Operand)
 
     /// How two values compare.

@@ -165,7 +165,7 @@ struct PredicateParser {
         next.kind == .end || next.kind == .symbol(")") || next.isWord("and") || next.isWord("or")
     }
 
-    /// Whether `not` stands where a comparison makes it a name.
+    /// Whether `not` is where a comparison makes it a name.
     private func isName(at position: Int) -> Bool {
         guard tokens.indices.contains(position + 1), case .symbol(let symbol) = tokens[position + 1].kind else {
             return false

@@ -1,4 +1,4 @@
-/// A word of a predicate, with its place in the text.
+/// A word of a predicate, with its position in the text.
 struct PredicateToken: Sendable {
     enum Kind: Sendable, Equatable {
         /// An attribute's name, or one of the language's words if it is not quoted.
@@ -15,7 +15,7 @@ struct PredicateToken: Sendable {
     }
 
     let kind: Kind
-    /// Where it stands, in bytes of UTF-8.
+    /// Where it is, in bytes of UTF-8.
     let place: Range<Int>
 
     /// Whether it is this word of the language, in any case.
@@ -112,7 +112,7 @@ struct PredicateScanner {
         throw unexpectedCharacter()
     }
 
-    /// Everything that stands together with the digits belongs to the number, so that `12abc` is none.
+    /// Everything that is together with the digits belongs to the number, so that `12abc` is none.
     private mutating func number() throws -> PredicateToken.Kind {
         let start = position
         position += 1

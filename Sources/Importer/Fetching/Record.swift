@@ -11,7 +11,7 @@ public struct Record: Sendable, Hashable {
     /// said.
     public let values: [Value]
 
-    /// Puts one together from its parts.
+    /// Creates one.
     public init(rowID: Int64, values: [Value]) {
         self.rowID = rowID
         self.values = values

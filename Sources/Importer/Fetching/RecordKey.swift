@@ -1,6 +1,6 @@
-/// A record's place in a sorted whole: its values of what is sorted by, and its row id.
+/// A record's position in a sorted whole: its values of what is sorted by, and its row id.
 ///
-/// It is a place also when the record has gone, or stands elsewhere.
+/// It is a position also when the record was deleted or has moved.
 struct RecordKey: Sendable, Hashable {
     /// In the order of what is sorted by.
     let values: [BoundValue]
@@ -8,7 +8,7 @@ struct RecordKey: Sendable, Hashable {
 
     /// Takes the values out of a row whose first column is the row id.
     ///
-    /// - Parameter columns: where they stand in the row.
+    /// - Parameter columns: where they are in the row.
     init(_ row: StoredRow, columns: Range<Int>) {
         values = columns.map { BoundValue(row.value(at: $0)) }
         rowID = row.integer(at: 0)

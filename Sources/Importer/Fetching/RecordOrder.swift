@@ -3,7 +3,7 @@ import ImportModel
 
 /// The order of an entity's records, up to where no two are the same, in SQL that an index serves where there is one.
 ///
-/// Records that are equal in all that is sorted by stand by row id, in the direction of the last attribute: so an index is read
+/// Records that are equal in all that is sorted by are ordered by row id, in the direction of the last attribute: so an index is read
 /// from one end to the other.
 struct RecordOrder: Sendable {
     /// One thing to sort by.
@@ -50,13 +50,13 @@ struct RecordOrder: Sendable {
     /// Whether the row id alone decides.
     var isByRowID: Bool { terms.isEmpty }
 
-    /// What stands after `ORDER BY`.
+    /// What is after `ORDER BY`.
     func sql(backwards: Bool = false) -> String {
         let terms = terms.map { "\($0.collated) \($0.ascending != backwards ? "ASC" : "DESC")" }
         return (terms + ["rowid \(isRowIDAscending != backwards ? "ASC" : "DESC")"]).joined(separator: ", ")
     }
 
-    /// Conditions for what stands behind a key, or before it: the records of the first one are the nearest, and so on.
+    /// Conditions for what follows a key, or before it: the records of the first one are the nearest, and so on.
     ///
     /// There are several because SQLite finds each by one search in an index on the order
     /// (<https://www.sqlite.org/rowvalue.html#scrolling_window_queries>; nulls and mixed directions are why no row value does).
@@ -110,7 +110,7 @@ extension RecordOrder.Term {
         value == .null ? SQLText("\(column) IS NULL") : SQLText("\(collated) = ?", [value])
     }
 
-    /// What comes behind a value: nulls come before all values, so behind all of them where large ones come first.
+    /// What comes after a value: nulls come before all values, so after all of them where large ones come first.
     fileprivate func beyond(_ value: BoundValue, backwards: Bool) -> [SQLText] {
         switch (ascending != backwards, value) {
         case (true, .null): [SQLText(notNull)]

@@ -2,7 +2,7 @@ import ImportModel
 
 /// What must hold for a record (after `NSPredicate`), written as text: `age > 30 and city = 'Oslo'`.
 ///
-/// The language is told in <doc:Fetching>. A predicate knows no entity; its attributes and types are looked at when it is used
+/// <doc:Fetching> describes the language. A predicate knows no entity; its attributes and types are looked at when it is used
 /// with one.
 public struct RecordPredicate: Sendable, Hashable {
     /// The text, as written.
@@ -15,9 +15,9 @@ public struct RecordPredicate: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - text: the predicate.
-    ///   - arguments: the values of the `?` in it, in order; an array for one after `in`. They are never taken for a part of the
+    ///   - arguments: the values of the `?` in it, in order; an array for one after `in`. They are never a part of the
     ///     predicate, whatever they hold.
-    /// - Throws: `RecordPredicateError` with the place of the mistake, where it is none.
+    /// - Throws: `RecordPredicateError` with the position of the mistake, where it is none.
     public init(_ text: String, arguments: [JSONValue] = []) throws {
         node = try PredicateParser.parse(text, arguments: arguments)
         self.text = text

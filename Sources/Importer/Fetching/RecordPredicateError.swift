@@ -6,12 +6,12 @@ public struct RecordPredicateError: Error, Sendable, Hashable, CustomStringConve
     public let text: String
     /// Where the mistake begins in the text, as a number of bytes of UTF-8 from 0.
     public let byteOffset: Int
-    /// How many bytes of UTF-8 it takes; 0 where something is missing.
+    /// How many bytes of UTF-8 it has; 0 where something is missing.
     public let byteCount: Int
     /// What to do about it; nil where there is nothing to advise.
     public let advice: String?
 
-    /// Puts one together from its parts.
+    /// Creates one.
     public init(_ message: String, in text: String, at place: Range<Int>, advice: String? = nil) {
         self.message = message
         self.text = text

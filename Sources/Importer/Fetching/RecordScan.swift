@@ -3,8 +3,8 @@ import ImportModel
 
 /// Reads the records of a request one page after the other, each in a short transaction of its own.
 ///
-/// Where an index, or the row ids, give the order, a page goes on after the last record of the one before (keyset paging).
-/// What must be sorted is read by row ids, which one transaction collects: 8 bytes in memory for each record that is left. Nobody is called in a transaction but for filling a page: however long whoever
+/// Where an index, or the row ids, give the order, a page continues after the last record of the one before (keyset paging).
+/// What must be sorted is read by row ids, which one transaction collects: 8 bytes in memory for each record that is left. Nobody is called in a transaction but for filling a page: however long anyone who
 /// gets the records takes, nothing keeps the store's WAL from being taken over.
 struct RecordScan {
     private let reader: StoreReader
@@ -17,7 +17,7 @@ struct RecordScan {
     /// Records up to this many from the end of the whole are found from there.
     private static let mostBackwards = 10_000
 
-    /// Whether to go on with this page.
+    /// Whether to continue with this page.
     enum Step { case nextRecord, nextPage }
 
     /// - Throws: `ImportError` or `RecordPredicateError` when the request does not fit the entity.
@@ -163,7 +163,7 @@ struct RecordScan {
         return .nothing
     }
 
-    /// Where to go on after a row.
+    /// Where to continue after a row.
     private func key(of row: StoredRow) -> RecordKey {
         let first = attributes.count + 1
         return RecordKey(row, columns: first..<first + order.terms.count)

@@ -19,7 +19,7 @@ public struct RecordSort: Sendable, Hashable {
     /// How texts are compared.
     public var collation: Collation
 
-    /// Puts one together from its parts.
+    /// Creates one.
     public init(_ attribute: String, ascending: Bool = true, collation: Collation = .binary) {
         self.attribute = attribute
         self.ascending = ascending

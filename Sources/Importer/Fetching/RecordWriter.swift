@@ -5,9 +5,9 @@ struct RecordWriter {
     private let format: RecordFormat
     private let values: [ValueWriter]
     private let names: [String]
-    /// What stands before each value of a JSON object: `{"name":`, and with a comma from the second on.
+    /// What precedes each value of a JSON object: `{"name":`, and with a comma from the second on.
     private let keys: [[UInt8]]
-    /// Whether the values are numbers, which stand at the right.
+    /// Whether the values are numbers, which are at the right.
     private let areNumbers: [Bool]
     private var isFirst = true
     private var field: [UInt8] = []
@@ -22,7 +22,7 @@ struct RecordWriter {
         areNumbers = attributes.map { $0.type.family == .number || $0.type.family == .decimal }
     }
 
-    /// Appends what stands before the first record.
+    /// Appends what precedes the first record.
     mutating func begin(_ output: inout [UInt8]) {
         switch format {
         case .ndjson: break
@@ -75,7 +75,7 @@ struct RecordWriter {
         isFirst = false
     }
 
-    /// Appends what stands after the last record.
+    /// Appends what is after the last record.
     mutating func end(_ output: inout [UInt8]) {
         if format == .json { output.append(contentsOf: (isFirst ? "]\n" : "\n]\n").utf8) }
     }

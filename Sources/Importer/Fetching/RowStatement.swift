@@ -17,7 +17,7 @@ struct RowStatement {
         try bind(text.arguments)
     }
 
-    /// Binds all arguments, and begins anew.
+    /// Binds all arguments, and begins again.
     func bind(_ arguments: [BoundValue]) throws {
         let pointer = statement.sqliteStatement
         sqlite3_reset(pointer)
@@ -72,7 +72,7 @@ struct RowStatement {
     }
 }
 
-/// The row that a statement stands at; it is gone with the next one.
+/// The row that a statement is at; it is gone with the next one.
 struct StoredRow {
     fileprivate let pointer: OpaquePointer
 
@@ -87,7 +87,7 @@ struct StoredRow {
 
     func integer(at index: Int) -> Int64 { sqlite3_column_int64(pointer, Int32(index)) }
 
-    /// The value of a column, from 0; valid until the statement goes on.
+    /// The value of a column, from 0; valid until the statement continues.
     func value(at index: Int) -> Value {
         let index = Int32(index)
         switch sqlite3_column_type(pointer, index) {

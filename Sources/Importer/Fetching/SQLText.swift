@@ -44,7 +44,7 @@ struct SQLText: Sendable {
     }
 }
 
-/// A value that is bound to a statement, byte by byte: a text may hold NUL, and be no UTF-8.
+/// A value that is bound to a statement, byte by byte: a text may hold NUL, and be not UTF-8.
 enum BoundValue: Sendable, Hashable {
     case null
     case integer(Int64)

@@ -17,7 +17,7 @@ extension StoreReader {
     /// Calls `body` with each record, holding about a MiB of them at a time.
     ///
     /// They are read in several short transactions, each of which sees the store as it is then. `body` is called in none, so
-    /// it may fetch too, and take its time. Where records must be sorted, their row ids are held in memory as well, 8 bytes
+    /// it may fetch too, however long that is. Where records must be sorted, their row ids are held in memory as well, 8 bytes
     /// each; those that are deleted before their turn are left out.
     ///
     /// - Returns: whether all records are from one state of the store: nobody committed anything meanwhile.

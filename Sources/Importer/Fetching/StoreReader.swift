@@ -5,7 +5,7 @@ import Synchronization
 /// Reads records back from a store: the context that everything that fetches is handed (after `NSManagedObjectContext`).
 ///
 /// It has a connection of its own that only reads, never waits for an import, and sees whole commits only. It reads in
-/// short transactions, so nothing keeps the store's WAL from being taken over into the store.
+/// short transactions, so nothing keeps the store's WAL from being checkpointed.
 public final class StoreReader: Sendable {
     private let opened: OpenedStore
     private let known = Mutex<Known?>(nil)

@@ -282,7 +282,7 @@ extension EntityStatistics {
     /// - Parameters:
     ///   - name: the entity's name.
     ///   - table: its table's name; nil for the entity's.
-    ///   - records: where its records stand, to be kept in the model.
+    ///   - records: where its records are, to be kept in the model.
     ///   - stored: what the store has of it, which decides; nil for nothing.
     /// - Returns: the entity, with the notices in the order of its attributes.
     func entity(

@@ -1,14 +1,14 @@
 import ImportModel
 
-/// What the records of one record path have in common: which kinds of values stand at which paths, how often.
+/// What the records of one record path have in common: which kinds of values are at which paths, how often.
 ///
 /// Each worker gathers its own, and they are merged: the result depends on which records were seen with which
 /// ordinals, not on their order nor on who saw them. It is bounded by `InferenceLimits`. Only objects are looked into;
 /// arrays stay JSON whatever they hold. Once all keys have been met, a record costs no allocation.
 struct EntityStatistics: Sendable {
-    /// The place of the record itself among the paths.
+    /// The index of the record itself among the paths.
     static let record = 0
-    /// The place of the record's key (`$key`) among the paths.
+    /// The index of the record's key (`$key`) among the paths.
     static let recordKey = 1
 
     let limits: InferenceLimits
@@ -21,7 +21,7 @@ struct EntityStatistics: Sendable {
 
     /// The paths' keys, one after the other.
     private var keys: [UInt8] = []
-    /// Where paths stand, by parent and key: open addressing, 0 for free, else the path's place.
+    /// Where paths are, by parent and key: open addressing, 0 for free, else the path's index.
     private var slots: [Int32]
     private var usedSlots = 0
     /// The members of the objects that are being visited, the innermost last.
@@ -51,7 +51,7 @@ struct EntityStatistics: Sendable {
     ///   - record: the bytes that were parsed, in valid UTF-8.
     ///   - root: the index of the record's own token on the tape.
     ///   - ordinal: the record's number in its job; no two records that are ever merged have the same.
-    ///   - key: the key under which the record of a keyed collection stands, as a string.
+    ///   - key: the key under which the record of a keyed collection is, as a string.
     mutating func add(
         _ tape: RecordTape,
         record: ByteView,
@@ -90,7 +90,7 @@ struct EntityStatistics: Sendable {
             if path <= Self.recordKey {
                 places[path] = path
             } else {
-                // What stands below a full object is there no more, neither here nor there.
+                // What is below a full object is there no more, neither here nor there.
                 let parent = places[Int(other.paths[path].parent)]
                 guard parent >= 0, !paths[parent].isFull else { continue }
                 let start = Int(other.paths[path].keyStart)
@@ -252,7 +252,7 @@ extension EntityStatistics {
             }
             let member = Member(path: Int32(truncatingIfNeeded: child), token: Int32(truncatingIfNeeded: value))
             if isRising, child > previous {
-                // Paths are numbered as they first appear: as long as the numbers rise, no key stands here twice.
+                // Paths are numbered as they first appear: as long as the numbers rise, no key is here twice.
                 members.append(member)
             } else {
                 if isRising { stampMembers(from: first) }

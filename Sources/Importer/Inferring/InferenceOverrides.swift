@@ -23,7 +23,7 @@ struct InferenceOverrides: Sendable {
 
     // MARK: Before inferring
 
-    /// An attribute of the identifier: its entity's place, and the names that it may mean, the first that is there counts.
+    /// An attribute of the identifier: its entity's index, and the names that it may mean, the first that is there counts.
     private struct Name {
         let entity: Int
         let candidates: [String]
@@ -112,7 +112,7 @@ struct InferenceOverrides: Sendable {
         }
     }
 
-    /// The identifiers that are named, by the place of their entity: per attribute the names that it may mean.
+    /// The identifiers that are named, by the index of their entity: per attribute the names that it may mean.
     func identifiers(of entities: [String]) throws -> [Int: [[String]]] {
         Dictionary(grouping: try names(of: entities), by: \.entity).mapValues { $0.map(\.candidates) }
     }

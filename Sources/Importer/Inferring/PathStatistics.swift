@@ -26,7 +26,7 @@ struct PathStatistics: Sendable {
         static let fullObject = Marks(rawValue: 1 << 6)
     }
 
-    // Where it stands.
+    // Where it is.
     let parent: Int32
     let depth: Int32
     /// Its key's bytes among the keys of all paths, unescaped.
@@ -63,9 +63,9 @@ struct PathStatistics: Sendable {
     var nextGuess: Int32 = -1
     /// The child that came first last, tried first.
     var childGuess: Int32 = -1
-    /// The object in which it was met last, to notice a key that stands there twice.
+    /// The object in which it was met last, to notice a key that is there twice.
     var visit: Int64 = 0
-    /// Where the member stands among those of the object that is being visited.
+    /// Where the member is among those of the object that is being visited.
     var member: Int32 = 0
     /// Its sample of values, if it may still be an identifier.
     var sample: Int32 = -1

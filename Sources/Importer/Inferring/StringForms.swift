@@ -27,7 +27,7 @@ struct StringForms: OptionSet, Sendable, Hashable {
 
     /// The forms among `candidates` that a string has.
     ///
-    /// The string's bytes stand between its quotes, as written.
+    /// The string's bytes are between its quotes, as written.
     static func of(_ bytes: ByteView, hasEscapes: Bool, among candidates: StringForms) -> StringForms {
         // .NET writes its dates with an escaped slash; of all others an escape only hides the form.
         if hasEscapes { return hasPrefix(#"\/Date("#, bytes) ? candidates.intersection(.dotnet) : [] }

@@ -1,6 +1,6 @@
 /// Which of an attribute's values repeat, in bounded memory.
 ///
-/// It keeps the values with the smallest hashes and passes all others over. Whoever has few values has all of them in the sample.
+/// It keeps the values with the smallest hashes and passes all others over. Anyone who has few values has all of them in the sample.
 ///
 /// A value that is in the sample of the whole is in the sample of every part that has it, so samples of parts merge
 /// into the sample of the whole whatever the parts are.

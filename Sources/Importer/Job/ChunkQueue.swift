@@ -2,7 +2,7 @@ import Foundation
 
 /// Sealed chunks on their way from the splitter to the workers: bounded, so that neither runs away from the other.
 final class ChunkQueue: Sendable {
-    /// A chunk with its place in the order of commits.
+    /// A chunk with its index in the order of commits.
     struct Item: Sendable {
         /// Counts from 0 in the order in which chunks are handed out.
         let turn: Int

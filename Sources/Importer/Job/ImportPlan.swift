@@ -6,7 +6,7 @@ public struct ImportPlan: Sendable, Hashable, Codable {
         case begin
         /// Carry on with an interrupted job.
         case resume
-        /// Take back what an interrupted job inserted, and begin it anew.
+        /// Remove what an interrupted job inserted, and restart it.
         case restart
         /// The store has it all already.
         case nothing

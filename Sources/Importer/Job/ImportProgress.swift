@@ -1,6 +1,6 @@
 import Synchronization
 
-/// How far an import has come, for whoever watches it from another thread.
+/// How far an import has come, for observers on other threads.
 public final class ImportProgress: Sendable {
     /// One look at it.
     ///

@@ -14,7 +14,7 @@ final class ImportStage: Sendable {
     private let turn = CommitTurn()
     private let checkpointer: Checkpointer
     private let keepsChunks: Bool
-    /// Only whoever's turn it is to commit changes it.
+    /// Only the worker whose turn it is to commit changes it.
     private let state: Mutex<JobProgress>
 
     /// - Parameters:
@@ -54,7 +54,7 @@ final class ImportStage: Sendable {
         )
     }
 
-    /// Stops all workers at their next safe place.
+    /// Stops all workers at their next safe point.
     private func fail(_ error: any Error) {
         queue.fail(error)
         turn.fail(error)
@@ -162,7 +162,7 @@ final class ImportStage: Sendable {
         try decoder.open(chunk, skipping: committed, source: source, retried: retried)
     }
 
-    /// Begins the chunk again from where the store stands; only whoever's turn it is may.
+    /// Begins the chunk again from where the store is; only the worker whose turn it is may do so.
     private func reopen(_ chunk: SealedChunk, _ decoder: ChunkDecoder<RowImage>, _ writer: StoreWriter) throws {
         try open(chunk, skipping: state.withLock { $0.marker.committed }, decoder, writer)
     }
@@ -199,9 +199,9 @@ final class ImportStage: Sendable {
         }
     }
 
-    /// Commits what stands before a record that must not be committed.
+    /// Commits what precedes a record that must not be committed.
     ///
-    /// Its batch came to nothing as a whole, so the chunk is read again from where the store stands.
+    /// Its batch came to nothing as a whole, so the chunk is read again from where the store is.
     private func commitRecords(
         before ordinal: Int64,
         of chunk: SealedChunk,

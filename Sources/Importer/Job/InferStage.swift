@@ -109,7 +109,7 @@ final class InferStage: Sendable {
         var model = ModelDescription(entities: entities)
         let empty = Set(entities.map(\.name).filter { (statistics[$0]?.records ?? 0) == 0 })
         try InferenceOverrides(options).apply(to: &model, empty: empty) { statistics[$0.name]?.isComplete($1) ?? false }
-        // Whoever has chosen an identifier needs no candidates.
+        // Anyone who has chosen an identifier needs no candidates.
         let named = Set(model.entities.filter { !$0.identifier.isEmpty }.map(\.name))
         notices.removeAll { notice in
             guard case .identifierCandidate = notice.finding else { return false }

@@ -132,7 +132,7 @@ enum JobChunks {
         try directory.removeFiles(of: content)
     }
 
-    /// The manifest that the split goes on writing.
+    /// The manifest that the split continues writing.
     ///
     /// What is not in it is removed first: what a killed run has left half written, and chunks that cannot be used.
     static func manifest(of run: JobRun, at point: ResumePoint) throws -> ChunkManifest {

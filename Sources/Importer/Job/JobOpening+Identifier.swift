@@ -1,7 +1,7 @@
 import GRDB
 import ImportModel
 
-/// A table has one identifier: by another one, objects would be told apart that are the same.
+/// A table has one identifier: by another one, objects would be distinguished that are the same.
 extension JobOpening {
     /// Makes sure that a model names no other identifiers than those that the store knows.
     ///

@@ -2,14 +2,14 @@ import Foundation
 import GRDB
 import ImportModel
 
-/// Finds out what a call of the importer means for its store: a new job, an interrupted one to carry on with, or nothing
+/// Finds out what a call of the importer means for its store: a new job, an interrupted one to resume, or nothing
 /// to do.
 struct JobOpening {
     /// What is to be done.
     enum Decision {
         /// A job that was planned but is not in the store yet.
         ///
-        /// It may take the place of an interrupted one.
+        /// It may replace an interrupted one.
         case begin(StoredJob, open: [Int: SourceStream], replacing: StoredJob? = nil, retry: RetryPlan? = nil)
         /// A job that is in the store and not finished.
         case resume(StoredJob)
@@ -240,7 +240,7 @@ struct JobOpening {
         return "\(wanted)-\(number)"
     }
 
-    /// What it means to carry on with the store's last interrupted job.
+    /// What it means to resume the store's last interrupted job.
     ///
     /// - Parameter maxErrors: how many rejects it may have from now on; nil to leave that as it is.
     func decideToResume(_ maxErrors: ErrorLimit?, _ database: DatabaseQueue) throws -> Decision {
@@ -254,7 +254,7 @@ struct JobOpening {
     }
 }
 
-/// A directory of chunks that `split` made, given in place of sources.
+/// A directory of chunks that `split` made, given instead of sources.
 struct ChunkSource {
     let directory: ChunkDirectory
     let content: ChunkManifest.Content

@@ -1,7 +1,7 @@
 import Foundation
 import ImportModel
 
-/// Works out what a new job is to do: its sources, where their records stand, and which entity they are.
+/// Works out what a new job is to do: its sources, where their records are, and which entity they are.
 ///
 /// It reads the beginning of each source and writes nothing.
 struct JobPlanner {
@@ -14,7 +14,7 @@ struct JobPlanner {
     /// What was planned, with the stream of standard input as far as it was read.
     struct Plan {
         let sources: [StoredJob.Source]
-        /// Sources that cannot be opened a second time, already open, by their place in the job.
+        /// Sources that cannot be opened a second time, already open, by their index in the job.
         let open: [Int: SourceStream]
     }
 
@@ -132,7 +132,7 @@ struct JobPlanner {
         return descriptions
     }
 
-    // MARK: Where records stand
+    // MARK: Where records are
 
     /// The record paths that were asked for, by the command line or else by the model.
     private var askedPaths: [RecordPath] {

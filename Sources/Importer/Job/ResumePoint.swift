@@ -1,7 +1,7 @@
 import GRDB
 import ImportModel
 
-/// Where a job goes on: the chunks that are cut but not committed, and where cutting begins.
+/// Where a job continues: the chunks that are cut but not committed, and where cutting begins.
 ///
 /// The store is what counts. The chunk directory only saves work: what of it is whole and continues the marker is used,
 /// all else is cut again from the source.
@@ -10,14 +10,14 @@ struct ResumePoint {
     var chunks: [ChunkEntry]
     /// What of the first chunk to be imported is committed.
     let committed: CommittedPrefix
-    /// Where the split goes on after `chunks`.
+    /// Where the split continues after `chunks`.
     var split: SplitStart
-    /// The manifest to go on writing; nil to make a new one.
+    /// The manifest to continue writing; nil to make a new one.
     var manifest: ChunkManifest.Content?
     /// Whether nothing is left to be cut.
     let isSplit: Bool
 
-    /// Works it out from the marker and from what stands in the chunk directory.
+    /// Works it out from the marker and from what is in the chunk directory.
     ///
     /// - Parameters:
     ///   - outsideNames: of the marker's source, as far as the store knows them.
@@ -80,7 +80,7 @@ struct ResumePoint {
             && entry.firstOrdinal == marker.recordOrdinal - Int64(marker.chunkRecords) + 1
     }
 
-    /// The place of the first entry that the marker has not passed.
+    /// The index of the first entry that the marker has not passed.
     private static func first(of entries: [ChunkEntry], after marker: Marker) -> Int {
         entries.firstIndex { entry in
             guard entry.source == marker.source else { return entry.source > marker.source }
@@ -92,7 +92,7 @@ struct ResumePoint {
     /// Every chunk of a directory that `split` made.
     ///
     /// - Parameters:
-    ///   - committed: what the store has of each source, which must be what stood in these chunks.
+    ///   - committed: what the store has of each source, which must be what was in these chunks.
     ///   - directory: where the chunks are.
     /// - Throws: `ImportError` when the directory holds other chunks than those that were imported.
     init(

@@ -25,7 +25,7 @@ struct SourceCheck {
     /// - Parameters:
     ///   - now: what it is now.
     ///   - job: the job.
-    ///   - index: the source's place in the job.
+    ///   - index: the source's index in the job.
     func isSame(
         _ now: SourceDescription,
         as job: StoredJob,
@@ -66,7 +66,7 @@ struct SourceCheck {
 
     /// Makes sure that a source that was read to its end still ends there.
     ///
-    /// - Throws: `ImportError` with `.badInput` when it goes on.
+    /// - Throws: `ImportError` with `.badInput` when it continues.
     func verifyEnd(of stream: SourceStream, _ name: String) throws {
         var block: [UInt8] = [0]
         guard try stream.read(into: &block) == 0 else {

@@ -28,7 +28,7 @@ struct SplitStage {
     /// Cuts everything from `start` on.
     ///
     /// - Parameters:
-    ///   - open: sources that are open already and stand at the place where the split begins, by their place in the job.
+    ///   - open: sources that are open already and are at the place where the split begins, by their index in the job.
     ///   - onSealed: told of each chunk; may wait or throw.
     /// - Returns: what was wrong with the source at which the split had to stop, or nil.
     /// - Throws: `ImportError`, or what `onSealed` throws. What was sealed before stays.
@@ -99,7 +99,7 @@ struct SplitStage {
         do {
             end = try splitter.run()
         } catch let error as ImportError where error.code == .badInput {
-            // Damaged compression, say: what stood before it is in chunks, as with a fault in the JSON.
+            // Damaged compression, say: what was before it is in chunks, as with a fault in the JSON.
             return error
         }
         guard case .fault(let fault) = end else { return nil }

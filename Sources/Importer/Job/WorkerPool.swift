@@ -37,7 +37,7 @@ final class WorkerPool: Sendable {
     ///   - workers: how many, from 1.
     ///   - queue: what they take from; closed when `feed` is done.
     ///   - interruption: ends the work; also requested when a worker fails, so that nobody waits for more to be read.
-    ///   - stop: stops whoever waits, with the error that ended the work.
+    ///   - stop: stops anyone who waits, with the error that ended the work.
     ///   - work: a worker's life.
     ///   - feed: fills the queue, on a thread of its own that yields to the workers.
     /// - Returns: what `feed` returned.

@@ -10,17 +10,17 @@ extension Notification.Name {
 extension MergeNotification {
     fileprivate static let userInfoKey = "merge"
 
-    /// What a `storeDidMerge` notification tells; nil for any other notification.
+    /// What a `storeDidMerge` notification reports; nil for any other notification.
     public init?(_ notification: Notification) {
         guard let merge = notification.userInfo?[Self.userInfoKey] as? MergeNotification else { return nil }
         self = merge
     }
 }
 
-/// Hands merge notifications to whoever looks at the store, without ever holding the import up.
+/// Hands merge notifications to readers, without ever holding the import up.
 ///
 /// A commit only leaves its notification in a queue (`MergeQueue`, which is bounded). One thread takes them from there,
-/// hands them to the sequences, and merges them where somebody is behind; it waits for nobody. Another one posts them, in
+/// hands them to the sequences, and merges them where somebody lags; it waits for nobody. Another one posts them, in
 /// commit order; while an observer is busy, those that come meanwhile become one. Both end with the last import that uses the
 /// center.
 public final class MergeCenter: Sendable {
@@ -58,7 +58,7 @@ public final class MergeCenter: Sendable {
 
     /// The notifications from now on, as an asynchronous sequence that ends with the last import that uses the center.
     ///
-    /// It keeps one notification for a reader that is behind: those that come meanwhile are merged into it.
+    /// It keeps one notification for a reader that lags: those that come meanwhile are merged into it.
     public func notifications() -> MergeNotifications {
         let mailbox = MergeNotifications.Mailbox()
         let isClosed = condition.withLock {
@@ -90,7 +90,7 @@ public final class MergeCenter: Sendable {
         }
     }
 
-    /// Leaves a notification for delivery, which costs the same whatever it tells and whoever listens.
+    /// Leaves a notification for delivery, which costs the same whatever it reports and however many listen.
     func enqueue(_ notification: MergeNotification) {
         condition.withLock {
             state.queue.add(notification)

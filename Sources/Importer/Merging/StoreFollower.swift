@@ -28,8 +28,8 @@ public final class StoreFollower: Sendable {
     ///
     /// - Parameters:
     ///   - store: the SQLite file's path.
-    ///   - position: where to go on; nil to begin with what is committed from now on.
-    /// - Throws: `ImportError` when the store is not there, is no SQLite database, or is of a newer format.
+    ///   - position: where to continue; nil to begin with what is committed from now on.
+    /// - Throws: `ImportError` when the store does not exist, is not an SQLite database, or is of a newer format.
     public init(store: String, from position: StorePosition? = nil) throws {
         // Should another file take its place just now, the first look finds out.
         let opened = try OpenedStore(store)
@@ -37,7 +37,7 @@ public final class StoreFollower: Sendable {
         state = Mutex(State(opened: opened, position: position ?? end))
     }
 
-    /// How far the store was followed: where a later follower goes on.
+    /// How far the store was followed: where a later follower continues.
     public var position: StorePosition { state.withLock { $0.position } }
 
     /// Looks whether anything was committed since the last time; meant to be called at most as often as a screen is drawn.

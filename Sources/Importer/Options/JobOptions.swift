@@ -6,14 +6,14 @@ public struct JobOptions: Sendable, Hashable {
     public var model: ModelDescription?
     /// The entity of the records of a source with one record path; nil to take its file name.
     public var entity: String?
-    /// Where records stand; empty to find out.
+    /// Where records are; empty to find out.
     public var records: [RecordPath]
     /// The attributes of an inferred entity by which two of its records are the same object; empty for none.
     ///
     /// Where the job has several entities: `ENTITY:ATTRIBUTE`. An attribute without an entity belongs to that of the one
     /// before it.
     public var identifier: [String]
-    /// Types that take the place of those that inference finds, by attribute, in every entity that has it.
+    /// Types that replace those that inference finds, by attribute, in every entity that has it.
     public var types: [String: AttributeType]
     /// What a record does whose identifier is there already.
     public var onConflict: ConflictPolicy
@@ -27,7 +27,7 @@ public struct JobOptions: Sendable, Hashable {
     public var isLossless: Bool
     /// How many records of each record path are passed over, from 0.
     public var skip: Int64
-    /// How many records of each record path are taken at most, from 0; nil for all.
+    /// How many records of each record path are imported at most, from 0; nil for all.
     public var limit: Int64?
     /// Larger records are rejects.
     ///
@@ -43,7 +43,7 @@ public struct JobOptions: Sendable, Hashable {
     /// What `maxDepth` may be.
     public static let depthRange = 1...100_000
 
-    /// Puts one together from its parts.
+    /// Creates one.
     public init(
         model: ModelDescription? = nil,
         entity: String? = nil,

@@ -11,13 +11,13 @@ public struct RunOptions: Sendable, Hashable {
     public var chunkSize: Int
     /// Records per commit, from 1; a commit never spans two chunks.
     public var commitEvery: Int
-    /// The chunk directory; nil for the store's path with `.chunks` behind it.
+    /// The chunk directory; nil for the store's path with `.chunks` after it.
     public var chunkDirectory: String?
     /// Whether the chunk directory stays when the import is finished.
     public var keepsChunks: Bool
-    /// Whether sources that this store has already finished are imported once more.
+    /// Whether sources that this store has already finished are imported again.
     public var again: Bool
-    /// Whether an interrupted job is begun anew.
+    /// Whether an interrupted job is restarted.
     public var restart: Bool
     /// SQLite's `synchronous` while importing.
     public var durability: Durability
@@ -34,7 +34,7 @@ public struct RunOptions: Sendable, Hashable {
         case off
     }
 
-    /// Puts one together from its parts.
+    /// Creates one.
     public init(
         workers: Int = 2,
         chunkSize: Int = 8 << 20,

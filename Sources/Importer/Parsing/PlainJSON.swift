@@ -32,8 +32,8 @@ enum PlainJSON {
     /// - Parameters:
     ///   - start: its first byte, in `bytes`.
     ///   - bytes: they include `bytes[last]`.
-    ///   - last: where a control character stands that is no white space here, so that nothing runs past it.
-    ///   - maxDepth: how many containers may stand inside each other, from 1 to `mostLevels`.
+    ///   - last: where a control character is that is no white space here, so that nothing runs past it.
+    ///   - maxDepth: how many containers may be inside each other, from 1 to `mostLevels`.
     ///   - keys: those of the value before, which become this one's.
     ///   - output: what is told of its tokens.
     /// - Returns: just past it; -1 for what is left to yajl, and where there was no room.
@@ -48,7 +48,7 @@ enum PlainJSON {
     ) -> Int {
         var index = start
         var depth = 0
-        /// The key that stood here in the value before.
+        /// The key that was here in the value before.
         var key = keys.first
         /// The open containers, the innermost one lowest: 1 for an object.
         var objects: UInt64 = 0
@@ -89,7 +89,7 @@ enum PlainJSON {
                 objects = objects << 1 | (isObject ? 1 : 0)
                 index &+= 1
                 skipSpace(bytes, &index, &output)
-                // `]` and `}` are two behind `[` and `{`.
+                // `]` and `}` are two after `[` and `{`.
                 if bytes[index] != byte &+ 2 { continue }
             case UInt8(ascii: "t"):
                 guard literal(bytes, &index, last, 0x6575_7274, 4) else { return -1 }
@@ -144,7 +144,7 @@ enum PlainJSON {
         return false
     }
 
-    /// Where white space ends that goes on here, and whether it has a CR or LF.
+    /// Where white space ends that continues here, and whether it has a CR or LF.
     @inline(never)
     private static func endOfSpace(
         _ bytes: UnsafePointer<UInt8>,
@@ -227,7 +227,7 @@ enum PlainJSON {
             skipPlain(bytes, &index, last)
             let byte = bytes[index]
             if byte == UInt8(ascii: "\"") { break }
-            // Control characters, among them the one at the end, do not stand in strings as they are.
+            // Control characters, among them the one at the end, are not in strings as they are.
             guard byte == UInt8(ascii: "\\"), escape(bytes, &index) else { return nil }
             hasEscapes = true
         }
@@ -248,7 +248,7 @@ enum PlainJSON {
             let word = UInt64(
                 littleEndian: UnsafeRawPointer(bytes + index).loadUnaligned(as: UInt64.self)
             )
-            // With this bit turned, a quote (0x22) stands right above the control characters, and no other byte does.
+            // With this bit turned, a quote (0x22) is right above the control characters, and no other byte does.
             let low = word ^ (ones &* 0x02)
             let backslash = word ^ (ones &* 0x5C)
             let found = ((low &- ones &* 0x21) | (backslash &- ones)) & ~word & highs

@@ -1,7 +1,7 @@
-/// The keys of the value before, in the order in which they stood: in most sources the next value has the same ones.
+/// The keys of the value before, in the order in which they were: in most sources the next value has the same ones.
 ///
-/// A key is kept with its quotes, the colon behind it and a space around that, so that one comparison passes all
-/// of it: bytes that were found to be JSON once are JSON again. A key that stands elsewhere than before costs that
+/// A key is kept with its quotes, the colon after it and a space around that, so that one comparison passes all
+/// of it: bytes that were found to be JSON once are JSON again. A key that is elsewhere than before costs that
 /// comparison in vain.
 final class PlainKeys {
     /// One key with what follows it up to its value.
@@ -14,7 +14,7 @@ final class PlainKeys {
         /// How many of them are the key's own, without its quotes.
         fileprivate(set) var ownCount = 0
 
-        /// Whether it stands at `bytes`, of which `mostBytes` can be read.
+        /// Whether it is at `bytes`, of which `mostBytes` can be read.
         @inline(__always)
         func stands(at bytes: UnsafePointer<UInt8>) -> Bool {
             let differences = (PlainKeys.words(bytes) ^ self.bytes) & mask
@@ -22,7 +22,7 @@ final class PlainKeys {
         }
     }
 
-    /// A key with more bytes is not kept; and so many are read where one is compared.
+    /// A key with more bytes is not kept; and this many are read where one is compared.
     static let mostBytes = 32
 
     /// Keeps none: for a value that has no other before it.
@@ -30,7 +30,7 @@ final class PlainKeys {
     /// Its one place stays empty, so that threads only read it.
     nonisolated(unsafe) static let none = PlainKeys(mostKeys: 0)
 
-    /// The first key; behind the last one there is a place that stays empty.
+    /// The first key; after the last one there is a place that stays empty.
     let first: UnsafeMutablePointer<Key>
     private let end: UnsafeMutablePointer<Key>
 
@@ -43,16 +43,16 @@ final class PlainKeys {
 
     deinit { first.deallocate() }
 
-    /// The place of the key behind this one.
+    /// The place of the key after this one.
     @inline(__always)
     func next(after key: UnsafeMutablePointer<Key>) -> UnsafeMutablePointer<Key> {
         key < end ? key + 1 : key
     }
 
-    /// Keeps a key instead of the one that stood there before.
+    /// Keeps a key instead of the one that was there before.
     ///
     /// - Parameters:
-    ///   - place: where it stands among the keys.
+    ///   - place: where it is among the keys.
     ///   - bytes: its opening quote; `mostBytes` can be read.
     ///   - count: how many bytes there are up to its value; no CR or LF is among them, as the output would not be told.
     ///   - ownCount: how many of them are the key's own, without its quotes; there is no backslash among them.
@@ -63,7 +63,7 @@ final class PlainKeys {
         place.pointee = Key(bytes: Self.words(bytes) & mask, mask: mask, count: count, ownCount: ownCount)
     }
 
-    /// The first byte stands lowest.
+    /// The first byte is lowest.
     @inline(__always)
     private static func words(_ bytes: UnsafePointer<UInt8>) -> SIMD4<UInt64> {
         let bytes = UnsafeRawPointer(bytes)

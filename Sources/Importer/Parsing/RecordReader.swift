@@ -21,7 +21,7 @@ final class RecordReader {
     // Changed in `read(line:)` only, which does not call itself: the check would take as long as a short record.
     @exclusivity(unchecked) private var tokenizer: RecordTokenizer
 
-    /// - Parameter maxDepth: how many containers may stand inside each other, from 1.
+    /// - Parameter maxDepth: how many containers may be inside each other, from 1.
     init(maxDepth: Int) {
         parser = YajlParser(handler: RecordTape(maxDepth: maxDepth))
         tokenizer = RecordTokenizer(maxDepth: maxDepth)

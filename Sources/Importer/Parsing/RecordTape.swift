@@ -24,11 +24,11 @@ struct RecordTape {
         var next: UInt32
     }
 
-    /// The tokens of what was parsed last, and behind them what is left of longer records.
+    /// The tokens of what was parsed last, and after them what is left of longer records.
     private(set) var tokens: [Token]
     /// How many of them count.
     private(set) var count = 0
-    /// How many values stood at the top level.
+    /// How many values were at the top level.
     private(set) var values = 0
     /// Just past the last token that yajl reported, counted from the beginning of the block; -1 if there was none.
     private(set) var lastEnd = -1
@@ -39,7 +39,7 @@ struct RecordTape {
     private var block = UnsafeRawPointer(bitPattern: 1)!
     private var blockCount = 0
 
-    /// - Parameter maxDepth: how many containers may stand inside each other, from 1.
+    /// - Parameter maxDepth: how many containers may be inside each other, from 1.
     init(maxDepth: Int) {
         self.maxDepth = maxDepth
         tokens = Array(repeating: Token(kind: .null, hasEscapes: false, start: 0, length: 0, next: 0), count: 1024)

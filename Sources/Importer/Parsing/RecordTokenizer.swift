@@ -7,7 +7,7 @@ struct RecordTokenizer {
     /// Those of the line before.
     private let keys = PlainKeys()
 
-    /// - Parameter maxDepth: how many containers may stand inside each other, from 1.
+    /// - Parameter maxDepth: how many containers may be inside each other, from 1.
     init(maxDepth: Int) {
         open = Array(repeating: 0, count: min(maxDepth, PlainJSON.mostLevels))
     }

@@ -1,10 +1,10 @@
 import Foundation
 
-/// Where tokens stand in the piece of a source that yajl is fed.
+/// Where tokens are in the piece of a source that yajl is fed.
 ///
 /// yajl says where a token ends, not where it begins; inside of a record it reports the brackets of containers alone, and
-/// a token may go on in the next piece. So places are found from the end of the last token that was reported, over the
-/// bytes behind it.
+/// a token may continue in the next piece. So places are found from the end of the last token that was reported, over the
+/// bytes after it.
 struct TokenPlaces {
     /// The piece.
     private(set) var bytes = UnsafePointer<UInt8>(bitPattern: 1)!
@@ -14,7 +14,7 @@ struct TokenPlaces {
     private var base: Int64 = 0
     /// Just past the last token that was reported, counted from the piece's beginning; -1 if there was none yet.
     var lastEnd = -1
-    /// What stands behind the last token of the pieces before.
+    /// What follows the last token of the pieces before.
     private(set) var tail = TokenTail()
     /// Whether yajl was not told of all bytes of the token at hand.
     private var isShortened = false
@@ -32,14 +32,14 @@ struct TokenPlaces {
         self.count = count
     }
 
-    /// Goes over to what comes behind the last piece, which has no bytes.
+    /// Goes over to what comes after the last piece, which has no bytes.
     mutating func beginEnd(base: Int64) {
         count = 0
         self.base = base
         lastEnd = -1
     }
 
-    /// Notes what stands at the end of the piece, all of which was parsed.
+    /// Notes what is at the end of the piece, all of which was parsed.
     mutating func end() {
         if lastEnd >= 0 {
             tail = TokenTail(isBehindValue: !lastOpens)
@@ -50,7 +50,7 @@ struct TokenPlaces {
         }
     }
 
-    /// Starts anew behind bytes that were not fed as pieces.
+    /// Starts again after bytes that were not fed as pieces.
     ///
     /// - Parameter isBehindValue: whether a value ended with them.
     mutating func restart(isBehindValue: Bool) {
@@ -65,7 +65,7 @@ struct TokenPlaces {
 
     // MARK: Tokens
 
-    /// Whether yajl was told of all bytes of the token behind the last one.
+    /// Whether yajl was told of all bytes of the token after the last one.
     var tokenIsWhole: Bool { !isShortened || lastEnd >= 0 }
 
     /// Where the token that ended at `lastEnd` or, if that is older, the one after it begins, as an offset in the source.
@@ -76,7 +76,7 @@ struct TokenPlaces {
         return offset(index)
     }
 
-    /// Where a failure of yajl's is: the token that may not stand there, or the byte in it that is wrong.
+    /// Where a failure of yajl's is: the token that may not be there, or the byte in it that is wrong.
     ///
     /// - Parameters:
     ///   - stop: where yajl stopped, in the piece.
@@ -84,7 +84,7 @@ struct TokenPlaces {
     /// - Returns: its offset in the source.
     func place(ofFailureAt stop: Int, message: String) -> Int64 {
         var tailThere = lastEnd >= 0 ? TokenTail(isBehindValue: !lastOpens) : tail
-        // Past tokens that were not reported. The one that may not stand there ends where yajl stopped; only behind a
+        // Past tokens that were not reported. The one that may not be there ends where yajl stopped; only after a
         // member's value does yajl go back to where it begins.
         let limit = Self.says("after key and value", message) ? min(stop + 1, count) : stop
         let unreported = tailThere.advance(over: bytes, from: max(lastEnd, 0), to: limit, base: base, before: limit)
@@ -94,7 +94,7 @@ struct TokenPlaces {
             var index = max(lastEnd, 0)
             while index < count, ByteScan.isSpace(bytes[index]) { index += 1 }
             let hadSeparator = lastEnd < 0 && tail.separator >= 0
-            // yajl stops just past a comma or colon that may not stand there, and further on after one that may.
+            // yajl stops just past a comma or colon that may not be there, and further on after one that may.
             if !hadSeparator, index < count, Self.isSeparator(bytes[index]), stop > index + 1 {
                 index += 1
                 while index < count, ByteScan.isSpace(bytes[index]) { index += 1 }

@@ -1,4 +1,4 @@
-/// What stands between the last token that yajl has reported and the place up to which it was fed: white space, perhaps a
+/// What is between the last token that yajl has reported and the place up to which it was fed: white space, perhaps a
 /// comma or colon, perhaps the beginning of a token.
 struct TokenTail {
     /// What kind of token has begun.
@@ -8,7 +8,7 @@ struct TokenTail {
         case literal
     }
 
-    /// Where the comma or colon stands, as an offset in the source; -1 if there is none.
+    /// Where the comma or colon is, as an offset in the source; -1 if there is none.
     private(set) var separator: Int64 = -1
     /// Where the token that has begun begins, as an offset in the source; -1 if there is none.
     private(set) var start: Int64 = -1
@@ -16,7 +16,7 @@ struct TokenTail {
     private(set) var kind = Kind.literal
     /// In a string: how many more bytes an escape at the end asks for; after a backslash 1.
     private(set) var escapeRest = 0
-    /// Whether the last token that ended was a key, a scalar or a closing bracket, and no separator stands behind it.
+    /// Whether the last token that ended was a key, a scalar or a closing bracket, and no separator follows it.
     private var isBehindValue = false
     private var isAfterBackslash = false
     /// In a number: what its last byte was.
@@ -67,14 +67,14 @@ struct TokenTail {
         self.isBehindValue = isBehindValue
     }
 
-    /// Goes on over the bytes from `from` to `count`, past keys and scalars, to what stands at the end.
+    /// Continues over the bytes from `from` to `count`, past keys and scalars, to what is at the end.
     ///
     /// - Parameters:
     ///   - bytes: where they are; yajl has found nothing wrong with them, or only with their last token.
     ///   - from: the first one to look at.
     ///   - count: how many there are.
     ///   - base: the offset of `bytes` in the source.
-    ///   - limit: where yajl has found a token that may not stand there: one that does not end before it, or has no
+    ///   - limit: where yajl has found a token that may not be there: one that does not end before it, or has no
     ///     separator before it, is that one.
     /// - Returns: just past the last token that ends here, counted like `from`; -1 if none does.
     mutating func advance(
@@ -118,14 +118,14 @@ struct TokenTail {
             numberPart = NumberPart.sign.next(byte) ?? .sign
         case UInt8(ascii: "t"), UInt8(ascii: "n"): wordRest = 3
         case UInt8(ascii: "f"): wordRest = 4
-        // A bracket, or what can begin nothing: only the token that may not stand there.
+        // A bracket, or what can begin nothing: only the token that may not be there.
         default: wordRest = .max
         }
     }
 
     /// Goes on in the token that has begun.
     ///
-    /// - Returns: just past its end; nil if it goes on.
+    /// - Returns: just past its end; nil if it continues.
     private mutating func end(in bytes: UnsafePointer<UInt8>, from: Int, to count: Int) -> Int? {
         var index = from
         switch kind {
@@ -164,7 +164,7 @@ struct TokenTail {
 
     /// How many bytes of a long token's inside yajl need not see.
     ///
-    /// yajl keeps a token that goes on in another block, and looks at all of it again with each block; so it is not told
+    /// yajl keeps a token that continues in another block, and looks at all of it again with each block; so it is not told
     /// of what cannot change how the token ends. Sound escapes are passed over, whatever else than plain text comes is
     /// left to yajl.
     ///

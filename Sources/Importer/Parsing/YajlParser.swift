@@ -3,7 +3,7 @@ import ImportModel
 
 /// What a consumer of yajl's events is.
 ///
-/// Each event returns whether to go on.
+/// Each event returns whether to continue.
 ///
 /// Bytes handed over live as long as the call. Strings and keys come as yajl has them: a part of the block that is being
 /// parsed, or, where they have escapes or span blocks, a buffer of yajl's own. yajl's unescaping is wrong for lone
@@ -36,7 +36,7 @@ struct YajlPosition {
 
     /// Has yajl pass keys and scalars over without a word until `reportScalars`; it still checks them.
     ///
-    /// yajl asks the table that it was given for each event anew (`yajl_alloc` keeps a pointer to it), and leaves out
+    /// yajl asks the table that it was given for each event again (`yajl_alloc` keeps a pointer to it), and leaves out
     /// those that it has no function for.
     @inline(__always)
     func ignoreScalars() {
@@ -63,7 +63,7 @@ struct YajlCallbacks {
 ///
 /// Made, used and dropped by one thread.
 final class YajlParser<Handler: YajlHandler> {
-    /// How a block was taken.
+    /// The result of a block.
     enum Status: Equatable {
         /// All of it.
         case consumed
@@ -74,7 +74,7 @@ final class YajlParser<Handler: YajlHandler> {
     }
 
     private let context: UnsafeMutablePointer<YajlContext<Handler>>
-    /// The table that yajl looks at, and behind it a whole one.
+    /// The table that yajl looks at, and after it a whole one.
     private let tables: UnsafeMutablePointer<yajl_callbacks>
 
     init(handler: Handler) {

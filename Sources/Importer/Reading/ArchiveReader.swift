@@ -26,7 +26,7 @@ final class ArchiveReader: ByteStream {
     ///
     /// - Parameters:
     ///   - stream: the compressed bytes.
-    ///   - seekable: the file under `stream`, where there is one, for formats whose directory stands at the end.
+    ///   - seekable: the file under `stream`, where there is one, for formats whose directory is at the end.
     /// - Throws: `Damage`, or what `stream` throws.
     init(_ stream: any ByteStream, seekable: DescriptorStream?) throws {
         guard let archive = archive_read_new() else { throw Damage(reason: "out of memory") }

@@ -10,7 +10,7 @@ enum CompressedFormat: String {
     /// Whether it is made of members; the other kinds hold one file, or an archive in their turn.
     var isArchive: Bool { self == .zip || self == .tar }
 
-    /// How many bytes it takes to tell: tar's mark stands at 257.
+    /// How many bytes it takes to tell: tar's mark is at 257.
     static let headLength = 512
 
     /// Looks for the mark of each format; nil for anything else, so for plain JSON.

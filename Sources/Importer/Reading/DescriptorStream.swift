@@ -44,12 +44,12 @@ final class DescriptorStream: ByteStream {
         }
     }
 
-    /// Moves to another place of a regular file (`lseek(2)`).
+    /// Moves to another offset of a regular file (`lseek(2)`).
     ///
     /// - Parameters:
     ///   - offset: counted from where `whence` says.
     ///   - whence: `SEEK_SET`, `SEEK_CUR` or `SEEK_END`.
-    /// - Returns: the new offset from the file's beginning; nil if there is no such place.
+    /// - Returns: the new offset from the file's beginning; nil if there is no such offset.
     func seek(_ offset: Int64, _ whence: Int32) -> Int64? {
         let position = lseek(descriptor.number, off_t(offset), whence)
         return position < 0 ? nil : Int64(position)

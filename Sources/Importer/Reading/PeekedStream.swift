@@ -10,7 +10,7 @@ final class PeekedStream: ByteStream {
 
     /// - Parameters:
     ///   - base: the stream.
-    ///   - head: bytes that stand before it, because they have been read from it already.
+    ///   - head: bytes that precede it, because they have been read from it already.
     init(_ base: any ByteStream, head: [UInt8] = []) {
         self.base = base
         self.head = head

@@ -90,7 +90,7 @@ struct SourceOpener: Sendable {
         return members.map { .file(archive, status, member: $0, isCompressed: true) }
     }
 
-    /// Opens a source at a place in its decompressed bytes.
+    /// Opens a source at an offset in its decompressed bytes.
     ///
     /// A plain file is opened right there; of any other source the bytes before are read and passed over. At 0, a byte
     /// order mark is taken off, and the stream's `offset` says so.

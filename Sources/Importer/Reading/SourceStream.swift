@@ -7,7 +7,7 @@ final class SourceStream: ByteStream {
         let isWhole: Bool
     }
 
-    /// Where in the source the next byte read stands, from 0, in decompressed bytes: 3 after a byte order mark.
+    /// Where in the source the next byte read is, from 0, in decompressed bytes: 3 after a byte order mark.
     private(set) var offset: Int64
     /// The source's length in bytes; nil where it is not known before the end (compressed, or not a file).
     let totalBytes: Int64?
@@ -20,7 +20,7 @@ final class SourceStream: ByteStream {
     /// - Parameters:
     ///   - stream: the bytes from `streamOffset` on.
     ///   - streamOffset: where in the source `stream` begins.
-    ///   - offset: where to go on, at or after `streamOffset`; what stands before is read and passed over.
+    ///   - offset: where to continue, at or after `streamOffset`; what precedes is read and passed over.
     ///   - totalBytes: the source's length, where it is known.
     ///   - name: the source's name for messages.
     ///   - interruption: what ends every read.

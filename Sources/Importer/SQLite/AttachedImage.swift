@@ -1,7 +1,7 @@
 import GRDB
 import GRDBSQLite
 
-/// The place of a connection's where a batch's image stands while its rows are copied: a database of that connection
+/// The place of a connection's where a batch's image is while its rows are copied: a database of that connection
 /// alone (<https://www.sqlite.org/lang_attach.html>).
 final class AttachedImage {
     /// Its name in SQL.

@@ -8,7 +8,7 @@ import GRDB
 struct BookkeepingRow {
     /// What counts, offsets and numbers of records and bytes may be: sums of many of them stay far within 64 bits.
     static let counts: ClosedRange<Int64> = 0...(1 << 53)
-    /// What a place in a list may be.
+    /// What an index in a list may be.
     static let places: ClosedRange<Int64> = 0...Int64(Int32.max)
 
     private let row: Row
@@ -57,7 +57,7 @@ struct BookkeepingRow {
     /// A row id, which may be any number.
     func rowID(_ column: String) throws -> Int64 { try number(column, in: .min ... .max) }
 
-    /// A place in a list, from 0.
+    /// An index in a list, from 0.
     func index(_ column: String) throws -> Int { Int(try number(column, in: Self.places)) }
 
     func flag(_ column: String) throws -> Bool { try number(column, in: 0...1) == 1 }

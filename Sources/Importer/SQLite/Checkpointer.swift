@@ -4,17 +4,17 @@ import GRDBSQLite
 
 /// Moves what is committed from the WAL into the store's file, on a thread of its own beside the commits.
 ///
-/// A checkpoint copies pages and waits for the disk twice (<https://sqlite.org/wal.html#ckpt>). Were it made by whoever
+/// A checkpoint copies pages and waits for the disk twice (<https://sqlite.org/wal.html#ckpt>). Were it made by anyone who
 /// commits, as SQLite does by itself, all workers would wait for their turn meanwhile. But only a checkpoint that reaches
-/// the WAL's end lets it begin anew, which one beside commits never does. So when the WAL has grown to `restartPages`,
-/// whoever commits makes one, and finds little left to do.
+/// the WAL's end lets it begin again, which one beside commits never does. So when the WAL has grown to `restartPages`,
+/// the committing worker makes one, and finds little left to do.
 ///
 /// As with SQLite's own, a checkpoint that fails is no error: what is committed stays in the WAL, and the next checkpoint
 /// tries again, at last the one when the store is closed.
 final class Checkpointer: Sendable {
     /// After how many more pages in the WAL a checkpoint begins: SQLite's own measure.
     private static let pages = 1_000
-    /// At how many pages in the WAL whoever commits makes the checkpoint.
+    /// At how many pages in the WAL the committing worker makes the checkpoint.
     static let restartPages = 4_000
 
     private struct State {
@@ -80,10 +80,10 @@ final class Checkpointer: Sendable {
     }
 
     /// - Parameter pages: how many the WAL has after a commit.
-    /// - Returns: whether whoever commits must make a checkpoint; none is being made then.
+    /// - Returns: whether the committing worker must make a checkpoint; none is being made then.
     private func noteCommit(pages: Int) -> Bool {
         condition.withLock {
-            // Fewer than before: the WAL began anew.
+            // Fewer than before: the WAL began again.
             if pages < state.pages { state.checkpointed = 0 }
             state.pages = pages
             if state.isDue { condition.broadcast() }

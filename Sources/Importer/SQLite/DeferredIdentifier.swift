@@ -11,7 +11,7 @@ import ImportModel
 struct DeferredIdentifier {
     /// The job's number.
     let job: Int64
-    /// The entity's place in the job.
+    /// The entity's index in the job.
     let position: Int
     let plan: EntityPlan
 
@@ -52,7 +52,7 @@ struct DeferredIdentifier {
         )
     }
 
-    /// The places of a job's entities whose identifiers are deferred.
+    /// The indexes of a job's entities whose identifiers are deferred.
     static func positions(job: Int64, _ database: Database) throws -> Set<Int> {
         guard try database.tableExists("_import_deferred_identifier") else { return [] }
         let rows = try BookkeepingRow.fetchAll(
@@ -151,9 +151,9 @@ struct DeferredIdentifier {
         }
     }
 
-    /// Keeps where the records of rows that were just written stand.
+    /// Keeps where the records of rows that were just written are.
     ///
-    /// - Parameter source: their source's place in the job.
+    /// - Parameter source: their source's index in the job.
     func save(_ places: RecordPlaces?, source: Int, _ database: Database) throws {
         guard let places else { return }
         let statement = try database.cachedStatement(

@@ -17,7 +17,7 @@ enum DroppedIndexes {
     /// those with a collation that only another program has, and then no row can be written.
     ///
     /// - Parameters:
-    ///   - position: the entity's place in the job.
+    ///   - position: the entity's index in the job.
     ///   - includesIdentifier: whether unique indexes on the identifier go too; no others do.
     static func drop(
         of entity: EntityDescription,

@@ -20,7 +20,7 @@ final class DuplicateRejecter {
         self.sources = sources
     }
 
-    /// Removes the rows of an entity that have an earlier one's identifier, and notes where their records stand.
+    /// Removes the rows of an entity that have an earlier one's identifier, and notes where their records are.
     ///
     /// - Parameter changes: gets the rows that are gone, and that their records are rejects.
     func removeRows(of plan: EntityPlan, _ changes: inout EntityChanges) throws {
@@ -122,7 +122,7 @@ final class DuplicateRejecter {
     }
 }
 
-/// Finds the places of rows whose row ids ascend.
+/// Finds the positions of rows whose row ids ascend.
 private struct PlaceCursor {
     private let database: Database
     private let job: Int64

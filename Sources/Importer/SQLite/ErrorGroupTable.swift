@@ -4,7 +4,7 @@ import ImportModel
 /// The groups of a job's errors in the store: the first 1,000 one by one, in source order, and the rest together.
 struct ErrorGroupTable: Sendable {
     static let name = "_import_error"
-    /// At most so many groups are counted one by one, per job.
+    /// At most this many groups are counted one by one, per job.
     static let namedGroups = 1_000
 
     private static let others = ErrorCounts.Key(

@@ -3,9 +3,9 @@ import ImportModel
 
 /// How far a job is, as far as committing needs to know.
 ///
-/// Belongs to whoever's turn it is to commit.
+/// Belongs to the worker whose turn it is to commit.
 struct JobProgress: Sendable {
-    /// At most so many names are counted one by one, per entity and kind; the rest are counted together.
+    /// At most this many names are counted one by one, per entity and kind; the rest are counted together.
     static let namedLedgerEntries = 1_000
     /// What the rest of the names are counted under.
     static let otherNames = "…"
@@ -19,7 +19,7 @@ struct JobProgress: Sendable {
     var rejects: Int64
     /// What the job has done so far, by entity.
     var totals: [EntityTotals]
-    /// The places in the job of the entities whose identifiers are not looked at before the end.
+    /// The indexes in the job of the entities whose identifiers are not looked at before the end.
     var deferredIdentifiers: Set<Int>
     var errorGroups: ErrorGroupTable
     /// Time that the job had taken before this run.
@@ -27,7 +27,7 @@ struct JobProgress: Sendable {
     private let started: ContinuousClock.Instant
     private var names: [Names: Set<ExactText>] = [:]
 
-    /// Where the job stands in the store.
+    /// Where the job is in the store.
     ///
     /// - Parameter started: when this run began.
     init(_ database: Database, job: Int64, started: ContinuousClock.Instant) throws {

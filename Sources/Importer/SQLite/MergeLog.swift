@@ -3,14 +3,14 @@ import GRDB
 
 /// What the last commits changed, kept in the store for readers in other processes (`_import_merge`).
 ///
-/// Each entry is written in the transaction that it tells of, so that a reader finds it together with the rows. Entries are
+/// Each entry is written in the transaction that it reports, so that a reader finds it together with the rows. Entries are
 /// numbered from 1 on, and no number comes twice: old ones go, the last one stays.
 enum MergeLog {
     /// So many entries are kept at least.
     static let keptEntries: Int64 = 1_024
     /// So many go at a time, as each removal is one more page to be written.
     static let trimmedEntries: Int64 = 64
-    /// About so many bytes an entry's row ids take at most; there are more where entities are many.
+    /// About this many bytes an entry's row ids take at most; there are more where entities are many.
     static let maximumBytes = 4_096
 
     private static let table = "_import_merge"
@@ -19,7 +19,7 @@ enum MergeLog {
 
     // MARK: Writing
 
-    /// Gives the store a number that tells it from others, unless it has one.
+    /// Gives the store a number that distinguishes it from others, unless it has one.
     static func prepare(_ database: Database) throws {
         try database.execute(
             sql: "INSERT OR IGNORE INTO _import_meta (key, value) VALUES (?, ?)",
@@ -29,7 +29,7 @@ enum MergeLog {
 
     /// Adds what a transaction changes.
     ///
-    /// One that asks for everything to be looked at again takes the place of all that came before it.
+    /// One that asks for everything to be looked at again replaces all that came before it.
     ///
     /// - Returns: the same, with its position.
     static func append(_ merge: MergeNotification, _ database: Database) throws -> MergeNotification {
@@ -111,7 +111,7 @@ enum MergeLog {
         ) ?? false
     }
 
-    /// Behind the last entry.
+    /// After the last entry.
     static func end(_ database: Database) throws -> StorePosition {
         guard try isThere(database) else { return .start }
         let last = try BookkeepingRow.fetchOne(
@@ -127,11 +127,11 @@ enum MergeLog {
         )
     }
 
-    /// What a reader finds behind its position.
+    /// What a reader finds after its position.
     enum Reading {
         /// Nothing new.
         case nothing
-        /// Entries of one job, merged; there may be others behind them.
+        /// Entries of one job, merged; there may be others after them.
         case next(MergeNotification)
         /// The position is one in another store.
         case otherStore
@@ -171,7 +171,7 @@ enum MergeLog {
         return all.map { .next($0) } ?? .nothing
     }
 
-    /// Whether the entry at a position is the one that was seen, so that all behind it is there too.
+    /// Whether the entry at a position is the one that was seen, so that all after it is there too.
     private static func holds(_ position: StorePosition, _ database: Database) throws -> Bool {
         if position.sequence == 0 {
             return try Int64.fetchOne(database, sql: "SELECT min(sequence) FROM \(table)") == 1

@@ -3,7 +3,7 @@ struct MergeLogCoding {
     private(set) var bytes: [UInt8] = []
     private var place = 0
 
-    /// What was changed, in at most about so many bytes: where they would be more, in fewer ranges.
+    /// What was changed, in at most about this many bytes: where they would be more, in fewer ranges.
     static func encode(_ changes: [EntityChanges], within maximumBytes: Int) -> [UInt8] {
         var coding = MergeLogCoding()
         if changes.reduce(0, { $0 + $1.rangeCount }) <= maximumBytes / 2 {

@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
 
-/// A store that is open for reading, told apart from whatever takes its name later.
+/// A store that is open for reading, distinguished from whatever takes its name later.
 ///
 /// It reads in short transactions only, so that nothing keeps the store's WAL from being taken over into the store.
 final class OpenedStore: Sendable {
@@ -18,7 +18,7 @@ final class OpenedStore: Sendable {
     init(_ store: String, opening open: (String) throws -> DatabaseQueue = StoreConnection.reader) throws {
         name = store
         path = URL(fileURLWithPath: store).path
-        // Before it is opened: if another takes its place meanwhile, the two differ.
+        // Before it is opened: if another replaces it meanwhile, the two differ.
         let file = FileNumber(path)
         do {
             queue = try open(store)

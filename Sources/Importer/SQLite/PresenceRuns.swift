@@ -1,6 +1,6 @@
 /// Which attributes each of consecutive rows mentions, as runs of equal presence masks.
 ///
-/// Kept while rows with the same identifier stand beside each other (DESIGN §8): a row has the default or NULL where its
+/// Kept while rows with the same identifier are beside each other (DESIGN §8): a row has the default or NULL where its
 /// record has no key, and merging must tell that from a value.
 struct PresenceRuns {
     /// Some runs as the store keeps them.
@@ -31,7 +31,7 @@ struct PresenceRuns {
             let runs = bytes.count / (8 * size)
             guard rowID >= firstRowID, runs > 0, bytes.count == 8 * size * runs else { return nil }
             let offset = UInt64(bitPattern: rowID &- firstRowID)
-            // The first run that ends behind the row.
+            // The first run that ends after the row.
             var (low, high) = (0, runs - 1)
             while low < high {
                 let middle = (low + high) / 2

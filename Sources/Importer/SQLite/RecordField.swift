@@ -1,4 +1,4 @@
-/// A value as a record has it (<https://www.sqlite.org/fileformat2.html#record_format>): its serial type, and what stands
+/// A value as a record has it (<https://www.sqlite.org/fileformat2.html#record_format>): its serial type, and what is
 /// for it in the record's body.
 struct RecordField {
     let type: UInt64

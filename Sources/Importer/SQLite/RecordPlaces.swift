@@ -1,13 +1,13 @@
-/// Where the records of rows stand in their source.
+/// Where the records of rows are in their source.
 ///
-/// Kept while rows with the same identifier stand beside each other (DESIGN §8): under ``ConflictPolicy/error`` the
+/// Kept while rows with the same identifier are beside each other (DESIGN §8): under ``ConflictPolicy/error`` the
 /// records of all but the first are rejects, and their bytes are read again.
 struct RecordPlaces {
-    /// Where one stands.
+    /// Where one is.
     struct Place {
         /// The record's number in the job.
         let ordinal: Int64
-        /// The first byte of its key in the source where that stands before it, and else its own.
+        /// The first byte of its key in the source where that precedes it, and else its own.
         let firstByte: Int64
         /// The bytes from its key to its own; 0 where it has none.
         let keyLength: Int64
@@ -37,7 +37,7 @@ struct RecordPlaces {
             bytes.append(UInt8(truncatingIfNeeded: rest))
         }
 
-        /// The places of the rows from the first one on.
+        /// The positions of the rows from the first one on.
         var places: [Place] {
             var places: [Place] = []
             var numbers: [Int64] = []

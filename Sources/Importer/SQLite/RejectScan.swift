@@ -4,13 +4,13 @@ import ImportModel
 
 /// Reads rejects one page after the other, each in a short transaction of its own.
 ///
-/// Nobody is called in a transaction: however long whoever gets the rejects takes, nothing keeps the store's WAL from
+/// Nobody is called in a transaction: however long anyone who gets the rejects takes, nothing keeps the store's WAL from
 /// being taken over.
 struct RejectScan {
-    /// A page ends behind the reject with which it has so many bytes of records.
+    /// A page ends after the reject with which it has this many bytes of records.
     private static let pageBytes = 1 << 20
 
-    /// Where a reject stands in the order of the scan.
+    /// Where a reject is in the order of the scan.
     private struct Key {
         let job: Int64
         let ordinal: Int64

@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import ImportModel
 
-/// The records of a job that were not taken, as the store keeps them.
+/// The records of a job that were not accepted, as the store keeps them.
 struct RejectTable {
     private let job: Int64
     private let state: RejectState
@@ -17,7 +17,7 @@ struct RejectTable {
     ///
     /// - Parameters:
     ///   - entity: its entity's name.
-    ///   - source: its source's place in the job.
+    ///   - source: its source's index in the job.
     func insert(_ reject: RowBatch.Reject, entity: String, source: Int, _ database: Database) throws {
         let statement = try database.cachedStatement(
             sql: """
@@ -45,7 +45,7 @@ extension EntityPlan {
 
     /// What is wrong with a record whose object is there already.
     ///
-    /// - Parameter identifierOffset: where its identifier stands in the source.
+    /// - Parameter identifierOffset: where its identifier is in the source.
     func duplicateError(at identifierOffset: Int64) -> ImportModel.RecordError {
         RecordError(
             entity: entity.name,

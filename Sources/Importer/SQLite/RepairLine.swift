@@ -9,7 +9,7 @@ final class RepairLineWriter {
 
     /// Appends the reject's line, with the LF that ends it.
     ///
-    /// Under `record` stand the record's bytes as they are; where they are no JSON, or only the first of them are kept,
+    /// Under `record` are the record's bytes as they are; where they are not JSON, or only the first of them are kept,
     /// they are a JSON string.
     func append(_ reject: StoreInspection.Reject, to bytes: inout [UInt8]) {
         var head = "{\"reject\": \(reject.number), \"job\": \(reject.job), \"entity\": \(quoted(reject.entity))"
@@ -55,7 +55,7 @@ struct RepairLine {
     /// A reader for records of any depth that a record may have, and the line around them.
     static func makeReader() -> RecordReader { RecordReader(maxDepth: 100_001) }
 
-    /// Whether `record` is one JSON value that may stand in a line as it is.
+    /// Whether `record` is one JSON value that may be in a line as it is.
     static func isJSON(_ record: [UInt8], _ reader: RecordReader) -> Bool {
         guard !record.contains(where: { $0 == 0x0A || $0 == 0x0B || $0 == 0x0C }) else { return false }
         return (record + [0x0A]).withUnsafeBufferPointer { buffer in

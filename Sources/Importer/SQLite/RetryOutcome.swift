@@ -16,7 +16,7 @@ enum RetryOutcome: String {
         ).execute(arguments: [job, ordinal])
     }
 
-    /// Settles a retry's records: what is not rejected is taken, and its reject is repaired with that.
+    /// Settles a retry's records: what is not rejected is accepted, and its reject is repaired with that.
     ///
     /// - Parameter ordinals: of one commit.
     static func settle(_ ordinals: ClosedRange<Int64>, of job: Int64, _ database: Database) throws {

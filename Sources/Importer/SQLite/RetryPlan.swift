@@ -21,7 +21,7 @@ final class RetryPlan {
     ///   - name: the file's, for messages.
     ///   - stream: at the file's beginning.
     ///   - store: a connection to the store.
-    ///   - maxRecordBytes: of the largest record that is taken.
+    ///   - maxRecordBytes: of the largest record that is accepted.
     /// - Throws: `ImportError` with `.badInput` that names the first lines that cannot be retried.
     init(_ name: String, _ stream: SourceStream, _ store: DatabaseQueue, maxRecordBytes: Int) throws {
         database = try DatabaseQueue(path: "")
@@ -210,7 +210,7 @@ final class RetryPlan {
             ])
         }
 
-        /// Whether the record is still the text that was written for what is no JSON.
+        /// Whether the record is still the text that was written for what is not JSON.
         ///
         /// As a string it could be taken for a repaired record.
         private func isStillText(_ line: RepairLine, _ store: Database) throws -> Bool {

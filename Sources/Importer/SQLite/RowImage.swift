@@ -18,7 +18,7 @@ final class RowImage: RowLayout {
     ///
     /// Their chunk is to be decoded again.
     struct Unusable: Error {
-        /// The entity's place in the job.
+        /// The entity's index in the job.
         let entity: Int32
     }
 
@@ -57,7 +57,7 @@ final class RowImage: RowLayout {
     /// Empties it; it takes no rows before `open`.
     func reset() { pages.pointee.reset() }
 
-    /// Makes room for the rows of records of so many bytes.
+    /// Makes room for the rows of records of this many bytes.
     ///
     /// Mostly a row is smaller than its record, which has keys. The image takes twice as much at most, as rows of wide
     /// entities have a byte for each attribute that their records do not mention, and all of its default.
@@ -69,13 +69,13 @@ final class RowImage: RowLayout {
     /// Lets no more of an entity's rows in.
     func close(_ entity: Int32) { pages.pointee.trees[Int(entity)].isOpen = false }
 
-    /// Adds a row behind the others of its entity.
+    /// Adds a row after the others of its entity.
     ///
     /// - Parameters:
     ///   - values: the row's cells, and the bytes that they are slices of.
     ///   - presence: a bit per attribute, set where it has a cell; the others get their defaults.
-    ///   - entity: its place in the job.
-    /// - Returns: whether it was taken; if not, no row of the entity is any more.
+    ///   - entity: its index in the job.
+    /// - Returns: whether it was accepted; if not, no row of the entity is any more.
     @inline(__always)
     func append(_ values: RowValues, presence: UnsafeMutableBufferPointer<UInt64>, entity: Int32) -> Bool {
         let isTaken = pages.pointee.append(values, presence, schema.tables[Int(entity)], entity: Int(entity))
@@ -87,7 +87,7 @@ final class RowImage: RowLayout {
     func finish() { pages.pointee.finish() }
 }
 
-/// The pages of an image, one behind the other: the first, each entity's root, then the others as they are needed.
+/// The pages of an image, one after the other: the first, each entity's root, then the others as they are needed.
 private struct RowPages {
     /// An entity's B-tree while rows are added to it.
     struct Tree {
@@ -288,7 +288,7 @@ private struct RowPages {
 
     /// Makes sure that a cell fits the page at hand.
     ///
-    /// - Returns: whether it does: there are only so many pages.
+    /// - Returns: whether it does: there are only this many pages.
     @inline(__always)
     private mutating func makeRoom(for size: Int, in entity: Int) -> Bool {
         let used = Self.leafHeader + 2 * (trees[entity].cells + 1)
@@ -301,7 +301,7 @@ private struct RowPages {
         guard tree.leaves.count < Self.mostLeaves, count + 2 <= limit else { return false }
         writeHeader(0x0D, cells: tree.cells, content: tree.content, of: tree.page)
         if tree.page == 1 + entity {
-            // The root is to stand above it.
+            // The root is to be above it.
             tree.page = addPage()
             (memory + tree.page * RowImage.pageSize)
                 .copyMemory(from: memory + (1 + entity) * RowImage.pageSize, byteCount: RowImage.pageSize)

@@ -15,7 +15,7 @@ final class RowImageSchema {
         let takesDefaults: Bool
     }
 
-    /// By the entities' places in the job.
+    /// By the entities' indexes in the job.
     let tables: [Table]
     /// The database's header, and the table of the tables.
     let firstPage: [UInt8]
@@ -62,7 +62,7 @@ final class RowImageSchema {
         for bytes in defaultBytes { bytes.deallocate() }
     }
 
-    /// The table of an entity, by its place in the job.
+    /// The table of an entity, by its index in the job.
     static func table(_ entity: Int32) -> String { "_import_rows_\(entity)" }
 
     /// The columns of an entity's table, in the order of its attributes.
@@ -77,14 +77,14 @@ final class RowImageSchema {
         put(RowImage.pageSize, size: 2, at: 16)
         // No WAL, no reserved bytes, and three fractions that are always these.
         page.replaceSubrange(18..<24, with: [1, 1, 0, 64, 32, 32])
-        // The change counter, which stands twice; the schema's cookie and its format; UTF-8.
+        // The change counter, which is repeated; the schema's cookie and its format; UTF-8.
         for (value, place) in [(1, 24), (1, 92), (1, 40), (4, 44), (1, 56)] { put(value, size: 4, at: place) }
         var content = RowImage.pageSize
         for plan in plans {
             let place = Int(plan.index)
             let cell = definition(of: plan, root: 2 + place)
             content -= cell.count
-            // The page's header stands behind the database's.
+            // The page's header follows the database's.
             let pointer = 108 + 2 * place
             guard pointer + 2 <= content else { return nil }
             page.replaceSubrange(content..<content + cell.count, with: cell)

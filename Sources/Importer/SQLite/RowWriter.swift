@@ -43,9 +43,9 @@ final class RowWriter {
     private var select: OpaquePointer?
     /// The object with a certain row id, where objects are not looked up by that anyway.
     private var selectRow: OpaquePointer?
-    /// `select` or `selectRow`, whichever stands on the object that was found last.
+    /// `select` or `selectRow`, whichever is on the object that was found last.
     private var found: OpaquePointer?
-    /// The row id of the object that was found last, and whether the one before it stood right before it.
+    /// The row id of the object that was found last, and whether the one before it was right before it.
     private var lastFound: Int64 = 0
     private var isInOrder = true
     /// Updates by the attributes that they set.
@@ -190,7 +190,7 @@ final class RowWriter {
         return .inserted(rowID: sqlite3_last_insert_rowid(connection))
     }
 
-    /// The row's presence mask, without the values that were made for it: they never take the place of others.
+    /// The row's presence mask, without the values that were made for it: they never replace others.
     @inline(__always)
     private func mask(of row: RowBatch.Row, in batch: borrowing RowBatch) -> ArraySlice<UInt64> {
         let width = (plan.attributes.count + 63) / 64
@@ -259,7 +259,7 @@ final class RowWriter {
     /// The row id that the next row gets, if `count` of them follow one another: SQLite gives one more than the largest
     /// (<https://www.sqlite.org/autoinc.html>).
     ///
-    /// - Returns: nil where so many are not left.
+    /// - Returns: nil where this many are not left.
     private func nextRowID(_ count: Int64) throws -> Int64? {
         let code = sqlite3_step(lastRowID)
         defer { sqlite3_reset(lastRowID) }
@@ -364,7 +364,7 @@ final class RowWriter {
 
     /// The row with the same identifier, on which `found` stays until `merge` is done with it.
     ///
-    /// Where the last two objects stood next to each other, this one is looked for next to them first: what is imported
+    /// Where the last two objects were next to each other, this one is looked for next to them first: what is imported
     /// again comes in the order in which it came, and the index would be searched up and down for it.
     private func find(_ values: RowValues) throws -> Int64? {
         if isInOrder, selectRow != nil {
@@ -420,7 +420,7 @@ final class RowWriter {
         let plan = plan
         let absent = values.absent
         var changed: [Int] = []
-        // Where the first part of the identifier should stand is the row id; it is the same as it is.
+        // Where the first part of the identifier should be is the row id; it is the same as it is.
         for attribute in 0..<places.count where !plan.isLocal[attribute] && attribute != identifier[0] {
             guard let (cell, values) = newValue(of: attribute, values, absent) else { continue }
             // A made value is for objects that are inserted, and changes none that is there.

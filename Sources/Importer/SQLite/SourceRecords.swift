@@ -10,7 +10,7 @@ final class SourceRecords {
     /// The chunk being read, and the hash of what was read of it.
     private var range: HashedRange?
     private let hasher = XXH3Hasher()
-    /// What was read last: bytes before `filled`, of which those from `taken` on stand at `offset`.
+    /// What was read last: bytes before `filled`, of which those from `taken` on are at `offset`.
     private var block = [UInt8](repeating: 0, count: 256 << 10)
     private var filled = 0
     private var taken = 0
@@ -25,7 +25,7 @@ final class SourceRecords {
     /// The bytes of a record, which is not before the last one.
     ///
     /// - Parameters:
-    ///   - source: its source's place in the job.
+    ///   - source: its source's index in the job.
     ///   - firstByte: where they begin in the source.
     /// - Throws: `ImportError` when the source cannot be read, or is not what was imported.
     func bytes(of source: Int, at firstByte: Int64, count: Int64, _ database: Database) throws -> [UInt8] {
@@ -68,7 +68,7 @@ final class SourceRecords {
             stream = try open(description, at: range.firstByte)
             (filled, taken, offset) = (0, 0, stream?.offset ?? 0)
         }
-        // What stands between is read and passed over.
+        // What is between is read and passed over.
         self.range = HashedRange(firstByte: offset, endByte: range.firstByte, hash: "")
         try read(upTo: range.firstByte) { _ in }
         hasher.reset()

@@ -67,7 +67,7 @@ enum StoreConnection {
     /// Runs a transaction that builds indexes.
     ///
     /// The connection keeps up to 6.5 MB of changed pages in memory from now on. Building an index changes a page once more
-    /// when the one beside it is full. Had the WAL got it already, everything behind it there would be read and summed
+    /// when the one beside it is full. Had the WAL got it already, everything after it there would be read and summed
     /// again at the end (`walRewriteChecksums` in SQLite's wal.c).
     ///
     /// - Parameter durability: that of the connection.
@@ -113,7 +113,7 @@ enum StoreConnection {
             try ImportError.checkDescriptors(12, "to open \(store)")
             let queue = try open()
             do {
-                // The first read is what tells whether it is a database at all.
+                // The first read is what says whether it is a database at all.
                 try queue.inDatabase { _ = try Int.fetchOne($0, sql: "SELECT count(*) FROM sqlite_master") }
             } catch {
                 try? queue.retire()

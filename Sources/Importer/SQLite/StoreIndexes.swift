@@ -28,13 +28,13 @@ struct StoreIndexes: Sendable {
         wanted = try lists.map { try $0.json("attributes") { !$0.isEmpty } }
     }
 
-    /// Keeps them with a job, in place of those that it was asked for before; none are no new wish.
+    /// Keeps them with a job, instead of those that it was asked for before; none are no new wish.
     func save(for job: StoredJob, _ database: Database) throws {
         guard !wanted.isEmpty else { return }
         try replace(for: job, database)
     }
 
-    /// Keeps them with a job, in place of all that it was asked for before.
+    /// Keeps them with a job, instead of all that it was asked for before.
     func replace(for job: StoredJob, _ database: Database) throws {
         try database.execute(sql: "DELETE FROM \(Self.table) WHERE job = ?", arguments: [job.id])
         for (position, names) in wanted.enumerated() {
@@ -82,7 +82,7 @@ struct StoreIndexes: Sendable {
         return near.isEmpty ? "" : "; did you mean \(near.joined(separator: ", "))?"
     }
 
-    /// Builds the indexes that are not there yet, of every entity that has their attributes.
+    /// Builds the indexes that do not exist yet, of every entity that has their attributes.
     ///
     /// Done once or again, in one transaction or not, the outcome is the same.
     ///
@@ -140,7 +140,7 @@ struct StoreIndexes: Sendable {
         }
     }
 
-    /// The wanted name, or one that comes as close as possible where it is taken.
+    /// The wanted name, or one that comes as close as possible where it is accepted.
     private static func freeName(_ wanted: String, _ database: Database) throws -> String {
         var name = wanted
         var number = 2

@@ -5,7 +5,7 @@ import ImportModel
 public struct RejectExport: Sendable, Hashable {
     /// How the rejects are written.
     public enum Format: String, Sendable, Hashable, CaseIterable {
-        /// A line of JSON for each, with its number, place and errors, and the record to edit: what a retry reads.
+        /// A line of JSON for each, with its number, position and errors, and the record to edit: what a retry reads.
         case repairLines
         /// The records' original bytes alone, one per line.
         case raw
@@ -72,8 +72,8 @@ extension StoreInspection {
     ///   - selection: which ones.
     ///   - format: how.
     ///   - path: the file; its folder must be there.
-    ///   - overwrites: whether a file that is there may be replaced.
-    /// - Throws: `ImportError`: `.cannotCreate` when the file is there or cannot be made, `.io` when it cannot be
+    ///   - overwrites: whether an existing file may be replaced.
+    /// - Throws: `ImportError`: `.cannotCreate` when the file exists or cannot be created, `.io` when it cannot be
     ///   written, and as `status` does.
     public func exportRejects(
         _ selection: RejectSelection = RejectSelection(),

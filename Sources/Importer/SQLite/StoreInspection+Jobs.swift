@@ -13,7 +13,7 @@ extension StoreInspection {
         public let isRetry: Bool
         /// The sources, as they were given.
         public let sources: [String]
-        /// When it was begun, in ISO 8601 and UTC.
+        /// When it was started, in ISO 8601 and UTC.
         public let started: String
         /// When it was finished; nil while it is not.
         public let finished: String?
@@ -25,9 +25,9 @@ extension StoreInspection {
         public let updated: Int64
         /// Records whose object had all their values already.
         public let unchanged: Int64
-        /// Records left out as their object was there already.
+        /// Records left out as their object existed already.
         public let ignored: Int64
-        /// Records that were not taken.
+        /// Records that were not accepted.
         public let rejected: Int64
         /// Rejects that were repaired since; of a retry, those that it has repaired.
         public let repaired: Int64
@@ -41,7 +41,7 @@ extension StoreInspection {
         }
     }
 
-    /// All jobs of the store, in the order in which they were begun.
+    /// All jobs of the store, in the order in which they were started.
     ///
     /// - Throws: `ImportError` as `status` does.
     public func jobs() throws -> [JobSummary] {

@@ -3,13 +3,13 @@ import GRDB
 extension StoreInspection {
     /// A table as it is now, beside what the imports have left in it.
     ///
-    /// How many rows there should be is exact. Rows that are gone and rows that have come since are told apart by their row
-    /// ids, as far as these say: a row that took the place of another one is not. Other values are found in a sample of up
+    /// How many rows there should be is exact. Rows that are gone and rows that have come since are distinguished by their row
+    /// ids, as far as these say: a row that replaced another one is not. Other values are found in a sample of up
     /// to 256 rows per table; a `VACUUM` that renumbers rows reads as such a change.
     public struct TableComparison: Sendable, Hashable, Codable {
         /// The table's name.
         public let table: String
-        /// Whether it is there, with the columns that it had.
+        /// Whether it exists, with the columns that it had.
         public let isThere: Bool
         /// Whether a view has its name now.
         ///

@@ -11,9 +11,9 @@ public struct StoreInspection: Sendable {
         self.store = store
     }
 
-    /// The report of the job that `resume` would carry on with: the last unfinished one, or else the last one.
+    /// The report of the job that `resume` would resume: the last unfinished one, or else the last one.
     ///
-    /// - Throws: `ImportError`: `.noInput` when the file is not there or holds no import.
+    /// - Throws: `ImportError`: `.noInput` when the file does not exist or has no import.
     public func status() throws -> ImportReport {
         try read { database in
             let jobs = try StoredJob.all(database)
@@ -22,7 +22,7 @@ public struct StoreInspection: Sendable {
         }
     }
 
-    /// The reports of all jobs that are not finished, in the order in which they were begun.
+    /// The reports of all jobs that are not finished, in the order in which they were started.
     ///
     /// - Throws: `ImportError` as `status` does.
     public func unfinished() throws -> [ImportReport] {
@@ -54,7 +54,7 @@ public struct StoreInspection: Sendable {
 
     /// Calls `body` with each open reject, job by job in source order.
     ///
-    /// An import or a retry that goes on meanwhile is not held up, and what it has done by then is seen.
+    /// An import or a retry that continues meanwhile is not held up, and what it has done by then is seen.
     ///
     /// - Parameters:
     ///   - selection: which ones, if not all that are open.
@@ -76,7 +76,7 @@ public struct StoreInspection: Sendable {
         return try scan.run(opened, body)
     }
 
-    /// One record that was not taken.
+    /// One record that was not accepted.
     public struct Reject: Sendable, Hashable, Codable {
         /// The reject's own number in the store.
         public let number: Int64

@@ -44,7 +44,7 @@ final class StoreLock {
                     advice: "Wait for it to end, or stop it; this one has touched nothing."
                 )
             }
-            // Whoever had the lock before removes the file: make sure that this one is still the one by that name.
+            // Anyone who had the lock before removes the file: make sure that this one is still the one by that name.
             var mine = stat()
             var named = stat()
             if fstat(descriptor, &mine) == 0, stat(path, &named) == 0, mine.st_ino == named.st_ino {

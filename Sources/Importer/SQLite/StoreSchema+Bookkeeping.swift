@@ -78,7 +78,7 @@ extension StoreSchema {
         }
     }
 
-    /// The bookkeeping tables as SQLite keeps them (`sqlite_master`): the text of each from its name on, behind `CREATE TABLE`.
+    /// The bookkeeping tables as SQLite keeps them (`sqlite_master`): the text of each from its name on, after `CREATE TABLE`.
     ///
     /// To have SQLite make them, to compare with, would take as long as all else that is read of a small store.
     static let bookkeepingTables: [(name: String, sql: String)] = {

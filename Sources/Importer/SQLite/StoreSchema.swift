@@ -262,7 +262,7 @@ enum StoreSchema {
         return added
     }
 
-    /// Rows are told apart, and undone, by their row ids.
+    /// Rows are distinguished, and undone, by their row ids.
     private static func checkRowIDs(
         of table: String,
         isHidden: Bool,

@@ -25,7 +25,7 @@ final class StoreWriter {
     ///   - job: whose batches are committed.
     ///   - plans: the job's entities, in their order; told whether rows may turn out to be rejects, and whether they go
     ///     into images.
-    ///   - deferred: the entities whose identifiers are not looked at for now, by their places.
+    ///   - deferred: the entities whose identifiers are not looked at for now, by their indexes.
     ///   - durability: that of the commits.
     ///   - checkpointer: what makes the checkpoints; without one, this makes them when it commits.
     init(

@@ -3,7 +3,7 @@ import GRDB
 extension StoredJob {
     /// Whether a source that is done was not read to its end, as no more records of it were wanted.
     ///
-    /// - Parameter index: the source's place in the job.
+    /// - Parameter index: the source's index in the job.
     func hasReachedLimit(ofSource index: Int, _ database: Database) throws -> Bool {
         let records = try Int64.fetchOne(
             database,

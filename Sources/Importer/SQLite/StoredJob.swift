@@ -194,7 +194,7 @@ struct StoredJob: Sendable {
         return (merges, preparation.messages)
     }
 
-    /// Makes sure that the tables are as the job needs them, when it goes on after a while.
+    /// Makes sure that the tables are as the job needs them, when it continues after a while.
     ///
     /// - Throws: `ImportError` when another job has made them otherwise.
     func prepareAgain(_ database: Database, store: String) throws {
@@ -359,7 +359,7 @@ struct StoredJob: Sendable {
         )
     }
 
-    /// Notes where the job stands.
+    /// Notes where the job is.
     ///
     /// - Parameter seconds: the time that it has taken up to now.
     mutating func setState(

@@ -2,9 +2,9 @@ import Foundation
 import GRDB
 import GRDBSQLite
 
-/// Writes what one long transaction puts into the WAL to the disk while it goes on, on a thread of its own.
+/// Writes what one long transaction puts into the WAL to the disk while it continues, on a thread of its own.
 ///
-/// The checkpoint behind a transaction first waits until the WAL is on the disk (`sqlite3OsSync` in `walCheckpoint`), and
+/// The checkpoint after a transaction first waits until the WAL is on the disk (`sqlite3OsSync` in `walCheckpoint`), and
 /// nothing can be done meanwhile. It relies on nothing that happened here: an error of the disk is told to each descriptor
 /// of the file, SQLite's own among them.
 final class WALWriteback: Sendable {

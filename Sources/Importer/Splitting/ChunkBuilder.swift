@@ -5,24 +5,24 @@ import ImportModel
 ///
 /// Made, used and dropped by one thread.
 ///
-/// Whoever finds the records says where they begin and end, as offsets in the source; the bytes are taken from the block
+/// Anyone who finds the records says where they begin and end, as offsets in the source; the bytes are taken from the block
 /// that was entered last. A record may begin before it is known whether it is one: `discard` takes that back. A chunk is
 /// sealed when the first record after it is complete, so that the last chunk of a source is known to be the last.
 final class ChunkBuilder {
     /// The settings of one source's split.
     struct Settings {
-        /// The source's place in the job, from 0.
+        /// The source's index in the job, from 0.
         var source: Int
         var limits: SplitLimits
         /// How many record paths the source has.
         var pathCount: Int
-        /// Whether the bytes have not been parsed, so that a line break may stand inside of a string.
+        /// Whether the bytes have not been parsed, so that a line break may be inside of a string.
         var isUnparsed: Bool
         /// No chunk ends before this offset in the source.
         var minimumEnd: Int64
     }
 
-    /// Thrown when all records that are wanted are there: the source ends behind the last one.
+    /// Thrown when all records that are wanted are there: the source ends after the last one.
     struct LimitReached: Error {}
 
     /// Why a record is passed over.
@@ -83,7 +83,7 @@ final class ChunkBuilder {
     /// The one that has begun.
     private var outsideText: OutsideText?
     private var unseenPaths: UnseenPaths
-    /// Which of its records are taken.
+    /// Which of its records are accepted.
     @exclusivity(unchecked) private var window: RecordWindow
     /// Records of each path in the chunks that are sealed.
     private var sealedPerPath: [Int64]
@@ -98,7 +98,7 @@ final class ChunkBuilder {
     ///   - writer: what writes the chunks.
     ///   - settings: those of this source.
     ///   - base: the offset of the first block in the source.
-    ///   - start: where the split begins or goes on.
+    ///   - start: where the split begins or continues.
     ///   - firstOrdinal: the number of the next record in the job, from 1.
     ///   - knownOutsideNames: names of outside values in the chunks that the source already has.
     ///   - onSealed: called with each chunk when it is safe.
@@ -221,7 +221,7 @@ final class ChunkBuilder {
     ///   - path: the index of its record path.
     ///   - boundary: where a chunk that ends with it ends, in this block or at its beginning: `offset`, or the end of its
     ///     line.
-    ///   - hasLineBreaks: whether a CR or LF stands between its tokens, where that is known.
+    ///   - hasLineBreaks: whether a CR or LF is between its tokens, where that is known.
     /// - Throws: what writing the chunk before it threw, or `onSealed`; `LimitReached` if no record after it is wanted.
     func endRecord(at offset: Int64, path: Int, boundary: Int64, hasLineBreaks: Bool? = nil) throws {
         guard window.takesNext(of: path) else { return leaveOutRecord(path: path, boundary: boundary) }
@@ -265,7 +265,7 @@ final class ChunkBuilder {
         if hasOutside { settleOutside() }
     }
 
-    /// Whether no record behind this place is wanted.
+    /// Whether no record after this position is wanted.
     var hasReachedLimit: Bool { window.isPassed }
 
     /// Counts a value outside of the record paths, and watches its bytes up to its end.
@@ -382,14 +382,14 @@ final class ChunkBuilder {
         paths.runs.reduce(into: sealedPerPath) { $0[Int($1.value)] += Int64($1.count) }
     }
 
-    /// Seals the last chunk of a source that ended, whole, where the last block ended, or behind the last record that is
+    /// Seals the last chunk of a source that ended, whole, where the last block ended, or after the last record that is
     /// wanted.
     func finish() throws {
         discardRecord()
         try seal(isLast: true)
     }
 
-    /// Seals the last chunk of a source of which no more is to be read: no record behind this place is wanted.
+    /// Seals the last chunk of a source of which no more is to be read: no record after this position is wanted.
     func finishAtSampleEnd() throws {
         window.close()
         try finish()
@@ -477,7 +477,7 @@ final class ChunkBuilder {
 
     /// The line of an offset, from 1, and its column, from 1 in bytes.
     ///
-    /// - Parameter offset: in this block, or in a token that this block goes on with.
+    /// - Parameter offset: in this block, or in a token that this block continues with.
     /// - Returns: both.
     func lineAndColumn(at offset: Int64) -> (line: Int64, column: Int64) {
         var line = track.lineBreaks + 1

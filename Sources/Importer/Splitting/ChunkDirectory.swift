@@ -32,7 +32,7 @@ final class ChunkDirectory: Sendable {
     /// Opens the directory.
     ///
     /// - Parameters:
-    ///   - path: its path; what stands above it may be a symbolic link.
+    ///   - path: its path; what is above it may be a symbolic link.
     ///   - creates: whether to make it, with mode 0700, if it is not there.
     /// - Throws: `ImportError` with `.cannotCreate` when it cannot be made, is a symbolic link or is no directory.
     init(path: String, creates: Bool) throws {
@@ -190,7 +190,7 @@ final class ChunkDirectory: Sendable {
     /// Removes a chunk file; it is no error if it is not there.
     ///
     /// A few of them stay, under names that are no chunk's, for the next chunks to be written over them: what they take
-    /// of the page cache and the disk is there already, and to get it anew costs more than to write it (0.17 to 0.28 s
+    /// of the page cache and the disk is there already, and to get it again costs more than to write it (0.17 to 0.28 s
     /// for 475 MB in chunks of 8 MB, against 0.08 s over files that are there).
     func remove(chunk number: Int) throws {
         let name = Self.fileName(number)
@@ -298,7 +298,7 @@ final class ChunkDirectory: Sendable {
         return overflow ? Int64.max : Int64(clamping: bytes)
     }
 
-    /// Makes sure that there is room for another chunk, and for the store to note where the import stands.
+    /// Makes sure that there is room for another chunk, and for the store to note where the import is.
     ///
     /// - Parameter size: the last chunk's, in bytes.
     /// - Throws: `ImportError` with `.io` if there is not.
@@ -314,7 +314,7 @@ final class ChunkDirectory: Sendable {
         )
     }
 
-    /// What a store needs to note where an import stands, and some more, in bytes.
+    /// What a store needs to note where an import is, and some more, in bytes.
     private static let reserve: Int64 = 512 << 10
 
     /// Waits until the names in this directory are on the disk.

@@ -29,7 +29,7 @@ extension ChunkEntry {
     private static let mostBytes: Int64 = 1 << 62
     private static let mostRecords: Int64 = 1 << 61
 
-    /// Whether what stands beside the lines has room between `firstByte` and `endByte`.
+    /// Whether what is beside the lines has room between `firstByte` and `endByte`.
     private var isWithinRange: Bool {
         var room = endByte - firstByte
         for gap in gaps {

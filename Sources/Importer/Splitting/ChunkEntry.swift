@@ -13,7 +13,7 @@
 public struct ChunkEntry: Sendable, Hashable, Codable {
     /// Counts chunks of a directory, from 1.
     public let number: Int
-    /// The source's place in the job, from 0.
+    /// The source's index in the job, from 0.
     public let source: Int
     /// Where in the source this chunk begins: the end of the chunk before it, or the source's first byte.
     ///
@@ -33,7 +33,7 @@ public struct ChunkEntry: Sendable, Hashable, Codable {
     public let records: Int
     /// Runs of record paths: how many records, and the index of their record path in the header.
     public let paths: [Run]
-    /// Runs of gaps: how many records, and how many source bytes stand before each of them that are not in its line.
+    /// Runs of gaps: how many records, and how many source bytes precede each of them that are not in its line.
     ///
     /// They count from the end of the record before, or from `firstByte`.
     public let gaps: [Run]
@@ -43,17 +43,17 @@ public struct ChunkEntry: Sendable, Hashable, Codable {
     public let checksum: String
     /// Records that were passed over while streaming.
     public let rejects: [PassedOver]
-    /// Values that stand outside the record paths, counted by where they stand.
+    /// Values that are outside the record paths, counted by where they are.
     ///
     /// These are the ones that begin before the chunk's last record ends; in a source's last chunk all the rest too. A
-    /// value is counted once, at its top. Its place is written like a record path, with wildcards for elements and for
+    /// value is counted once, at its top. Its path is written like a record path, with wildcards for elements and for
     /// members whose key is in no record path, except the value's own key. A source has at most 1,000 such names, the
-    /// first in its order; the rest is counted under `…`. Values that have bytes that are not UTF-8 are counted once more,
-    /// under `invalidUTF8 ` and their place; so is a key with such bytes that leads to records.
+    /// first in its order; the rest is counted under `…`. Values that have bytes that are not UTF-8 are counted again,
+    /// under `invalidUTF8 ` and their path; so is a key with such bytes that leads to records.
     public let outside: [String: Int64]
-    /// What a fresh parser needs to go on from `endByte`.
+    /// What a fresh parser needs to continue from `endByte`.
     public let end: SplitPosition
-    /// Whether the source ended, whole, at `endByte`, or no record behind it is wanted.
+    /// Whether the source ended, whole, at `endByte`, or no record after it is wanted.
     public let isLast: Bool
 
     /// A run of equal values: `[count, value]` in JSON.
@@ -84,7 +84,7 @@ public struct ChunkEntry: Sendable, Hashable, Codable {
         }
     }
 
-    /// A record that the splitter did not take (`recordTooLarge`, `recordTooDeep`).
+    /// A record that the splitter rejected (`recordTooLarge`, `recordTooDeep`).
     public struct PassedOver: Sendable, Hashable, Codable {
         /// The record's line in the chunk, from 0.
         public let line: Int

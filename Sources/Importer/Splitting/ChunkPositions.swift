@@ -1,8 +1,8 @@
-/// Leads from the lines of a chunk back to the places in the source that they were taken from.
+/// Leads from the lines of a chunk back to the offsets in the source that they were taken from.
 ///
 /// Lines must be asked for in their order, from the first one.
 struct ChunkPositions {
-    /// Where a record stands in the source.
+    /// Where a record is in the source.
     struct Place: Sendable, Hashable {
         /// Its first byte.
         let firstByte: Int64
@@ -10,7 +10,7 @@ struct ChunkPositions {
         let length: Int64
         /// The index of its record path.
         let path: Int
-        /// How many bytes the line has before the one that stands at `firstByte`: 1 where its key was put in braces.
+        /// How many bytes the line has before the one that is at `firstByte`: 1 where its key was put in braces.
         let prefix: Int
     }
 
@@ -38,7 +38,7 @@ struct ChunkPositions {
     /// The place of the next line.
     ///
     /// - Parameter lineLength: the line's length without its line break; 0 for a record that was passed over.
-    /// - Returns: where its record stands.
+    /// - Returns: where its record is.
     mutating func next(lineLength: Int) -> Place {
         let path = Int(value(entry.paths, &pathRun, &pathsLeft))
         let start = end &+ value(entry.gaps, &gapRun, &gapsLeft)

@@ -4,7 +4,7 @@ import ImportModel
 ///
 /// Made, used and dropped by one thread.
 final class DocumentSplitter {
-    /// A token that goes on for longer is no longer shown to yajl byte by byte.
+    /// A token that continues for longer is no longer shown to yajl byte by byte.
     static let defaultLongToken = 64 << 10
 
     /// How much is fed to yajl at once where plain records may follow.
@@ -47,7 +47,7 @@ final class DocumentSplitter {
 
     private func prime(_ enclosing: String) throws {
         parser.handler.beginPriming()
-        // The space ends the number that may stand last.
+        // The space ends the number that may be last.
         let bytes = Array((enclosing + " ").utf8)
         let status = try bytes.withUnsafeBufferPointer { buffer in
             let view = ByteView(buffer)
@@ -66,7 +66,7 @@ final class DocumentSplitter {
 
     /// Cuts one more block, which the builder has entered.
     ///
-    /// yajl sees what stands between and around the records, those that are not plainly JSON or go on in another block, and
+    /// yajl sees what is between and around the records, those that are not plainly JSON or continue in another block, and
     /// the one before a row of plain ones. What is fed to it at once is therefore short at first.
     ///
     /// - Parameters:

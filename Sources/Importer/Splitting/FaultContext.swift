@@ -1,4 +1,4 @@
-/// The bytes around a place, for messages: it remembers the end of the blocks that are gone.
+/// The bytes around an offset, for messages: it remembers the end of the blocks that are gone.
 struct FaultContext {
     /// How much text a message shows, in bytes.
     static let excerptLength = 60
@@ -12,10 +12,10 @@ struct FaultContext {
         recent.removeFirst(max(0, recent.count - Self.excerptLength))
     }
 
-    /// The text around a place, with control characters escaped.
+    /// The text around an offset, with control characters escaped.
     ///
     /// - Parameters:
-    ///   - offset: the place, in the source.
+    ///   - offset: in the source.
     ///   - block: the block at hand.
     ///   - base: the block's offset in the source.
     /// - Returns: at most `excerptLength` bytes of the source as text.

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Counts of the values that stand outside the record paths, by where they stand.
+/// Counts of the values that are outside the record paths, by where they are.
 struct OutsideCounts {
     /// How many names a job may have; values under others are counted together.
     static let maximumNames = 1_000
@@ -60,7 +60,7 @@ struct OutsideCounts {
     ///
     /// Long keys are cut off.
     static func step(key: String) -> String {
-        // Canonically equivalent keys are one name, spelled in one way, whoever comes first.
+        // Canonically equivalent keys are one name, spelled as the first one is.
         let key = key.precomposedStringWithCanonicalMapping
         let isLong = key.unicodeScalars.count > 100
         let isPlain = key.unicodeScalars.enumerated().allSatisfy { index, scalar in

@@ -8,7 +8,7 @@ struct OutsideText {
     private(set) var position: Int64
     /// Whether all of them are UTF-8 so far, but for `rest`.
     private var isValid = true
-    /// The beginning of a character that goes on in the next block.
+    /// The beginning of a character that continues in the next block.
     private var rest: [UInt8] = []
 
     /// A value whose first byte is at `position`.
@@ -32,7 +32,7 @@ struct OutsideText {
 
     private mutating func check(_ bytes: ByteView) {
         guard let place = UTF8Validation.firstInvalid(in: bytes) else { return }
-        // A character of up to four bytes may go on.
+        // A character of up to four bytes may continue.
         let tail = Array(bytes[place..<bytes.count].buffer.prefix(4))
         isValid = tail.count < 4 && Self.mayBegin(tail)
         if isValid { rest = tail }

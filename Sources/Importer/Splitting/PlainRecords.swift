@@ -2,9 +2,9 @@ import ImportModel
 
 /// Moves over records that are plainly JSON where they follow one another.
 ///
-/// Behind each of them yajl would be in the same state as before it, so it need not see them.
+/// After each of them yajl would be in the same state as before it, so it need not see them.
 struct PlainRecords {
-    /// What stands between them and before them.
+    /// What is between them and before them.
     enum Kind {
         /// Elements of an array.
         case elements
@@ -19,7 +19,7 @@ struct PlainRecords {
         /// Its first byte; with a key, the key's first byte.
         let start: Int
         let end: Int
-        /// Whether a CR or LF stands between its tokens.
+        /// Whether a CR or LF is between its tokens.
         let hasLineBreaks: Bool
     }
 
@@ -27,7 +27,7 @@ struct PlainRecords {
     private let maxDepth: Int
     private let keys: PlainKeys
 
-    /// - Parameter maxDepth: how many containers may stand inside each other, from 1.
+    /// - Parameter maxDepth: how many containers may be inside each other, from 1.
     init(_ kind: Kind, maxDepth: Int, _ keys: PlainKeys) {
         self.kind = kind
         self.keys = keys
@@ -39,7 +39,7 @@ struct PlainRecords {
     /// - Parameters:
     ///   - start: where it begins.
     ///   - bytes: they include `bytes[last]`.
-    ///   - last: where a control character stands that is no white space.
+    ///   - last: where a control character is that is no white space.
     func end(of start: Int, in bytes: UnsafePointer<UInt8>, last: Int) -> Int {
         var output = NoOutput()
         guard start < last, bytes[start] == UInt8(ascii: "{") || bytes[start] == UInt8(ascii: "[") else { return -1 }
@@ -51,7 +51,7 @@ struct PlainRecords {
     /// - Parameters:
     ///   - index: just past the record before it.
     ///   - bytes: they include `bytes[last]`.
-    ///   - last: where a control character stands that is no white space.
+    ///   - last: where a control character is that is no white space.
     @inline(__always)
     func next(after index: Int, in bytes: UnsafePointer<UInt8>, last: Int) -> Record? {
         var output = NoOutput()

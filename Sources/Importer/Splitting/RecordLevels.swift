@@ -23,7 +23,7 @@ struct RecordLevels {
     @inline(__always)
     var isEmpty: Bool { stack.isEmpty }
 
-    /// How many containers enclose this place.
+    /// How many containers enclose this position.
     var count: Int { stack.count }
 
     // MARK: Matching
@@ -60,7 +60,7 @@ struct RecordLevels {
     /// - Parameters:
     ///   - paths: the record paths that lead to it.
     ///   - isArray: whether it is an array.
-    /// - Returns: false if no path goes on in a container of this kind; then it is not entered.
+    /// - Returns: false if no path continues in a container of this kind; then it is not entered.
     mutating func open(_ paths: UInt64, isArray: Bool) -> Bool {
         let inner = paths & (isArray ? matcher.elements[stack.count] : matcher.objects[stack.count])
         guard inner != 0 else { return false }
@@ -80,7 +80,7 @@ struct RecordLevels {
         _ = stack.popLast()
     }
 
-    /// Whether some record path goes on with a certain key here.
+    /// Whether some record path continues with a certain key here.
     var hasKeys: Bool { !stack.isEmpty && !matcher.keys[stack.count - 1].isEmpty }
 
     /// The index of a member's key among those of the record paths, or -1.
@@ -100,7 +100,7 @@ struct RecordLevels {
 
     // MARK: Texts
 
-    /// The opening tokens of the containers that enclose this place, which is just behind a value.
+    /// The opening tokens of the containers that enclose this position, which is just after a value.
     var openingTokens: String {
         guard !stack.isEmpty else { return "" }
         var text = ""

@@ -3,7 +3,7 @@ import ImportModel
 /// Finds where records begin and end in a stream of yajl events.
 ///
 /// Inside of a record, and inside of a value outside of the record paths, only the depth is counted. The containers that
-/// enclose records stand on a stack, each with the set of record paths that it may lead to.
+/// enclose records are on a stack, each with the set of record paths that it may lead to.
 struct RecordScanner {
     /// More open containers than any source needs; yajl itself has no limit.
     static let maximumOpenContainers = 1_000_000
@@ -21,7 +21,7 @@ struct RecordScanner {
     private let builder: ChunkBuilder?
     private let isDocument: Bool
     private let maxDepth: Int
-    /// The containers that enclose this place.
+    /// The containers that enclose this position.
     private var levels: RecordLevels
     /// The record path of the record that is open, or -1.
     private var path = -1
@@ -33,7 +33,7 @@ struct RecordScanner {
     private var enclosingIsStale = true
     private var undelimited: Undelimited?
 
-    /// Where the tokens stand that yajl reports.
+    /// Where the tokens are that yajl reports.
     private(set) var places = TokenPlaces()
     /// Values at the top level so far.
     private(set) var topLevelValues: Int
@@ -97,7 +97,7 @@ struct RecordScanner {
     mutating func endPiece() {
         places.end()
         guard depth == 0, places.tail.start >= 0, let builder, !builder.hasOpenRecord else { return }
-        // A token that goes on in the next block may be a record, or the key of one.
+        // A token that continues in the next block may be a record, or the key of one.
         var isKeyed = false
         if !hasKey { isKeyed = levels.mayHoldKeyedRecords }
         builder.beginRecord(at: places.tail.start, isKeyed: isKeyed)
@@ -314,7 +314,7 @@ extension RecordScanner {
     ///
     /// - Parameters:
     ///   - block: the bytes that the builder has entered.
-    ///   - last: where a control character stands in them that is no white space.
+    ///   - last: where a control character is in them that is no white space.
     ///   - base: the block's offset in the source.
     /// - Returns: counted from the block's beginning.
     func endOfOpenRecord(in block: UnsafePointer<UInt8>, last: Int, base: Int64) -> Int {
@@ -324,12 +324,12 @@ extension RecordScanner {
 
     /// Takes records that follow the one that has just ended, as long as they are plainly JSON.
     ///
-    /// yajl, whose state is the same behind each of them, does not see them.
+    /// yajl, whose state is the same after each of them, does not see them.
     ///
     /// - Parameters:
     ///   - start: up to here yajl has seen everything.
     ///   - block: the bytes that the builder has entered.
-    ///   - last: where a control character stands in them that is no white space.
+    ///   - last: where a control character is in them that is no white space.
     ///   - base: the block's offset in the source.
     /// - Returns: just past the last of them, or `start`.
     /// - Throws: whatever the builder throws.

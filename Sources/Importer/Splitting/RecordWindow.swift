@@ -1,11 +1,11 @@
-/// Which records of a source are taken: of each record path those behind the first `skip`, and `limit` of them.
+/// Which records of a source are accepted: of each record path those after the first `skip`, and `limit` of them.
 ///
 /// Made, used and dropped by one thread.
 struct RecordWindow {
     private let skip: Int64
-    /// How many records of a path have passed when no more of it are taken.
+    /// How many records of a path have passed when no more of it are accepted.
     private let end: Int64
-    /// Records of each path so far, those that were left out included; nil where all are taken.
+    /// Records of each path so far, those that were left out included; nil where all are accepted.
     private(set) var recordsBefore: [Int64]?
     /// How many paths may still give records.
     private var openPaths: Int
@@ -34,7 +34,7 @@ struct RecordWindow {
     /// Takes no more records.
     mutating func close() { openPaths = 0 }
 
-    /// Whether the next record of a path is taken.
+    /// Whether the next record of a path is accepted.
     @inline(__always)
     func takesNext(of path: Int) -> Bool {
         guard let recordsBefore else { return true }

@@ -4,7 +4,7 @@ import ImportModel
 extension ShapeDetector {
     /// How far down candidates are looked for, in keys.
     private static let maxKeys = 3
-    /// An object of so many objects is a dictionary: its keys are data, and paths through them mean nothing.
+    /// An object of this many objects is a dictionary: its keys are data, and paths through them mean nothing.
     private static let dictionarySize = 10
     /// How many members or elements are looked at to judge the rest.
     private static let judgedChildren = 200
@@ -85,7 +85,7 @@ extension ShapeDetector {
 
     /// Whether these objects have most of their keys in common.
     ///
-    /// A key is common if more than half of the objects have it; more than half of all the keys that stand in the objects
+    /// A key is common if more than half of the objects have it; more than half of all the keys that are in the objects
     /// must be common ones.
     private func shareKeys(_ objects: [Int]) -> Bool {
         let whole = objects.filter { tape.tokens[$0].next != 0 }
@@ -142,7 +142,7 @@ extension ShapeDetector {
         return place.map { bytes.startIndex + $0 }
     }
 
-    /// A key's bytes as they stand in the source.
+    /// A key's bytes as they are in the source.
     func keyBytes(_ key: Int) -> ArraySlice<UInt8> {
         let token = tape.tokens[key]
         return text[Int(token.start)..<Int(token.start) + Int(token.length)]

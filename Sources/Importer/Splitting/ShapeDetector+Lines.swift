@@ -43,7 +43,7 @@ struct LineCount {
         text.withUnsafeBufferPointer { buffer in
             let view = ByteView(buffer)
             var start = 0
-            // Behind a bracket alone no line can make it NDJSON.
+            // After a bracket alone no line can make it NDJSON.
             while start < view.count, !isFirstBracket {
                 let lineFeed = memchr(view.base + start, 0x0A, view.count - start)
                 let end = lineFeed.map { UnsafeRawPointer($0) - UnsafeRawPointer(view.base) + 1 } ?? view.count

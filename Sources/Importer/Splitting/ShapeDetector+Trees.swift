@@ -1,7 +1,7 @@
 import ImportModel
 
 extension ShapeDetector {
-    /// One level of a tree: objects that stand in each other under the same key.
+    /// One level of a tree: objects that are in each other under the same key.
     struct TreeLevel: Sendable, Hashable {
         let path: RecordPath
         /// How many objects of it were seen.
@@ -125,7 +125,7 @@ extension ShapeDetector {
     private func forEachObject(in container: Int, _ tape: RecordTape, _ body: (Int) -> Void) {
         let token = tape.tokens[container]
         guard token.kind == .array || token.kind == .object else { return }
-        // A member's value is behind its key.
+        // A member's value is after its key.
         let ahead = token.kind == .object ? 1 : 0
         let end = token.next == 0 ? tape.count : Int(token.next)
         var index = container + 1

@@ -1,6 +1,6 @@
 import ImportModel
 
-/// Finds out how a source's records are laid out, and where they stand, from its first bytes.
+/// Finds out how a source's records are laid out, and where they are, from its first bytes.
 ///
 /// It looks at what is there and nothing else: no names of files, no guesses about what comes later.
 struct ShapeDetector {
@@ -9,7 +9,7 @@ struct ShapeDetector {
 
     /// What was found out.
     enum Detection: Sendable, Hashable {
-        /// Clear enough to go on with; `reason` says in words how it was decided.
+        /// Clear enough to continue with; `reason` says in words how it was decided.
         case found(layout: SourceShape.Layout, paths: [RecordPath], reason: String)
         /// Several collections, none of which is clearly the one; in their order.
         case ambiguous([Candidate])
@@ -19,7 +19,7 @@ struct ShapeDetector {
         case empty
     }
 
-    /// A place where records may stand.
+    /// A record path at which records may be.
     struct Candidate: Sendable, Hashable {
         /// What holds the records.
         enum Kind: String, Sendable, Hashable {

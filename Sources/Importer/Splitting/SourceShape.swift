@@ -4,7 +4,7 @@ import ImportModel
 public struct SourceShape: Sendable, Hashable, Codable {
     /// How the source's bytes are cut.
     public enum Layout: String, Sendable, Hashable, Codable {
-        /// One record per line; a broken line is a reject and the next line goes on.
+        /// One record per line; a broken line is a reject and the next line continues.
         case lines
         /// JSON documents one after the other, parsed as a stream; a syntax error ends the source.
         case stream

@@ -26,7 +26,7 @@ final class SourceSplitter {
     ///   - stream: the source's bytes from `baseOffset` on.
     ///   - baseOffset: the offset of the stream's first byte in the source: `start.byteOffset`, or 3 for a source that
     ///     begins with a byte order mark.
-    ///   - source: the source's place in the job, from 0.
+    ///   - source: the source's index in the job, from 0.
     ///   - shape: how its records are laid out.
     ///   - paths: the record paths of `shape`, at most 64; a source of lines has the path `$` alone.
     ///   - limits: which records are passed over or left out.
@@ -79,7 +79,7 @@ final class SourceSplitter {
         )
     }
 
-    /// Reads the source to its end, behind the last record that is wanted, or to the first fault.
+    /// Reads the source to its end, after the last record that is wanted, or to the first fault.
     ///
     /// - Returns: how it ended. After a fault, everything sound before it is in sealed chunks.
     /// - Throws: `ImportError` when the source or a chunk cannot be read or written, and what `onSealed` threw. When the

@@ -29,7 +29,7 @@ struct SplitFault: Sendable, Hashable {
     let column: Int64
     /// The text around it, control characters escaped.
     let excerpt: String
-    /// What is wrong, in words, without the place.
+    /// What is wrong, in words, without the position.
     let message: String
 }
 

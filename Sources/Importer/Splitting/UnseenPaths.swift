@@ -4,7 +4,7 @@ struct UnseenPaths {
     /// As a bit mask.
     private var paths: UInt64
 
-    /// - Parameter start: where the split begins or goes on.
+    /// - Parameter start: where the split begins or continues.
     init(at start: SplitPosition, _ settings: ChunkBuilder.Settings) {
         pathCount = settings.pathCount
         let paths = start.byteOffset == 0 ? Array(0..<pathCount) : start.unseenPaths ?? []

@@ -2,7 +2,7 @@ import ImportModel
 
 /// A fast hash of bytes that is the same in every process.
 ///
-/// It is not for secrets, and not against malice: whoever uses it compares the bytes as well, or bounds what a collision can do.
+/// It is not for secrets, and not against malice: anyone who uses it compares the bytes as well, or bounds what a collision can do.
 enum ByteHash {
     private static let multiplier: UInt64 = 0x9E37_79B9_7F4A_7C15
 

@@ -34,7 +34,7 @@ enum ByteScan {
         return total
     }
 
-    /// Where the first form feed or vertical tab stands; `count` if there is none.
+    /// Where the first form feed or vertical tab is; `count` if there is none.
     static func firstFormFeed(_ bytes: UnsafePointer<UInt8>, _ count: Int) -> Int {
         firstOf(0x0B, 0x0C, bytes, count)
     }
@@ -73,7 +73,7 @@ enum ByteScan {
         for index in 8 * words..<count where bytes[index] == 0x0A || bytes[index] == 0x0D { bytes[index] = 0x20 }
     }
 
-    /// Makes each CR and LF a space that does not stand between two quotes.
+    /// Makes each CR and LF a space that is not between two quotes.
     ///
     /// For bytes that nobody has parsed: a line break inside of a string is a fault that must stay one.
     static func replaceLineBreaksBetweenStrings(_ bytes: UnsafeMutablePointer<UInt8>, _ count: Int) {

@@ -23,7 +23,7 @@ public struct ImportError: Error, Sendable, CustomStringConvertible {
     /// What to do about it; nil where there is nothing to advise.
     public let advice: String?
 
-    /// Puts one together from its parts.
+    /// Creates one.
     public init(_ code: Code, _ message: String, advice: String? = nil) {
         self.code = code
         self.message = message

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A request to stop an import at the next safe place.
+/// A request to stop an import at the next safe point.
 ///
 /// Any thread may make it; the first one counts.
 public final class Interruption: Sendable {
@@ -47,7 +47,7 @@ public final class Interruption: Sendable {
 
     /// Calls `wake` once when a stop is asked for, at once if it already was.
     ///
-    /// For whoever sleeps.
+    /// For threads that sleep.
     func onRequest(_ wake: @escaping @Sendable () -> Void) {
         let isLate = state.withLock { state in
             if state.reason == nil { state.wakers.append(wake) }
@@ -56,7 +56,7 @@ public final class Interruption: Sendable {
         if isLate { wake() }
     }
 
-    /// What whoever was stopped throws.
+    /// What a stopped call throws.
     var error: ImportError {
         let reason = reason ?? .interrupt
         return ImportError(reason.code, reason.message)

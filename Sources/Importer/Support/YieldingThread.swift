@@ -4,9 +4,9 @@ import Foundation
 /// A thread that gets a processor after the others of an import, as do the threads that it starts: those that decompress
 /// the sources that it opens.
 ///
-/// Commits follow one another, so whoever commits must not wait for a processor; there are more threads than processors, as
+/// Commits follow one another, so the committing worker must not wait for a processor; there are more threads than processors, as
 /// long as there are two. The splitter is the one that may wait, as it runs ahead of the workers, and as they wait for it if
-/// it falls behind.
+/// it falls after.
 enum YieldingThread {
     /// How much nicer it is than the thread that starts it (nice(2)): it has a third of the others' weight (sched(7)).
     private static let niceness: Int32 = 5

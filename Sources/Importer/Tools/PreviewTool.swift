@@ -113,7 +113,7 @@ private final class SampleStream: ByteStream {
 
     init(_ sample: SourceStream.Sample) { self.sample = sample }
 
-    /// - Throws: `SampleEnd` behind the sample, where the source goes on.
+    /// - Throws: `SampleEnd` after the sample, where the source continues.
     func read(into block: inout [UInt8]) throws -> Int {
         let count = block.overwrite(with: sample.bytes[taken...])
         taken += count

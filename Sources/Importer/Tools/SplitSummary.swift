@@ -10,7 +10,7 @@ public struct SplitSummary: Sendable, Hashable, Codable {
     public let passedOver: Int64
     /// Bytes of the sources, decompressed.
     public let bytes: Int64
-    /// Values that stand outside the record paths, counted by where they stand.
+    /// Values that are outside the record paths, counted by where they are.
     public let outside: [String: Int64]
     /// The record paths at which nothing is in any source, not even an empty collection.
     public let notFound: [String]

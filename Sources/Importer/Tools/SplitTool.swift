@@ -1,7 +1,7 @@
 import Foundation
 import ImportModel
 
-/// The `split` command: cuts sources into chunks for whoever wants them.
+/// The `split` command: cuts sources into chunks for anyone who wants them.
 struct SplitTool {
     let directory: String
     let job: JobOptions
@@ -49,7 +49,7 @@ struct SplitTool {
         return tally.summary(directory: directory.path)
     }
 
-    /// Makes the manifest, or goes on with the one of the same split.
+    /// Makes the manifest, or continues with the one of the same split.
     private func begin(
         _ header: ChunkManifest.Header,
         in directory: ChunkDirectory,

@@ -1,7 +1,7 @@
 import GRDB
 import ImportModel
 
-/// The rows of a view's entity that a notification tells of, and what they have to do with the window.
+/// The rows of a view's entity that a notification reports, and what they have to do with the window.
 ///
 /// Ranges may cover rows that did not change; nothing here takes them for changed ones.
 struct ChangedRows {
@@ -63,7 +63,7 @@ struct ChangedRows {
     ) throws -> WindowQuery.Start? {
         let query = source.query
         let isTouched = touch(state)
-        // Other records come into a full window only by standing before its last one now; into one that has room, anywhere.
+        // Other records come into a full window only by being before its last one now; into one that has room, anywhere.
         let end = state.isFull ? state.last : nil
         if state.offset == 0 {
             if isTouched || isReadingCheaper(state, source) { return .offset(0) }
@@ -71,7 +71,7 @@ struct ChangedRows {
         }
         func all() throws -> WindowQuery.Start { try RecordView.start(at: state.offset, state, database) }
         guard let first = state.first else { return try all() }
-        // How many records stand before the window is known as long as rows only come. Where one stood that was changed or
+        // How many records precede the window is known as long as rows only come. Where one was that was changed or
         // is gone, nobody knows; nor whether it was counted before, as the store may be ahead of its notification.
         let isKnown = (updated + deleted).allSatisfy { $0.lowerBound > state.lastRowID }
         guard isKnown, let before = try state.countNew(before: first, query, database) else {

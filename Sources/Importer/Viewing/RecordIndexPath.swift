@@ -1,11 +1,11 @@
-/// Where a record stands in a view (after `IndexPath` with its `section` and `row`).
+/// Where a record is in a view (after `IndexPath` with its `section` and `row`).
 public struct RecordIndexPath: Sendable, Hashable, Comparable {
     /// The section's number, from 0.
     public var section: Int
     /// The record's number in its section, from 0.
     public var row: Int
 
-    /// Puts one together from its parts.
+    /// Creates one.
     public init(section: Int, row: Int) {
         self.section = section
         self.row = row

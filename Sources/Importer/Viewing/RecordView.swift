@@ -7,9 +7,9 @@ import Synchronization
 ///
 /// It reads in short transactions of its own, so it never waits for an import and sees whole commits only. A notification
 /// that cannot touch the window does no query; one that does reads from the key of the window's first record on, which costs
-/// what the window costs, wherever it stands in the whole, if an index has the order that is asked for. Records are passed
+/// what the window costs, wherever it is in the whole, if an index has the order that is asked for. Records are passed
 /// over one by one (`OFFSET`, from whichever end is nearer) only where the view jumps, and where records before the window
-/// were changed or deleted whose places nobody knows any more.
+/// were changed or deleted whose positions are no longer known.
 ///
 /// A view is followed by one reader: each update is what makes the last one's snapshot the next.
 public final class RecordView: Sendable {
@@ -34,7 +34,7 @@ public final class RecordView: Sendable {
 
     /// What the view knows of the store.
     struct State: Sendable {
-        /// Nil while the store does not have the entity, as after an import began anew.
+        /// Nil while the store does not have the entity, as after an import was restarted.
         var source: Source?
         /// Changes when a table or an index comes or goes (<https://www.sqlite.org/pragma.html#pragma_schema_version>).
         var schemaVersion: Int64?
@@ -59,7 +59,7 @@ public final class RecordView: Sendable {
 
         var isFull: Bool { records.count >= limit }
 
-        /// How many rows that came since the offset was counted stand before a key.
+        /// How many rows that came since the offset was counted precede a key.
         ///
         /// - Returns: nil where nobody knows which came since: where new rows may have any row id.
         func countNew(before key: RecordKey, _ query: WindowQuery, _ database: Database) throws -> Int? {
@@ -89,7 +89,7 @@ public final class RecordView: Sendable {
 
     /// Opens a view that shows the beginnings of values only.
     ///
-    /// - Parameter valueBytes: how many bytes of a text or a binary are read at most. What has changed behind them is no change.
+    /// - Parameter valueBytes: how many bytes of a text or a binary are read at most. What has changed after them is no change.
     /// - Throws: as the other one does.
     package convenience init(_ request: FetchRequest, valueBytes: Int, in reader: StoreReader) throws {
         try self.init(request, sectionKey: nil, valueBytes: valueBytes, in: reader, clock: .continuous)
@@ -114,13 +114,13 @@ public final class RecordView: Sendable {
 
     /// The entity whose records it shows; their values are in the order of its attributes.
     ///
-    /// An import that begins anew may take it away, and make it with other attributes. Until it does, it is what it was.
+    /// An import that restarts may remove it, and make it with other attributes. Until it does, it is what it was.
     public var entity: EntityDescription { shown.withLock { $0.entity } }
 
     /// What the view shows now, without waiting for the store; nothing while the store does not have the entity.
     public var snapshot: RecordViewSnapshot { shown.withLock { $0.snapshot } }
 
-    /// Looks at everything again, as after changes that no notification tells of: those of other programs.
+    /// Looks at everything again, as after changes that no notification reports: those of other programs.
     ///
     /// - Returns: what has changed, or nil if nothing has.
     /// - Throws: `ImportError` when the store can no longer be read, was replaced or deleted, or the entity was made again
@@ -207,7 +207,7 @@ public final class RecordView: Sendable {
 
     // MARK: Reading
 
-    /// Calls `body`; where tables have come or gone since, as when an import begins anew, looks at everything again instead.
+    /// Calls `body`; where tables have come or gone since, as when an import restarts, looks at everything again instead.
     private func withSource(
         _ state: inout State,
         _ database: Database,

@@ -1,7 +1,7 @@
 extension RecordViewChanges {
     /// What makes `old` into `new`, in n log n steps.
     ///
-    /// A section is the same if its name is; a record, if its row id is. Sections do not move: where some stand in another
+    /// A section is the same if its name is; a record, if its row id is. Sections do not move: where some are in another
     /// order, as after another sort, they go and come.
     init(from old: RecordViewSnapshot, to new: RecordViewSnapshot) {
         offset = new.offset
@@ -34,7 +34,7 @@ extension RecordViewChanges {
                 places[record.rowID] = RecordIndexPath(section: section, row: row)
             }
         }
-        // Those that stand in the same section as before may stay, as many of them as stand in the same order.
+        // Those that are in the same section as before may stay, as many of them as are in the same order.
         var candidates: [(path: RecordIndexPath, origin: RecordIndexPath)] = []
         for (section, content) in new.sections.enumerated() {
             for (row, record) in content.records.enumerated() {
@@ -86,7 +86,7 @@ extension RecordViewChanges {
     }
 }
 
-/// A section's name, and how many sections before it have the same: texts that are no UTF-8 may look alike.
+/// A section's name, and how many sections before it have the same: texts that are not UTF-8 may look alike.
 private struct NumberedName: Hashable {
     let name: SectionName
     let number: Int

@@ -2,7 +2,7 @@ import ImportModel
 
 /// How a view divides its records into sections.
 struct RecordViewSections: Sendable {
-    /// The section key's place in the entity.
+    /// The section key's index in the entity.
     private let attribute: Int
     private let collation: RecordSort.Collation
 
@@ -59,7 +59,7 @@ struct RecordViewSections: Sendable {
         case .rtrim:
             return one.reversed().drop { $0 == 0x20 }.elementsEqual(other.reversed().drop { $0 == 0x20 })
         case .nocase:
-            // It looks at nothing behind a NUL but the length.
+            // It looks at nothing after a NUL but the length.
             return one.count == other.count
                 && one.prefix { $0 != 0 }.map(\.folded) == other.prefix { $0 != 0 }.map(\.folded)
         }

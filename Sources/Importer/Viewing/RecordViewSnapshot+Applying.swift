@@ -23,7 +23,7 @@ extension RecordViewSnapshot {
         }
         let coming =
             changes.insertions.map { ($0.path, $0.record) } + changes.moves.map { ($0.target, $0.record) }
-        // From the first place to the last, each stands where it is to stand once it is put in.
+        // From the first place to the last, each is where it is to be once it is put in.
         for (path, record) in coming.sorted(by: { $0.0 < $1.0 }) {
             guard result.indices.contains(path.section), path.row <= result[path.section].records.count else {
                 return nil

@@ -1,6 +1,6 @@
 /// What a view shows, all of its records from one moment.
 public struct RecordViewSnapshot: Sendable, Hashable {
-    /// Records that stand one after another and have the same section key (after `NSFetchedResultsSectionInfo`).
+    /// Records that are one after another and have the same section key (after `NSFetchedResultsSectionInfo`).
     public struct Section: Sendable, Hashable {
         /// The section key of its records: the first one's, where their texts differ and the collation takes them for
         /// the same; nil in a view without a section key.
@@ -8,7 +8,7 @@ public struct RecordViewSnapshot: Sendable, Hashable {
         /// Those of its records that are in the window, sorted.
         public let records: [Record]
 
-        /// Puts one together from its parts.
+        /// Creates one.
         public init(name: Record.Value?, records: [Record]) {
             self.name = name
             self.records = records
@@ -37,7 +37,7 @@ public struct RecordViewSnapshot: Sendable, Hashable {
     /// Under a predicate they are counted at most once a second, so the number may be older than the records.
     public let total: Int
 
-    /// Puts one together from its parts.
+    /// Creates one.
     public init(sections: [Section] = [], offset: Int = 0, total: Int = 0) {
         self.sections = sections
         self.offset = offset
@@ -50,7 +50,7 @@ public struct RecordViewSnapshot: Sendable, Hashable {
     /// How many records are in the window.
     public var count: Int { sections.reduce(0) { $0 + $1.count } }
 
-    /// The record that stands there, if one does.
+    /// The record that is there, if one does.
     public subscript(path: RecordIndexPath) -> Record? {
         guard sections.indices.contains(path.section) else { return nil }
         let records = sections[path.section].records

@@ -1,7 +1,7 @@
 /// The updates of a view, for `for try await`.
 ///
-/// They come at most 60 times a second, and so that reading the store takes at most a twentieth of the time. Each tells of
-/// everything that was committed since the one before: whoever is slow gets fewer, and holds nothing up.
+/// They come at most 60 times a second, and so that reading the store takes at most a twentieth of the time. Each reports
+/// everything that was committed since the one before: a slow reader gets fewer, and holds nothing up.
 public struct RecordViewUpdates: AsyncSequence, Sendable {
     /// What comes.
     public typealias Element = RecordViewUpdate

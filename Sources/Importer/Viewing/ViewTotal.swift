@@ -64,7 +64,7 @@ struct ViewTotal: Sendable {
         isStale = true
         let isAhead = notification.position.sequence > sequence
         guard let base, notification.job >= base.job else {
-            // The counts of a later job say nothing of what an earlier one does that goes on.
+            // The counts of a later job say nothing of what an earlier one does that continues.
             if isAhead { self.base = nil }
             return
         }

@@ -7,9 +7,9 @@ import ImportModel
 struct WindowQuery: Sendable {
     /// Where to begin to read.
     enum Start {
-        /// At so many records from the first one. They are all passed over one by one.
+        /// At this many records from the first one. They are all passed over one by one.
         case offset(Int)
-        /// At so many records from the end, from 1. They are all passed over one by one, too.
+        /// At this many records from the end, from 1. They are all passed over one by one, too.
         case end(Int)
         /// At the record with this key, or the one that comes next.
         case key(RecordKey)
@@ -105,16 +105,16 @@ struct WindowQuery: Sendable {
         }
     }
 
-    /// The statements that read the keys before or behind another one, from the nearest on, without a limit.
+    /// The statements that read the keys before or after another one, from the nearest on, without a limit.
     func statements(beside key: RecordKey, backwards: Bool) -> [SQLText] {
         order.ranges(from: key, backwards: backwards, including: false).map {
             select(["rowid"] + order.terms.map(\.column), where: $0, backwards: backwards)
         }
     }
 
-    /// The key of the record that stands `count` places before or behind a key; at 0, the key itself.
+    /// The key of the record that is `count` places before or after a key; at 0, the key itself.
     ///
-    /// - Returns: nil when there are not so many.
+    /// - Returns: nil when there are not this many.
     func key(_ count: Int, from key: RecordKey, _ database: Database) throws -> RecordKey? {
         guard count != 0 else { return key }
         var left = abs(count)
@@ -129,7 +129,7 @@ struct WindowQuery: Sendable {
         return nil
     }
 
-    /// The key of the record that is the `count`th from the end, from 1; nil when there are not so many.
+    /// The key of the record that is the `count`th from the end, from 1; nil when there are not this many.
     private func key(fromEnd count: Int, _ database: Database) throws -> RecordKey? {
         let columns = order.terms.map(\.column)
         let select = select(["rowid"] + columns, where: nil, backwards: true)
@@ -148,13 +148,13 @@ struct WindowQuery: Sendable {
 
     // MARK: Changed records
 
-    /// How many of some rows stand before a key.
+    /// How many of some rows precede a key.
     func count(_ rows: ClosedRange<Int64>, before key: RecordKey, _ database: Database) throws -> Int {
         let condition = SQLText.all(among(rows) + [before(key, including: false)])
         return try number(SQLText("SELECT count(*) FROM \(table) NOT INDEXED WHERE ") + condition, database)
     }
 
-    /// Whether one of some rows stands before a key or at it; anywhere, if there is no key.
+    /// Whether one of some rows precedes a key or at it; anywhere, if there is no key.
     func isAny(of rows: ClosedRange<Int64>, upTo key: RecordKey?, _ database: Database) throws -> Bool {
         let condition = SQLText.all(among(rows) + (key.map { [before($0, including: true)] } ?? []))
         let rows = SQLText("SELECT 1 FROM \(table) NOT INDEXED WHERE ") + condition + SQLText(" LIMIT 1")

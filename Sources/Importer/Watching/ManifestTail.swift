@@ -33,7 +33,7 @@ struct ManifestTail {
         self.token = token
     }
 
-    /// Reads what has been added; a manifest that was begun anew or cut back is read from its beginning.
+    /// Reads what has been added; a manifest that was begun again or cut back is read from its beginning.
     mutating func update() {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else { return }

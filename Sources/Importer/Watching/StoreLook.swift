@@ -1,4 +1,4 @@
-/// How far a store's import is, for whoever watches it: everything from one moment.
+/// How far a store's import is, for anyone who watches it: everything from one moment.
 package struct StoreLook: Sendable, Hashable {
     /// One entity of the store, with what the watched job did to it.
     package struct Entity: Sendable, Hashable {
@@ -9,7 +9,7 @@ package struct StoreLook: Sendable, Hashable {
         /// What the watched job did; zeros where it is another job's entity.
         package let counts: ImportReport.Counts
 
-        /// Puts one together from its parts.
+        /// Creates one.
         package init(name: String, table: String, counts: ImportReport.Counts) {
             self.name = name
             self.table = table
@@ -19,7 +19,7 @@ package struct StoreLook: Sendable, Hashable {
 
     /// The job's number in the store; nil while the store holds no import.
     package var job: Int64?
-    /// Where the job stands.
+    /// Where the job is.
     package var state = ImportReport.State.running
     /// What stopped the job, where it failed.
     package var message: String?
@@ -37,7 +37,7 @@ package struct StoreLook: Sendable, Hashable {
     package var bytes: Int64 = 0
     /// Records that are committed, rejects included.
     package var records: Int64 = 0
-    /// Records that were not taken.
+    /// Records that were not accepted.
     package var rejected: Int64 = 0
     /// Time spent in all runs of the job, in seconds.
     package var seconds = 0.0

@@ -43,7 +43,7 @@ package final class StoreWatch {
     /// Opens the store, if that has not been done; a look does it too, and takes longer then.
     ///
     /// - Returns: the context in which its records are read; nil while it is not there, or holds no import. It is another one when
-    ///   another file has taken the store's name.
+    ///   another file has replaced the store.
     /// - Throws: `ImportError` when it is no store.
     @discardableResult
     package func connect() throws -> StoreReader? {

@@ -6,7 +6,7 @@ import Testing
 
 /// One after the other: the handlers are the process's.
 @Suite(.serialized) struct CrashHandlerTests {
-    /// Whoever wanted to know of a crash before is told, and what was there before is there again.
+    /// Anyone who wanted to know of a crash before is told, and what was there before is there again.
     @Test func handsOnToTheHandlerThatWasThereBefore() {
         let calls = Calls.count
         var own = sigaction()

@@ -8,7 +8,7 @@ struct WatchLayoutTests {
     private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appending(path: "../../Goldens").standardized
 
-    /// The screen as text, kept in a file; `IMPORTER_WRITE_GOLDENS` writes it anew, to be looked at.
+    /// The screen as text, kept in a file; `IMPORTER_WRITE_GOLDENS` writes it again, to be looked at.
     @Test(arguments: [(20, 5), (40, 12), (80, 24), (200, 60)])
     func looksAsItShould(columns: Int, rows: Int) throws {
         let layout = WatchLayout(size: TerminalSize(columns: columns, rows: rows), isUnicode: true)

@@ -53,7 +53,7 @@ struct CoveredPathsTests {
         #expect(report.ledger["item"] == (isCounted ? ["v": ["notAnObject": 1]] : nil))
     }
 
-    /// A default takes the place of what is missing, and not of a null.
+    /// A default replaces what is missing, and not a null.
     @Test func missingStaysMissing() throws {
         let records = [
             #"{"id":1,"v":{"a":1,"w":{"b":"x"}}}"#, #"{"id":1}"#, #"{"id":2,"v":{"w":{}}}"#,

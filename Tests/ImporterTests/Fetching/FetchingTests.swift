@@ -100,7 +100,7 @@ struct FetchingTests {
         #expect(other.count == 11)
     }
 
-    /// Names are told apart by their bytes: `é` may be one scalar or two.
+    /// Names are distinguished by their bytes: `é` may be one scalar or two.
     @Test func tellsRequestsApartByTheirEntity() {
         let one = FetchRequest(entity: "caf\u{e9}", limit: 3)
         #expect(one != FetchRequest(entity: "cafe\u{301}", limit: 3))
@@ -125,7 +125,7 @@ struct FetchingTests {
         #expect(try reader.records(FetchRequest(entity: "item")).map(\.values) == [[.integer(1), .integer(2)]])
     }
 
-    /// A text with a NUL is compared to its end, by whoever reads.
+    /// A text with a NUL is compared to its end, by every reader.
     @Test(arguments: [
         ("name = ?", ["a\0b"]), ("name <> ? and name <> 'a'", ["a\0c"]), ("name > ? and name < ?", ["a\0a", "a\0c"]),
         ("name in (?, 'x')", ["a\0b"]), ("name between ? and ?", ["a\0a", "a\0bb"]), ("name contains ?", ["\0b"]),
@@ -178,7 +178,7 @@ struct FetchingTests {
         #expect(try ids("name ends with 'x' and name contains 'a'") == [7])
     }
 
-    /// Pages that go on after a record give what one query gives, whatever is null, equal or no UTF-8, with and without indexes.
+    /// Pages that continue after a record give what one query gives, whatever is null, equal or not UTF-8, with and without indexes.
     @Test(arguments: 1...6) func pagesAreTheWhole(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         var records: [String] = []
@@ -254,7 +254,7 @@ struct FetchingTests {
         }
     }
 
-    /// Ways in which records are found: by row id, sorted without an index, from the end, by texts that are no UTF-8.
+    /// Ways in which records are found: by row id, sorted without an index, from the end, by texts that are not UTF-8.
     enum Way: CaseIterable { case rowID, sorted, last, illFormed }
 
     /// Between pages no transaction is open: the whole WAL can be taken over into the store, and others be fetched.
@@ -406,7 +406,7 @@ struct FetchingTests {
         try FileManager.default.copyItem(atPath: other.store, toPath: job.store)
         #expect(throws: ImportError.self) { try reader.count("Person") }
         #expect(try StoreReader(store: job.store).count("Person") == 1)
-        // One that takes its place while it is opened is noticed too.
+        // One that replaces it while it is opened is noticed too.
         #expect(throws: ImportError.self) {
             try StoreReader(
                 store: job.store,

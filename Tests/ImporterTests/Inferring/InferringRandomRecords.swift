@@ -11,7 +11,7 @@ struct RandomRecords {
     private let salt: Int
     /// How many different keys there are.
     private let keyCount: Int
-    /// One of so many records is no object.
+    /// One of this many records is no object.
     private let scalarRate: Int
 
     private static let keys = [

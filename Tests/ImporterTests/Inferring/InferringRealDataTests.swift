@@ -97,7 +97,7 @@ struct InferringRealDataTests {
 }
 
 extension SharedData {
-    /// Gathers the elements of the array at a path, or what stands at a path of every line.
+    /// Gathers the elements of the array at a path, or what is at a path of every line.
     fileprivate static func statistics(of file: String, at path: [String], lines: Bool) throws -> EntityStatistics {
         var statistics = EntityStatistics()
         let reader = RecordReader(maxDepth: 1024)

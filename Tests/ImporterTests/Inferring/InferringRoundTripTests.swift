@@ -29,7 +29,7 @@ struct InferringRoundTripTests {
         }
     }
 
-    /// Coerces what stands at each attribute's path; nothing may be refused.
+    /// Coerces what is at each attribute's path; nothing may be refused.
     private func store(_ text: String, _ entity: EntityDescription) throws -> [Cell] {
         let reader = RecordReader(maxDepth: 1024)
         let line = Array((text + "\n").utf8)

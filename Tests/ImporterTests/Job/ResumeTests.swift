@@ -5,7 +5,7 @@ import Testing
 
 @testable import Importer
 
-/// Imports that stopped go on from the store, whatever has become of the chunks, and refuse what is not the same.
+/// Imports that stopped continue from the store, whatever has become of the chunks, and refuse what is not the same.
 struct ResumeTests {
     /// Small chunks and commits, so that there is something to stop in the middle of.
     private static let small = RunOptions(workers: 2, chunkSize: 2_000, commitEvery: 3)
@@ -137,7 +137,7 @@ struct ResumeTests {
         #expect(try StoreContent.digest(other) == digest(LibraryImport.items(500)))
     }
 
-    /// A split whose source broke off goes on when the source is whole.
+    /// A split whose source broke off continues when the source is whole.
     @Test func splitsOnWhenTheSourceIsMended() throws {
         let text = LibraryImport.items(400)
         let job = try LibraryImport(String(text.prefix(5_000)))

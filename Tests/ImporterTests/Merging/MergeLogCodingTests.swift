@@ -3,7 +3,7 @@ import Testing
 
 @testable import Importer
 
-/// What a commit changed survives being written to the store's log, and nothing that stands there can do harm.
+/// What a commit changed survives being written to the store's log, and nothing that is there can do harm.
 struct MergeLogCodingTests {
     private let entities = ["a", "b", "c"].map { EntityTotals(entity: $0, table: "t_\($0)") }
 
@@ -65,7 +65,7 @@ struct MergeLogCodingTests {
         }
     }
 
-    /// Whatever bytes stand in the store, reading them ends, and not in a trap.
+    /// Whatever bytes are in the store, reading them ends, and not in a trap.
     @Test func readsAnyBytes() {
         var generator = SeededGenerator(seed: 4)
         for length in 0..<2_000 {

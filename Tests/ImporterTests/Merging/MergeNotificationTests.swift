@@ -103,7 +103,7 @@ struct MergeNotificationTests {
     /// The errors that observers may have.
     private struct Nonsense: Error {}
 
-    /// Whatever observers do, the import goes on, and the others see all of it.
+    /// Whatever observers do, the import continues, and the others see all of it.
     @Test func outlivesItsObservers() async throws {
         let job = try LibraryImport(LibraryImport.items(300))
         let pipeline = job.pipeline(JobOptions(), RunOptions(workers: 2, chunkSize: 500, commitEvery: 3))
@@ -184,7 +184,7 @@ struct MergeNotificationTests {
         return now() - start
     }
 
-    /// Merging is not the commit's work, whoever is behind; a stuck observer does not keep it from a sequence either.
+    /// Merging is not the commit's work, however late an observer is; a stuck observer does not keep it from a sequence either.
     @Test func aCommitDoesNotMerge() async throws {
         let merges = Self.scattered(16)
         var merged: MergeNotification?

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Importer
 
-/// Whoever follows a store sees what those in the importing process see: all of it, once, in order.
+/// Anyone who follows a store sees what those in the importing process see: all of it, once, in order.
 struct StoreFollowerTests {
     /// An import of 400 records of two entities, some of which come again or do not fit.
     private struct Job {
@@ -86,11 +86,11 @@ struct StoreFollowerTests {
         }
     }
 
-    /// Rows that were there before are counted too, and those of an import that goes on after another one.
+    /// Rows that were there before are counted too, and those of an import that continues after another one.
     @Test func knowsHowManyRowsATableHas() throws {
         let job = try LibraryImport(LibraryImport.items(30))
         _ = try job.pipeline().run()
-        // The second import stops at a fault, the third comes between, and the second goes on.
+        // The second import stops at a fault, the third comes between, and the second continues.
         let broken = try job.directory.write("[{\"id\":100},{\"id\":101}", to: "item2.json")
         let model = #"{"entities": {"item": {"attributes": {"id": {"type": "integer64"}}}}}"#
         let options = JobOptions(model: try ModelDescription(parsing: Array(model.utf8)))
@@ -140,7 +140,7 @@ struct StoreFollowerTests {
         #expect(all.map(\.commit) == all.map(\.commit).sorted())
     }
 
-    /// One that has fallen behind the log is told to look at everything again, and then goes on as before.
+    /// One that is too late for the log is told to look at everything again, and then continues as before.
     @Test func asksForARefreshWhenTheLogIsTooShort() throws {
         let job = try LibraryImport(LibraryImport.items(1))
         _ = try job.pipeline().run()
@@ -204,7 +204,7 @@ struct StoreFollowerTests {
         #expect(seen.all().merged?.changes == merges.merged?.changes)
     }
 
-    /// Two jobs are told apart, however late one looks: that the first was finished is not lost.
+    /// Two jobs are distinguished, however late one looks: that the first was finished is not lost.
     @Test func tellsJobsApart() throws {
         let job = try LibraryImport(LibraryImport.items(10))
         _ = try job.pipeline(JobOptions(), RunOptions(commitEvery: 2)).run()
@@ -219,7 +219,7 @@ struct StoreFollowerTests {
         #expect(merges.merged?.finishedJobs == [1, 2])
     }
 
-    /// Where the log no longer tells which jobs were finished meanwhile, the store does.
+    /// Where the log no longer says which jobs were finished meanwhile, the store does.
     @Test func tellsWhichJobsAreFinishedWhenTheLogIsTooShort() throws {
         let job = try LibraryImport(LibraryImport.items(10))
         _ = try job.pipeline().run()
@@ -366,7 +366,7 @@ struct StoreFollowerTests {
         var configuration = Configuration()
         configuration.allowsUnsafeTransactions = true
         let locker = try DatabaseQueue(path: job.store, configuration: configuration)
-        // Without a WAL, whoever reads waits for who writes.
+        // Without a WAL, anyone who reads waits for who writes.
         try await locker.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = DELETE") }
         let follower = try StoreFollower(store: job.store, from: .start)
         try await locker.writeWithoutTransaction { try $0.execute(sql: "BEGIN EXCLUSIVE") }

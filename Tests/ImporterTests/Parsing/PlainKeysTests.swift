@@ -3,7 +3,7 @@ import Testing
 @testable import ImportModel
 @testable import Importer
 
-/// A key is found again where the same bytes stand up to its value, and nowhere else.
+/// A key is found again where the same bytes are up to its value, and nowhere else.
 struct PlainKeysTests {
     /// A key of `ownCount` bytes with a colon and a space, and what may follow it, filled up to what is read.
     private static func bytes(ownCount: Int) -> (bytes: [UInt8], count: Int) {

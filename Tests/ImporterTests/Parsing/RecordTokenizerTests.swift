@@ -46,7 +46,7 @@ struct RecordTokenizerTests {
         }
     }
 
-    /// Whether both agree on a line; `isJSON` where it must be taken.
+    /// Whether both agree on a line; `isJSON` where it must be accepted.
     private static func check(_ line: [UInt8], isJSON: Bool = false) {
         var tokenizer = RecordTokenizer(maxDepth: 64)
         check(line, isJSON: isJSON, by: &tokenizer)
@@ -136,7 +136,7 @@ struct RecordTokenizerTests {
     }
 
     /// What one tokenizer remembers of the lines before changes nothing: lines of nearly the same keys, a few of them left
-    /// out, put in, of another length by a byte, spaced otherwise or no JSON.
+    /// out, put in, of another length by a byte, spaced otherwise or not JSON.
     @Test(arguments: 1...20)
     func readsEachLineAsIfItWereTheFirst(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
@@ -212,7 +212,7 @@ struct RecordTokenizerTests {
         Self.check(Array(text.utf8) + [0x0A], isJSON: true)
     }
 
-    /// JSONTestSuite's files: all that must be taken, where they are one line, and nothing that must not.
+    /// JSONTestSuite's files: all that must be accepted, where they are one line, and nothing that must not.
     @Test(.enabled(if: SharedData.isPresent))
     func takesWhatTheTestSuiteCallsJSON() throws {
         let folder = "JSONTestSuite/test_parsing"

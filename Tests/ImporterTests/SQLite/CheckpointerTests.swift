@@ -60,7 +60,7 @@ struct CheckpointerTests {
         try withWriter { queue in
             // More than what a checkpoint begins with, all of which it moves.
             let expected = try size("") + 1_000 * Self.pageSize
-            // Fewer pages than those at which whoever commits makes a checkpoint.
+            // Fewer pages than those at which the committing worker makes a checkpoint.
             for _ in 0..<10 { try commit(queue) }
             #expect(try pagesOfWAL() < Checkpointer.restartPages)
             let deadline = Date(timeIntervalSinceNow: 60)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Importer
 
-/// Errors that are alike are counted together, the same whoever decoded them.
+/// Errors that are alike are counted together, whichever worker decoded them.
 struct ErrorGroupTests {
     private static let runs = [
         RunOptions(workers: 1, chunkSize: 1, commitEvery: 1), RunOptions(workers: 2, chunkSize: 3_000, commitEvery: 3),

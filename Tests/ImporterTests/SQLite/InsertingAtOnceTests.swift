@@ -179,7 +179,7 @@ struct InsertingAtOnceTests {
         }
     }
 
-    /// A table in which the columns stand otherwise gets each value in its own column, and its defaults.
+    /// A table in which the columns are otherwise gets each value in its own column, and its defaults.
     @Test func fillsATableWhoseColumnsStandOtherwise() throws {
         let columns = try model().entities[0].attributes.reversed().map { "\($0.column) \($0.declaredType)" }
         let table = (["mine TEXT DEFAULT 'own'"] + columns).joined(separator: ", ")
@@ -266,7 +266,7 @@ struct InsertingAtOnceTests {
         return (try StoreContent.result(job.store), counts)
     }
 
-    /// What is made for an object that has no value does not take the place of one when rows are merged at the end.
+    /// What is made for an object that has no value does not replace one when rows are merged at the end.
     @Test(arguments: sizes)
     func keepsValuesFromThoseThatAreMade(commitEvery: Int) throws {
         let uuid = "8A6F3C52-0C1E-4C63-9A53-1B1E2D3C4F50"

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Importer
 
-/// Where records stand is found again for each row, wherever they stand.
+/// Where records are is found again for each row, wherever they are.
 struct RecordPlacesTests {
     @Test(arguments: [1, 255, 256, 257, 3_000])
     func keepsEachPlace(count: Int) throws {

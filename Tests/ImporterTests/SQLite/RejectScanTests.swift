@@ -29,7 +29,7 @@ struct RejectScanTests {
         #expect(second == 1_800)
     }
 
-    /// Whoever reads slowly must not make the WAL of an import grow.
+    /// Anyone who reads slowly must not make the WAL of an import grow.
     @Test func holdsNothingUpWhileItsRejectsAreUsed() throws {
         let job = try Self.store(20)
         let writer = try DatabaseQueue(path: job.store)

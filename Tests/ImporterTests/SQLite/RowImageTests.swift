@@ -226,7 +226,7 @@ struct RowImageTests {
         #expect(ids == Array(1...count))
     }
 
-    /// The definitions stand in the first page.
+    /// The definitions are in the first page.
     @Test func tablesOfManyColumnsFitAsFarAsAPageDoes() throws {
         let wide = Array(repeating: "integer64", count: ModelReader.mostAttributes)
         #expect(try Self.fit([wide]))

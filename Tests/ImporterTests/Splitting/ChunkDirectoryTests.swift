@@ -31,7 +31,7 @@ struct ChunkDirectoryTests {
         let file = try fileNumber(ChunkDirectory.fileName(1))
         try directory.remove(chunk: 1)
         #expect(try !names().contains(ChunkDirectory.fileName(1)))
-        // Shorter and longer ones: nothing of what stood there is left.
+        // Shorter and longer ones: nothing of what was there is left.
         try write("short\n", chunk: 2, in: directory)
         #expect(try text(2) == "short\n")
         #expect(try fileNumber(ChunkDirectory.fileName(2)) == file)

@@ -30,7 +30,7 @@ struct ShapeDetectorTreeTests {
         #expect(levels(keyed) == ["$.kids.* 2", "$.kids.*.kids.* 2"])
     }
 
-    /// At the top of an array the key is found, wherever it stands first and whatever else is nested.
+    /// At the top of an array the key is found, wherever it is first and whatever else is nested.
     @Test func findsTheKeyOfATreeAmongOthers() {
         let leaf = #"{"n":1,"kids":[{"n":2}]}"#
         let tree = ["$[*] 2", "$[*].kids[*] 1", "$[*].kids[*].kids[*] 1"]
@@ -38,7 +38,7 @@ struct ShapeDetectorTreeTests {
         // It is deep enough in one object, and first an array in another; `m` would be found after it.
         let other = #""m":[{"m":[{"n":1}]}]"#
         #expect(levels(#"[{"n":0,"kids":[]},{"n":5,\#(other),"kids":[\#(leaf)]}]"#) == tree)
-        // Below, objects may stand under keys of their own.
+        // Below, objects may be under keys of their own.
         #expect(
             levels(#"[{"n":0,"kids":[{"n":1,"kids":{"x":{"n":2}}}]},{"n":5}]"#) == [
                 "$[*] 2", "$[*].kids[*] 1", "$[*].kids[*].kids[*] 1",

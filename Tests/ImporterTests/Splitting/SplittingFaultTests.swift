@@ -101,7 +101,7 @@ struct SplittingFaultTests {
         }
     }
 
-    /// A fault is the same when the split goes on behind the last sound record.
+    /// A fault is the same when the split continues after the last sound record.
     @Test(arguments: faults)
     func meetsTheSameFaultAgain(_ fault: Fault) throws {
         let split = SplitCase(layout: fault.layout, paths: [fault.path], blockSize: 5, chunkSize: 4)

@@ -22,7 +22,7 @@ struct SplittingGoldenTests {
         #expect(result.end == .finished)
     }
 
-    /// Keys that stood in the record before are passed in one step; a line break behind one is a space all the same.
+    /// Keys that were in the record before are passed in one step; a line break after one is a space all the same.
     @Test(arguments: ["\"a\"\n:1", "\"a\":\n1", "\"a\"\r\n:\t1", "\"a\": \r1", "\"a\" : 1"])
     func writesLineBreaksBehindKnownKeysAsSpaces(member: String) throws {
         let record = "{\(member), \"another key, so that there are enough bytes behind the first\": 2}"

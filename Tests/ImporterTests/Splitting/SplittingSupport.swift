@@ -4,7 +4,7 @@ import TestSupport
 
 @testable import Importer
 
-/// A source in memory that gives at most so many bytes at a time.
+/// A source in memory that gives at most this many bytes at a time.
 final class MemoryStream: ByteStream {
     private let bytes: [UInt8]
     private var index: Int
@@ -126,7 +126,7 @@ struct SplitCase {
     }
 }
 
-/// What came of a split.
+/// The result of a split.
 struct SplitResult {
     var entries: [ChunkEntry]
     /// Of each chunk, without their line breaks.

@@ -17,7 +17,7 @@ struct SplittingWindowTests {
             starts = result.starts
         }
 
-        /// Takes `limit` records of each path behind the first `skip`.
+        /// Takes `limit` records of each path after the first `skip`.
         func sliced(skip: Int, limit: Int?) -> Taken {
             var counts: [Int: Int] = [:]
             var slice = self
@@ -62,7 +62,7 @@ struct SplittingWindowTests {
                 let result = try Self.result(split, bytes)
                 #expect(result.end == .finished)
                 #expect(Taken(result) == expected, "skip \(skip), limit \(limit ?? -1), \(block), \(chunk)")
-                // Every place where a chunk ends is one to go on from, and leaves the rest.
+                // Every place where a chunk ends is one to continue from, and leaves the rest.
                 for (index, entry) in result.entries.enumerated() where !entry.isLast {
                     let rest = try Self.result(split, bytes, entry.end)
                     #expect(rest.end == .finished)

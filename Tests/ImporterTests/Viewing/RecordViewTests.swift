@@ -125,7 +125,7 @@ struct RecordViewTests {
         #expect(view.snapshot == shown)
     }
 
-    /// An import that begins anew drops its tables, and makes them as its source is now.
+    /// An import that restarts drops its tables, and makes them as its source is now.
     @Test func followsAnImportThatBeginsAnew() async throws {
         let job = try LibraryImport("[{\"id\":1},{\"id\":2}")
         #expect(throws: ImportError.self) { try job.pipeline().run() }
@@ -389,7 +389,7 @@ struct RecordViewTests {
         #expect(view.snapshot.total == 2)
     }
 
-    /// Tables are told apart by their names' bytes.
+    /// Tables are distinguished by their names' bytes.
     @Test func takesTheTotalOfItsOwnTable() throws {
         let store = try ViewedStore(isKeyed: false)
         try store.execute("UPDATE _import_entity SET table_name = 'e' || char(769)")
@@ -471,7 +471,7 @@ struct RecordViewTests {
         await taking.value
     }
 
-    /// Updates come no faster than a screen shows them, and the last one tells of everything.
+    /// Updates come no faster than a screen shows them, and the last one reports everything.
     @Test func updatesAtMostSixtyTimesASecond() async throws {
         let store = try ViewedStore(isKeyed: false)
         let clock = ToldClock()
@@ -553,7 +553,7 @@ struct RecordViewTests {
         feed.finish()
     }
 
-    /// What an observer throws ends its following, and the view goes on.
+    /// What an observer throws ends its following, and the view continues.
     @Test func handsOnWhatItsObserverThrows() async throws {
         let store = try ViewedStore(isKeyed: false)
         let view = try RecordView(FetchRequest(entity: "item"), in: store.reader)
@@ -590,7 +590,7 @@ struct RecordViewTests {
         )
     }
 
-    /// A view never mixes two stores: it says that its own is gone, and goes on showing what it showed.
+    /// A view never mixes two stores: it says that its own is gone, and continues showing what it showed.
     @Test func noticesThatItsStoreIsReplacedOrDeleted() throws {
         let job = try LibraryImport(LibraryImport.items(3))
         _ = try job.pipeline().run()

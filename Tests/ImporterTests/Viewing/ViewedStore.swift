@@ -190,7 +190,7 @@ final class ViewedStore {
     }
 }
 
-/// A clock that goes on only when it is told to, or when somebody waits.
+/// A clock that continues only when it is told to, or when somebody waits.
 final class ToldClock: Sendable {
     private let time = Mutex(Duration.zero)
 

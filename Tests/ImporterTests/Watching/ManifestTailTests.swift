@@ -55,7 +55,7 @@ struct ManifestTailTests {
             let expected = try records(in: whole)
             #expect(tail.records == expected, "\(length) bytes")
             try content.write(to: manifest)
-            // Another inode or the same: it is read on, or anew.
+            // Another inode or the same: it is read on, or again.
             tail.update()
             #expect(tail.records == 60, "\(length) bytes")
         }

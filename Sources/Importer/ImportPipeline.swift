@@ -151,7 +151,7 @@ public final class ImportPipeline: Sendable {
         }
     }
 
-    /// What an import does with a job that is open, from where it stands to its end.
+    /// What an import does with a job that is open, from where it is to its end.
     private static func phases(_ begun: JobRun) throws {
         var run = try SourceVerification(begun).verify()
         if run.job.model == nil { run = try InferPhase(run).infer() }

@@ -47,5 +47,5 @@ install_missing() {
 install_for_building() {
     command -v swift >/dev/null 2>&1 || die "needs a Swift toolchain, 6.1 or newer: https://www.swift.org/install/"
     install_missing pkg-config=pkg-config libyajl-dev=lib:yajl libsqlite3-dev=lib:sqlite3 \
-        libarchive-dev=lib:libarchive libxxhash-dev=lib:libxxhash libssl-dev=lib:libcrypto
+        libarchive-dev=lib:libarchive libxxhash-dev=lib:libxxhash nettle-dev=lib:nettle
 }

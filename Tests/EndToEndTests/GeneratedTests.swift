@@ -130,27 +130,4 @@ struct GeneratedTests {
         #expect(try run(command).ending == .exit(0))
         #expect(try StoreContent.query(store, "SELECT count(DISTINCT u) FROM g WHERE substr(u, 15, 1) = '8'") == "2")
     }
-
-    /// OpenSSL's configuration decides which algorithms a process gets.
-    @Test func saysWhereThereIsNoSHA256AndGoesOnOnceThereIs() throws {
-        let directory = try TemporaryDirectory()
-        let configuration = try directory.write(
-            "openssl_conf = init\n[init]\nproviders = all\n[all]\nnull = only\n[only]\nactivate = 1\n",
-            to: "openssl.cnf"
-        )
-        let source = try directory.write(#"[{"n": 1}, {"n": 2}]"#, to: "g.json")
-        let model = try directory.write(
-            #"{"entities": {"g": {"attributes": {"n": {"type": "integer64"}, "u": {"type": "uuid", "generated": true}}}}}"#,
-            to: "model.json"
-        )
-        let store = directory.path("g.sqlite")
-        let command = [Project.importer, "import", source, "--into", store, "--model", model]
-        let failed = try run(["/usr/bin/env", "OPENSSL_CONF=\(configuration)"] + command)
-        #expect(failed.ending == .exit(71))
-        #expect(failed.errorText.contains("libcrypto provides no SHA-256"), "\(failed.errorText)")
-        #expect(failed.errorText.contains("OPENSSL_CONF"), "\(failed.errorText)")
-        #expect(try StoreContent.query(store, "SELECT count(*) FROM g") == "0")
-        #expect(try run(command).ending == .exit(0))
-        #expect(try StoreContent.query(store, "SELECT count(DISTINCT u) FROM g") == "2")
-    }
 }

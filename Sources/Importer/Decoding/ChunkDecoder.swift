@@ -26,18 +26,17 @@ final class ChunkDecoder<Layout: RowLayout> {
     ///   - entities: how many entities the job has.
     ///   - layouts: what the layouts have in common that rows go into, where their plan says so; nil where none do.
     ///   - options: the job's: how deeply a record may be nested, and what a value does that does not fit.
-    /// - Throws: `ImportError` with `.noResources` when generated values cannot be made.
-    init(plans: [[EntityPlan]], entities: Int, layouts: Layout.Schema?, options: JobOptions) throws {
+    init(plans: [[EntityPlan]], entities: Int, layouts: Layout.Schema?, options: JobOptions) {
         let maxDepth = options.maxDepth
         reader = ChunkReader(maxDepth: maxDepth)
         self.entities = entities
         self.layouts = layouts
         self.maxDepth = maxDepth
         var decoders: [RecordDecoder] = []
-        places = try plans.map { plans in
-            try plans.map { plan in
+        places = plans.map { plans in
+            plans.map { plan in
                 if let place = decoders.firstIndex(where: { $0.plan === plan }) { return place }
-                decoders.append(try RecordDecoder(plan: plan, onError: options.onError, isLossless: options.isLossless))
+                decoders.append(RecordDecoder(plan: plan, onError: options.onError, isLossless: options.isLossless))
                 return decoders.count - 1
             }
         }

@@ -27,9 +27,8 @@ final class IdentifierGenerator {
     private var fields: [UInt8] = []
 
     /// - Parameter entity: the one whose objects get identifiers.
-    /// - Throws: `ImportError` with `.noResources` when there is no SHA-256.
-    init(entity: EntityDescription) throws {
-        hash = try SHA256()
+    init(entity: EntityDescription) {
+        hash = SHA256()
         heads = entity.attributes.map { attribute in
             var head: [UInt8] = []
             Self.add(entity.name, to: &head)

@@ -67,14 +67,13 @@ struct RecordDecoder {
     /// - Parameters:
     ///   - onError: what a value does that does not fit.
     ///   - isLossless: whether a value does not fit that loses something.
-    /// - Throws: `ImportError` with `.noResources` when generated values cannot be made.
-    init(plan: EntityPlan, onError: ErrorPolicy, isLossless: Bool) throws {
+    init(plan: EntityPlan, onError: ErrorPolicy, isLossless: Bool) {
         self.plan = plan
         tree = plan.tree
         self.onError = onError
         self.isLossless = isLossless
         marks = RecordMarks(plan)
-        identifiers = plan.hasGenerated ? try IdentifierGenerator(entity: plan.entity) : nil
+        identifiers = plan.hasGenerated ? IdentifierGenerator(entity: plan.entity) : nil
     }
 
     /// Appends the record's row to `batch`, or a reject with all of its errors.

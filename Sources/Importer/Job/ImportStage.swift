@@ -90,7 +90,7 @@ final class ImportStage: Sendable {
         )
         var batches = BatchStock()
         do {
-            let decoder = try ChunkDecoder<RowImage>(
+            let decoder = ChunkDecoder<RowImage>(
                 plans: bySource,
                 entities: plans.count,
                 layouts: writer.images,

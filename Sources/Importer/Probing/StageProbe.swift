@@ -79,7 +79,7 @@ package final class StageProbe {
     /// - Returns: how many rows and rejects there were.
     /// - Throws: `ImportError` when a chunk cannot be read.
     package func decode(commitEvery: Int = 10_000) throws -> (rows: Int, rejects: Int) {
-        let decoder = try makeDecoder(imaging: true)
+        let decoder = makeDecoder(imaging: true)
         var (rows, rejects) = (0, 0)
         var batch = DecodedBatch<RowImage>()
         for chunk in chunks {
@@ -100,7 +100,7 @@ package final class StageProbe {
     ///   - imaging: whether they are to be copied, and not bound one by one.
     /// - Throws: `ImportError` when a chunk cannot be read.
     package func rows(commitEvery: Int = 10_000, imaging: Bool) throws -> ProbeRows {
-        let decoder = try makeDecoder(imaging: imaging)
+        let decoder = makeDecoder(imaging: imaging)
         return ProbeRows(
             chunks: try chunks.map { chunk in
                 try decoder.open(chunk, skipping: .none, source: chunk.directory.path)
@@ -124,9 +124,9 @@ package final class StageProbe {
         try StoreProbe(path, job: job, model: model, plans: plans)
     }
 
-    private func makeDecoder(imaging: Bool) throws -> ChunkDecoder<RowImage> {
+    private func makeDecoder(imaging: Bool) -> ChunkDecoder<RowImage> {
         for plan in plans { plan.laysOutRows = imaging }
-        return try ChunkDecoder(plans: [plans], entities: plans.count, layouts: images, options: job.options)
+        return ChunkDecoder(plans: [plans], entities: plans.count, layouts: images, options: job.options)
     }
 }
 

@@ -14,7 +14,7 @@ enum CrashHandlers {
     /// As much as others' handlers may need that are called after this one.
     private static let stackSize = 64 << 10
 
-    /// What was to happen before, by signal; never freed, and written for a signal before its handler is there.
+    /// What was to happen before, by signal; never freed, and written once for a signal, before its handler is there.
     nonisolated(unsafe) private static let earlier: UnsafeMutablePointer<sigaction> = {
         let count = Int(signals.max() ?? 0) + 1
         let actions = UnsafeMutablePointer<sigaction>.allocate(capacity: count)

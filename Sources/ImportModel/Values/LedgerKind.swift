@@ -17,7 +17,7 @@ public enum LedgerKind: String, Sendable, Hashable, Codable, CaseIterable {
     case subMillisecondLost
     /// A leap second became the first instant of the next day.
     case leapSecond
-    /// A date of .NET that stands for no date became null.
+    /// A date of .NET that means no date became null.
     case minimumDate
     /// An object had a key more than once; the last value was used.
     case duplicateKey

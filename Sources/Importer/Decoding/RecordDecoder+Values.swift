@@ -178,7 +178,6 @@ extension RecordDecoder {
         _ input: Input,
         _ bytes: inout [UInt8]
     ) -> Cell {
-        guard let identifiers else { preconditionFailure("nothing makes identifiers") }
         let offset = bytes.count
         identifiers.append(
             attribute,

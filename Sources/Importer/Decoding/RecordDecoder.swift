@@ -39,8 +39,8 @@ struct RecordDecoder {
     let plan: EntityPlan
     let tree: KeyTree
     let marks: RecordMarks
-    /// Makes the values of generated attributes; nil where the entity has none.
-    let identifiers: IdentifierGenerator?
+    /// Makes the values of generated attributes.
+    let identifiers: IdentifierGenerator
     var generation: UInt32 = 0
     private var keyScratch: [UInt8] = []
     let onError: ErrorPolicy
@@ -73,7 +73,7 @@ struct RecordDecoder {
         self.onError = onError
         self.isLossless = isLossless
         marks = RecordMarks(plan)
-        identifiers = plan.hasGenerated ? IdentifierGenerator(entity: plan.entity) : nil
+        identifiers = IdentifierGenerator(entity: plan.entity)
     }
 
     /// Appends the record's row to `batch`, or a reject with all of its errors.

@@ -18,7 +18,9 @@ protocol RowLayout: AnyObject {
     /// Empties it; it accepts no rows before `open`.
     func reset()
 
-    /// Makes room for the rows of records of so many bytes.
+    /// Reserves room for the rows of records.
+    ///
+    /// - Parameter bytes: how many bytes the records have.
     func reserve(_ bytes: Int)
 
     /// Accepts rows of an entity, by its index in the job.

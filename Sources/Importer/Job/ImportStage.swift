@@ -18,7 +18,7 @@ final class ImportStage: Sendable {
     private let state: Mutex<JobProgress>
 
     /// - Parameters:
-    ///   - run: the job's, from where it stands in the store.
+    ///   - run: the job's, which continues after the store's marker.
     ///   - model: the job's.
     ///   - checkpointer: what makes the checkpoints.
     /// - Throws: `ImportError` when the store cannot be read.

@@ -46,7 +46,7 @@ public final class MergeCenter: Sendable {
     // Guarded by `condition`; a `Mutex` cannot be waited on. Nothing is merged while it is held, as commits wait for it.
     nonisolated(unsafe) private var state = State()
     private let condition = NSCondition()
-    // Guarded by `postingCondition`.
+    // Guarded by `postingCondition`; a `Mutex` cannot be waited on.
     nonisolated(unsafe) private var posting = Posting()
     private let postingCondition = NSCondition()
     private let center: NotificationCenter

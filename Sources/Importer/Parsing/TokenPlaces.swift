@@ -65,7 +65,7 @@ struct TokenPlaces {
 
     // MARK: Tokens
 
-    /// Whether yajl was told of all bytes of the token after the last one.
+    /// Whether yajl has parsed all bytes of the token after the last one.
     var tokenIsWhole: Bool { !isShortened || lastEnd >= 0 }
 
     /// Where the token that ended at `lastEnd` or, if that is older, the one after it begins, as an offset in the source.

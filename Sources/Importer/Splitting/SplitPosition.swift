@@ -5,7 +5,7 @@ public struct SplitPosition: Sendable, Hashable, Codable {
     /// The opening tokens of the containers that enclose this position: `{"items":[0`.
     ///
     /// Empty at the top level.
-    /// A placeholder stands for the element or member before it, as the source continues with a comma or the container's
+    /// A placeholder replaces the element or member before it, as the source continues with a comma or the container's
     /// end. Keys that are in no record path are placeholders too.
     public var enclosing: String
     /// Line breaks (LF) before this position.

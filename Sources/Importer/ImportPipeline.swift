@@ -61,7 +61,7 @@ public final class ImportPipeline: Sendable {
     ///   - store: the SQLite file's path.
     ///   - run: what the result does not depend on.
     ///   - maxErrors: how many rejects it may have from now on; nil to leave that as it is.
-    ///   - transformers: those that the import was begun with.
+    ///   - transformers: those that the import was started with.
     ///   - merges: where commits are announced.
     public init(
         resuming store: String,

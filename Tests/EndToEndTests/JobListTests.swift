@@ -23,7 +23,7 @@ struct JobListTests {
         let list = try runImporter("status", store).outputText.split(separator: "\n")
         #expect(list.count == 4, "\(list)")
         let header = list[0].split(separator: " ").joined(separator: " ")
-        #expect(header == "job state begun (UTC) read inserted rejected repaired sources")
+        #expect(header == "job state started (UTC) read inserted rejected repaired sources")
         #expect(list[1].hasPrefix("  1  finished"))
         #expect(list[1].hasSuffix("2         1         1         1  \(directory.path("t.ndjson"))"))
         #expect(list[2].hasSuffix("1         1         0         1  \(directory.path("fixed.ndjson")) (retry)"))

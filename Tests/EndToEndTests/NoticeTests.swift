@@ -14,7 +14,7 @@ struct NoticeTests {
         #expect(first.errorText.contains("\(line) (--entity NAME for another)\n"), "\(first.errorText)")
         let second = try runImporter("import", source, "--into", store, "--again")
         #expect(
-            second.errorText.contains("\(line), which is there (--entity NAME for another)\n"),
+            second.errorText.contains("\(line), which exists (--entity NAME for another)\n"),
             "\(second.errorText)"
         )
         let named = try runImporter("import", source, "--into", directory.path("t.sqlite"), "--entity", "kenya")

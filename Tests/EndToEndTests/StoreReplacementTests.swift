@@ -67,7 +67,7 @@ struct StoreReplacementTests {
         child.resume()
         let result = child.wait()
         #expect(result.ending == .exit(74), "\(result.ending) \(result.errorText)")
-        #expect(result.errorText.contains("another file has taken the store's place while importing"))
+        #expect(result.errorText.contains("another file has replaced the store while importing"))
         #expect(contents(store) == before)
         // Back in its place, the import continues where it was.
         for suffix in Self.files { unlink(store + suffix) }

@@ -15,7 +15,7 @@ struct OutputTextTests {
                   inserted    997
                   rejected      3
 
-                What was not taken, and why:  importer rejects people.sqlite
+                To list the rejects:  importer rejects people.sqlite
 
                 """
         )
@@ -214,7 +214,7 @@ struct OutputTextTests {
             return String(PlanText.text(plan, job: job).prefix { $0 != "\n" })
         }
         let job = try Samples.report(#"{"state": "interrupted"}"#)
-        #expect(text(.restart, job) == "Would take back 1,000 committed records in s and restart")
+        #expect(text(.restart, job) == "Would remove 1,000 committed records in s and restart")
         #expect(text(.resume, job) == "Would resume the interrupted import into s, after 1,000 records (315 kB)")
         #expect(text(.begin, nil) == "Would import into s")
     }

@@ -18,7 +18,7 @@ struct InferenceArguments: ParsableArguments {
     @Option(
         name: .customLong("type"),
         help: ArgumentHelp(
-            "Type of an attribute, in place of the inferred one. May be repeated.",
+            "Type of an attribute, instead of the inferred one. May be repeated.",
             valueName: "name:type"
         ),
         transform: Self.typedName

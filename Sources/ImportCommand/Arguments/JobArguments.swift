@@ -16,10 +16,10 @@ struct JobArguments: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "What a record does whose identifier is there already.",
+            "What happens to a record whose object exists already.",
             discussion: """
-                merge sets what the record mentions and leaves the rest; replace sets every attribute of it; ignore keeps \
-                the object and leaves the record out; error makes the record a reject.
+                merge sets the attributes that the record has; replace sets every attribute; ignore keeps the object and \
+                leaves the record out; error rejects the record.
                 """,
             valueName: "policy"
         )
@@ -40,8 +40,8 @@ struct JobArguments: ParsableArguments {
         help: ArgumentHelp(
             "Rejects allowed: n stops before the next one, n% is judged at the end, none is no limit.",
             discussion: """
-                Default: no limit, but stop when the first 1,000 records are all rejected. Given again for an import that \
-                is not finished, it holds from then on.
+                Default: no limit, but stop when the first 1,000 records are all rejected. May be changed for an import \
+                that is not finished.
                 """,
             valueName: "n|n%|none"
         ),

@@ -16,7 +16,7 @@ struct OutputArguments: ParsableArguments {
     var json = false
 
     func validate() throws {
-        if report == "-" { throw ValidationError("--report takes a file; for standard output use --json") }
+        if report == "-" { throw ValidationError("--report needs a file; for standard output use --json") }
         if report?.isEmpty == true { throw ValidationError("--report: the path is empty") }
     }
 }

@@ -23,14 +23,14 @@ struct RunArguments: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Chunk directory: new, without chunks of others, or this import's.",
+            "Chunk directory: new, without chunks of another import, or this import's.",
             discussion: "Default: the store's path with .chunks.",
             valueName: "dir"
         )
     )
     var chunks: String?
 
-    @Flag(help: "Leave the chunk directory in place afterwards.")
+    @Flag(help: "Keep the chunk directory.")
     var keepChunks = false
 
     @Option(help: "SQLite's synchronous setting while importing: full, normal or off.")

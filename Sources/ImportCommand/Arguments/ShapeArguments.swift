@@ -30,8 +30,8 @@ struct ShapeArguments: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Records of each record path of a source to take at most.",
-            discussion: "Default: all. Behind the last of them the source is not read.",
+            "Records of each record path of a source to import at most.",
+            discussion: "Default: all. After the last of them the source is not read.",
             valueName: "n"
         )
     )

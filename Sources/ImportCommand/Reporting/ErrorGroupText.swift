@@ -38,7 +38,7 @@ enum ErrorGroupText {
         switch CoercionError.Code(rawValue: group.code) {
         case .missingValue: return "missing in \(NumberText.counted(group.count, "record"))"
         case .duplicateIdentifier:
-            return NumberText.counted(group.count, "record") + " whose identifier is there already"
+            return NumberText.counted(group.count, "record") + " whose identifier exists already"
         case .constraintViolation where group.found.contains(RecordError.constraintFailed):
             return NumberText.counted(group.count, "record") + ", " + group.found
         case .constraintViolation:

@@ -6,7 +6,7 @@ enum JobListText {
     /// A table of the jobs, and how to see one in full and to resume; `command` is how the importer is called.
     static func text(_ jobs: [StoreInspection.JobSummary], store: String, command: String) -> String {
         let quoted = store.shellQuoted
-        var table = ColumnText(headers: ["job", "state", "begun (UTC)"], numbers: [true, false, false])
+        var table = ColumnText(headers: ["job", "state", "started (UTC)"], numbers: [true, false, false])
         let counts = columns.filter { column in column.isAlways || jobs.contains { $0[keyPath: column.count] != 0 } }
         for column in counts { table.addColumn(column.name, isNumber: true) }
         table.addColumn("sources", isNumber: false)

@@ -16,7 +16,7 @@ extension LedgerKind {
         case .timeZoneLost: "time zone lost"
         case .subMillisecondLost: "microseconds lost"
         case .leapSecond: "leap second moved"
-        case .minimumDate: "date that means none made null"
+        case .minimumDate: "minimum date made null"
         case .respelled: "respelled"
         case .transformed: "transformed"
         case .duplicateKey: "key given twice"

@@ -9,7 +9,7 @@ enum PlanText {
             switch plan.action {
             case .begin: "Would import into \(store)"
             case .resume: "Would resume the interrupted import into \(store)" + place(job)
-            case .restart: "Would take back \(committed(job)) in \(store) and restart"
+            case .restart: "Would remove \(committed(job)) in \(store) and restart"
             case .nothing: "Nothing to do: \(store) has it all already (--again imports it once more)"
             }
         var lines = [action]

@@ -23,7 +23,7 @@ enum ReportText {
             lines += ["", TerminalText.escaped(message)]
         }
         var advice: [String] = []
-        if report.rejected > 0 { advice.append("What was not taken, and why:  \(command) rejects \(quoted)") }
+        if report.rejected > 0 { advice.append("To list the rejects:  \(command) rejects \(quoted)") }
         if report.state == .interrupted || report.state == .failed {
             let pipe = report.sources.contains("-") ? "pipe the same stream in again:  … | " : " "
             advice.append("To resume: \(pipe)\(command) resume \(quoted)")
@@ -78,7 +78,7 @@ enum ReportText {
             if report.recordsRead == 0 || report.rejected < report.recordsRead {
                 pathAdvice
             } else if !report.errors.isEmpty, report.errors.allSatisfy({ $0.code == duplicate }) {
-                "Their identifiers are there already."
+                "Their identifiers exist already."
             } else {
                 "Is this the right model? What is wrong with them:  \(rejects)"
             }
@@ -178,7 +178,7 @@ enum ReportText {
         // An odd source can have thousands of unknown keys; --json and --report have them all.
         let shown = rows.prefix(40)
         let more = rows.count > shown.count ? ["  … and \(rows.count - shown.count) more (--json has all)"] : []
-        return ["", "Changed or left out on the way in"] + aligned(Array(shown)) + more
+        return ["", "Changed or left out"] + aligned(Array(shown)) + more
     }
 
     static func table(_ rows: [(String, Int64)]) -> [String] {

@@ -14,7 +14,7 @@ enum SplitText {
         for (path, count) in summary.outside.sorted(by: { $0.key < $1.key }).prefix(20) {
             lines.append("  outside      \(TerminalText.escaped(path)): \(NumberText.counted(count, "value"))")
         }
-        if summary.outside.count > 20 { lines.append("  outside      … and \(summary.outside.count - 20) more places") }
+        if summary.outside.count > 20 { lines.append("  outside      … and \(summary.outside.count - 20) more paths") }
         return lines.joined(separator: "\n") + "\n"
     }
 }

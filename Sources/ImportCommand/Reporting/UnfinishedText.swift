@@ -11,7 +11,7 @@ enum UnfinishedText {
         let advice =
             isAlone
             ? "To resume:  \(resume)" + (others.count > 1 ? "  (one at a time, the newest first)" : "")
-            : "`resume` takes one at a time, the newest first."
+            : "`resume` resumes one at a time, the newest first."
         return ["", isAlone ? "Not finished" : "Not finished either"] + rows + ["", advice]
     }
 

@@ -13,9 +13,9 @@ struct FetchSubcommand: ParsableCommand {
         discussion: """
             Without ENTITY it lists the entities and how many records each has.
 
-            --where takes comparisons (= != < <= > >=), in (…), between … and …, is null, is not null, like, \
-            contains, begins with, ends with, put together with and, or, not and parentheses. Texts stand in single \
-            quotes, names that are no plain words in double quotes. Dates are texts: '2024-02-29'. A comparison with a \
+            --where accepts comparisons (= != < <= > >=), in (…), between … and …, is null, is not null, like, \
+            contains, begins with, ends with, combined with and, or, not and parentheses. Texts are in single \
+            quotes, names that are not plain words in double quotes. Dates are texts: '2024-02-29'. A comparison with a \
             null is neither true nor false.
 
             Without --sort records come in the order of their row ids. While an import is running, records come from \
@@ -53,7 +53,7 @@ struct FetchSubcommand: ParsableCommand {
     @Option(
         parsing: .unconditionalSingleValue,
         help: ArgumentHelp(
-            "Sort by these attributes; after a name :desc turns the order, :nocase ignores the case of ASCII letters.",
+            "Sort by these attributes; after a name :desc reverses the order, :nocase ignores the case of ASCII letters.",
             valueName: "name[:desc],…"
         )
     )
@@ -62,7 +62,7 @@ struct FetchSubcommand: ParsableCommand {
     @Option(help: ArgumentHelp("Print at most this many records.", valueName: "number"))
     var limit: Int?
 
-    @Option(help: ArgumentHelp("Pass over this many records first.", valueName: "number"))
+    @Option(help: ArgumentHelp("Skip this many records first.", valueName: "number"))
     var offset = 0
 
     @Option(

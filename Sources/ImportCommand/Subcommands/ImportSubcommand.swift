@@ -26,7 +26,7 @@ struct ImportSubcommand: ParsableCommand {
     @Argument(help: ArgumentHelp("Files, - for standard input, or one chunk directory.", valueName: "source"))
     var sources: [String]
 
-    @Option(help: ArgumentHelp("The SQLite file to import into; made if it is not there.", valueName: "store"))
+    @Option(help: ArgumentHelp("The SQLite file to import into; created if it does not exist.", valueName: "store"))
     var into: String
 
     @OptionGroup(title: "Job options") var job: JobArguments
@@ -38,7 +38,7 @@ struct ImportSubcommand: ParsableCommand {
     @Flag(help: "Restart an interrupted import: rows that it inserted are removed, merges that it made stay.")
     var restart = false
 
-    @Flag(help: "Print the plan, and what the first MiB would come to: columns, types, rows, counts. Change nothing.")
+    @Flag(help: "Print the plan, and what the first MiB would give: columns, types, rows, counts. Change nothing.")
     var dryRun = false
 
     @OptionGroup(title: "Output options") var output: OutputArguments

@@ -9,8 +9,8 @@ struct InferSubcommand: ParsableCommand {
         commandName: "infer",
         abstract: "Print a model for this data.",
         discussion: """
-            The model is worked out from all records and loses nothing: importing with it gives the same store as \
-            importing without. It goes to standard output, what was noticed on the way to standard error.
+            The model is inferred from all records and loses nothing: importing with it gives the same store as \
+            importing without. It goes to standard output, notices to standard error.
 
             EXAMPLES
               importer infer people.json > people.model.json

@@ -23,7 +23,7 @@ struct ModelSubcommand: ParsableCommand {
     struct Check: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "check",
-            abstract: "Name every mistake of a model file, each with its place.",
+            abstract: "Name every mistake of a model file, each with its path.",
             discussion: """
                 One line per mistake. Exits 0 when there is none, and 65 when there are.
 
@@ -65,10 +65,10 @@ struct ModelSubcommand: ParsableCommand {
     struct Print: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "print",
-            abstract: "Print the model that a store holds, from which an import without a model goes on.",
+            abstract: "Print the model of a store, from which an import without a model starts.",
             discussion: """
                 Each attribute with its type and its key paths ("from"). Importing with the printed model reads records \
-                as an import without one does, but adds no columns. What the model leaves out is said on standard error.
+                as an import without one does, but adds no columns. What the model leaves out is printed on standard error.
 
                 A table that no import has written is described by the declared types of its columns, where it is named \
                 or the store has no others.

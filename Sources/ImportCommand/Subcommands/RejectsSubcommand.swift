@@ -12,7 +12,7 @@ struct RejectsSubcommand: ParsableCommand {
         discussion: """
             Values are not printed unless asked for.
 
-            --to writes a line of JSON for each open reject: its number, its place, its errors, and under "record" \
+            --to writes a line of JSON for each open reject: its number, its position, its errors, and under "record" \
             the record as it was (as a string where it is not JSON). Edit the records, leave out the lines that you \
             give up, and import them with `importer retry`. Repaired rejects are listed with --all.
 
@@ -30,7 +30,7 @@ struct RejectsSubcommand: ParsableCommand {
 
     @OptionGroup var rejects: RejectArguments
 
-    @Flag(help: "Also those that are repaired, and what became of retries.")
+    @Flag(help: "Also rejects that are repaired, and records that a retry has rejected.")
     var all = false
 
     @Flag(help: "Print one JSON object per line.")
@@ -47,7 +47,7 @@ struct RejectsSubcommand: ParsableCommand {
     @Flag(help: "Write the records' original bytes alone, one per line; without --to to standard output.")
     var raw = false
 
-    @Flag(help: "Let --to write over a file that is there.")
+    @Flag(help: "Let --to overwrite a file.")
     var force = false
 
     func validate() throws {

@@ -25,7 +25,7 @@ struct ResumeSubcommand: ParsableCommand {
     @Option(
         help: ArgumentHelp(
             "Rejects allowed from now on: n stops before the next one, n% is judged at the end, none is no limit.",
-            discussion: "Default: as the import was begun. It is kept for later resumes.",
+            discussion: "Default: the import's own limit. It is kept for later resumes.",
             valueName: "n|n%|none"
         ),
         transform: JobArguments.errorLimit

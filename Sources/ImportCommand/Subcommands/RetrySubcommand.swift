@@ -17,7 +17,7 @@ struct RetrySubcommand: ParsableCommand {
 
             Without FILE, --model tries the stored open rejects again as they are, under another model.
 
-            An interrupted retry goes on with the same command, or with `importer resume`.
+            An interrupted retry is resumed by the same command, or by `importer resume`.
 
             EXAMPLES
               importer rejects people.sqlite --to fix.ndjson

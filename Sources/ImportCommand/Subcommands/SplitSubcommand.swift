@@ -11,19 +11,19 @@ struct SplitSubcommand: ParsableCommand {
         discussion: """
             Writes chunk-000001.ndjson, chunk-000002.ndjson, … and manifest.ndjson, which says where in the source \
             each record is. `importer import DIR --into STORE` imports them. The same command resumes a split that \
-            was interrupted. A directory with chunks or a manifest of others, or with a source in it, is refused; \
+            was interrupted. A directory with chunks or a manifest of another import, or with a source in it, is refused; \
             other files in it are left alone.
 
             EXAMPLES
               importer split people.json --to people.chunks
-              importer split map.json --to places --records '$.features[*]'
+              importer split map.json --to map.chunks --records '$.features[*]'
             """
     )
 
     @Argument(help: ArgumentHelp("Files, or - for standard input.", valueName: "source"))
     var sources: [String]
 
-    @Option(help: ArgumentHelp("The directory for the chunks; made if it is not there.", valueName: "dir"))
+    @Option(help: ArgumentHelp("The directory for the chunks; created if it does not exist.", valueName: "dir"))
     var to: String
 
     @OptionGroup(title: "Job options") var shape: ShapeArguments

@@ -13,7 +13,7 @@ struct WatchSubcommand: ParsableCommand {
             On a terminal: how far the import is, how fast it goes, the counts of each entity, the newest rejects, and \
             the rows of one entity, new ones marked with + and changed ones with *. Elsewhere a line per second.
 
-            It may be started before the import, waits for an interrupted one to go on, and ends by itself when the \
+            It may be started before the import, waits for an interrupted one to be resumed, and ends by itself when the \
             import is finished. The import never waits for it.
 
             KEYS
@@ -30,7 +30,7 @@ struct WatchSubcommand: ParsableCommand {
             """
     )
 
-    @Argument(help: "The store; it need not be there yet.")
+    @Argument(help: "The store; it need not exist yet.")
     var store: String
 
     @Option(
@@ -45,7 +45,7 @@ struct WatchSubcommand: ParsableCommand {
     @Option(
         parsing: .unconditionalSingleValue,
         help: ArgumentHelp(
-            "Sort its records by these attributes; after a name :desc turns the order, :nocase ignores the case of "
+            "Sort its records by these attributes; after a name :desc reverses the order, :nocase ignores the case of "
                 + "ASCII letters.",
             discussion: "Default: the newest records first.",
             valueName: "name[:desc],…"

@@ -8,7 +8,7 @@ extension CoercionError {
         case .tooShort, .tooLong: "must have \(expected)"
         case .unknownFlag: path.isEmpty ? "must not have other bits than the flags" : "there is no such flag"
         case .unexpectedNull:
-            (found == "null" ? "must not be null" : "stands for null") + ", but the attribute is not optional"
+            (found == "null" ? "must not be null" : "means null") + ", but the attribute is not optional"
         case .patternMismatch, .notAllowed: "must be \(expected)"
         default: "must be \(expected.withArticle), not \(found.withArticle)"
         }

@@ -36,7 +36,7 @@ struct ValueValidation: Sendable {
                 let result = try value.withToken(expecting: coercion.type) { token throws(CoercionError) in
                     try Self.stored(token, coercion)
                 }
-                if result == nil, key != .enum { mistake(key, "must not stand for null", index) }
+                if result == nil, key != .enum { mistake(key, "must not mean null", index) }
                 return result
             } catch {
                 mistake(key, error.modelMessage, index)

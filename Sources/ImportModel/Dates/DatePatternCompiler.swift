@@ -102,10 +102,10 @@ struct DatePatternCompiler {
         switch letter {
         case "Y": "\(letters) is the year of a week; the year of a date is y"
         case "D": "\(letters) is the day of the year, which is not read; the day of the month is d"
-        case "T": "letters that stand for themselves stand in quotes: 'T'"
+        case "T": "literal letters are written in quotes: 'T'"
         case "y", "M", "d", "E", "H", "h", "m", "s", "S", "a", "Z", "X", "x":
-            "so many letters \(letter) (\(letters)) are not read"
-        default: "\(letters) is no part of a date that is read; letters that stand for themselves stand in quotes"
+            "\(letters) is not supported: another number of letters \(letter) may be"
+        default: "\(letters) is not a supported part of a date; literal letters are written in quotes"
         }
     }
 
@@ -115,7 +115,7 @@ struct DatePatternCompiler {
         _ position: Int
     ) throws(DateFormatError) {
         if let first = positions[part] {
-            throw error("the \(part.rawValue) stands at character \(first) already", at: position)
+            throw error("the \(part.rawValue) is at character \(first) already", at: position)
         }
         positions[part] = position
         if let openEnd, field.beginsWithDigit {

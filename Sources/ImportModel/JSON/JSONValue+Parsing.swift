@@ -33,7 +33,7 @@ private struct JSONReader {
         skipWhiteSpace()
         let value = try value()
         skipWhiteSpace()
-        guard index == bytes.count else { throw error("something stands after the value") }
+        guard index == bytes.count else { throw error("unexpected text after the value") }
         return value
     }
 

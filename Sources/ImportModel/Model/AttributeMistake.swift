@@ -21,7 +21,7 @@ package struct AttributeMistake: Error, Sendable, Hashable {
 
     static let noBit = "must be an integer from 0 to 63"
     static let flagAndGroup = "is a flag, and the beginning of other flags' names"
-    static let repetition = "stands here twice"
+    static let repetition = "is repeated"
 
     /// Whether it is in a list for the second time, which is all that is wrong with it.
     var isRepetition: Bool { message == Self.repetition }

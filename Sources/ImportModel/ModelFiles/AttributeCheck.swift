@@ -116,7 +116,7 @@ struct AttributeCheck {
 
     private mutating func checkRepeatedFormats(_ formats: [String]) {
         for (index, name) in formats.enumerated() where formats[..<index].contains(where: name.hasSameBytes) {
-            let mistake = AttributeMistake(key: .format, inner: .index(index), message: "stands here twice")
+            let mistake = AttributeMistake(key: .format, inner: .index(index), message: "is repeated")
             if !mistakes.contains(where: { $0.key == .format && $0.inner == mistake.inner }) {
                 mistakes.append(mistake)
             }

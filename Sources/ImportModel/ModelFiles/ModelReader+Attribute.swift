@@ -175,11 +175,11 @@ extension ModelReader {
             do throws(PathSyntaxError) {
                 let path = try AttributePath(text)
                 if let last {
-                    objection(element.place, "is never looked at: \(last) stands before it and is always there")
+                    objection(element.place, "is never read: \(last) precedes it and always exists")
                 } else if path.isRecordKey, let records, !records.isKeyed {
                     objection(element.place, "can never match: only records whose path ends in .* have a key")
                 } else if paths.contains(where: { $0.description.hasSameBytes(as: path.description) }) {
-                    objection(element.place, "stands here twice")
+                    objection(element.place, "is repeated")
                 }
                 if path == .record || path.isRecordKey && records?.isKeyed == true { last = last ?? path }
                 paths.append(path)

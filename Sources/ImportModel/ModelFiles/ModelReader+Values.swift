@@ -68,7 +68,7 @@ extension ModelReader {
         let members = self.members(of: object)
         var seen: Set<[UInt8]> = []
         for member in members where !seen.insert(Array(member.key.utf8)).inserted {
-            objection(member.place, "stands here twice")
+            objection(member.place, "is repeated")
         }
         return members
     }

@@ -126,7 +126,7 @@ struct ModelReader {
             // Where there are no attributes at all, that is what is wrong.
             if attributes.isEmpty { continue }
             if isRepeated {
-                objection(place, "stands here twice")
+                objection(place, "is repeated")
             } else if let attribute = attributes.first(where: { $0.name.hasSameBytes(as: name) }) {
                 if attribute.isOptional { objection(place, "names an optional attribute") }
             } else {

@@ -70,7 +70,7 @@ public enum ModelSchema {
 
     private static var recordPath: JSONValue {
         object([
-            ("description", .string("Where the records stand: $, $[*], $.items[*], $.users.*, $['a b'][*].")),
+            ("description", .string("Where the records are: $, $[*], $.items[*], $.users.*, $['a b'][*].")),
             ("type", .string("string")), ("pattern", .string("^\\$")),
         ])
     }

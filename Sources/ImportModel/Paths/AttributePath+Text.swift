@@ -11,7 +11,7 @@ extension AttributePath: CustomStringConvertible, Codable {
                 return
             }
             guard scanner.take("k"), scanner.take("e"), scanner.take("y"), scanner.isAtEnd else {
-                throw scanner.error("after $ there may only be key; a key that begins with $ stands in ['…']")
+                throw scanner.error("after $ there may only be key; a key that begins with $ is written in ['…']")
             }
             self = .recordKey
             return

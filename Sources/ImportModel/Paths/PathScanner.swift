@@ -29,7 +29,7 @@ struct PathScanner {
             index += 1
         }
         guard !name.isEmpty else {
-            throw error(isAtEnd ? "a key is missing" : "a key with this character stands in ['…']")
+            throw error(isAtEnd ? "a key is missing" : "a key with this character is written in ['…']")
         }
         return String(name)
     }

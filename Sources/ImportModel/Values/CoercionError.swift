@@ -34,7 +34,7 @@ public struct CoercionError: Error, Sendable, Hashable, Codable {
         case missingValue
         /// A record that is no object where the entity asks for one.
         case notAnObject
-        /// An object with the same identifier is there already, and `--on-conflict error` says that it must not be.
+        /// An object with the same identifier exists already, and `--on-conflict error` says that it must not be.
         case duplicateIdentifier
         /// A record whose row breaks a constraint that the store's table has of its own: `UNIQUE`, `CHECK`, `NOT NULL`, a
         /// trigger that raises.

@@ -69,7 +69,7 @@ final class ChunkDecoder<Layout: RowLayout> {
         guard reader.line == committed.records, hasher.digest == committed.hash else {
             throw ImportError(
                 .badInput,
-                "\(source): has changed before the place where the import stopped",
+                "\(source): has changed before the byte where the import stopped",
                 advice: "Give the source as it was, or restart the import with --restart."
             )
         }

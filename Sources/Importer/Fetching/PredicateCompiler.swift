@@ -203,7 +203,7 @@ struct PredicateCompiler {
             // For SQLite a pattern ends there, and so it would be another one.
             guard !text.utf8.contains(0) else {
                 throw error(
-                    "like takes no pattern with a NUL",
+                    "like accepts no pattern with a NUL",
                     at: pattern.place,
                     advice: "Use contains, begins with or ends with."
                 )
@@ -252,7 +252,7 @@ struct PredicateCompiler {
         throw error(
             "\(entity.name) has no attribute \(name)" + (near.map { "; did you mean \($0)?" } ?? ""),
             at: operand.place,
-            advice: (isQuoted && near == nil ? "Texts stand in single quotes. " : "") + "It has: \(shown)."
+            advice: (isQuoted && near == nil ? "Texts are in single quotes. " : "") + "It has: \(shown)."
         )
     }
 

@@ -58,7 +58,7 @@ extension JobOpening {
     private var begunWithAnotherModel: ImportError {
         ImportError(
             .usage,
-            "\(store): the interrupted retry was begun with another --model",
+            "\(store): the interrupted retry was started with another --model",
             advice: "Finish it with `importer resume \(store.shellQuoted)`."
         )
     }

@@ -48,7 +48,7 @@ struct JobOpening {
                 throw ImportError(
                     .usage,
                     "\(store): the import of these sources is interrupted, not finished",
-                    advice: "Leave --again out to resume it, or give --restart in its place."
+                    advice: "Leave --again out to resume it, or give --restart instead."
                 )
             }
             guard run.restart else { return try resume(open, takesChunks: takesChunks, database) }
@@ -83,7 +83,7 @@ struct JobOpening {
         guard differences.isEmpty else {
             throw ImportError(
                 .usage,
-                "\(store): the interrupted import was begun with another \(differences.joined(separator: ", "))",
+                "\(store): the interrupted import was started with another \(differences.joined(separator: ", "))",
                 advice: "Resume it with `importer resume \(store.shellQuoted)`, or restart it with --restart."
             )
         }
@@ -98,7 +98,7 @@ struct JobOpening {
         guard job.options.onError != .stop else {
             throw ImportError(
                 .usage,
-                "\(store): the import was begun with --on-error stop, which --max-errors does not change",
+                "\(store): the import was started with --on-error stop, which --max-errors does not change",
                 advice: "Leave --max-errors out, or restart with --restart and without --on-error stop."
             )
         }

@@ -151,7 +151,7 @@ struct JobPlanner {
         if case .empty = found {
             throw ImportError(
                 .badInput,
-                "\(source.displayName): there is no JSON value in it",
+                "\(source.displayName): has no JSON value",
                 advice: "An import without records needs an empty array: []."
             )
         }
@@ -181,11 +181,11 @@ struct JobPlanner {
             }
             throw ImportError(
                 .usage,
-                "\(source.displayName): records could stand in several places",
+                "\(source.displayName): records could be at several record paths",
                 advice: "Say which with one or more of:\n" + list.joined(separator: "\n")
             )
         case .empty:
-            throw ImportError(.badInput, "\(source.displayName): there is no JSON value in it")
+            throw ImportError(.badInput, "\(source.displayName): has no JSON value")
         }
     }
 
@@ -197,7 +197,7 @@ struct JobPlanner {
         let nested = levels.dropFirst().reduce(0) { $0 + $1.count }
         var lines = [
             "\(source.displayName): a tree: records at \(path) hold \(nested)\(more) objects of the same shape, which stay "
-                + "inside of them. --records takes one of its levels:"
+                + "inside of them; choose one of the levels with --records:"
         ]
         lines += levels.prefix(4).map {
             "  --records \($0.path.description.shellWord)   (\($0.count)\(more) objects)"

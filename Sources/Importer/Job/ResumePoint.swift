@@ -108,7 +108,7 @@ struct ResumePoint {
         guard passed == ranges else {
             throw ImportError(
                 .badInput,
-                "\(directory.path): holds other chunks than those that the import was begun with",
+                "\(directory.path): holds other chunks than those that the import was started with",
                 advice: "Give the chunks as they were, or restart the import with --restart."
             )
         }

@@ -57,7 +57,7 @@ struct SourceCheck {
                 throw ImportError(
                     .badInput,
                     "\(name): bytes \(max(0, range.firstByte)) to \(range.endByte) are not the ones that were imported",
-                    advice: "Give the source that the import was begun with, or restart the import with --restart."
+                    advice: "Give the source that the import was started with, or restart the import with --restart."
                 )
             }
         }

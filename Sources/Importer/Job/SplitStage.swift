@@ -116,7 +116,7 @@ extension SplitFault {
         return ImportError(
             .badInput,
             "\(place)\(verdict)\(message)\(around)",
-            advice: "The records before it are imported. Mend or complete the source, then run the same command again."
+            advice: "The records before it are imported. Correct or complete the source, then run the command again."
         )
     }
 }

@@ -18,10 +18,11 @@ struct TableNotice {
         let paths = sources.map(\.shape.paths.count).max() ?? 1
         let source = sources.count == 1 ? sources[0].description.displayName : "\(sources.count) sources"
         guard names.count > 1 else {
-            let place = there.isEmpty ? "" : ", which is there"
-            return "\(source): into the table \(first)\(place) (--entity NAME for another)"
+            let existing = there.isEmpty ? "" : ", which exists"
+            return "\(source): into the table \(first)\(existing) (--entity NAME for another)"
         }
-        let known = there.isEmpty ? "" : " (\(there.count == names.count ? "all" : Self.list(there)) there already)"
+        let existing = there.count == names.count ? "all exist" : "existing: \(Self.list(there))"
+        let known = there.isEmpty ? "" : " (\(existing))"
         let choice = paths > 1 ? "a model file names others" : "--entity NAME for one table"
         return "\(source): into \(names.count) tables: \(Self.list(names))\(known) (\(choice))"
     }

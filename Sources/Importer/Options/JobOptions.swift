@@ -15,7 +15,7 @@ public struct JobOptions: Sendable, Hashable {
     public var identifier: [String]
     /// Types that replace those that inference finds, by attribute, in every entity that has it.
     public var types: [String: AttributeType]
-    /// What a record does whose identifier is there already.
+    /// What a record does whose identifier exists already.
     public var onConflict: ConflictPolicy
     /// What a value does that does not fit its attribute.
     public var onError: ErrorPolicy

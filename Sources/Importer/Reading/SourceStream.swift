@@ -78,7 +78,7 @@ final class SourceStream: ByteStream {
                 throw ImportError(
                     .badInput,
                     "\(name): ends at byte \(offset), before byte \(target), where the import is to go on",
-                    advice: "Give the source that the import was begun with."
+                    advice: "Give the source that the import was started with."
                 )
             }
         }

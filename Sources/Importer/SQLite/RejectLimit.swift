@@ -75,7 +75,7 @@ struct RejectLimit: Sendable {
                 .badInput,
                 "\(record) does not fit\(count), so \(option) stops the import before it: \(what)",
                 advice: """
-                    Everything before it is imported. Mend the source from there on, then run the same command again.
+                    Everything before it is imported. Correct the source from there on, then run the same command again.
                     \(Self.otherwise(option))
                     """
             )

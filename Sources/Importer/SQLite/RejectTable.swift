@@ -52,7 +52,7 @@ extension EntityPlan {
             keyPath: keyPath(of: identifier),
             code: .duplicateIdentifier,
             expected: "an identifier of its own",
-            found: "the identifier of an object that is there",
+            found: "the identifier of an existing object",
             byteOffset: identifierOffset
         )
     }

@@ -28,7 +28,7 @@ extension RetriedRecords {
         guard records.count == chunk.records else {
             throw ImportError(
                 .badInput,
-                "\(job.sources.first?.description.displayName ?? ""): has changed since its retry was begun",
+                "\(job.sources.first?.description.displayName ?? ""): has changed since its retry was started",
                 advice: "Run the same retry again."
             )
         }

@@ -52,7 +52,7 @@ final class RetryPlan {
             throw ImportError(
                 .badInput,
                 "\(name): \(scan.problemCount == 1 ? "1 line" : "\(scan.problemCount) lines") cannot be retried; "
-                    + "nothing was begun",
+                    + "nothing was imported",
                 advice: (scan.problems + (more > 0 ? ["… and \(more) more"] : [])).joined(separator: "\n")
             )
         }

@@ -105,7 +105,7 @@ final class SourceRecords {
     }
 
     private var advice: String {
-        "Records with an identifier that is there already are read once more at the end. "
+        "Records with an existing identifier are read again at the end. "
             + "Give the source as it was, then resume; or restart the import with --restart."
     }
 

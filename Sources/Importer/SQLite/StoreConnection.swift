@@ -170,7 +170,7 @@ extension ImportError {
             self.init(
                 .io,
                 "\(store): \(text)",
-                advice: "Everything committed so far is safe; resume when it is mended."
+                advice: "Everything committed so far is safe; resume when it is repaired."
             )
         }
     }

@@ -60,8 +60,8 @@ struct StoreFile: Sendable {
     var isAnother: ImportError {
         ImportError(
             .io,
-            "\(name): another file has taken the store's place while importing",
-            advice: "Nothing was written to that file. Put the store back in its place, then resume."
+            "\(name): another file has replaced the store while importing",
+            advice: "Nothing was written to that file. Put the store back, then resume."
         )
     }
 

@@ -126,7 +126,7 @@ private final class ExportFile {
             guard status.st_mode & S_IFMT == S_IFREG else {
                 throw ImportError(
                     .cannotCreate,
-                    "\(path): is there already, and is no plain file",
+                    "\(path): exists, and is not a regular file",
                     advice: "Give the path of a file; - is standard output."
                 )
             }
@@ -167,7 +167,7 @@ private final class ExportFile {
     private static func isThere(_ path: String) -> ImportError {
         ImportError(
             .cannotCreate,
-            "\(path): is there already, and may have been edited",
+            "\(path): exists, and may have been edited",
             advice: "Give another path, or --force to write over it."
         )
     }

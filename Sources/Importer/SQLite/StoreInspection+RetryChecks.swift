@@ -39,7 +39,7 @@ extension StoreInspection {
             Check(
                 "every repaired reject was accepted exactly once",
                 holds: repaired == taken && taken == matched,
-                detail: "\(repaired) repaired, \(taken) taken, \(matched) of them the same"
+                detail: "\(repaired) repaired, \(taken) accepted, \(matched) of them the same"
             )
         )
         let own = try count("_import_reject WHERE state = 'retried'", database)

@@ -32,7 +32,7 @@ final class StoreLock {
                 close(descriptor)
                 throw ImportError(
                     .cannotCreate,
-                    "\(path): is in the place of the store's lock, and is no lock",
+                    "\(path): has the name of the store's lock, and is not a lock",
                     advice: "Give the store another name; this import has touched nothing."
                 )
             }

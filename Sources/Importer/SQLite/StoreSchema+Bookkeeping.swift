@@ -62,7 +62,7 @@ extension StoreSchema {
             guard type == "table" else {
                 throw ImportError(
                     .badInput,
-                    "\(store): its \(type) \(name) is on or in the place of a table of this program's own",
+                    "\(store): its \(type) \(name) is on, or replaces, a table of this program",
                     advice: "Remove it, or import into another store."
                 )
             }

@@ -300,7 +300,7 @@ struct StoredJob: Sendable {
         guard try Int64.fetchOne(database, sql: "SELECT max(id) FROM _import_job") == id else {
             throw ImportError(
                 .usage,
-                "another import has run since, so the rows of this one cannot be taken back",
+                "another import has run since, so the rows of this one cannot be removed",
                 advice: "Import the source into another store."
             )
         }

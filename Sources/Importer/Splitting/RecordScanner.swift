@@ -136,7 +136,7 @@ struct RecordScanner {
         ScanFault(
             kind: .syntax,
             byteOffset: offset,
-            message: "white space must stand behind a number, true, false or null"
+            message: "white space must follow a number, true, false or null"
         )
     }
 
@@ -221,7 +221,7 @@ struct RecordScanner {
             return true
         }
         if isPriming {
-            return stop(ImportError(.software, "the split cannot go on: its place does not fit the record paths"))
+            return stop(ImportError(.software, "the split cannot resume: its position does not fit the record paths"))
         }
         if paths != 0 { builder.beginOutside(levels.valueName, at: places.offset(end - 1)) }
         path = -1

@@ -5,7 +5,7 @@ import Synchronization
 
 /// The whole journey: sources, chunks, workers, store.
 ///
-/// It can be made and run on any thread; `progress` may be read and `interruption` used from any other meanwhile.
+/// It is run once. `progress` may be read and `interruption` used from any thread and task meanwhile.
 public final class ImportPipeline: Sendable {
     /// Shared with observers.
     public let progress = ImportProgress()
@@ -17,6 +17,8 @@ public final class ImportPipeline: Sendable {
     /// Whether the run has ended because the store's file is no longer at its path: what is there now is another's.
     public var hasLostStore: Bool { isStoreLost.load(ordering: .relaxed) }
     private let isStoreLost = Atomic(false)
+    /// Whether it has been run, or has read what can be read once only.
+    private let isSpent = Atomic(false)
 
     private enum Request {
         case sources([String], JobOptions)
@@ -132,23 +134,63 @@ public final class ImportPipeline: Sendable {
         public let wasAlreadyFinished: Bool
     }
 
-    /// Runs the import on this thread and its workers until it is finished, interrupted or failed.
+    /// Runs the import until it is finished, interrupted or failed, on a thread of its own and its workers.
+    ///
+    /// Cancelling the task interrupts the import as `interruption` does: the running commits are finished, and the job can be
+    /// resumed by another pipeline.
     ///
     /// - Returns: the report of the finished job.
-    /// - Throws: `ImportError`. What was committed before stays, and the job can be resumed.
-    public func run() throws -> Outcome {
-        defer { merges.close() }
-        return try explaining {
-            try merges.open()
-            let interruption = interruption.child()
-            let locked = try lock()
-            let decision = try locked.tidyingUp { try decide(interruption) }
-            if case .nothing(let job) = decision { return try conclude(job, in: locked) }
-            try checkDisk(decision)
-            let begun = try locked.start(decision, context(interruption))
-            defer { isStoreLost.store(locked.isLost, ordering: .relaxed) }
-            return Outcome(report: try locked.finish(begun, Self.phases), wasAlreadyFinished: false)
+    /// - Throws: `ImportError`: what was committed before stays, and the job can be resumed. With `.interrupted` when the task
+    ///   is cancelled, with `.usage` when the pipeline has been run before, with `.noResources` when the system gives no thread.
+    public func run() async throws -> Outcome {
+        try spend()
+        do {
+            return try await SystemThread.run(to: "run the import", interruption) { [self] in try importAll() }
+        } catch {
+            // Also where there was no thread to note it.
+            if progress.snapshot.end == nil { progress.end(after: error) }
+            throw error
         }
+    }
+
+    /// Runs the import until it is finished, interrupted or failed, and blocks this thread as long.
+    ///
+    /// - Returns: the report of the finished job.
+    /// - Throws: `ImportError`: what was committed before stays, and the job can be resumed. With `.usage` when the pipeline
+    ///   has been run before.
+    public func run() throws -> Outcome {
+        try spend()
+        return try importAll()
+    }
+
+    private func importAll() throws -> Outcome { try progress.ending { try explaining(journey) } }
+
+    /// The phases of an import, from its store's lock to its report.
+    private func journey() throws -> Outcome {
+        defer { merges.close() }
+        try merges.open()
+        let interruption = interruption.child()
+        try interruption.check()
+        let locked = try lock()
+        let decision = try locked.tidyingUp { try decide(interruption) }
+        if case .nothing(let job) = decision { return try conclude(job, in: locked) }
+        try checkDisk(decision)
+        let begun = try locked.start(decision, context(interruption))
+        defer { isStoreLost.store(locked.isLost, ordering: .relaxed) }
+        return Outcome(report: try locked.finish(begun, Self.phases), wasAlreadyFinished: false)
+    }
+
+    /// - Throws: `ImportError` with `.usage` when there is nothing more to run.
+    private func spend() throws {
+        guard !isSpent.exchange(true, ordering: .relaxed) else { throw spent }
+    }
+
+    private var spent: ImportError {
+        ImportError(
+            .usage,
+            "\(store): this pipeline has been run already, or has read from a source that can be read once only",
+            advice: "Make a new pipeline for each run."
+        )
     }
 
     /// What an import does with a job that is open, from where it is to its end.
@@ -259,23 +301,59 @@ public final class ImportPipeline: Sendable {
         ImportError(.noInput, "\(store): there is no such store", advice: "Check the path.")
     }
 
-    /// Says what `run` would do, without making or changing anything.
+    /// Says what `run` would do, without making or changing anything; blocks this thread as long.
+    ///
+    /// Of standard input the first MiB is read, and so the pipeline cannot be run afterwards.
     ///
     /// - Throws: `ImportError`, as `run` would before its first record.
-    public func plan() throws -> ImportPlan {
-        try checkStorePath()
-        return plan(of: try decide(interruption))
+    public func plan() throws -> ImportPlan { try plan(interruption.child()) }
+
+    /// Says what `run` would do, without making or changing anything.
+    ///
+    /// Of standard input the first MiB is read, and so the pipeline cannot be run afterwards.
+    ///
+    /// - Throws: `ImportError`, as `run` would before its first record.
+    public func plan() async throws -> ImportPlan {
+        let interruption = interruption.child()
+        return try await SystemThread.run(to: "plan the import", interruption) { [self] in try plan(interruption) }
     }
+
+    /// Says what `run` would do, and what it would make of the first records of new sources; blocks this thread as long.
+    ///
+    /// These are imported into a store of their own in the temporary directory, which goes again. Of standard input the
+    /// first MiB is read, and so the pipeline cannot be run afterwards.
+    ///
+    /// - Throws: `ImportError`, as `plan` does.
+    public func preview() throws -> ImportPreview { try preview(interruption.child()) }
 
     /// Says what `run` would do, and what it would make of the first records of new sources.
     ///
     /// These are imported into a store of their own in the temporary directory, which goes again. Of standard input the
-    /// first MiB is read.
+    /// first MiB is read, and so the pipeline cannot be run afterwards.
     ///
     /// - Throws: `ImportError`, as `plan` does.
-    public func preview() throws -> ImportPreview {
+    public func preview() async throws -> ImportPreview {
+        let interruption = interruption.child()
+        return try await SystemThread.run(to: "preview the import", interruption) { [self] in
+            try preview(interruption)
+        }
+    }
+
+    private func plan(_ interruption: Interruption) throws -> ImportPlan {
+        plan(of: try look(interruption))
+    }
+
+    /// What the request means for the store as it is, for a call that does not run it.
+    private func look(_ interruption: Interruption) throws -> JobOpening.Decision {
+        guard !isSpent.load(ordering: .relaxed) else { throw spent }
         try checkStorePath()
         let decision = try decide(interruption)
+        if case .begin(_, let open, _, _) = decision, !open.isEmpty { try spend() }
+        return decision
+    }
+
+    private func preview(_ interruption: Interruption) throws -> ImportPreview {
+        let decision = try look(interruption)
         let plan = plan(of: decision)
         guard case .begin(let job, let open, _, nil) = decision, !job.takesChunks else {
             return ImportPreview(plan: plan, sample: nil)
@@ -322,9 +400,9 @@ public final class ImportPipeline: Sendable {
 
 /// What can be done with sources besides importing them.
 extension ImportPipeline {
-    /// Only cuts sources into numbered chunks in a directory (DESIGN §6).
+    /// Only cuts sources into numbered chunks in a directory; blocks this thread as long.
     ///
-    /// Carries on when the directory holds the beginning of the same split.
+    /// Resumes when the directory holds the beginning of the same split.
     ///
     /// - Throws: `ImportError`. Chunks that are sealed stay, and the same call resumes.
     public static func split(
@@ -335,17 +413,44 @@ extension ImportPipeline {
         progress: ImportProgress,
         interruption: Interruption
     ) throws -> SplitSummary {
-        try SplitTool(
+        let tool = SplitTool(
             directory: directory,
             job: job,
             run: run,
             opener: SourceOpener(),
             progress: progress,
             interruption: interruption
-        ).split(sources)
+        )
+        return try progress.ending { try tool.split(sources) }
     }
 
-    /// Works out a model from all records of `sources` (DESIGN §7), keeping nothing else.
+    /// Only cuts sources into numbered chunks in a directory.
+    ///
+    /// Resumes when the directory holds the beginning of the same split. Cancelling the task interrupts it.
+    ///
+    /// - Throws: `ImportError`. Chunks that are sealed stay, and the same call resumes.
+    public static func split(
+        sources: [String],
+        to directory: String,
+        job: JobOptions = JobOptions(),
+        run: RunOptions = RunOptions(),
+        progress: ImportProgress = ImportProgress(),
+        interruption: Interruption = Interruption()
+    ) async throws -> SplitSummary {
+        let interruption = interruption.child()
+        return try await SystemThread.run(to: "split the sources", interruption) {
+            try split(
+                sources: sources,
+                to: directory,
+                job: job,
+                run: run,
+                progress: progress,
+                interruption: interruption
+            )
+        }
+    }
+
+    /// Infers a model from all records of `sources`, keeping nothing else; blocks this thread as long.
     ///
     /// - Throws: `ImportError`, also when the sources are not sound to their end.
     public static func infer(
@@ -355,12 +460,31 @@ extension ImportPipeline {
         progress: ImportProgress,
         interruption: Interruption
     ) throws -> InferredModel {
-        try InferTool(
+        let tool = InferTool(
             job: job,
             run: run,
             opener: SourceOpener(),
             progress: progress,
             interruption: interruption.child()
-        ).infer(sources)
+        )
+        return try progress.ending { try tool.infer(sources) }
+    }
+
+    /// Infers a model from all records of `sources`, keeping nothing else.
+    ///
+    /// Cancelling the task interrupts it.
+    ///
+    /// - Throws: `ImportError`, also when the sources are not sound to their end.
+    public static func infer(
+        sources: [String],
+        job: JobOptions = JobOptions(),
+        run: RunOptions = RunOptions(),
+        progress: ImportProgress = ImportProgress(),
+        interruption: Interruption = Interruption()
+    ) async throws -> InferredModel {
+        let interruption = interruption.child()
+        return try await SystemThread.run(to: "infer a model", interruption) {
+            try infer(sources: sources, job: job, run: run, progress: progress, interruption: interruption)
+        }
     }
 }

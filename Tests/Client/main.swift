@@ -18,10 +18,14 @@ let pipeline = ImportPipeline(
     job: JobOptions(entity: Person.entityName),
     run: RunOptions()
 )
-let report = try pipeline.run().report
+let running = Task { try await pipeline.run() }
+var end: ImportProgress.End?
+for await snapshot in pipeline.progress.snapshots { end = snapshot.end }
+let report = try await running.value.report
+print(end == .finished ? "finished" : "not finished")
 print("\(report.recordsRead) read, \(report.inserted) inserted, \(report.rejected) rejected")
 
-let people = try Person.fetchAll(in: StoreReader(store: store), sortedBy: [RecordSort("name")])
+let people = try await Person.fetchAll(in: StoreReader(store: store), sortedBy: [RecordSort("name")])
 for person in people {
     print(person.name, person.age.map { "is \($0)" } ?? "tells no age")
 }

@@ -46,13 +46,3 @@ struct Failure {
         return lines.map { TerminalText.escaped($0) + "\n" }.joined()
     }
 }
-
-extension ImportError {
-    /// Whether somebody asked to stop; nothing failed then.
-    var isInterruption: Bool {
-        switch code {
-        case .interrupted, .terminated, .hangup: true
-        default: false
-        }
-    }
-}

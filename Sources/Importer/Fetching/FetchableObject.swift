@@ -75,6 +75,18 @@ extension StoreReader {
         offset: Int = 0,
         limit: Int? = nil
     ) throws -> [Object] {
+        try fetch(type, where: predicate, sortedBy: sort, offset: offset, limit: limit, nil)
+    }
+
+    /// - Parameter interruption: what ends it before its end.
+    func fetch<Object: FetchableObject>(
+        _ type: Object.Type,
+        where predicate: RecordPredicate?,
+        sortedBy sort: [RecordSort],
+        offset: Int,
+        limit: Int?,
+        _ interruption: Interruption?
+    ) throws -> [Object] {
         let attributes = try entity(named: type.entityName).attributes
         let request = FetchRequest(
             entity: type.entityName,
@@ -85,6 +97,7 @@ extension StoreReader {
         )
         var objects: [Object] = []
         try forEachRecord(request, attributes: attributes.map(\.name)) {
+            try interruption?.check()
             objects.append(try Object(from: ObjectDecoder($0, attributes: attributes)))
         }
         return objects
@@ -126,10 +139,23 @@ extension StoreReader {
         offset: Int = 0,
         limit: Int? = nil
     ) throws -> [[String: JSONValue]] {
+        try fetch(entity, where: predicate, sortedBy: sort, offset: offset, limit: limit, nil)
+    }
+
+    /// - Parameter interruption: what ends it before its end.
+    func fetch(
+        _ entity: String,
+        where predicate: RecordPredicate?,
+        sortedBy sort: [RecordSort],
+        offset: Int,
+        limit: Int?,
+        _ interruption: Interruption?
+    ) throws -> [[String: JSONValue]] {
         let attributes = try self.entity(named: entity).attributes
         let request = FetchRequest(entity: entity, predicate: predicate, sort: sort, offset: offset, limit: limit)
         var objects: [[String: JSONValue]] = []
         try forEachRecord(request, attributes: attributes.map(\.name)) { record in
+            try interruption?.check()
             var object: [String: JSONValue] = [:]
             for (attribute, value) in zip(attributes, record.values) where object[attribute.name] == nil {
                 object[attribute.name] = attribute.json(of: value)

@@ -75,7 +75,7 @@ struct JobRun {
 
     private func note(_ error: any Error) {
         let failure = error as? ImportError
-        let isInterruption = failure.map { [.interrupted, .terminated, .hangup].contains($0.code) } ?? false
+        let isInterruption = failure?.isInterruption == true
         var run = self
         // What failed may be the store itself: then a later run still finds `running` without a lock, which says as much.
         try? run.setState(isInterruption ? .interrupted : .failed, message: failure?.message ?? "\(error)") {

@@ -23,6 +23,9 @@ public struct ImportError: Error, Sendable, CustomStringConvertible {
     /// What to do about it; nil where there is nothing to advise.
     public let advice: String?
 
+    /// Whether it says that somebody asked to stop: what was committed stays, and the same call resumes.
+    public var isInterruption: Bool { [.interrupted, .terminated, .hangup].contains(code) }
+
     /// Creates one.
     public init(_ code: Code, _ message: String, advice: String? = nil) {
         self.code = code

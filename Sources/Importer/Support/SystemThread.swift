@@ -42,6 +42,30 @@ package enum SystemThread {
         )
     }
 
+    /// Calls `body` on a new thread, and waits without blocking one of the threads that tasks share.
+    ///
+    /// - Parameters:
+    ///   - purpose: what the thread is for, in words: `run the import`.
+    ///   - interruption: is requested when the task is cancelled; `body` heeds it.
+    /// - Throws: `ImportError` with `.noResources` when the system gives no thread; what `body` throws.
+    static func run<Result: Sendable>(
+        to purpose: String,
+        _ interruption: Interruption,
+        _ body: @escaping @Sendable () throws -> Result
+    ) async throws -> Result {
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                do {
+                    try start(to: purpose) { continuation.resume(with: Swift.Result { try body() }) }
+                } catch {
+                    continuation.resume(throwing: error)
+                }
+            }
+        } onCancel: {
+            interruption.request(.interrupt)
+        }
+    }
+
     private final class Body: Sendable {
         let run: @Sendable () -> Void
 

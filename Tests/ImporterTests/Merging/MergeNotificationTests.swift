@@ -21,7 +21,7 @@ struct MergeNotificationTests {
         defer { NotificationCenter.default.removeObserver(observer) }
         let sequence = pipeline.merges.notifications()
         let reading = Task { await Self.collect(sequence) }
-        _ = try pipeline.run()
+        _ = try await pipeline.run()
         for merges in [seen.withLock { $0 }, await reading.value] {
             #expect(merges.map(\.commit) == merges.map(\.commit).sorted())
             #expect(merges.last?.isFinished == true)
@@ -123,7 +123,7 @@ struct MergeNotificationTests {
             let sequence = center.notifications()
             return Task { await Self.collect(sequence) }
         }
-        _ = try pipeline.run()
+        _ = try await pipeline.run()
         #expect(seen.all().rows(of: "item") == Array(1...300))
         #expect(detaching.calls.value == 1)
         for reading in readings { #expect(await reading.value.rows(of: "item") == Array(1...300)) }
@@ -150,7 +150,7 @@ struct MergeNotificationTests {
         }
         let sequence = pipeline.merges.notifications()
         let reading = Task { await Self.collect(sequence) }
-        #expect(try pipeline.run().report.inserted == 100)
+        #expect(try await pipeline.run().report.inserted == 100)
         #expect(await reading.value.last?.isFinished == true)
     }
 

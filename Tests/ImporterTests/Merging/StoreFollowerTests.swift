@@ -72,7 +72,7 @@ struct StoreFollowerTests {
         let job = try Job(.merge)
         let pipeline = job.pipeline(commitEvery: 5)
         let seen = SeenMerges(of: pipeline.merges)
-        _ = try pipeline.run()
+        _ = try await pipeline.run()
         var inserted: [String: Int64] = [:]
         for merge in seen.all() {
             for change in merge.changes { inserted[change.entity, default: 0] += change.inserted - change.deleted }
@@ -111,7 +111,7 @@ struct StoreFollowerTests {
     /// Looking at any moment of an import, nothing is missed and nothing comes twice.
     @Test(arguments: [false, true]) func missesNothingWhileAnImportRuns(comesAnew: Bool) async throws {
         let job = try LibraryImport(LibraryImport.items(1))
-        _ = try job.pipeline().run()
+        _ = try await job.pipeline().run()
         let more = try job.directory.write(LibraryImport.items(3_000), to: "more.json")
         let pipeline = ImportPipeline(
             sources: [more],
@@ -133,7 +133,7 @@ struct StoreFollowerTests {
             }
             return all
         }
-        _ = try pipeline.run()
+        _ = try await pipeline.run()
         let all = try await following.value
         #expect(all.allSatisfy { !$0.needsRefresh })
         #expect(all.flatMap(\.changes).flatMap(\.insertedRanges).flatMap { Array($0) } == Array(1...3_000))
@@ -344,7 +344,7 @@ struct StoreFollowerTests {
 
     @Test func isASequenceThatEndsWithItsTask() async throws {
         let job = try LibraryImport(LibraryImport.items(50))
-        _ = try job.pipeline(JobOptions(), RunOptions(commitEvery: 10)).run()
+        _ = try await job.pipeline(JobOptions(), RunOptions(commitEvery: 10)).run()
         let follower = try StoreFollower(store: job.store, from: .start)
         let reading = Task { () throws -> [MergeNotification] in
             var all: [MergeNotification] = []
@@ -362,7 +362,7 @@ struct StoreFollowerTests {
     /// A store that cannot be read just now keeps no other task from running.
     @Test func leavesItsThreadWhileItReads() async throws {
         let job = try LibraryImport(LibraryImport.items(3))
-        _ = try job.pipeline().run()
+        _ = try await job.pipeline().run()
         var configuration = Configuration()
         configuration.allowsUnsafeTransactions = true
         let locker = try DatabaseQueue(path: job.store, configuration: configuration)
@@ -380,7 +380,7 @@ struct StoreFollowerTests {
     /// Those who observe a center need not know whether the import runs here or elsewhere.
     @Test func handsOnToACenter() async throws {
         let job = try LibraryImport(LibraryImport.items(50))
-        _ = try job.pipeline().run()
+        _ = try await job.pipeline().run()
         let follower = try StoreFollower(store: job.store, from: .start)
         let center = MergeCenter()
         let seen = SeenMerges(of: center)
@@ -398,7 +398,7 @@ struct StoreFollowerTests {
 
     @Test func endsTheSequenceWithTheErrorWhenTheStoreGoes() async throws {
         let job = try LibraryImport(LibraryImport.items(3))
-        _ = try job.pipeline().run()
+        _ = try await job.pipeline().run()
         let follower = try StoreFollower(store: job.store)
         try FileManager.default.removeItem(atPath: job.store)
         await #expect(throws: ImportError.self) {

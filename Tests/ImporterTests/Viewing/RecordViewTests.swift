@@ -35,7 +35,7 @@ struct RecordViewTests {
     /// A view that follows an import ends up with what a fresh look at the store shows.
     @Test func followsAnImportToItsEnd() async throws {
         let job = try LibraryImport(LibraryImport.items(30))
-        _ = try job.pipeline().run()
+        _ = try await job.pipeline().run()
         let request = FetchRequest(entity: "item", sort: [RecordSort("id")], limit: 5)
         let view = try RecordView(request, in: try StoreReader(store: job.store))
         #expect(ids(view.snapshot).first == .integer(1))
@@ -53,7 +53,7 @@ struct RecordViewTests {
             try await view.follow(notifications) { shown = shown?.applying($0.changes) }
             return shown
         }
-        _ = try pipeline.run()
+        _ = try await pipeline.run()
         #expect(try await following.value == view.snapshot)
         #expect(ids(view.snapshot) == [.integer(-5), .integer(0), .integer(1), .integer(2), .integer(3)])
         #expect(view.snapshot.total == 32)
@@ -135,7 +135,7 @@ struct RecordViewTests {
         let pipeline = job.pipeline(JobOptions(), RunOptions(commitEvery: 1, restart: true))
         let notifications = pipeline.merges.notifications()
         let following = Task { try await view.follow(notifications) { _ in } }
-        _ = try pipeline.run()
+        _ = try await pipeline.run()
         try await following.value
         #expect(view.entity.attributes.map(\.name) == ["name", "n"])
         #expect(ids(view.snapshot) == [.text("a"), .text("b")])

@@ -1,0 +1,111 @@
+import ImportModel
+
+/// Reading in a task: the store is read on a thread of its own, and the threads that tasks share go on meanwhile.
+extension StoreReader {
+    /// Calls `body` on a thread of its own (after `NSManagedObjectContext.perform(_:)`).
+    ///
+    /// - Parameter body: may call everything that reads the store. It is finished also when the task is cancelled meanwhile.
+    /// - Throws: `ImportError` with `.interrupted` when the task is cancelled before it begins, with `.noResources` when the
+    ///   system gives no thread; what `body` throws.
+    public func perform<Result: Sendable>(
+        _ body: @escaping @Sendable (StoreReader) throws -> Result
+    ) async throws -> Result {
+        try await perform { reader, _ in try body(reader) }
+    }
+
+    private func perform<Result: Sendable>(
+        _ body: @escaping @Sendable (StoreReader, Interruption) throws -> Result
+    ) async throws -> Result {
+        let interruption = Interruption()
+        return try await SystemThread.run(to: "read the store", interruption) { [self] in
+            try interruption.check()
+            return try body(self, interruption)
+        }
+    }
+
+    /// The objects for which the predicate holds, in memory.
+    ///
+    /// - Throws: as `FetchableObject.fetchAll(in:where:sortedBy:offset:limit:)` does; `ImportError` with `.interrupted` when the
+    ///   task is cancelled.
+    public func fetch<Object: FetchableObject & Sendable>(
+        _ type: Object.Type,
+        where predicate: RecordPredicate? = nil,
+        sortedBy sort: [RecordSort] = [],
+        offset: Int = 0,
+        limit: Int? = nil
+    ) async throws -> [Object] {
+        try await perform { reader, interruption in
+            try reader.fetch(
+                Object.self,
+                where: predicate,
+                sortedBy: sort,
+                offset: offset,
+                limit: limit,
+                interruption
+            )
+        }
+    }
+
+    /// The records for which the predicate holds, as values by the names of the attributes, in memory.
+    ///
+    /// - Throws: as the blocking form does; `ImportError` with `.interrupted` when the task is cancelled.
+    public func fetch(
+        _ entity: String,
+        where predicate: RecordPredicate? = nil,
+        sortedBy sort: [RecordSort] = [],
+        offset: Int = 0,
+        limit: Int? = nil
+    ) async throws -> [[String: JSONValue]] {
+        try await perform { reader, interruption in
+            try reader.fetch(
+                entity,
+                where: predicate,
+                sortedBy: sort,
+                offset: offset,
+                limit: limit,
+                interruption
+            )
+        }
+    }
+}
+
+extension FetchableObject where Self: Sendable {
+    /// All objects for which the predicate holds, read on a thread of its own.
+    ///
+    /// - Throws: as the blocking form does; `ImportError` with `.interrupted` when the task is cancelled.
+    public static func fetchAll(
+        in reader: StoreReader,
+        where predicate: RecordPredicate? = nil,
+        sortedBy sort: [RecordSort] = [],
+        offset: Int = 0,
+        limit: Int? = nil
+    ) async throws -> [Self] {
+        try await reader.fetch(Self.self, where: predicate, sortedBy: sort, offset: offset, limit: limit)
+    }
+
+    /// The first of the objects for which the predicate holds, read on a thread of its own; nil if there is none.
+    ///
+    /// - Throws: as `fetchAll` does.
+    public static func fetchFirst(
+        in reader: StoreReader,
+        where predicate: RecordPredicate? = nil,
+        sortedBy sort: [RecordSort] = []
+    ) async throws -> Self? {
+        try await reader.fetch(Self.self, where: predicate, sortedBy: sort, limit: 1).first
+    }
+
+    /// How many objects there are for which the predicate holds, counted on a thread of its own.
+    ///
+    /// - Throws: as `fetchAll` does.
+    public static func fetchCount(in reader: StoreReader, where predicate: RecordPredicate? = nil) async throws -> Int {
+        try await reader.perform { try $0.count(entityName, where: predicate) }
+    }
+
+    /// The object with this identifier, read on a thread of its own; nil if there is none.
+    ///
+    /// - Parameter identifier: a value for each of the entity's identifying attributes, in their order.
+    /// - Throws: as `fetchAll` does; `ImportError` with `.usage` when the entity has no identifier, or one of other length.
+    public static func fetchOne(in reader: StoreReader, identifier: JSONValue...) async throws -> Self? {
+        try await reader.perform { try $0.one(Self.self, identifier: identifier) }
+    }
+}

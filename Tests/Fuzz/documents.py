@@ -325,12 +325,14 @@ def run(case):
         else:
             taken[number].append((key, value))
 
-    result = check(case, job, paths, reader, taken, rejected, read, is_last_open)
+    # A member whose name was changed is not found any more, and that is said where another record path has records.
+    is_missed = is_mutated and not all(met.values())
+    result = check(case, job, paths, reader, taken, rejected, read, is_last_open, is_missed)
     if result and not is_mutated and random.random() < 0.5:
         one_result(case, job)
 
 
-def check(case, job, paths, reader, taken, rejected, read, is_last_open):
+def check(case, job, paths, reader, taken, rejected, read, is_last_open, is_missed):
     """Imports it and compares. Gives back whether there is a store."""
     random = case.random
     options = ["--progress", "none", "--workers", random.choice([1, 2, 4]), "--commit-every", random.choice([1, 3, 10000])]
@@ -341,7 +343,7 @@ def check(case, job, paths, reader, taken, rejected, read, is_last_open):
     if reader.failed is not None and result.code != 65:
         raise Found(f"the document is not JSON ({reader.failed}), and yet: {result}")
     # Where there are no records, it matters whether there is a collection without any.
-    right = (65,) if rejected == read > 0 else (0,) if read else (0, 65)
+    right = (65,) if rejected == read > 0 else (0,) if read and not is_missed else (0, 65)
     if reader.failed is None and result.code not in right:
         raise Found(f"the document is JSON, and yet: {result}")
     if not os.path.exists(case.path("t.sqlite")):

@@ -11,6 +11,9 @@ TABLES = os.path.join(ROOT, "CONTRIBUTING.md")
 PICTURE = os.path.join(ROOT, "Sources", "Importer", "Importer.docc", "Resources", "house.svg")
 # The room of the files at a target's root.
 TOP = "(root)"
+# What knows SQLite is in this room and in those below it in the table.
+BOUNDARY = "SQLite"
+DATABASE = re.compile(r"^(?:\w+ )*import (GRDB\w*)", re.M)
 
 WORDS = r"(?:public|package|internal|fileprivate|private|final|indirect|static|class|mutating|nonmutating|nonisolated"
 WORDS = WORDS + r"(?:\(unsafe\))?|override|required|convenience|lazy|weak|@\w+(?:\([^)\n]*\))?)\s+"
@@ -129,6 +132,10 @@ def check(target, order):
         if rank.get(start, 0) < rank.get(end, 0):
             names = ", ".join(f"{name} in {path}" for name, path in sorted(uses)[:5])
             faults.append(f"{target.name}: {start} may not name {end}, which is below it in the table: {names}")
+    for path, text in sorted(target.texts.items()):
+        room = target.room(path)
+        if BOUNDARY in rank and (room == TOP or rank.get(room, 0) < rank[BOUNDARY]):
+            faults += [f"{target.name}: {path} may not import {name}" for name in DATABASE.findall(text)]
     return faults
 
 

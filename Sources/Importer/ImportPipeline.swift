@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import ImportModel
 import Synchronization
 
@@ -163,21 +162,35 @@ public final class ImportPipeline: Sendable {
         return try importAll()
     }
 
-    private func importAll() throws -> Outcome { try progress.ending { try explaining(journey) } }
+    private func importAll() throws -> Outcome {
+        try importAll(into: SQLiteDestination(store, durability: runOptions.durability))
+    }
+
+    /// - Parameter destination: the store, by its type, for which the import phase is specialised.
+    func importAll(into destination: some Destination) throws -> Outcome {
+        try progress.ending {
+            do {
+                return try journey(to: destination)
+            } catch {
+                throw destination.explain(error)
+            }
+        }
+    }
 
     /// The phases of an import, from its store's lock to its report.
-    private func journey() throws -> Outcome {
+    private func journey(to destination: some Destination) throws -> Outcome {
         defer { merges.close() }
         try merges.open()
         let interruption = interruption.child()
         try interruption.check()
-        let locked = try lock()
-        let decision = try locked.tidyingUp { try decide(interruption) }
-        if case .nothing(let job) = decision { return try conclude(job, in: locked) }
+        try lock(destination)
+        let decision = try destination.tidyingUp { try decide(in: destination, interruption) }
+        if case .nothing(let job) = decision { return try conclude(job, in: destination) }
         try checkDisk(decision)
-        let begun = try locked.start(decision, context(interruption))
-        defer { isStoreLost.store(locked.isLost, ordering: .relaxed) }
-        return Outcome(report: try locked.finish(begun, Self.phases), wasAlreadyFinished: false)
+        let begun = try StartJob(context(interruption), in: destination).start(decision)
+        defer { isStoreLost.store(destination.isLost, ordering: .relaxed) }
+        let report = try begun.go { try Self.phases($0, into: destination) }
+        return Outcome(report: report, wasAlreadyFinished: false)
     }
 
     /// - Throws: `ImportError` with `.usage` when there is nothing more to run.
@@ -194,47 +207,34 @@ public final class ImportPipeline: Sendable {
     }
 
     /// What an import does with a job that is open, from where it is to its end.
-    private static func phases(_ begun: JobRun) throws {
+    private static func phases(_ begun: JobRun, into destination: some Destination) throws {
         var run = try SourceVerification(begun).verify()
         if run.job.model == nil { run = try InferPhase(run).infer() }
-        run = try ImportPhase(run).importRecords()
+        run = try ImportPhase(run, into: destination).importRecords()
         run = try SettlePhase(run).settle()
         try FinishJob(run).finish()
     }
 
-    /// - Throws: `ImportError`, whatever `body` throws.
-    private func explaining(_ body: () throws -> Outcome) throws -> Outcome {
-        do {
-            return try body()
-        } catch let error as DatabaseError {
-            throw ImportError(store: store, error)
-        } catch let error as ImportError {
-            throw error
-        } catch {
-            throw ImportError(.software, "\(store): \(error)")
-        }
+    private func lock(_ destination: some Destination) throws {
+        try check(destination)
+        try destination.lock()
     }
 
-    private func lock() throws -> LockedStore {
-        try checkStorePath()
-        return try LockedStore(store, durability: runOptions.durability)
-    }
-
-    private func checkStorePath() throws {
-        try LockedStore.check(store)
+    private func check(_ destination: some Destination) throws {
+        try destination.check()
         if case .sources = request { return }
-        guard FileManager.default.fileExists(atPath: store) else { throw noStore }
+        guard destination.exists else { throw noStore }
     }
 
     /// Nothing is left to be imported; indexes may have been asked for only now.
-    private func conclude(_ job: StoredJob, in locked: LockedStore) throws -> Outcome {
-        let built = try locked.build(runOptions.indexes, of: job, interruption)
-        locked.tidyUp()
+    private func conclude(_ job: StoredJob, in destination: some Destination) throws -> Outcome {
+        let built = try destination.build(StoreIndexes(wanted: runOptions.indexes), of: job, interruption)
+        destination.tidyUp()
         progress.update {
             $0.messages += built.map { "built the index \($0)" }
             $0.phase = .finished
         }
-        return Outcome(report: try StoreInspection(store: store).status(of: job.id), wasAlreadyFinished: true)
+        return Outcome(report: try destination.report(of: job.id), wasAlreadyFinished: true)
     }
 
     private func checkDisk(_ decision: JobOpening.Decision) throws {
@@ -257,28 +257,24 @@ public final class ImportPipeline: Sendable {
     }
 
     /// What the request means for the store as it is.
-    private func decide(_ interruption: Interruption) throws -> JobOpening.Decision {
-        if case .sources(_, let given) = request { try given.check() }
+    private func decide(in destination: some Destination, _ interruption: Interruption) throws -> JobOpening.Decision {
+        var options = JobOptions()
+        if case .sources(_, let given) = request {
+            try given.check()
+            options = given
+        }
         try runOptions.check()
         try checkModel()
-        let exists = FileManager.default.fileExists(atPath: store)
-        let database = exists ? try StoreConnection.reader(store) : nil
-        defer { try? database?.retire() }
-        try database?.read { try StoreSchema.checkFormat($0, store: store) }
-        var options = JobOptions()
-        if case .sources(_, let given) = request { options = given }
         let planner = JobPlanner(options: options, opener: opener, interruption: interruption) { [progress] text in
             progress.update { $0.messages.append(text) }
         }
         let opening = JobOpening(store: store, options: options, run: runOptions, planner: planner)
-        switch request {
-        case .sources(let arguments, _): return try opening.decide(importing: arguments, database)
-        case .resume(let maxErrors):
-            guard let database else { throw noStore }
-            return try opening.decideToResume(maxErrors, database)
-        case .retry(let request):
-            guard let database else { throw noStore }
-            return try opening.decide(retrying: request, database)
+        return try destination.read { journal in
+            switch request {
+            case .sources(let arguments, _): return try opening.decide(importing: arguments, journal)
+            case .resume(let maxErrors): return try opening.decideToResume(maxErrors, journal)
+            case .retry(let request): return try opening.decide(retrying: request, journal, in: destination)
+            }
         }
     }
 
@@ -346,8 +342,9 @@ public final class ImportPipeline: Sendable {
     /// What the request means for the store as it is, for a call that does not run it.
     private func look(_ interruption: Interruption) throws -> JobOpening.Decision {
         guard !isSpent.load(ordering: .relaxed) else { throw spent }
-        try checkStorePath()
-        let decision = try decide(interruption)
+        let destination = SQLiteDestination(store, durability: runOptions.durability)
+        try check(destination)
+        let decision = try decide(in: destination, interruption)
         if case .begin(_, let open, _, _) = decision, !open.isEmpty { try spend() }
         return decision
     }
@@ -366,7 +363,7 @@ public final class ImportPipeline: Sendable {
             opener: opener,
             transformers: transformers,
             interruption: interruption,
-            phases: Self.phases
+            phases: { try Self.phases($0, into: $1) }
         )
         return ImportPreview(plan: plan, sample: try tool.sample())
     }

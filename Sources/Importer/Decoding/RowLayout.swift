@@ -42,6 +42,15 @@ protocol RowLayout: AnyObject {
     func finish()
 }
 
+/// A layout has rows that are not to be written any more: they have to be looked up, must not follow one another, or no longer
+/// fit their table.
+///
+/// Their chunk is to be decoded again, with the entity closed.
+struct UnusableLayout: Error {
+    /// The entity's index in the job.
+    let entity: Int32
+}
+
 /// What a decoder makes of records: rows, and those of them that are laid out already.
 struct DecodedBatch<Layout: RowLayout> {
     var rows = RowBatch()

@@ -1,4 +1,3 @@
-import GRDB
 import ImportModel
 
 /// Hands a run's workers the chunks that are there, and those that it cuts from where the job stands.
@@ -76,14 +75,12 @@ struct ChunkFeed {
             else {
                 throw ImportError(.noInput, "\(directory.path): has no manifest of this import's chunks any more")
             }
-            let ranges = try run.database.read { database in
-                try job.sources.indices.flatMap { try HashedRange.committed(database, job: job.id, source: $0) }
-            }
+            let ranges = try job.sources.indices.flatMap { try run.journal.committed(of: job, source: $0).ranges }
             return try ResumePoint(marker: marker, of: content, committed: ranges, in: directory)
         }
         return try ResumePoint(
             marker: marker,
-            outsideNames: try run.database.read { try job.outsideNames($0) },
+            outsideNames: try run.journal.outsideNames(of: job),
             shapes: job.sources.map(\.shape),
             directory: directory,
             token: job.token,
@@ -95,7 +92,7 @@ struct ChunkFeed {
     private func showWhereItStands() throws {
         let marker = try run.marker()
         let total = job.sources.map(\.description).plainSize
-        let rejects = try run.database.read { try job.recordCounts($0).rejected }
+        let rejects = try run.journal.recordCounts(of: job).rejected
         // The first of the chunks that wait may be committed in part.
         let before = point.committed.records > 0 ? marker.byteOffset - marker.chunkStart.byteOffset : 0
         let cut = point.chunks.reduce(marker.bytes - before) { $0 + $1.endByte - $1.firstByte }
@@ -116,7 +113,7 @@ struct ChunkFeed {
         guard !point.isSplit, open[point.split.source] == nil else { return }
         let source = job.sources[point.split.source]
         guard !source.description.isRepeatable, point.split.position.byteOffset > 0 else { return }
-        var ranges = try run.database.read { try HashedRange.committed($0, job: job.id, source: point.split.source) }
+        var ranges = try run.journal.committed(of: job, source: point.split.source).ranges
         let end = ranges.last?.endByte ?? 0
         ranges += point.chunks.filter { $0.source == point.split.source && $0.firstByte >= end }.map {
             HashedRange(firstByte: $0.firstByte, endByte: $0.endByte, hash: $0.sourceHash)

@@ -1,8 +1,6 @@
-import GRDB
-
 /// Judges a job whose records are all in the store, notes that it is finished, and removes what it needs no more.
 struct FinishJob {
-    private var run: JobRun
+    private let run: JobRun
     private let context: RunContext
 
     init(_ run: JobRun) {
@@ -11,8 +9,8 @@ struct FinishJob {
     }
 
     /// - Throws: `ImportError` with `.badInput` when too many records were rejected; a resume judges again.
-    consuming func finish() throws {
-        let unfound = try run.database.read { try run.job.unfoundPaths($0) }
+    func finish() throws {
+        let unfound = try run.journal.unfoundPaths(of: run.job)
         try warnOfEmptyPaths(but: unfound)
         do {
             try judgeRejects()
@@ -20,13 +18,12 @@ struct FinishJob {
             if !context.options.keepsChunks { removeChunks() }
             throw error
         }
-        let keepsChunks = context.options.keepsChunks
-        let last = try run.setState(.finished, message: Self.message(of: unfound)) { database, job in
-            try job.removeUnusedAdditions(database)
-            try TableWitness.record(job.tables, database)
-            if keepsChunks { try RecordedFile.keepChunks(of: job, database) }
-            return try MergeLog.append([], of: job.id, isFinished: true, database)
-        }
+        let last = try run.journal.finish(
+            run.job,
+            message: Self.message(of: unfound),
+            seconds: run.seconds,
+            keepsChunks: context.options.keepsChunks
+        )
         context.merges.enqueue(last)
         run.removeLeft()
         context.progress.update { $0.phase = .finished }
@@ -34,13 +31,13 @@ struct FinishJob {
 
     /// As `removeLeft`, while the job is not finished.
     private func removeChunks() {
-        try? JobChunks.recorded(of: run.job, run.database, store: context.store)?.remove(store: context.store)
+        try? JobChunks(journal: run.journal, store: context.store).recorded(of: run.job)?.remove(store: context.store)
     }
 
     /// Everything is imported by now; a resume comes here again.
     private func judgeRejects() throws {
         guard let limit = run.job.options.maxErrors else { return }
-        let counts = try run.database.read { try run.job.recordCounts($0) }
+        let counts = try run.journal.recordCounts(of: run.job)
         try RejectLimit.judge(rejected: counts.rejected, of: counts.read, by: limit)
     }
 
@@ -58,7 +55,7 @@ struct FinishJob {
         let job = run.job
         guard job.options.limit != 0 else { return }
         let few = job.options.skip == 0 ? "no records" : "no more records than --skip leaves out"
-        let read = try run.database.read { try job.readEntities($0) }
+        let read = try run.journal.readEntities(of: job)
         for source in job.sources {
             for (path, entity) in zip(source.shape.paths, source.entities)
             where !read.contains(entity) && !unfound.contains(path) {

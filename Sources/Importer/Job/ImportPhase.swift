@@ -1,13 +1,15 @@
-import GRDB
 import ImportModel
 
 /// Cuts, decodes and commits what is left of a job that has its model.
-struct ImportPhase {
+struct ImportPhase<Store: Destination> {
     private var run: JobRun
+    private let destination: Store
     private let context: RunContext
 
-    init(_ run: JobRun) {
+    /// - Parameter destination: the run's, by its type, for which the phase is specialised.
+    init(_ run: JobRun, into destination: Store) {
         self.run = run
+        self.destination = destination
         context = run.context
     }
 
@@ -17,13 +19,9 @@ struct ImportPhase {
         guard let model = run.job.model else { throw ImportError(.software, "\(context.store): the job has no model") }
         context.progress.update { $0.phase = .importing }
         let feed = try ChunkFeed(run)
-        let checkpointer = try Checkpointer(
-            store: context.store,
-            file: run.session.file,
-            durability: context.options.durability
-        )
-        defer { try? checkpointer.close() }
-        let stage = try ImportStage(run, model, checkpointer: checkpointer)
+        let writers = try destination.writers(run.job, model, started: run.started)
+        defer { try? writers.close() }
+        let stage = ImportStage(run, model, writers)
         let fault = try stage.run { try feed.feed($0, keepsAll: false) }
         if let fault = fault ?? run.fault { throw fault }
         try context.interruption.check()

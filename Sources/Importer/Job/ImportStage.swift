@@ -3,39 +3,35 @@ import Synchronization
 
 /// The workers of an import: each takes chunks in order, decodes them side by side with the others, and commits them
 /// when their turn comes.
-final class ImportStage: Sendable {
+///
+/// It is generic over the writers, and with them over where rows go, so that decoding is specialised for it.
+final class ImportStage<Writers: BatchWriters>: Sendable {
+    private typealias Writer = Writers.Writer
+    private typealias Batch = DecodedBatch<Writers.Writer.Layout>
+    private typealias Decoder = ChunkDecoder<Writers.Writer.Layout>
+
     private let context: RunContext
-    private let file: StoreFile
     private let job: StoredJob
     private let model: ModelDescription
-    /// Per entity the attributes of its table that it does not have, where objects are replaced as a whole.
-    private let unread: [[AttributeDescription]]
+    private let writers: Writers
     private let queue: ChunkQueue
     private let turn = CommitTurn()
-    private let checkpointer: Checkpointer
     private let keepsChunks: Bool
     /// Only the worker whose turn it is to commit changes it.
-    private let state: Mutex<JobProgress>
+    private let state: Mutex<Writers.Writer.Progress>
 
     /// - Parameters:
     ///   - run: the job's, which continues after the store's marker.
     ///   - model: the job's.
-    ///   - checkpointer: what makes the checkpoints.
-    /// - Throws: `ImportError` when the store cannot be read.
-    init(_ run: JobRun, _ model: ModelDescription, checkpointer: Checkpointer) throws {
+    ///   - writers: of the workers, which commit through them.
+    init(_ run: JobRun, _ model: ModelDescription, _ writers: Writers) {
         context = run.context
-        file = run.session.file
         job = run.job
         self.model = model
-        self.checkpointer = checkpointer
+        self.writers = writers
         queue = ChunkQueue(capacity: context.options.workers + 2)
         keepsChunks = context.options.keepsChunks || job.takesChunks || !job.isModelFinal
-        let (state, unread) = try run.database.read { [job] database in
-            let unread = try model.entities.map { try job.unread(besides: $0, database) }
-            return (try JobProgress(database, job: job.id, started: run.started), unread)
-        }
-        self.unread = unread
-        self.state = Mutex(state)
+        state = Mutex(writers.progress)
     }
 
     /// Runs the workers until all chunks are committed.
@@ -69,7 +65,7 @@ final class ImportStage: Sendable {
                 entity: $1,
                 index: $0,
                 onConflict: job.options.onConflict,
-                unread: unread[$0],
+                unread: writers.unread[$0],
                 transformers: context.transformers
             )
         }
@@ -79,21 +75,13 @@ final class ImportStage: Sendable {
                 ? plans
                 : source.entities.compactMap { name in plans.first { $0.entity.name == name } }
         }
-        let writer = try StoreWriter(
-            store: context.store,
-            file: file,
-            job: job,
-            plans: plans,
-            deferred: state.withLock { $0.deferredIdentifiers },
-            durability: context.options.durability,
-            checkpointer: checkpointer
-        )
-        var batches = BatchStock()
+        let writer = try writers.writer(plans, state.withLock { $0 })
+        var batches = BatchStock<Writer.Layout>()
         do {
-            let decoder = ChunkDecoder<RowImage>(
+            let decoder = Decoder(
                 plans: bySource,
                 entities: plans.count,
-                layouts: writer.images,
+                layouts: writer.layoutSchema,
                 options: job.options
             )
             while let item = try queue.take() {
@@ -108,12 +96,12 @@ final class ImportStage: Sendable {
 
     private func importChunk(
         _ item: ChunkQueue.Item,
-        _ decoder: ChunkDecoder<RowImage>,
-        _ writer: StoreWriter,
-        _ stock: inout BatchStock
+        _ decoder: Decoder,
+        _ writer: Writer,
+        _ stock: inout BatchStock<Writer.Layout>
     ) throws {
         try open(item.chunk, skipping: item.committed, decoder, writer)
-        var decoded: [DecodedBatch<RowImage>] = []
+        var decoded: [Batch] = []
         repeat {
             decodeAhead(item, decoder, into: &decoded, &stock)
             try turn.wait(for: item.turn)
@@ -122,8 +110,8 @@ final class ImportStage: Sendable {
                     try context.interruption.check()
                     try commit(batch, item.chunk, decoder, writer)
                 }
-            } catch let image as RowImage.Unusable {
-                decoder.closeLayouts(of: image.entity)
+            } catch let layout as UnusableLayout {
+                decoder.closeLayouts(of: layout.entity)
                 try reopen(item.chunk, decoder, writer)
             }
             for batch in decoded { stock.give(batch) }
@@ -136,9 +124,9 @@ final class ImportStage: Sendable {
     /// Decodes until it is time to commit: about a chunk's size ahead, no further.
     private func decodeAhead(
         _ item: ChunkQueue.Item,
-        _ decoder: ChunkDecoder<RowImage>,
-        into decoded: inout [DecodedBatch<RowImage>],
-        _ stock: inout BatchStock
+        _ decoder: Decoder,
+        into decoded: inout [Batch],
+        _ stock: inout BatchStock<Writer.Layout>
     ) {
         let allowance = max(context.options.chunkSize, 1 << 20)
         var footprint = 0
@@ -154,8 +142,8 @@ final class ImportStage: Sendable {
     private func open(
         _ chunk: SealedChunk,
         skipping committed: CommittedPrefix,
-        _ decoder: ChunkDecoder<RowImage>,
-        _ writer: StoreWriter
+        _ decoder: Decoder,
+        _ writer: Writer
     ) throws {
         let source = job.sources[chunk.entry.source].description.displayName
         let retried = try writer.retriedRecords(of: chunk.entry)
@@ -163,15 +151,15 @@ final class ImportStage: Sendable {
     }
 
     /// Begins the chunk again from where the store is; only the worker whose turn it is may do so.
-    private func reopen(_ chunk: SealedChunk, _ decoder: ChunkDecoder<RowImage>, _ writer: StoreWriter) throws {
+    private func reopen(_ chunk: SealedChunk, _ decoder: Decoder, _ writer: Writer) throws {
         try open(chunk, skipping: state.withLock { $0.marker.committed }, decoder, writer)
     }
 
     private func commit(
-        _ batch: DecodedBatch<RowImage>,
+        _ batch: Batch,
         _ chunk: SealedChunk,
-        _ decoder: ChunkDecoder<RowImage>,
-        _ writer: StoreWriter
+        _ decoder: Decoder,
+        _ writer: Writer
     ) throws {
         // The chunk goes after its last commit; where it cannot be cut again, that commit must be on the disk by then.
         let isSynced = batch.rows.end.isChunkEnd && !job.sources[chunk.entry.source].description.isRepeatable
@@ -205,13 +193,13 @@ final class ImportStage: Sendable {
     private func commitRecords(
         before ordinal: Int64,
         of chunk: SealedChunk,
-        _ decoder: ChunkDecoder<RowImage>,
-        _ writer: StoreWriter
+        _ decoder: Decoder,
+        _ writer: Writer
     ) throws {
         for entity in model.entities.indices { decoder.closeLayouts(of: Int32(entity)) }
         try reopen(chunk, decoder, writer)
         var left = Int(ordinal - state.withLock { $0.marker.recordOrdinal }) - 1
-        var batch = DecodedBatch<RowImage>()
+        var batch = Batch()
         while left > 0, !decoder.isExhausted {
             decoder.decode(upTo: min(left, context.options.commitEvery), into: &batch)
             try context.interruption.check()
@@ -222,12 +210,12 @@ final class ImportStage: Sendable {
 }
 
 /// Batches that are not in use, kept for their memory.
-private struct BatchStock {
-    private var spare: [DecodedBatch<RowImage>] = []
+private struct BatchStock<Layout: RowLayout> {
+    private var spare: [DecodedBatch<Layout>] = []
 
-    mutating func take() -> DecodedBatch<RowImage> { spare.popLast() ?? DecodedBatch() }
+    mutating func take() -> DecodedBatch<Layout> { spare.popLast() ?? DecodedBatch() }
 
-    mutating func give(_ batch: DecodedBatch<RowImage>) {
+    mutating func give(_ batch: DecodedBatch<Layout>) {
         if spare.count < 4 { spare.append(batch) }
     }
 }

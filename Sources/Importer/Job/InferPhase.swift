@@ -1,4 +1,3 @@
-import GRDB
 import ImportModel
 
 /// The first of two phases of a job without a model: cuts everything, looks at every record, and gives the job the model that
@@ -38,7 +37,7 @@ struct InferPhase {
     private func model(of stage: InferStage, _ fault: ImportError?) throws -> ModelDescription {
         let inferred: (model: ModelDescription, notices: [String])
         do {
-            let own = try run.continued ?? run.database.read { try StoredEntities.continued(run.job, $0) }
+            let own = try run.continued ?? run.journal.continuedEntities(of: run.job)
             inferred = try stage.model(continuing: own)
         } catch {
             // What is missing may come after the fault.
@@ -59,7 +58,7 @@ struct InferPhase {
             throw try run.refuse(error)
         }
         guard context.options.indexes.isEmpty else { return }
-        for names in try run.database.read({ try StoreIndexes(of: run.job, $0) }).missing(in: model) {
+        for names in try run.journal.indexes(of: run.job).missing(in: model) {
             context.announce([
                 "--index \(names.joined(separator: ",")): no entity has all these attributes: it is not built"
             ])
@@ -68,13 +67,8 @@ struct InferPhase {
 
     private mutating func adopt(_ model: ModelDescription, _ fault: ImportError?) throws {
         do {
-            let adopted: (merges: [MergeNotification], messages: [String])
-            (run.job, adopted) = try run.database.write { [job = run.job, context] database in
-                var job = job
-                let (isFinal, store) = (fault == nil, context.store)
-                let adopted = try job.adopt(model, context.transformers, isFinal: isFinal, database, store: store)
-                return (job, adopted)
-            }
+            let adopted = try run.journal.adopt(model, by: run.job, context.transformers, isFinal: fault == nil)
+            run.job = adopted.job
             context.announce(adopted.messages)
             for merge in adopted.merges { context.merges.enqueue(merge) }
         } catch let error as ImportError where fault == nil && [.badInput, .usage].contains(error.code) {

@@ -1,29 +1,32 @@
 import Foundation
-import GRDB
 import ImportModel
 
 /// Where a job's chunks are, and what in there is the job's.
-enum JobChunks {
+struct JobChunks {
+    let journal: any Journal
+    /// The store's path.
+    let store: String
+
     /// The record of a job's chunk directory; nil where there is nothing of the job's.
     ///
     /// Older versions made no record: then the manifest's token tells.
-    static func recorded(of job: StoredJob, _ database: DatabaseQueue, store: String) throws -> RecordedFile? {
+    func recorded(of job: StoredJob) throws -> RecordedFile? {
         guard !job.takesChunks else { return nil }
-        if let recorded = try record(of: job, database) { return recorded }
+        if let recorded = try record(of: job) { return recorded }
         guard let directory = try? ChunkDirectory(path: job.chunkDirectory, creates: false),
             try ChunkManifest.readWhatIsSound(in: directory)?.header.job == job.token
         else { return nil }
-        var found = RecordedFile(chunksOf: job, isMade: isDefault(job.chunkDirectory, store))
+        var found = RecordedFile(chunksOf: job, isMade: isDefault(job.chunkDirectory))
         found.number = directory.number
         return found
     }
 
-    private static func record(of job: StoredJob, _ database: DatabaseQueue) throws -> RecordedFile? {
-        try database.read { try RecordedFile.all($0) }.first { $0.isUsed(forChunksOf: job) }
+    private func record(of job: StoredJob) throws -> RecordedFile? {
+        try journal.files().first { $0.isUsed(forChunksOf: job) }
     }
 
     /// Whether a directory has the name that the importer gives to its own.
-    private static func isDefault(_ path: String, _ store: String) -> Bool {
+    private func isDefault(_ path: String) -> Bool {
         path.hasPrefix(JobOpening.absolute(store) + ".chunks")
     }
 
@@ -31,18 +34,13 @@ enum JobChunks {
     ///
     /// - Parameter job: gets another directory if `run` says so.
     /// - Throws: `ImportError`: `.cannotCreate` when it is not the job's and has what only another's could have.
-    static func open(
-        of job: inout StoredJob,
-        _ run: RunOptions,
-        _ database: DatabaseQueue,
-        store: String
-    ) throws -> ChunkDirectory {
+    func open(of job: inout StoredJob, _ run: RunOptions) throws -> ChunkDirectory {
         let given = run.chunkDirectory.map(JobOpening.absolute)
         if job.takesChunks {
-            if let given, given != job.chunkDirectory { throw cannotMove(job) }
+            if let given, given != job.chunkDirectory { throw Self.cannotMove(job) }
             return try ChunkDirectory(path: job.chunkDirectory, creates: false)
         }
-        let recorded = try record(of: job, database)
+        let recorded = try self.record(of: job)
         if let recorded, recorded.path != job.chunkDirectory {
             throw ImportError(
                 .io,
@@ -53,18 +51,18 @@ enum JobChunks {
         }
         let path = given ?? job.chunkDirectory
         let isMoved = path != job.chunkDirectory
-        if isMoved, !job.sources.allSatisfy(\.description.isRepeatable) { throw cannotMove(job) }
-        let old = isMoved ? try Self.recorded(of: job, database, store: store) : nil
+        if isMoved, !job.sources.allSatisfy(\.description.isRepeatable) { throw Self.cannotMove(job) }
+        let old = isMoved ? try self.recorded(of: job) : nil
         job.chunkDirectory = path
         let place = ChunkPlace(path: path, sources: job.sources.map(\.description))
         var file = RecordedFile(chunksOf: job, isMade: true)
         if place.isNew {
-            try save(file, job, insteadOf: old, database)
+            try save(file, job, insteadOf: old)
             let directory = try ChunkDirectory(path: path, creates: true)
             try place.check(directory, token: job.token, isOwn: false)
             file.isMade = directory.isMade
             file.number = directory.number
-            try RecordedFile.record(database) { [file] in try file.save($0) }
+            try journal.record([file], chunksOf: nil)
             return directory
         }
         let directory = try ChunkDirectory(path: path, creates: false)
@@ -78,43 +76,35 @@ enum JobChunks {
                 advice: "If it was copied or restored from a backup, give it with --chunks \(path)."
             )
         }
-        if isOwn, let recorded { return try saved(recorded, job, directory, database) }
+        if isOwn, let recorded { return try saved(recorded, job, directory) }
         // Made for this job, but not noted as such before a kill; or of a version that made no notes.
-        file.isMade = !isMoved && recorded?.number == nil && recorded?.isMade ?? isDefault(path, store)
+        file.isMade = !isMoved && recorded?.number == nil && recorded?.isMade ?? isDefault(path)
         file.number = directory.number
-        try save(file, job, insteadOf: old, database)
+        try save(file, job, insteadOf: old)
         return directory
     }
 
-    private static func saved(
+    private func saved(
         _ file: RecordedFile,
         _ job: StoredJob,
-        _ directory: ChunkDirectory,
-        _ database: DatabaseQueue
+        _ directory: ChunkDirectory
     ) throws -> ChunkDirectory {
         // Its disk may have another number since the system was started again.
         var file = file
         guard file.number != directory.number else { return directory }
         file.number = directory.number
-        try save(file, job, insteadOf: nil, database)
+        try save(file, job, insteadOf: nil)
         return directory
     }
 
     /// - Parameter old: the directory that the job has used so far, whose chunks go.
-    private static func save(
-        _ file: RecordedFile,
-        _ job: StoredJob,
-        insteadOf old: RecordedFile?,
-        _ database: DatabaseQueue
-    ) throws {
-        try RecordedFile.record(database) { database in
-            if var old {
-                old.state = .left
-                try old.save(database)
-            }
-            try file.save(database)
-            try job.saveChunkDirectory(database)
+    private func save(_ file: RecordedFile, _ job: StoredJob, insteadOf old: RecordedFile?) throws {
+        var files = [file]
+        if var old {
+            old.state = .left
+            files.insert(old, at: 0)
         }
+        try journal.record(files, chunksOf: job)
     }
 
     private static func cannotMove(_ job: StoredJob) -> ImportError {

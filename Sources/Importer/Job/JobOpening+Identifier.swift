@@ -1,4 +1,3 @@
-import GRDB
 import ImportModel
 
 /// A table has one identifier: by another one, objects would be distinguished that are the same.
@@ -7,13 +6,15 @@ extension JobOpening {
     ///
     /// - Parameter replaced: a job that is removed from the store first.
     /// - Throws: `ImportError` with `.usage`.
-    func checkIdentifiers(of model: ModelDescription, replacing replaced: StoredJob?, _ database: Database) throws {
-        let stored = try Self.identified(excluding: replaced?.id, database)
+    func checkIdentifiers(of model: ModelDescription, replacing replaced: StoredJob?, _ journal: any JournalReader)
+        throws
+    {
+        let stored = try journal.identifiedEntities(excluding: replaced?.id)
         for entity in model.entities where !entity.identifier.isEmpty {
             let table = ContinuedEntity.folded(entity.table)
             guard let known = stored.first(where: { ContinuedEntity.folded($0.table) == table }) else { continue }
-            let columns = StoreSchema.identifierColumns(of: entity).map(\.asciiLowercased)
-            guard Set(columns) != Set(StoreSchema.identifierColumns(of: known).map(\.asciiLowercased)) else { continue }
+            let columns = entity.identifierColumns.map(\.asciiLowercased)
+            guard Set(columns) != Set(known.identifierColumns.map(\.asciiLowercased)) else { continue }
             throw otherIdentifier(known, entity.identifier)
         }
     }
@@ -22,12 +23,12 @@ extension JobOpening {
     ///
     /// - Throws: `ImportError` with `.usage`.
     func checkIdentifiers(
-        of sources: [StoredJob.Source],
+        ofSources sources: [StoredJob.Source],
         replacing replaced: StoredJob?,
-        _ database: Database
+        _ journal: any JournalReader
     ) throws {
         guard !options.identifier.isEmpty else { return }
-        let stored = try Self.identified(excluding: replaced?.id, database)
+        let stored = try journal.identifiedEntities(excluding: replaced?.id)
         var entities: [String] = []
         for name in sources.flatMap(\.entities) where !entities.contains(name) { entities.append(name) }
         for (place, attributes) in try InferenceOverrides(options).identifiers(of: entities) {
@@ -42,17 +43,6 @@ extension JobOpening {
                 && attributes.allSatisfy { names in names.contains { own.contains(ExactText($0)) } }
             guard !isSame else { continue }
             throw otherIdentifier(known, attributes.map { $0.last ?? "" })
-        }
-    }
-
-    /// The entities whose tables have identifiers.
-    private static func identified(excluding job: Int64?, _ database: Database) throws -> [EntityDescription] {
-        guard try database.tableExists("_import_job") else { return [] }
-        return try StoredEntities.described(database, excluding: job).compactMap { described in
-            guard !described.identifier.isEmpty, try database.tableExists(described.entity.table) else { return nil }
-            var entity = described.entity
-            entity.identifier = described.identifier
-            return entity
         }
     }
 

@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import ImportModel
 
 /// What a retry was asked for.
@@ -30,13 +29,17 @@ extension JobOpening {
     ///
     /// - Throws: `ImportError`: `.badInput` when the file has lines that cannot be retried, `.usage` when its rejects
     ///   are of jobs that differ.
-    func decide(retrying request: RetryRequest, _ database: DatabaseQueue) throws -> Decision {
-        let jobs = try database.read(StoredJob.all)
+    func decide(
+        retrying request: RetryRequest,
+        _ journal: any JournalReader,
+        in destination: some Destination
+    ) throws -> Decision {
+        let jobs = try journal.jobs()
         guard !jobs.isEmpty else {
             throw ImportError(.noInput, "\(store): holds no import", advice: "Begin one with `importer import`.")
         }
         try StoreIndexes(wanted: run.indexes).check(request.model)
-        guard let file = request.file else { return try decide(retryingStored: request, jobs, database) }
+        guard let file = request.file else { return try decide(retryingStored: request, jobs, journal, destination) }
         let description = try repairFile(file)
         let kind: StoredJob.Retry = request.model == nil ? .file : .fileUnderModel
         let same = jobs.filter {
@@ -51,8 +54,8 @@ extension JobOpening {
         let done = same.last {
             $0.retry == kind && (kind == .file || $0.options.model == request.model)
         }
-        if let done, try isUnchanged(description, since: done, database) { return .nothing(done) }
-        return try begin(description, kind, request, jobs, database)
+        if let done, try isUnchanged(description, since: done, journal) { return .nothing(done) }
+        return try begin(description, kind, request, jobs, journal)
     }
 
     private var begunWithAnotherModel: ImportError {
@@ -79,20 +82,21 @@ extension JobOpening {
     private func isUnchanged(
         _ now: SourceDescription,
         since done: StoredJob,
-        _ database: DatabaseQueue
+        _ journal: any JournalReader
     ) throws -> Bool {
         let before = done.sources[0].description
         guard !SourceCheck.isUntouched(now, since: before) else { return true }
         guard now.size == before.size else { return false }
         let check = SourceCheck(opener: planner.opener, interruption: planner.interruption)
-        return try check.isSame(now, as: done, source: 0, database)
+        return try check.isSame(now, as: done, source: 0, journal)
     }
 
     /// What it means to retry the stored rejects under another model.
     private func decide(
         retryingStored request: RetryRequest,
         _ jobs: [StoredJob],
-        _ database: DatabaseQueue
+        _ journal: any JournalReader,
+        _ destination: some Destination
     ) throws -> Decision {
         let model = request.model
         let same = jobs.filter { $0.retry == .stored }
@@ -101,41 +105,17 @@ extension JobOpening {
             return .resume(open)
         }
         let done = same.filter { $0.options.model == model }
-        let untried = try database.read { try request.selection.hasUntried(besidesThoseOf: done.map(\.id), $0) }
+        let untried = try journal.hasUntried(request.selection, besidesThoseOf: done.map(\.id))
         guard untried else { return .nothing(done.last ?? jobs[jobs.count - 1]) }
-        let records = try StoreConnection.writer(store, durability: run.durability)
-        defer { try? records.retire() }
-        // What a killed retry has left has the name that this one's file is to get.
-        try RecordedFile.removeLeft(records, store: store)
-        var file = RecordedFile(
-            token: UUID().uuidString.lowercased(),
-            path: Self.absolute(Self.exportPath(of: store)),
-            kind: .repair,
-            isMade: true
-        )
-        try RecordedFile.record(records) { [store] in
-            try StoreSchema.prepareBookkeeping($0, store: store)
-            try file.save($0)
-        }
-        let export = try StoreInspection(store: store).exportRejects(
-            request.selection,
-            toPrivateFile: file.path
-        ) { number in
-            file.number = number
-            try RecordedFile.record(records) { [file] in try file.save($0) }
-        }
-        if export.partial > 0 {
+        let (path, token) = (Self.absolute(Self.exportPath(of: store)), UUID().uuidString.lowercased())
+        let partial = try destination.exportRejects(request.selection, to: path, token: token)
+        if partial > 0 {
             planner.announce(
-                "\(export.partial == 1 ? "1 reject is" : "\(export.partial) rejects are") left out: "
+                "\(partial == 1 ? "1 reject is" : "\(partial) rejects are") left out: "
                     + "only their first bytes are kept"
             )
         }
-        do {
-            return try begin(try repairFile(file.path), .stored, request, jobs, database, token: file.token)
-        } catch {
-            try? RecordedFile.removeLeft(records, store: store)
-            throw error
-        }
+        return try begin(try repairFile(path), .stored, request, jobs, journal, token: token)
     }
 
     // MARK: Beginning
@@ -145,10 +125,10 @@ extension JobOpening {
         _ kind: StoredJob.Retry,
         _ request: RetryRequest,
         _ jobs: [StoredJob],
-        _ database: DatabaseQueue,
+        _ journal: any JournalReader,
         token: String? = nil
     ) throws -> Decision {
-        let plan = try Self.plan(description, jobs, planner.opener, planner.interruption, database)
+        let plan = try Self.plan(description, jobs, planner.opener, planner.interruption, journal)
         let own = jobs.filter { plan.jobs.contains($0.id) }.map { ($0.id, Self.options(of: $0, request.model)) }
         guard let options = own.last?.1, let model = options.model else {
             throw ImportError(.software, "\(store): the rejects' job has no model")
@@ -165,14 +145,11 @@ extension JobOpening {
         try StoreIndexes(wanted: run.indexes).check(model)
         let entities = try plan.entities()
         for name in entities where !model.entities.contains(where: { ExactText($0.name) == ExactText(name) }) {
-            throw RetryPlan.unknownEntity(name)
+            throw ImportError.unknownRetriedEntity(name)
         }
         let tables = model.entities.map(\.table)
-        try StoreSchema.checkNames(ofTables: tables)
-        try database.read {
-            try StoreSchema.checkThatTables(tables, areFreeIn: $0, store: store)
-            try checkIdentifiers(of: model, replacing: nil, $0)
-        }
+        try journal.checkTables(tables)
+        try checkIdentifiers(of: model, replacing: nil, journal)
         let sample = try planner.opener.open(description, interruption: planner.interruption).peek()
         var job = StoredJob(
             options: options,
@@ -185,7 +162,7 @@ extension JobOpening {
                 )
             ],
             model: model,
-            chunkDirectory: try freeDirectory(jobs, database)
+            chunkDirectory: try freeDirectory(jobs, journal)
         )
         // What is recorded of the file is recorded for this job.
         if let token { job.token = token }
@@ -198,12 +175,11 @@ extension JobOpening {
         _ jobs: [StoredJob],
         _ opener: SourceOpener,
         _ interruption: Interruption,
-        _ database: DatabaseQueue
-    ) throws -> RetryPlan {
-        try RetryPlan(
+        _ journal: any JournalReader
+    ) throws -> any RetryPlan {
+        try journal.retryPlan(
+            opener.open(description, interruption: interruption),
             description.displayName,
-            try opener.open(description, interruption: interruption),
-            database,
             maxRecordBytes: jobs.map(\.options.maxRecordBytes).max() ?? 0
         )
     }

@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import ImportModel
 
 /// Finds out what a call of the importer means for its store: a new job, an interrupted one to resume, or nothing
@@ -10,7 +9,7 @@ struct JobOpening {
         /// A job that was planned but is not in the store yet.
         ///
         /// It may replace an interrupted one.
-        case begin(StoredJob, open: [Int: SourceStream], replacing: StoredJob? = nil, retry: RetryPlan? = nil)
+        case begin(StoredJob, open: [Int: SourceStream], replacing: StoredJob? = nil, retry: (any RetryPlan)? = nil)
         /// A job that is in the store and not finished.
         case resume(StoredJob)
         /// A job that is in the store and finished.
@@ -35,12 +34,12 @@ struct JobOpening {
     ///
     /// - Parameters:
     ///   - arguments: sources, or a chunk directory.
-    ///   - database: the store's connection; nil while there is no store.
-    func decide(importing arguments: [String], _ database: DatabaseQueue?) throws -> Decision {
+    ///   - journal: the store's.
+    func decide(importing arguments: [String], _ journal: any JournalReader) throws -> Decision {
         try StoreIndexes(wanted: run.indexes).check(options.model)
         let chunks = try ChunkSource.open(arguments)
         let descriptions = try chunks?.header.sources ?? planner.describe(arguments)
-        let jobs = try database?.read(StoredJob.all) ?? []
+        let jobs = try journal.jobs()
         let same = jobs.filter { $0.retry == nil && Self.areSame($0.sources.map(\.description), descriptions) }
         let takesChunks = chunks != nil
         if let open = same.last(where: { $0.state != .finished }) {
@@ -51,7 +50,7 @@ struct JobOpening {
                     advice: "Leave --again out to resume it, or give --restart instead."
                 )
             }
-            guard run.restart else { return try resume(open, takesChunks: takesChunks, database) }
+            guard run.restart else { return try resume(open, takesChunks: takesChunks, journal) }
             guard open.id == jobs.last?.id else {
                 throw ImportError(
                     .usage,
@@ -59,18 +58,18 @@ struct JobOpening {
                     advice: "Finish it with the same command without --restart."
                 )
             }
-            return try begin(arguments, chunks, jobs: jobs, replacing: open, database)
+            return try begin(arguments, chunks, jobs: jobs, replacing: open, journal)
         }
         // Standard input is another stream each time; and other options make another import.
         let done = same.last {
             differences(from: $0, takesChunks: takesChunks).isEmpty && $0.sources.allSatisfy(\.description.isRepeatable)
         }
         if let done, !run.again {
-            try checkUnchanged(done, descriptions, database)
+            try checkUnchanged(done, descriptions, journal)
             try checkIndexes(of: done)
             return .nothing(done)
         }
-        return try begin(arguments, chunks, jobs: jobs, replacing: nil, database)
+        return try begin(arguments, chunks, jobs: jobs, replacing: nil, journal)
     }
 
     /// The names of what was given otherwise when the job was begun.
@@ -78,7 +77,7 @@ struct JobOpening {
         options.differences(from: job.options) + (takesChunks == job.takesChunks ? [] : ["SOURCE"])
     }
 
-    private func resume(_ job: StoredJob, takesChunks: Bool, _ database: DatabaseQueue?) throws -> Decision {
+    private func resume(_ job: StoredJob, takesChunks: Bool, _ journal: any JournalReader) throws -> Decision {
         let differences = differences(from: job, takesChunks: takesChunks)
         guard differences.isEmpty else {
             throw ImportError(
@@ -87,13 +86,13 @@ struct JobOpening {
                 advice: "Resume it with `importer resume \(store.shellQuoted)`, or restart it with --restart."
             )
         }
-        return try resumed(job, options.maxErrors, database)
+        return try resumed(job, options.maxErrors, journal)
     }
 
     /// - Parameter maxErrors: how many rejects the job may have from now on; nil to leave that as it is.
-    private func resumed(_ job: StoredJob, _ maxErrors: ErrorLimit?, _ database: DatabaseQueue?) throws -> Decision {
+    private func resumed(_ job: StoredJob, _ maxErrors: ErrorLimit?, _ journal: any JournalReader) throws -> Decision {
         try checkIndexes(of: job)
-        if let model = job.model { try database?.read { try checkIdentifiers(of: model, replacing: job, $0) } }
+        if let model = job.model { try checkIdentifiers(of: model, replacing: job, journal) }
         guard let maxErrors else { return .resume(job) }
         guard job.options.onError != .stop else {
             throw ImportError(
@@ -116,13 +115,13 @@ struct JobOpening {
     private func checkUnchanged(
         _ job: StoredJob,
         _ descriptions: [SourceDescription],
-        _ database: DatabaseQueue?
+        _ journal: any JournalReader
     ) throws {
         let check = SourceCheck(opener: planner.opener, interruption: planner.interruption)
         for (index, (before, now)) in zip(job.sources.map(\.description), descriptions).enumerated()
         where !SourceCheck.isUntouched(now, since: before) {
-            if SourceCheck.isAlike(now, before), let database, !job.takesChunks,
-                try before.inode == nil || check.isSame(now, as: job, source: index, database)
+            if SourceCheck.isAlike(now, before), !job.takesChunks,
+                try before.inode == nil || check.isSame(now, as: job, source: index, journal)
             {
                 continue
             }
@@ -146,12 +145,12 @@ struct JobOpening {
         _ chunks: ChunkSource?,
         jobs: [StoredJob],
         replacing: StoredJob?,
-        _ database: DatabaseQueue?
+        _ journal: any JournalReader
     ) throws -> Decision {
         if let chunks {
             let sources = try planner.plan(chunks)
-            try checkIdentifiers(of: sources, replacing: replacing, database)
-            try sayTables(of: sources, database)
+            try checkIdentifiers(of: sources, replacing: replacing, journal)
+            try sayTables(of: sources, journal)
             let job = StoredJob(
                 options: options,
                 takesChunks: true,
@@ -163,14 +162,14 @@ struct JobOpening {
         }
         let plan = try planner.plan(arguments)
         try checkStream(plan.sources, jobs)
-        try checkTables(of: plan.sources, database)
-        try checkIdentifiers(of: plan.sources, replacing: replacing, database)
-        try sayTables(of: plan.sources, database)
+        try checkTables(of: plan.sources, journal)
+        try checkIdentifiers(of: plan.sources, replacing: replacing, journal)
+        try sayTables(of: plan.sources, journal)
         let job = StoredJob(
             options: options,
             sources: plan.sources,
             model: options.model,
-            chunkDirectory: try freeDirectory(jobs.filter { $0.id != replacing?.id }, database)
+            chunkDirectory: try freeDirectory(jobs.filter { $0.id != replacing?.id }, journal)
         )
         return .begin(job, open: plan.open, replacing: replacing)
     }
@@ -190,39 +189,36 @@ struct JobOpening {
     }
 
     /// Tables that nobody has named are said before anything is written.
-    private func sayTables(of sources: [StoredJob.Source], _ database: DatabaseQueue?) throws {
+    private func sayTables(of sources: [StoredJob.Source], _ journal: any JournalReader) throws {
         guard options.model == nil, options.entity == nil else { return }
-        let notice = TableNotice(sources: sources) { name in try database?.read { try $0.tableExists(name) } ?? false }
+        let notice = TableNotice(sources: sources) { try journal.hasTable($0) }
         if let line = try notice.line() { planner.announce(line) }
     }
 
-    private func checkTables(of sources: [StoredJob.Source], _ database: DatabaseQueue?) throws {
+    private func checkTables(of sources: [StoredJob.Source], _ journal: any JournalReader) throws {
         let tables = options.model?.entities.map(\.table) ?? sources.flatMap(\.entities)
-        try StoreSchema.checkNames(ofTables: tables)
-        try database?.read { try StoreSchema.checkThatTables(tables, areFreeIn: $0, store: store) }
+        try journal.checkTables(tables)
     }
 
     private func checkIdentifiers(
         of sources: [StoredJob.Source],
         replacing: StoredJob?,
-        _ database: DatabaseQueue?
+        _ journal: any JournalReader
     ) throws {
-        try database?.read { database in
-            if let model = options.model {
-                try checkIdentifiers(of: model, replacing: replacing, database)
-            } else {
-                try checkIdentifiers(of: sources, replacing: replacing, database)
-            }
+        if let model = options.model {
+            try checkIdentifiers(of: model, replacing: replacing, journal)
+        } else {
+            try checkIdentifiers(ofSources: sources, replacing: replacing, journal)
         }
     }
 
     /// Where a new job may keep its chunks: interrupted jobs still need theirs, and finished ones may have been asked to
     /// leave theirs in place.
-    func freeDirectory(_ jobs: [StoredJob], _ database: DatabaseQueue?) throws -> String {
+    func freeDirectory(_ jobs: [StoredJob], _ journal: any JournalReader) throws -> String {
         let wanted = chunkDirectory
         var taken = Set(jobs.filter { $0.state != .finished }.map(\.chunkDirectory))
         if run.chunkDirectory == nil {
-            let left = try database?.read { try RecordedFile.left($0) } ?? []
+            let left = try journal.leftFiles()
             let finished = jobs.filter { job in
                 job.state == .finished && !job.takesChunks && !left.contains { $0.token == job.token }
             }
@@ -243,9 +239,9 @@ struct JobOpening {
     /// What it means to resume the store's last interrupted job.
     ///
     /// - Parameter maxErrors: how many rejects it may have from now on; nil to leave that as it is.
-    func decideToResume(_ maxErrors: ErrorLimit?, _ database: DatabaseQueue) throws -> Decision {
-        let jobs = try database.read(StoredJob.all)
-        if let open = jobs.last(where: { $0.state != .finished }) { return try resumed(open, maxErrors, database) }
+    func decideToResume(_ maxErrors: ErrorLimit?, _ journal: any JournalReader) throws -> Decision {
+        let jobs = try journal.jobs()
+        if let open = jobs.last(where: { $0.state != .finished }) { return try resumed(open, maxErrors, journal) }
         guard let last = jobs.last else {
             throw ImportError(.noInput, "\(store): holds no import", advice: "Begin one with `importer import`.")
         }

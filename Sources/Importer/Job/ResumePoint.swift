@@ -1,4 +1,3 @@
-import GRDB
 import ImportModel
 
 /// Where a job continues: the chunks that are cut but not committed, and where cutting begins.

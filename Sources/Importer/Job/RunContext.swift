@@ -2,7 +2,7 @@ import ImportModel
 
 /// What every phase of a run is handed: where the run goes, how, and to whom it reports.
 struct RunContext: Sendable {
-    /// The store's path.
+    /// The store's name.
     let store: String
     let options: RunOptions
     let opener: SourceOpener

@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 
 /// Decides whether the sources of an interrupted job are still what was imported: the bytes before the marker must be
 /// the same, what follows may have been completed or mended.
@@ -30,15 +29,13 @@ struct SourceCheck {
         _ now: SourceDescription,
         as job: StoredJob,
         source index: Int,
-        _ database: DatabaseQueue
+        _ journal: any JournalReader
     ) throws -> Bool {
-        let (ranges, isWhole) = try database.read {
-            try (HashedRange.committed($0, job: job.id, source: index), !job.hasReachedLimit(ofSource: index, $0))
-        }
+        let committed = try journal.committed(of: job, source: index)
         let stream = try opener.open(now, interruption: interruption)
         do {
-            try verify(stream, now.displayName, ranges, upTo: ranges.last?.endByte ?? 0)
-            if isWhole { try verifyEnd(of: stream, now.displayName) }
+            try verify(stream, now.displayName, committed.ranges, upTo: committed.ranges.last?.endByte ?? 0)
+            if !committed.hasReachedLimit { try verifyEnd(of: stream, now.displayName) }
             return true
         } catch let error as ImportError where error.code == .badInput {
             return false

@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import ImportModel
 
 /// Makes sure that the sources of a job are what they were, as far as they are imported.
@@ -20,7 +19,7 @@ struct SourceVerification {
     /// - Throws: `ImportError` with `.badInput` when a source has changed before the marker.
     consuming func verify() throws -> JobRun {
         if !run.job.takesChunks { try verifySources() }
-        try run.setState(.running)
+        run.job = try run.journal.start(run.job, seconds: run.seconds)
         return run
     }
 
@@ -32,14 +31,9 @@ struct SourceVerification {
             try verify(now[index], index, marker)
         }
         let retry = try run.job.retry != nil && hasChanged ? readAgain(now[0]) : nil
-        let (job, reset) = try run.database.write { [job = run.job, isModelStale] database in
-            var job = job
-            try job.refresh(now, database)
-            try retry?.insert(job, after: marker.recordOrdinal, database)
-            // A model is inferred from all records, so it is not known yet when there are others than before.
-            let reset = isModelStale && job.options.model == nil ? try job.forgetModel(database) : nil
-            return (job, reset)
-        }
+        // A model is inferred from all records, so it is not known yet when there are others than before.
+        let forgetsModel = isModelStale && run.job.options.model == nil
+        let (job, reset) = try run.journal.refresh(run.job, now, retry: retry, forgetsModel: forgetsModel)
         run.job = job
         if let reset { run.context.merges.enqueue(reset) }
     }
@@ -62,11 +56,12 @@ struct SourceVerification {
             isModelStale = true
         }
         guard index <= marker.source, marker.bytes > 0 else { return }
-        let (ranges, hasReachedLimit) = try committed(index)
+        let committed = try run.journal.committed(of: run.job, source: index)
+        let ranges = committed.ranges
         let stream = try run.context.opener.open(now, interruption: run.context.interruption)
         do {
             try check.verify(stream, now.name, ranges, upTo: ranges.last?.endByte ?? 0)
-            if index < marker.source, !hasReachedLimit { try check.verifyEnd(of: stream, now.name) }
+            if index < marker.source, !committed.hasReachedLimit { try check.verifyEnd(of: stream, now.name) }
         } catch let error as ImportError where run.job.retry != nil && error.code == .badInput {
             throw ImportError(
                 .badInput,
@@ -76,17 +71,12 @@ struct SourceVerification {
         }
     }
 
-    private func committed(_ index: Int) throws -> (ranges: [HashedRange], hasReachedLimit: Bool) {
-        try run.database.read { [job = run.job] in
-            (try HashedRange.committed($0, job: job.id, source: index), try job.hasReachedLimit(ofSource: index, $0))
-        }
-    }
-
     /// Whether all that was cut of a source is still in it, as the hashes in the store and in the manifest say.
     ///
     /// Where the job depends on more than that, on a model of all records or on a plan of all lines, it is the whole source.
     private func isAsItWasCut(_ now: SourceDescription, _ index: Int, _ marker: Marker) throws -> Bool {
-        var (ranges, hasReachedLimit) = try committed(index)
+        let committed = try run.journal.committed(of: run.job, source: index)
+        var ranges = committed.ranges
         var end = ranges.last?.endByte
         var isWhole = index < marker.source
         let manifest = try ChunkManifest.readWhatIsSound(in: run.directory)
@@ -104,7 +94,7 @@ struct SourceVerification {
         let stream = try run.context.opener.open(now, interruption: run.context.interruption)
         do {
             try check.verify(stream, now.name, ranges, upTo: end ?? 0)
-            if isWhole, !hasReachedLimit { try check.verifyEnd(of: stream, now.name) }
+            if isWhole, !committed.hasReachedLimit { try check.verifyEnd(of: stream, now.name) }
             return true
         } catch let error as ImportError where error.code == .badInput {
             return false
@@ -112,11 +102,11 @@ struct SourceVerification {
     }
 
     /// Reads the repair file of a retry once more: after the marker it may hold other lines than before.
-    private func readAgain(_ description: SourceDescription) throws -> RetryPlan {
+    private func readAgain(_ description: SourceDescription) throws -> any RetryPlan {
         let context = run.context
-        let plan = try JobOpening.plan(description, [run.job], context.opener, context.interruption, run.database)
+        let plan = try JobOpening.plan(description, [run.job], context.opener, context.interruption, run.journal)
         for entity in try plan.entities() where run.job.model?.entities.contains(where: { $0.name == entity }) != true {
-            throw RetryPlan.unknownEntity(entity)
+            throw ImportError.unknownRetriedEntity(entity)
         }
         return plan
     }

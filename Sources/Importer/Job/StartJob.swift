@@ -1,25 +1,40 @@
-import GRDB
 import ImportModel
 
 /// Begins a job that was planned, or opens one that is in the store.
 struct StartJob {
     let context: RunContext
-    let session: StoreSession
+    /// Locked.
+    let destination: any Destination
     /// Where inference begins, by entity; nil for what the store itself has.
     var continued: [String: ContinuedEntity]?
     private let started = ContinuousClock.now
 
-    private var store: String { context.store }
-    private var database: DatabaseQueue { session.database }
+    init(_ context: RunContext, in destination: any Destination, continuing continued: [String: ContinuedEntity]? = nil)
+    {
+        self.context = context
+        self.destination = destination
+        self.continued = continued
+    }
 
+    /// Opens the store, which is made if it is not there, and starts the job in it.
+    ///
     /// - Parameter decision: to begin or to resume.
     /// - Throws: `ImportError`; a job that was not in the store is not there then either, nor are chunks of its own.
     func start(_ decision: JobOpening.Decision) throws -> JobRun {
-        switch decision {
-        case .begin(let job, let open, let replaced, let retry):
-            return try begin(job, open, replacing: replaced, retry)
-        case .resume(let job), .nothing(let job):
-            return try resume(job)
+        // A worker has a connection and a chunk open; the rest is for the splitter, the checkpoints and sorting an index.
+        let workers = context.options.workers
+        try ImportError.checkDescriptors(24 + 4 * workers, "to import with --workers \(workers)")
+        let journal = try destination.open()
+        do {
+            switch decision {
+            case .begin(let job, let open, let replaced, let retry):
+                return try begin(job, open, replacing: replaced, retry, journal)
+            case .resume(let job), .nothing(let job):
+                return try resume(job, journal)
+            }
+        } catch {
+            destination.abandon()
+            throw error
         }
     }
 
@@ -29,71 +44,57 @@ struct StartJob {
         _ planned: StoredJob,
         _ open: [Int: SourceStream],
         replacing replaced: StoredJob?,
-        _ retry: RetryPlan?
+        _ retry: (any RetryPlan)?,
+        _ journal: any Journal
     ) throws -> JobRun {
         let place = ChunkPlace(path: planned.chunkDirectory, sources: planned.sources.map(\.description))
-        let replacedChunks = try replaced.flatMap { try JobChunks.recorded(of: $0, database, store: store) }
+        let chunks = JobChunks(journal: journal, store: context.store)
+        let replacedChunks = try replaced.flatMap { try chunks.recorded(of: $0) }
         if !planned.takesChunks {
-            var left = try database.read { try RecordedFile.left($0) }
+            var left = try journal.leftFiles()
             if let replacedChunks { left.append(replacedChunks) }
             try place.check(besides: left)
         }
-        var (job, changed, messages) = try RecordedFile.record(database) { database in
-            var job = planned
-            var messages: [String] = []
-            try StoreSchema.prepareBookkeeping(database, store: store)
-            try session.keepMode(database)
-            try replacedChunks?.save(database)
-            var changed = try replaced?.remove(database).map { [$0] } ?? []
-            try job.insert(database)
-            if let model = job.model {
-                let adopted = try job.adopt(model, context.transformers, database, store: store)
-                changed += adopted.merges
-                messages = adopted.messages
-            }
-            try StoreIndexes(wanted: context.options.indexes).save(for: job, database)
-            try retry?.insert(job, database)
-            if !job.takesChunks { try RecordedFile(chunksOf: job, isMade: place.isNew).save(database) }
-            return (job, changed, messages)
-        }
-        context.announce(messages)
-        for merge in changed { context.merges.enqueue(merge) }
+        let begun = try journal.begin(
+            planned,
+            JobBeginning(
+                transformers: context.transformers,
+                indexes: StoreIndexes(wanted: context.options.indexes),
+                replaced: replaced,
+                replacedChunks: replacedChunks,
+                retry: retry,
+                makesChunkDirectory: place.isNew
+            )
+        )
+        context.announce(begun.messages)
+        for merge in begun.merges { context.merges.enqueue(merge) }
+        var job = begun.job
         let directory: ChunkDirectory
         do {
-            try RecordedFile.removeLeft(database, store: store)
-            directory = try JobChunks.open(of: &job, context.options, database, store: store)
+            try journal.removeLeftFiles()
+            directory = try chunks.open(of: &job, context.options)
         } catch {
-            _ = try? database.write { [job] in try job.remove($0) }
-            try? RecordedFile.removeLeft(database, store: store)
+            _ = try? journal.remove(job)
+            try? journal.removeLeftFiles()
             throw error
         }
         // Nor is a job that --restart begins again removed for an option that does not fit.
         let before = replaced.map { _ in
             JobRun.Before(state: .interrupted, message: nil, indexes: StoreIndexes(wanted: []))
         }
-        return run(job, open, in: directory, before, secondsBefore: 0)
+        return run(job, open, in: directory, before, secondsBefore: 0, journal)
     }
 
     // MARK: A job that is there
 
-    private func resume(_ interrupted: StoredJob) throws -> JobRun {
+    private func resume(_ interrupted: StoredJob, _ journal: any Journal) throws -> JobRun {
         var job = interrupted
-        // The store may be of an older format.
-        try database.write { try StoreSchema.prepareBookkeeping($0, store: store) }
-        let directory = try JobChunks.open(of: &job, context.options, database, store: store)
-        let indexes = try database.write { [job] database in
-            let indexes = try StoreIndexes(of: job, database)
-            try RecordedFile(repairFileOf: job)?.saveUnlessKnown(database)
-            try job.prepareAgain(database, store: store)
-            try StoreIndexes(wanted: context.options.indexes).save(for: job, database)
-            try job.saveOptions(database)
-            try TableWitness.forget(job.tables, database)
-            return indexes
-        }
-        try RecordedFile.removeLeft(database, store: store)
-        let seconds = try database.read { [job] in try Marker($0, job: job.id)?.seconds } ?? 0
+        try journal.bringUp()
+        let directory = try JobChunks(journal: journal, store: context.store).open(of: &job, context.options)
+        let indexes = try journal.resume(job, building: StoreIndexes(wanted: context.options.indexes))
+        try journal.removeLeftFiles()
         let before = JobRun.Before(state: interrupted.state, message: interrupted.message, indexes: indexes)
-        return run(job, [:], in: directory, before, secondsBefore: seconds)
+        return run(job, [:], in: directory, before, secondsBefore: try journal.marker(of: job).seconds, journal)
     }
 
     private func run(
@@ -101,11 +102,13 @@ struct StartJob {
         _ open: [Int: SourceStream],
         in directory: ChunkDirectory,
         _ before: JobRun.Before?,
-        secondsBefore: Double
+        secondsBefore: Double,
+        _ journal: any Journal
     ) -> JobRun {
         JobRun(
             context: context,
-            session: session,
+            destination: destination,
+            journal: journal,
             directory: directory,
             before: before,
             secondsBefore: secondsBefore,

@@ -33,7 +33,7 @@ struct DeferredIdentifier {
 
     /// Whether the columns of the identifier keep its values as they are written, so that they are compared as such.
     private static func hasOwnTypes(_ entity: EntityDescription, _ database: Database) throws -> Bool {
-        let columns = Set(StoreSchema.identifierColumns(of: entity).map(ContinuedEntity.folded))
+        let columns = Set(entity.identifierColumns.map(ContinuedEntity.folded))
         let attributes = entity.attributes.filter { columns.contains(ContinuedEntity.folded($0.column)) }
         let stored = try StoredColumn.all(of: entity.table, database)
         return attributes.allSatisfy { attribute in

@@ -27,7 +27,7 @@ enum DroppedIndexes {
         _ database: Database
     ) throws {
         let indexes = try IndexDefinition.all(of: entity.table, database)
-        let identifier = Set(StoreSchema.identifierColumns(of: entity).map(\.asciiLowercased))
+        let identifier = Set(entity.identifierColumns.map(\.asciiLowercased))
         for (number, index) in indexes.enumerated() {
             if index.isUnique {
                 guard includesIdentifier, try StoreSchema.isIndex(index.name, onJust: identifier, database) else {

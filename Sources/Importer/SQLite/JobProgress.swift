@@ -4,7 +4,7 @@ import ImportModel
 /// How far a job is, as far as committing needs to know.
 ///
 /// Belongs to the worker whose turn it is to commit.
-struct JobProgress: Sendable {
+struct JobProgress: CommitProgress {
     /// At most this many names are counted one by one, per entity and kind; the rest are counted together.
     static let namedLedgerEntries = 1_000
     /// What the rest of the names are counted under.
@@ -94,13 +94,5 @@ struct JobProgress: Sendable {
         known.insert(name)
         names[key] = known
         return name.text
-    }
-}
-
-extension Duration {
-    /// The duration in seconds.
-    var inSeconds: Double {
-        let (seconds, attoseconds) = components
-        return Double(seconds) + Double(attoseconds) * 1e-18
     }
 }

@@ -13,15 +13,6 @@ import ImportModel
 /// page, or has a value that its column would convert, is in no image, and none of its entity's that come after it are, as
 /// rows keep their order.
 final class RowImage: RowLayout {
-    /// An image has rows that are not to be copied any more: they have to be looked up, must not follow one another, or no
-    /// longer fit their table.
-    ///
-    /// Their chunk is to be decoded again.
-    struct Unusable: Error {
-        /// The entity's index in the job.
-        let entity: Int32
-    }
-
     /// How large a page is, in bytes: the definition of a table of 2,000 columns fits, which is as many as one has.
     static let pageSize = 32_768
     /// Fewer rows are written one by one in less time than it takes to show an image to SQLite.

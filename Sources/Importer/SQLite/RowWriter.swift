@@ -222,13 +222,13 @@ final class RowWriter {
     /// Inserts the rows of a batch that are in its image.
     ///
     /// - Returns: their row ids, in the rows' order; nil where it has none of this entity's.
-    /// - Throws: `RowImage.Unusable` where they have to be looked up, must not follow one another, or no longer fit the
+    /// - Throws: `UnusableLayout` where they have to be looked up, must not follow one another, or no longer fit the
     ///   table; `DatabaseError` when SQLite fails.
     func copy(_ image: RowImage, of batch: borrowing RowBatch, _ database: Database) throws -> ClosedRange<Int64>? {
         let count = Int64(image.rows(of: plan.index))
         guard count > 0 else { return nil }
         guard identifier.isEmpty || presence != nil, let first = try nextRowID(count) else {
-            throw RowImage.Unusable(entity: plan.index)
+            throw UnusableLayout(entity: plan.index)
         }
         let code = sqlite3_step(copyRows)
         sqlite3_reset(copyRows)
@@ -238,7 +238,7 @@ final class RowWriter {
         if let failure, sqlite3_get_autocommit(connection) != 0 { throw failure }
         // Rows are copied column by column, whatever the names are: another program may have changed the table meanwhile.
         let mayDiffer = failure != nil || sqlite3_stmt_status(copyRows, SQLITE_STMTSTATUS_REPREPARE, 1) > 0
-        if copiesAll, mayDiffer, try !Self.hasJust(entity, database) { throw RowImage.Unusable(entity: plan.index) }
+        if copiesAll, mayDiffer, try !Self.hasJust(entity, database) { throw UnusableLayout(entity: plan.index) }
         if let failure { throw failure }
         let last = first + count - 1
         guard Int64(sqlite3_changes(connection)) == count, sqlite3_last_insert_rowid(connection) == last else {

@@ -61,7 +61,7 @@ enum StoreSchema {
         _ database: Database,
         store: String
     ) throws {
-        let columns = identifierColumns(of: entity)
+        let columns = entity.identifierColumns
         guard !columns.isEmpty, try !hasKey(columns, entity.table, database) else { return }
         var name = "\(entity.table)_identifier"
         var number = 2
@@ -205,11 +205,6 @@ enum StoreSchema {
         return entity.attributes.firstIndex {
             $0.name == entity.identifier[0] && [.integer16, .integer32, .integer64].contains($0.type)
         }
-    }
-
-    /// The columns of the entity's identifier, in its order.
-    static func identifierColumns(of entity: EntityDescription) -> [String] {
-        entity.identifier.compactMap { name in entity.attributes.first { $0.name == name }?.column }
     }
 
     private static func creation(of entity: EntityDescription) -> String {

@@ -4,13 +4,18 @@ import GRDB
 ///
 /// The importer's lock is held meanwhile. The last connection to close takes the WAL away from under those that come next, so
 /// this one is opened before those of the workers and closed after them.
-final class StoreSession {
+final class StoreSession: StoredJournal {
+    let store: String
     let database: DatabaseQueue
     /// The store's file, which is written as long as it is in its place.
     let file: StoreFile
-    private let keepsWAL: Bool
+    private let durability: RunOptions.Durability
+    /// Whether the store is to be in WAL mode afterwards, too.
+    let keepsWAL: Bool
     /// Whether the connection is gone, which must not be used any more then.
     private(set) var isClosed = false
+
+    var connection: DatabaseQueue? { isClosed ? nil : database }
 
     /// - Parameters:
     ///   - store: its path.
@@ -19,10 +24,12 @@ final class StoreSession {
     ///   - durability: that of the commits.
     /// - Throws: `ImportError` when the store cannot be opened.
     init(_ store: String, file: StoreFile?, keepsWAL: Bool, durability: RunOptions.Durability) throws {
+        self.store = store
         database = try StoreConnection.writer(store, durability: durability, of: file)
         guard let file = file ?? StoreFile(store) else { throw StoreFile.isGone(store) }
         self.file = file
         self.keepsWAL = keepsWAL
+        self.durability = durability
     }
 
     /// Closes the connection; the WAL goes with it if nobody else has the store open.
@@ -35,16 +42,56 @@ final class StoreSession {
         try StoreConnection.closeLast(database, of: file, leavesWAL: leavesWAL && !keepsWAL)
     }
 
-    /// Closes it as a run does that has done nothing: the store is as it was.
-    func abandon() {
-        try? close(leavesWAL: true)
+    /// Closes the store after a run of a job; where the job is finished, it leaves WAL mode.
+    ///
+    /// - Throws: as `close` does.
+    func close(after job: StoredJob) throws {
+        guard !isClosed else { return }
+        let isFinished = try? database.read { try StoredJob.isFinished(job.id, $0) }
+        try close(leavesWAL: isFinished == true)
     }
 
     /// Whether the store has any job; a job that turns out to be impossible is taken out again.
     var holdsJobs: Bool { isClosed ? true : (try? database.read { try !StoredJob.all($0).isEmpty }) ?? true }
 
-    /// Whether WAL mode is kept, for the transaction that makes the bookkeeping.
-    func keepMode(_ database: Database) throws {
-        if keepsWAL { try WALMode.keep(database) }
+    /// One transaction.
+    ///
+    /// - Throws: `ImportError`.
+    func write<Result>(_ body: (Database) throws -> Result) throws -> Result {
+        do {
+            return try database.write(body)
+        } catch let error as DatabaseError {
+            throw ImportError(store: store, error)
+        }
+    }
+
+    /// One transaction that is on the disk when this returns, unless the store's durability is off.
+    ///
+    /// - Throws: `ImportError`.
+    func record<Result>(_ body: (Database) throws -> Result) throws -> Result {
+        do {
+            return try RecordedFile.record(database, body)
+        } catch let error as DatabaseError {
+            throw ImportError(store: store, error)
+        }
+    }
+
+    /// One transaction that builds indexes, and that an interruption ends at once, as if it had not begun.
+    ///
+    /// - Throws: `ImportError`; the interruption's where there was one.
+    func writeIndexes<Result>(_ interruption: Interruption, _ body: (Database) throws -> Result) throws -> Result {
+        try interruption.check()
+        let isRunning = SharedFlag()
+        interruption.onRequest { [database] in
+            isRunning.ifSet { database.interrupt() }
+        }
+        do {
+            defer { isRunning.clear() }
+            return try StoreConnection.writeIndexes(database, durability: durability, body)
+        } catch let error as DatabaseError where error.resultCode.primaryResultCode == .SQLITE_INTERRUPT {
+            throw interruption.error
+        } catch let error as DatabaseError {
+            throw ImportError(store: store, error)
+        }
     }
 }

@@ -5,18 +5,16 @@ import ImportModel
 /// One worker's connection to the store.
 ///
 /// Commits batches, each in one transaction with everything that counts it.
-final class StoreWriter {
+final class StoreWriter: BatchWriter {
     private let store: String
     private let job: StoredJob
     private let plans: [EntityPlan]
     private let queue: DatabaseQueue
     private let durability: RunOptions.Durability
     private let limit: RejectLimit
-    private let checkpointer: Checkpointer?
+    private let counts: BatchCounts
     private var writers: [RowWriter]
-    private let rejectTable: RejectTable
-    /// What the images of batches are like; nil where rows go into none.
-    let images: RowImageSchema?
+    let layoutSchema: RowImageSchema?
     private var attached: AttachedImage?
 
     /// - Parameters:
@@ -41,14 +39,13 @@ final class StoreWriter {
         self.job = job
         self.plans = plans
         self.durability = durability
-        self.checkpointer = checkpointer
         limit = RejectLimit(job)
-        rejectTable = RejectTable(of: job)
+        counts = BatchCounts(job: job, plans: plans)
         let queue = try StoreConnection.writer(store, durability: durability, of: file)
         self.queue = queue
         var attached: AttachedImage?
         do {
-            (images, writers) = try queue.inDatabase { database in
+            (layoutSchema, writers) = try queue.inDatabase { database in
                 checkpointer?.attach(to: database)
                 let constraints = try plans.map { try TableConstraints(of: $0.entity, database) }
                 let mayRefuse = job.options.onConflict == .error || constraints.contains(where: \.canRefuse)
@@ -65,7 +62,7 @@ final class StoreWriter {
             }
         } catch {
             withExtendedLifetime(attached) { try? queue.retire() }
-            throw error
+            throw (error as? DatabaseError).map { ImportError(store: store, $0) } ?? error
         }
         self.attached = attached
     }
@@ -77,13 +74,6 @@ final class StoreWriter {
         attached = nil
     }
 
-    /// Commits a batch: rows, rejects, ledger, counts and the marker, all or nothing.
-    ///
-    /// - Parameters:
-    ///   - progress: how far the job is; brought up to the batch's end when it is committed.
-    ///   - isSynced: whether the commit must be on the disk before this returns.
-    /// - Throws: `ImportError` when the store cannot be written, `RejectLimit.Excess` when the batch has one reject too
-    ///   many, `RowImage.Unusable` when its image does not do; nothing of the batch is then in the store.
     func commit(
         _ decoded: borrowing DecodedBatch<RowImage>,
         of chunk: SealedChunk,
@@ -93,38 +83,13 @@ final class StoreWriter {
     ) throws -> MergeNotification {
         let (batch, image) = (decoded.rows, decoded.layout)
         var next = progress
-        var changes = plans.enumerated().map {
-            EntityChanges(entity: $1.entity.name, table: $1.entity.table, position: $0)
-        }
         var notification: MergeNotification?
         do {
             try queue.inDatabase { database in
                 if isSynced, durability != .full { try database.execute(sql: "PRAGMA synchronous = FULL") }
                 try transaction(database, reading: image) {
                     try checkThatNobodyElseCommits(progress, database)
-                    for index in changes.indices { changes[index].ignored = batch.ignored[index] }
-                    let late = try writeRows(
-                        batch,
-                        image,
-                        source: chunk.entry.source,
-                        chunkBytes: chunkBytes,
-                        &next,
-                        &changes,
-                        database
-                    )
-                    let rejects = rejects(of: batch, late: late)
-                    try limit.check(rejects, after: progress.rejects)
-                    try writeRejects(rejects, chunk, &changes, database)
-                    try writeErrors(batch, late: late, chunk, &next, database)
-                    if job.retry != nil, progress.marker.recordOrdinal < batch.end.ordinal {
-                        let ordinals = progress.marker.recordOrdinal + 1...batch.end.ordinal
-                        try RetryOutcome.settle(ordinals, of: job.id, database)
-                    }
-                    try writeCounts(batch, changes, database)
-                    try writeChunk(batch, chunk, changes, database)
-                    next.advance(to: batch.end, of: chunk.entry, path: path(batch.end.path, of: chunk))
-                    try next.marker.save(database, job: job.id)
-                    notification = try log(changes, of: batch, &next, database)
+                    notification = try write(batch, image, of: chunk, chunkBytes: chunkBytes, &next, database)
                     return .commit
                 }
                 if isSynced, durability != .full {
@@ -134,10 +99,44 @@ final class StoreWriter {
         } catch let error as DatabaseError {
             throw ImportError(store: store, error)
         }
-        next.rejects += changes.reduce(0) { $0 + $1.rejected }
-        progress = next
         guard let notification else { throw ImportError(.software, "\(store): a commit was not logged") }
+        next.rejects += notification.changes.reduce(0) { $0 + $1.rejected }
+        progress = next
         return notification
+    }
+
+    /// Writes a batch and everything that counts it.
+    ///
+    /// - Throws: `RejectLimit.Excess` and `UnusableLayout`, as `commit` does.
+    private func write(
+        _ batch: borrowing RowBatch,
+        _ image: RowImage?,
+        of chunk: SealedChunk,
+        chunkBytes: [UInt8],
+        _ progress: inout JobProgress,
+        _ database: Database
+    ) throws -> MergeNotification {
+        var changes = plans.enumerated().map { index, plan in
+            var changes = EntityChanges(entity: plan.entity.name, table: plan.entity.table, position: index)
+            changes.ignored = batch.ignored[index]
+            return changes
+        }
+        let found = LateRejects(plans: plans, chunkBytes: chunkBytes)
+        let late = try writeRows(batch, image, found, source: chunk.entry.source, &progress, &changes, database)
+        let rejects = late.isEmpty ? batch.rejects : (batch.rejects + late).sorted { $0.ordinal < $1.ordinal }
+        try limit.check(rejects, after: progress.rejects)
+        for reject in rejects { changes[Int(reject.entity)].rejected += 1 }
+        try counts.write(rejects, of: chunk.entry, database)
+        try counts.writeErrors(batch, late: late, of: chunk.entry, &progress, database)
+        if job.retry != nil, progress.marker.recordOrdinal < batch.end.ordinal {
+            let ordinals = progress.marker.recordOrdinal + 1...batch.end.ordinal
+            try RetryOutcome.settle(ordinals, of: job.id, database)
+        }
+        try counts.write(changes, of: batch, database)
+        try counts.write(chunk.entry, batch, changes, database)
+        progress.advance(to: batch.end, of: chunk.entry, path: path(batch.end.path, of: chunk))
+        try progress.marker.save(database, job: job.id)
+        return try counts.log(changes, of: batch, &progress, database)
     }
 
     private func transaction(
@@ -149,32 +148,6 @@ final class StoreWriter {
         try attached.showing(image) { try database.inTransaction(.immediate, body) }
     }
 
-    /// Keeps what the commit changes for readers in other processes.
-    ///
-    /// - Returns: what to tell those in this one.
-    private func log(
-        _ changes: [EntityChanges],
-        of batch: borrowing RowBatch,
-        _ progress: inout JobProgress,
-        _ database: Database
-    ) throws -> MergeNotification {
-        for index in progress.totals.indices where index < changes.count {
-            progress.totals[index].add(changes[index], recordsRead: batch.recordsRead[index])
-        }
-        return try MergeLog.append(
-            MergeNotification(
-                job: job.id,
-                commit: progress.marker.commits,
-                changes: changes,
-                totals: progress.totals,
-                marker: progress.marker,
-                isFinished: false
-            ),
-            database
-        )
-    }
-
-    /// What the records of a chunk of a retry are; nil in an import.
     func retriedRecords(of chunk: ChunkEntry) throws -> RetriedRecords? {
         guard job.retry != nil else { return nil }
         do {
@@ -210,8 +183,8 @@ final class StoreWriter {
     private func writeRows(
         _ batch: borrowing RowBatch,
         _ image: RowImage?,
+        _ found: LateRejects,
         source: Int,
-        chunkBytes: [UInt8],
         _ progress: inout JobProgress,
         _ changes: inout [EntityChanges],
         _ database: Database
@@ -234,7 +207,7 @@ final class StoreWriter {
             }
             try writer.write(
                 batch,
-                chunkBytes: chunkBytes,
+                chunkBytes: found.chunkBytes,
                 settle: {
                     try deferred.save(writer.presence, database)
                     try deferred.settle(&changes[index], database)
@@ -251,9 +224,9 @@ final class StoreWriter {
                 case .ignored: changes[index].ignored += 1
                 case .duplicate:
                     let error = plans[index].duplicateError(at: batch.places[place].identifierOffset)
-                    late.append(reject(place, error, batch, chunkBytes))
+                    late.append(found.reject(place, error, batch))
                 case .refused(let refusal):
-                    late.append(reject(place, error(refusal, place, batch), batch, chunkBytes))
+                    late.append(found.reject(place, found.error(refusal, place, batch), batch))
                 case .incomplete: late.append(batch.unmet[Int(batch.rows[place].unmet)])
                 }
             }
@@ -261,182 +234,5 @@ final class StoreWriter {
             try deferred.save(places, source: source, database)
         }
         return late
-    }
-
-    /// What is wrong with a row's record that the table refuses.
-    private func error(
-        _ refusal: TableConstraints.Refusal,
-        _ index: Int,
-        _ batch: borrowing RowBatch
-    ) -> ImportModel.RecordError {
-        let plan = plans[Int(batch.rows[index].entity)]
-        let attributes = refusal.columns.compactMap { column in
-            plan.entity.attributes.firstIndex { $0.column.asciiLowercased == column }
-        }
-        return RecordError(
-            entity: plan.entity.name,
-            keyPath: plan.keyPath(of: attributes),
-            code: .constraintViolation,
-            expected: refusal.expected,
-            found: refusal.found,
-            byteOffset: batch.places[index].byteOffset
-        )
-    }
-
-    /// The reject that a row's record is for an error that was found only now.
-    private func reject(
-        _ index: Int,
-        _ error: ImportModel.RecordError,
-        _ batch: borrowing RowBatch,
-        _ chunkBytes: [UInt8]
-    ) -> RowBatch.Reject {
-        let row = batch.rows[index]
-        let place = batch.places[index]
-        return RowBatch.Reject(
-            entity: row.entity,
-            ordinal: row.ordinal,
-            byteOffset: place.byteOffset,
-            length: Int64(place.length),
-            errors: [error],
-            bytes: Array(chunkBytes[place.chunkOffset..<place.chunkOffset + place.length]),
-            key: key(of: place, chunkBytes)
-        )
-    }
-
-    /// The key of a keyed record.
-    private func key(of place: RowBatch.Place, _ chunkBytes: [UInt8]) -> String? {
-        guard place.keyedLineOffset >= 0 else { return nil }
-        return chunkBytes.withUnsafeBufferPointer {
-            KeyedLine.split(ByteView($0)[place.keyedLineOffset..<place.chunkOffset]).key
-        }
-    }
-
-    /// Rejects in source order: those that decoding found, and those that the stored objects make rejects.
-    private func rejects(of batch: borrowing RowBatch, late: [RowBatch.Reject]) -> [RowBatch.Reject] {
-        guard !late.isEmpty else { return batch.rejects }
-        return (batch.rejects + late).sorted { $0.ordinal < $1.ordinal }
-    }
-
-    private func writeRejects(
-        _ rejects: [RowBatch.Reject],
-        _ chunk: SealedChunk,
-        _ changes: inout [EntityChanges],
-        _ database: Database
-    ) throws {
-        for reject in rejects {
-            let entity = Int(reject.entity)
-            changes[entity].rejected += 1
-            try rejectTable.insert(
-                reject,
-                entity: plans[entity].entity.name,
-                source: chunk.entry.source,
-                database
-            )
-        }
-    }
-
-    // MARK: Bookkeeping
-
-    /// Errors of rejects and of values that are null instead, and the ledger, which counts the latter.
-    private func writeErrors(
-        _ batch: borrowing RowBatch,
-        late: [RowBatch.Reject],
-        _ chunk: SealedChunk,
-        _ progress: inout JobProgress,
-        _ database: Database
-    ) throws {
-        var errors = batch.errors
-        var ledger = batch.ledger
-        for record in late {
-            for error in record.errors { errors.add(error, ordinal: record.ordinal) }
-        }
-        let rejected = Set(late.map(\.ordinal))
-        for record in batch.unmet where !rejected.contains(record.ordinal) {
-            for error in record.errors.prefix(record.nulled.count) { errors.add(error, ordinal: record.ordinal) }
-            for attribute in record.nulled { ledger.add(.nulled, entity: record.entity, attribute: attribute) }
-        }
-        try progress.errorGroups.add(errors, source: chunk.entry.source, database)
-        try writeLedger(ledger, &progress, database)
-    }
-
-    private func writeLedger(
-        _ ledger: borrowing LedgerCounts,
-        _ progress: inout JobProgress,
-        _ database: Database
-    ) throws {
-        guard !ledger.keys.isEmpty else { return }
-        let statement = try database.cachedStatement(
-            sql: """
-                INSERT INTO _import_ledger (job, entity, attribute, kind, count) VALUES (?, ?, ?, ?, ?)
-                ON CONFLICT DO UPDATE SET count = count + excluded.count
-                """
-        )
-        for (key, count) in zip(ledger.keys, ledger.counts) {
-            let entity = key.entity < 0 ? "" : plans[Int(key.entity)].entity.name
-            let name = progress.ledgerName(key.attribute, kind: key.kind, entity: entity)
-            try statement.execute(arguments: [job.id, entity, name, key.kind.rawValue, count])
-        }
-    }
-
-    private func writeCounts(
-        _ batch: borrowing RowBatch,
-        _ changes: [EntityChanges],
-        _ database: Database
-    ) throws {
-        let statement = try database.cachedStatement(
-            sql: """
-                UPDATE _import_entity SET records_read = records_read + ?, inserted = inserted + ?,
-                    updated = updated + ?, unchanged = unchanged + ?, ignored = ignored + ?, rejected = rejected + ?
-                WHERE job = ? AND position = ?
-                """
-        )
-        for (index, change) in changes.enumerated() where batch.recordsRead[index] > 0 {
-            try statement.execute(arguments: [
-                batch.recordsRead[index], change.inserted, change.updated, change.unchanged, change.ignored,
-                change.rejected,
-                job.id, index,
-            ])
-        }
-    }
-
-    private func writeChunk(
-        _ batch: borrowing RowBatch,
-        _ chunk: SealedChunk,
-        _ changes: [EntityChanges],
-        _ database: Database
-    ) throws {
-        let statement = try database.cachedStatement(
-            sql: """
-                INSERT INTO _import_chunk (
-                    job, source, first_byte, entity, end_byte, source_hash, first_ordinal, records, inserted,
-                    first_rowid, last_rowid, is_complete
-                ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                ON CONFLICT DO UPDATE SET end_byte = excluded.end_byte, source_hash = excluded.source_hash,
-                    records = records + excluded.records, inserted = inserted + excluded.inserted,
-                    first_rowid = coalesce(first_rowid, excluded.first_rowid),
-                    last_rowid = coalesce(excluded.last_rowid, last_rowid), is_complete = excluded.is_complete
-                """
-        )
-        let entry = chunk.entry
-        let isEnd = batch.end.isChunkEnd
-        // A chunk without records is kept too: its range of the source is part of what the marker has passed.
-        let entities = entry.records == 0 ? [-1] : changes.indices.filter { batch.recordsRead[$0] > 0 }
-        for index in entities {
-            let change = index < 0 ? nil : changes[index]
-            try statement.execute(arguments: [
-                job.id, entry.source, entry.firstByte, index, entry.endByte, entry.sourceHash, entry.firstOrdinal,
-                index < 0 ? 0 : batch.recordsRead[index], change?.inserted ?? 0,
-                change?.insertedRanges.first?.lowerBound,
-                change?.insertedRanges.last?.upperBound, isEnd,
-            ])
-        }
-        if isEnd {
-            try database.cachedStatement(
-                sql: """
-                    UPDATE _import_chunk SET is_complete = 1, end_byte = ?, source_hash = ?
-                    WHERE job = ? AND source = ? AND first_byte = ?
-                    """
-            ).execute(arguments: [entry.endByte, entry.sourceHash, job.id, entry.source, entry.firstByte])
-        }
     }
 }

@@ -29,7 +29,7 @@ struct TableConstraints {
             arguments: [table]
         )
         hasTriggers = !triggers.isEmpty
-        let identifier = Set(StoreSchema.identifierColumns(of: entity).map(\.asciiLowercased))
+        let identifier = Set(entity.identifierColumns.map(\.asciiLowercased))
         let definition = try Self.definition(of: table, database)
         mayCollate = definition.contains("collate")
         let hasOthers =

@@ -21,7 +21,7 @@ struct PreviewTool {
     let transformers: TransformerRegistry
     let interruption: Interruption
     /// What an import does with a job that is open.
-    let phases: (JobRun) throws -> Void
+    let phases: (JobRun, SQLiteDestination) throws -> Void
 
     /// - Throws: `ImportError` when a source cannot be read, or the import is interrupted.
     func sample() throws -> ImportPreview.Sample {
@@ -80,8 +80,10 @@ struct PreviewTool {
                 interruption: interruption.child(),
                 merges: MergeCenter()
             )
-            let store = try LockedStore(own, durability: run.durability)
-            _ = try store.finish(store.start(.begin(job, open: streams), context, continuing: continued), phases)
+            let destination = SQLiteDestination(own, durability: run.durability)
+            try destination.lock()
+            let begun = try StartJob(context, in: destination, continuing: continued).start(.begin(job, open: streams))
+            _ = try begun.go { try phases($0, destination) }
             return nil
         } catch let error as ImportError where error.code != .noResources {
             try interruption.check()

@@ -334,7 +334,7 @@ struct RowImageTests {
             try other.inDatabase { try $0.execute(sql: change) }
             try other.close()
             if isOther {
-                #expect(throws: RowImage.Unusable.self) { try copy() }
+                #expect(throws: UnusableLayout.self) { try copy() }
             } else {
                 #expect(try copy() == 3...3)
             }

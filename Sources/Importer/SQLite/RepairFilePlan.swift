@@ -5,8 +5,7 @@ import ImportModel
 /// The lines of a repair file and the rejects that they repair, read before anything is begun.
 ///
 /// It is kept in a temporary database, which is as large as it must be; memory stays as it is.
-final class RetryPlan {
-    /// The jobs whose rejects the lines repair.
+final class RepairFilePlan: RetryPlan {
     let jobs: [Int64]
     private let database: DatabaseQueue
 
@@ -67,30 +66,11 @@ final class RetryPlan {
 
     deinit { try? database.retire() }
 
-    /// The entities of the lines' rejects.
     func entities() throws -> [String] {
         try database.read { try String.fetchAll($0, sql: "SELECT DISTINCT entity FROM line ORDER BY entity") }
     }
 
-    /// Notes in the store which reject each of a job's records repairs.
-    ///
-    /// - Parameters:
-    ///   - job: the retry, which has its model.
-    ///   - ordinal: records up to here are settled and stay as they are noted.
-    func insert(_ job: StoredJob, after ordinal: Int64 = 0, _ store: Database) throws {
-        let places = Dictionary(
-            (job.model?.entities ?? []).enumerated().map { (ExactText($1.name), $0) },
-            uniquingKeysWith: { first, _ in first }
-        )
-        try store.execute(
-            sql: "DELETE FROM _import_retry WHERE job = ? AND ordinal > ?",
-            arguments: [job.id, ordinal]
-        )
-        let statement = try store.makeStatement(
-            sql: """
-                INSERT INTO _import_retry (job, ordinal, reject, entity, is_text, record_key) VALUES (?, ?, ?, ?, ?, ?)
-                """
-        )
+    func forEachLine(after ordinal: Int64, _ body: (RetriedLine) throws -> Void) throws {
         try database.read { plan in
             let rows = try Row.fetchCursor(
                 plan,
@@ -98,23 +78,17 @@ final class RetryPlan {
                 arguments: [ordinal]
             )
             while let row = try rows.next() {
-                guard let place = places[ExactText(row["entity"])] else {
-                    throw Self.unknownEntity(row["entity"])
-                }
-                try statement.execute(arguments: [
-                    job.id, row["ordinal"] as Int64, row["reject"] as Int64, place, row["is_text"] as Bool,
-                    row["record_key"] as String?,
-                ])
+                try body(
+                    RetriedLine(
+                        ordinal: row["ordinal"],
+                        reject: row["reject"],
+                        entity: row["entity"],
+                        isText: row["is_text"],
+                        key: row["record_key"]
+                    )
+                )
             }
         }
-    }
-
-    static func unknownEntity(_ name: String) -> ImportError {
-        ImportError(
-            .usage,
-            "the model has no entity \(name), whose rejects are to be retried",
-            advice: "Add it to the model, or leave its rejects out: `importer rejects STORE --entity NAME --to FILE`."
-        )
     }
 
     // MARK: Reading
@@ -171,7 +145,7 @@ final class RetryPlan {
                 try add(parsed, plan, store)
             } catch let problem as RepairLine.Problem {
                 problemCount += 1
-                if problems.count < RetryPlan.namedProblems { problems.append("line \(number) \(problem.text)") }
+                if problems.count < RepairFilePlan.namedProblems { problems.append("line \(number) \(problem.text)") }
             }
         }
 
@@ -221,6 +195,35 @@ final class RetryPlan {
             let record = try row.bytes("record")
             guard RepairLine.text(of: record).utf8.elementsEqual(text) else { return false }
             return try Int64(record.count) < row.number("length") || !RepairLine.isJSON(record, reader)
+        }
+    }
+}
+
+extension RetryPlan {
+    /// Notes in the store which reject each of a job's records repairs.
+    ///
+    /// - Parameters:
+    ///   - job: the retry, which has its model.
+    ///   - ordinal: records up to here are settled and stay as they are noted.
+    func insert(_ job: StoredJob, after ordinal: Int64 = 0, _ store: Database) throws {
+        let places = Dictionary(
+            (job.model?.entities ?? []).enumerated().map { (ExactText($1.name), $0) },
+            uniquingKeysWith: { first, _ in first }
+        )
+        try store.execute(
+            sql: "DELETE FROM _import_retry WHERE job = ? AND ordinal > ?",
+            arguments: [job.id, ordinal]
+        )
+        let statement = try store.makeStatement(
+            sql: """
+                INSERT INTO _import_retry (job, ordinal, reject, entity, is_text, record_key) VALUES (?, ?, ?, ?, ?, ?)
+                """
+        )
+        try forEachLine(after: ordinal) { line in
+            guard let place = places[ExactText(line.entity)] else {
+                throw ImportError.unknownRetriedEntity(line.entity)
+            }
+            try statement.execute(arguments: [job.id, line.ordinal, line.reject, place, line.isText, line.key])
         }
     }
 }

@@ -1,0 +1,85 @@
+import ImportModel
+
+/// A store that jobs import into: what the pipeline asks of one, and nothing of how it does it.
+///
+/// It is used in this order: `check`, `lock`, `read` to decide what is to be done, `open`, the journal and the writers, and at
+/// last `close` or, where the run has failed, `abandon` or `fail`.
+protocol Destination: AnyObject {
+    associatedtype Writers: BatchWriters
+
+    /// Whether there is a store.
+    var exists: Bool { get }
+    /// Whether a run has ended because another store is in this one's place by now.
+    var isLost: Bool { get }
+
+    /// Makes sure that a store is there, or may be made there.
+    ///
+    /// - Throws: `ImportError` with `.cannotCreate`.
+    func check() throws
+
+    /// Makes this the only importer of the store until it is gone.
+    ///
+    /// - Throws: `ImportError` with `.inUse` when another one has it.
+    func lock() throws
+
+    /// Reads the bookkeeping without changing anything; also without a lock.
+    ///
+    /// - Throws: `ImportError` where it is another program's or damaged, and what `body` throws.
+    func read<Result>(_ body: (any JournalReader) throws -> Result) throws -> Result
+
+    /// Does what a run could not do that was killed after its job's end.
+    ///
+    /// What cannot be done now is done by another run. Nothing is done to a store whose bookkeeping is not ours.
+    func tidyUp()
+
+    /// Opens the store, which is made if it is not there.
+    func open() throws -> any Journal
+
+    /// The writers for a job that has its model.
+    ///
+    /// - Parameter started: when this run began.
+    func writers(_ job: StoredJob, _ model: ModelDescription, started: ContinuousClock.Instant) throws -> Writers
+
+    /// The report of a job.
+    func report(of job: Int64) throws -> ImportReport
+
+    /// Closes the store after a job has come to its end.
+    ///
+    /// - Returns: the job's report.
+    /// - Throws: `ImportError`, also where another store is in this one's place by now.
+    func close(after job: StoredJob) throws -> ImportReport
+
+    /// Closes the store after a run has failed; one that was made for a job that cannot be done goes again.
+    func fail(_ job: StoredJob)
+
+    /// Closes the store as a run does that has done nothing: it is as it was.
+    func abandon()
+
+    /// Builds indexes that were asked for only when a job was finished.
+    ///
+    /// - Returns: their names.
+    func build(_ indexes: StoreIndexes, of job: StoredJob, _ interruption: Interruption) throws -> [String]
+
+    /// Writes rejects that are whole to a new repair file, which is recorded before it is made.
+    ///
+    /// - Parameters:
+    ///   - path: absolute.
+    ///   - token: of the retry that will read it.
+    /// - Returns: how many were left out, as only their records' first bytes are kept.
+    func exportRejects(_ selection: RejectSelection, to path: String, token: String) throws -> Int64
+
+    /// What an error means to a person.
+    func explain(_ error: any Error) -> ImportError
+}
+
+extension Destination {
+    /// Tidies up where it fails what a run has to do before it begins.
+    func tidyingUp<Result>(_ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch {
+            tidyUp()
+            throw error
+        }
+    }
+}

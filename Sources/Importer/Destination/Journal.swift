@@ -1,0 +1,237 @@
+import ImportModel
+
+/// What is read of a store's bookkeeping: jobs, markers, chunks that are committed, counts.
+///
+/// A store that does not exist has none of it. All throw `ImportError`: `.io` where the store is damaged or cannot be read.
+protocol JournalReader {
+    /// All jobs, in the order in which they were started.
+    func jobs() throws -> [StoredJob]
+
+    /// Where a job is; at its beginning where nothing is committed.
+    func marker(of job: StoredJob) throws -> Marker
+
+    /// What is committed of one of a job's sources, by its index in the job.
+    func committed(of job: StoredJob, source: Int) throws -> CommittedSource
+
+    /// Records read and rejected, of all entities.
+    func recordCounts(of job: StoredJob) throws -> (read: Int64, rejected: Int64)
+
+    /// The entities of which records were read.
+    func readEntities(of job: StoredJob) throws -> Set<String>
+
+    /// The names under which values outside of records are counted.
+    func outsideNames(of job: StoredJob) throws -> [String]
+
+    /// The record paths that match nothing in any source that has them, not even an empty collection.
+    func unfoundPaths(of job: StoredJob) throws -> [String]
+
+    /// The indexes that a job has been asked for last.
+    func indexes(of job: StoredJob) throws -> StoreIndexes
+
+    // MARK: Files
+
+    /// The chunk directories and repair files that imports of this store have made.
+    func files() throws -> [RecordedFile]
+
+    /// Those of them that nobody needs any more.
+    func leftFiles() throws -> [RecordedFile]
+
+    // MARK: Tables
+
+    /// Whether the store has a table of this name.
+    func hasTable(_ name: String) throws -> Bool
+
+    /// Makes sure that entities may have tables of these names.
+    ///
+    /// - Throws: `ImportError` with `.usage`, also where something else has one of the names.
+    func checkTables(_ names: [String]) throws
+
+    /// The entities whose tables have identifiers.
+    ///
+    /// - Parameter job: one that does not count; nil for none.
+    func identifiedEntities(excluding job: Int64?) throws -> [EntityDescription]
+
+    /// What the store has of a job's entities, by their names, for a job whose model is inferred.
+    func continuedEntities(of job: StoredJob) throws -> [String: ContinuedEntity]
+
+    // MARK: Retries
+
+    /// Whether there is an open reject that is whole and that none of these retries has tried.
+    func hasUntried(_ selection: RejectSelection, besidesThoseOf retries: [Int64]) throws -> Bool
+
+    /// Reads a repair file to its end, and finds the reject of each line.
+    ///
+    /// - Parameters:
+    ///   - stream: at the file's beginning.
+    ///   - name: the file's, for messages.
+    ///   - maxRecordBytes: of the largest record that is accepted.
+    /// - Throws: `ImportError` with `.badInput` that names the first lines that cannot be retried.
+    func retryPlan(_ stream: SourceStream, _ name: String, maxRecordBytes: Int) throws -> any RetryPlan
+}
+
+/// A store's bookkeeping, open for writing under the store's lock.
+///
+/// Each call is one transaction, all or nothing, and none leaves a job in a state that a resume could not go on from. What
+/// counts a batch is not here: a `BatchWriter` commits it with the rows.
+protocol Journal: JournalReader {
+    // MARK: Jobs
+
+    /// Brings a store of an older format up.
+    func bringUp() throws
+
+    /// Adds a job.
+    ///
+    /// - Returns: the job with its number, and with its model where one is given.
+    /// - Throws: `ImportError`, also where the store does not accept the model.
+    func begin(_ job: StoredJob, _ beginning: JobBeginning) throws -> AdoptedModel
+
+    /// Prepares the store for a job that continues.
+    ///
+    /// - Parameter indexes: to be built at its end; those that it was asked for before where there are none.
+    /// - Returns: the indexes that it was asked for before.
+    func resume(_ job: StoredJob, building indexes: StoreIndexes) throws -> StoreIndexes
+
+    /// Gives a job the model that was inferred, and the store the model's tables.
+    ///
+    /// - Parameter isFinal: whether it was inferred from all records.
+    /// - Throws: `ImportError`: `.usage` or `.badInput` where the store does not accept the model.
+    func adopt(_ model: ModelDescription, by job: StoredJob, _ transformers: TransformerRegistry, isFinal: Bool) throws
+        -> AdoptedModel
+
+    /// Takes over what is known of a job's sources now, after they were found to be the same up to the marker.
+    ///
+    /// - Parameters:
+    ///   - retry: what the lines after the marker repair; nil where it is as it was.
+    ///   - forgetsModel: whether the job's model was inferred from other records than there are.
+    /// - Returns: the job, and that all is to be looked at again where rows went with the model.
+    func refresh(
+        _ job: StoredJob,
+        _ sources: [SourceDescription],
+        retry: (any RetryPlan)?,
+        forgetsModel: Bool
+    ) throws -> (job: StoredJob, merge: MergeNotification?)
+
+    /// Removes a job: the rows that it inserted go, merges that it made stay.
+    ///
+    /// - Returns: that all is to be looked at again; nil where it had no model yet.
+    /// - Throws: `ImportError` where the rows that it inserted cannot be told from others.
+    func remove(_ job: StoredJob) throws -> MergeNotification?
+
+    // MARK: Their states
+
+    /// Notes that a job is running.
+    ///
+    /// - Parameter seconds: the time that it has taken up to now, in all of its runs; here and in the following ones.
+    func start(_ job: StoredJob, seconds: Double) throws -> StoredJob
+
+    /// Notes that a job is interrupted or has failed; what it has added to tables that nothing came into goes.
+    func stop(_ job: StoredJob, _ state: ImportReport.State, _ message: String, seconds: Double) throws
+
+    /// Puts a job back to what it was before a run that cannot be done.
+    func putBack(
+        _ job: StoredJob,
+        _ state: ImportReport.State,
+        _ message: String?,
+        seconds: Double,
+        _ indexes: StoreIndexes
+    )
+        throws
+
+    /// Notes that a job is finished.
+    ///
+    /// - Parameters:
+    ///   - message: why nothing was accepted; nil where something was.
+    ///   - keepsChunks: whether its chunks stay, and are the person's from now on.
+    /// - Returns: that it is finished, for those who follow.
+    func finish(_ job: StoredJob, message: String?, seconds: Double, keepsChunks: Bool) throws -> MergeNotification
+
+    /// Brings the store to what taking one record after the other would have given, and builds the job's indexes.
+    ///
+    /// Done again, the outcome is the same.
+    ///
+    /// - Parameters:
+    ///   - opener: opens sources, of which records may be read once more.
+    ///   - interruption: ends it as if it had not begun.
+    /// - Returns: what it has changed; nil for nothing.
+    func settle(_ job: StoredJob, _ opener: SourceOpener, _ interruption: Interruption) throws -> MergeNotification?
+
+    // MARK: Files
+
+    /// Records files before they are made, and what has become known of them; on the disk when this returns.
+    ///
+    /// - Parameter job: the job whose chunk directory is among them, and is recorded with it; nil where that is recorded.
+    func record(_ files: [RecordedFile], chunksOf job: StoredJob?) throws
+
+    /// Removes what nobody needs any more, as far as it is still what was made.
+    ///
+    /// What cannot be removed stays recorded, and the next run tries again.
+    func removeLeftFiles() throws
+}
+
+/// What a job begins with beside its options and sources.
+struct JobBeginning {
+    let transformers: TransformerRegistry
+    /// To be built at its end.
+    let indexes: StoreIndexes
+    /// The job that it replaces, and where that one's chunks are; nil for none.
+    var replaced: StoredJob?
+    var replacedChunks: RecordedFile?
+    /// What its records repair; nil for an import.
+    var retry: (any RetryPlan)?
+    /// Whether its chunk directory is not there yet.
+    let makesChunkDirectory: Bool
+}
+
+/// A job that has its model now, or is begun without.
+struct AdoptedModel {
+    let job: StoredJob
+    /// What that changes in tables that other jobs have filled.
+    var merges: [MergeNotification] = []
+    /// What is to be said of it.
+    var messages: [String] = []
+}
+
+/// What is committed of a source.
+struct CommittedSource {
+    /// The chunks, in order and without gaps.
+    let ranges: [HashedRange]
+    /// Whether it was not read to its end, as no more records of it were wanted.
+    let hasReachedLimit: Bool
+}
+
+/// The lines of a repair file, and the rejects that they repair.
+protocol RetryPlan {
+    /// The jobs whose rejects the lines repair.
+    var jobs: [Int64] { get }
+
+    /// The entities of the lines' rejects.
+    func entities() throws -> [String]
+
+    /// Calls `body` with the lines after the one whose record has this ordinal, in order.
+    func forEachLine(after ordinal: Int64, _ body: (RetriedLine) throws -> Void) throws
+}
+
+/// A line of a repair file that can be retried.
+struct RetriedLine {
+    /// The record's number in the retry, from 1.
+    let ordinal: Int64
+    /// The number of the reject in the store.
+    let reject: Int64
+    /// The name of its entity.
+    let entity: String
+    /// Whether its record is still the text that was written for what is not JSON.
+    let isText: Bool
+    /// The key of a keyed record.
+    let key: String?
+}
+
+extension ImportError {
+    /// A repair file has records of an entity that the model does not have.
+    static func unknownRetriedEntity(_ name: String) -> ImportError {
+        ImportError(
+            .usage,
+            "the model has no entity \(name), whose rejects are to be retried",
+            advice: "Add it to the model, or leave its rejects out: `importer rejects STORE --entity NAME --to FILE`."
+        )
+    }
+}

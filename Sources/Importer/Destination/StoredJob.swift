@@ -1,0 +1,68 @@
+import Foundation
+import ImportModel
+
+/// A job as the store keeps it.
+struct StoredJob: Sendable {
+    /// What a job retries.
+    enum Retry: String, Sendable, Hashable, Codable {
+        /// A repair file, under the model of the rejects' job.
+        case file
+        /// A repair file under a model that was given.
+        case fileUnderModel
+        /// The stored rejects under a model that was given.
+        case stored
+    }
+
+    /// One of its sources.
+    struct Source: Sendable {
+        var description: SourceDescription
+        let shape: SourceShape
+        /// Per record path the name of its entity.
+        let entities: [String]
+    }
+
+    var id: Int64 = 0
+    /// Tells this job's chunk directory from any other.
+    var token = UUID().uuidString.lowercased()
+    var state = ImportReport.State.running
+    var message: String?
+    /// What its result depends on.
+    var options: JobOptions
+    /// Whether the chunks were cut before, by `split`, and are not this job's to remove.
+    var takesChunks = false
+    /// What it retries; nil where it is an import of its own.
+    var retry: Retry?
+    var sources: [Source]
+    /// The model that it imports with; nil until it is inferred.
+    var model: ModelDescription?
+    /// Whether an inferred model was inferred from all records, and not only from those before a fault.
+    var isModelFinal = true
+    var chunkDirectory: String
+
+    /// The tables of its entities; none before it has a model.
+    var tables: [String] { model?.entities.map(\.table) ?? [] }
+
+    init(
+        options: JobOptions,
+        takesChunks: Bool = false,
+        retry: Retry? = nil,
+        sources: [Source],
+        model: ModelDescription?,
+        chunkDirectory: String
+    ) {
+        self.options = options
+        self.takesChunks = takesChunks
+        self.retry = retry
+        self.sources = sources
+        self.model = model
+        self.chunkDirectory = chunkDirectory
+    }
+
+    /// Whether records may turn out to be rejects when all have been read: nothing depends on knowing it at once, and they
+    /// can be read again.
+    var mayRejectLate: Bool {
+        if case .count? = options.maxErrors { return false }
+        return options.onError != .stop && retry == nil && !takesChunks
+            && sources.allSatisfy(\.description.isRepeatable)
+    }
+}

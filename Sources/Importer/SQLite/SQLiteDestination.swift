@@ -1,0 +1,168 @@
+import Foundation
+import GRDB
+import ImportModel
+
+/// A SQLite store that jobs import into, from its lock to its last connection: no other importer writes it meanwhile.
+final class SQLiteDestination: Destination {
+    private let path: String
+    private let durability: RunOptions.Durability
+    private var lockFile: StoreLock?
+    /// The file that was found; nil where the store is to be made.
+    private var file: StoreFile?
+    /// The file that was made for this run.
+    private var made: StoreFile?
+    private var session: StoreSession?
+    private(set) var isLost = false
+
+    /// - Parameters:
+    ///   - path: the store's, without symbolic links.
+    ///   - durability: that of the run.
+    init(_ path: String, durability: RunOptions.Durability) {
+        self.path = path
+        self.durability = durability
+    }
+
+    // MARK: Before it is open
+
+    var exists: Bool { FileManager.default.fileExists(atPath: path) }
+
+    func check() throws {
+        var isDirectory: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else { return }
+        guard !isDirectory.boolValue else {
+            throw ImportError(.cannotCreate, "\(path): is a directory", advice: "Give the path of a file.")
+        }
+        let type = try? FileManager.default.attributesOfItem(atPath: path)[.type] as? FileAttributeType
+        guard type == .typeRegular || type == .typeSymbolicLink else {
+            throw ImportError(.cannotCreate, "\(path): is not a file", advice: "Give the path of a file.")
+        }
+        guard FileManager.default.isWritableFile(atPath: path) else {
+            throw ImportError(.cannotCreate, "\(path): is read-only", advice: "Make the file writable.")
+        }
+    }
+
+    func lock() throws {
+        try check()
+        lockFile = try StoreLock(store: path)
+        file = StoreFile(path)
+    }
+
+    func read<Result>(_ body: (any JournalReader) throws -> Result) throws -> Result {
+        let database = exists ? try StoreConnection.reader(path) : nil
+        defer { try? database?.retire() }
+        let journal = ClosedJournal(store: path, connection: database)
+        try journal.readIfThere { try StoreSchema.checkFormat($0, store: path) }
+        return try body(journal)
+    }
+
+    func tidyUp() {
+        guard let file, let reader = try? StoreConnection.reader(path) else { return }
+        let found = try? reader.read { database in
+            try StoreSchema.checkFormat(database, store: path)
+            let isOver = try StoredJob.all(database).allSatisfy { $0.state == .finished }
+            let leavesWAL = try isOver && !WALMode.isKept(database)
+            let isNeeded = try !RecordedFile.left(database).isEmpty || leavesWAL && WALMode.isOn(database)
+            return (isNeeded: isNeeded, leavesWAL: leavesWAL)
+        }
+        try? reader.retire()
+        guard let found, found.isNeeded,
+            let writer = try? StoreConnection.writer(path, durability: durability, of: file)
+        else { return }
+        try? RecordedFile.removeLeft(writer, store: path)
+        try? StoreConnection.closeLast(writer, of: file, leavesWAL: found.leavesWAL)
+    }
+
+    /// Whether the store is to be in WAL mode after the import, too.
+    private var keepsWAL: Bool {
+        get throws {
+            guard file != nil else { return false }
+            let database = try StoreConnection.reader(path)
+            defer { try? database.retire() }
+            return try database.read(WALMode.isKept)
+        }
+    }
+
+    // MARK: Running a job
+
+    func open() throws -> any Journal {
+        let keepsWAL = try keepsWAL
+        if file == nil { made = try StoreFile.made(path) }
+        do {
+            let session = try StoreSession(path, file: file ?? made, keepsWAL: keepsWAL, durability: durability)
+            self.session = session
+            return session
+        } catch {
+            abandon()
+            throw error
+        }
+    }
+
+    func abandon() {
+        try? session?.close(leavesWAL: true)
+        session = nil
+        made?.remove()
+        tidyUp()
+    }
+
+    func writers(
+        _ job: StoredJob,
+        _ model: ModelDescription,
+        started: ContinuousClock.Instant
+    ) throws -> StoreWriters {
+        guard let session else { throw ImportError(.software, "\(path): the store is not open") }
+        return try StoreWriters(session, job, model, durability: durability, started: started)
+    }
+
+    func close(after job: StoredJob) throws -> ImportReport {
+        try session?.file.check()
+        let report = try report(of: job.id)
+        try session?.close(after: job)
+        return report
+    }
+
+    func fail(_ job: StoredJob) {
+        guard let session else { return }
+        isLost = !session.file.isInPlace
+        let isEmpty = file == nil && !session.holdsJobs
+        try? session.close(after: job)
+        if isEmpty { session.file.remove() }
+    }
+
+    func report(of job: Int64) throws -> ImportReport { try StoreInspection(store: path).status(of: job) }
+
+    // MARK: Without a job that runs
+
+    func build(_ indexes: StoreIndexes, of job: StoredJob, _ interruption: Interruption) throws -> [String] {
+        guard let file, !indexes.wanted.isEmpty, let model = job.model else { return [] }
+        let session = try StoreSession(path, file: file, keepsWAL: keepsWAL, durability: durability)
+        let result = Result { try session.writeIndexes(interruption) { try indexes.build(for: model, $0) } }
+        let closing = Result { try session.close(leavesWAL: true) }
+        let built = try result.get()
+        try closing.get()
+        return built
+    }
+
+    func exportRejects(_ selection: RejectSelection, to path: String, token: String) throws -> Int64 {
+        let records = try StoreConnection.writer(self.path, durability: durability)
+        defer { try? records.retire() }
+        // What a killed retry has left has the name that this one's file is to get.
+        try RecordedFile.removeLeft(records, store: self.path)
+        var file = RecordedFile(token: token, path: path, kind: .repair, isMade: true)
+        try RecordedFile.record(records) { [store = self.path] in
+            try StoreSchema.prepareBookkeeping($0, store: store)
+            try file.save($0)
+        }
+        return try StoreInspection(store: self.path).exportRejects(selection, toPrivateFile: path) { number in
+            file.number = number
+            try RecordedFile.record(records) { [file] in try file.save($0) }
+        }.partial
+    }
+
+    func explain(_ error: any Error) -> ImportError {
+        switch error {
+        case let error as ImportError: error
+        case let error as DatabaseError: ImportError(store: path, error)
+        default: ImportError(.software, "\(path): \(error)")
+        }
+    }
+}

@@ -1,0 +1,162 @@
+import GRDB
+import ImportModel
+
+/// Each call is one transaction.
+extension StoreSession: Journal {
+    // MARK: Jobs
+
+    func bringUp() throws { try write { try StoreSchema.prepareBookkeeping($0, store: store) } }
+
+    func begin(_ planned: StoredJob, _ beginning: JobBeginning) throws -> AdoptedModel {
+        try record { database in
+            var job = planned
+            var (merges, messages): ([MergeNotification], [String]) = ([], [])
+            try StoreSchema.prepareBookkeeping(database, store: store)
+            if keepsWAL { try WALMode.keep(database) }
+            try beginning.replacedChunks?.save(database)
+            if let reset = try beginning.replaced?.remove(database) { merges.append(reset) }
+            try job.insert(database)
+            if let model = job.model {
+                let adopted = try job.adopt(model, beginning.transformers, database, store: store)
+                merges += adopted.merges
+                messages = adopted.messages
+            }
+            try beginning.indexes.save(for: job, database)
+            try beginning.retry?.insert(job, database)
+            if !job.takesChunks {
+                try RecordedFile(chunksOf: job, isMade: beginning.makesChunkDirectory).save(database)
+            }
+            return AdoptedModel(job: job, merges: merges, messages: messages)
+        }
+    }
+
+    func resume(_ job: StoredJob, building indexes: StoreIndexes) throws -> StoreIndexes {
+        try write { database in
+            let before = try StoreIndexes(of: job, database)
+            try RecordedFile(repairFileOf: job)?.saveUnlessKnown(database)
+            try job.prepareAgain(database, store: store)
+            try indexes.save(for: job, database)
+            try job.saveOptions(database)
+            try TableWitness.forget(job.tables, database)
+            return before
+        }
+    }
+
+    func adopt(
+        _ model: ModelDescription,
+        by job: StoredJob,
+        _ transformers: TransformerRegistry,
+        isFinal: Bool
+    ) throws -> AdoptedModel {
+        try write { database in
+            var job = job
+            let adopted = try job.adopt(model, transformers, isFinal: isFinal, database, store: store)
+            return AdoptedModel(job: job, merges: adopted.merges, messages: adopted.messages)
+        }
+    }
+
+    func refresh(
+        _ job: StoredJob,
+        _ sources: [SourceDescription],
+        retry: (any RetryPlan)?,
+        forgetsModel: Bool
+    ) throws -> (job: StoredJob, merge: MergeNotification?) {
+        try write { database in
+            var job = job
+            try job.refresh(sources, database)
+            if let retry {
+                let marker = try Marker(database, job: job.id) ?? Marker()
+                try retry.insert(job, after: marker.recordOrdinal, database)
+            }
+            let merge = forgetsModel ? try job.forgetModel(database) : nil
+            return (job, merge)
+        }
+    }
+
+    func remove(_ job: StoredJob) throws -> MergeNotification? { try write { try job.remove($0) } }
+
+    // MARK: Their states
+
+    func start(_ job: StoredJob, seconds: Double) throws -> StoredJob {
+        var job = job
+        try write { try job.setState(.running, seconds: seconds, $0) }
+        return job
+    }
+
+    func stop(_ job: StoredJob, _ state: ImportReport.State, _ message: String, seconds: Double) throws {
+        var job = job
+        try write {
+            try job.setState(state, message: message, seconds: seconds, $0)
+            try job.removeUnusedAdditions($0)
+        }
+    }
+
+    func putBack(
+        _ job: StoredJob,
+        _ state: ImportReport.State,
+        _ message: String?,
+        seconds: Double,
+        _ indexes: StoreIndexes
+    ) throws {
+        var job = job
+        try write {
+            try job.setState(state, message: message, seconds: seconds, $0)
+            try indexes.replace(for: job, $0)
+        }
+    }
+
+    func finish(
+        _ job: StoredJob,
+        message: String?,
+        seconds: Double,
+        keepsChunks: Bool
+    ) throws -> MergeNotification {
+        var job = job
+        return try write { database in
+            try job.setState(.finished, message: message, seconds: seconds, database)
+            try job.removeUnusedAdditions(database)
+            try TableWitness.record(job.tables, database)
+            if keepsChunks { try RecordedFile.keepChunks(of: job, database) }
+            return try MergeLog.append([], of: job.id, isFinished: true, database)
+        }
+    }
+
+    func settle(
+        _ job: StoredJob,
+        _ opener: SourceOpener,
+        _ interruption: Interruption
+    ) throws -> MergeNotification? {
+        let indexes = try indexes(of: job)
+        let isPending = try readIfThere { try DeferredIdentifier.isPending(job: job.id, $0) } ?? false
+        guard isPending || !indexes.wanted.isEmpty else { return nil }
+        let sources = SourceRecords(of: job, opener: opener, interruption: interruption)
+        return try writeIndexes(interruption) { database in
+            let changes = try DeferredIdentifier.settle(job, database, sources: sources) { try interruption.check() }
+            if let model = job.model {
+                // What accepted nothing leaves no index behind.
+                let filled = try job.takenTables(database)
+                let entities = model.entities.filter { filled.contains($0.table) }
+                try indexes.build(for: ModelDescription(entities: entities), database)
+            }
+            try interruption.check()
+            return changes.allSatisfy(\.isEmpty) ? nil : try MergeLog.append(changes, of: job.id, database)
+        }
+    }
+
+    // MARK: Files
+
+    func record(_ files: [RecordedFile], chunksOf job: StoredJob?) throws {
+        try record { database in
+            for file in files { try file.save(database) }
+            try job?.saveChunkDirectory(database)
+        }
+    }
+
+    func removeLeftFiles() throws {
+        do {
+            try RecordedFile.removeLeft(database, store: store)
+        } catch let error as DatabaseError {
+            throw ImportError(store: store, error)
+        }
+    }
+}

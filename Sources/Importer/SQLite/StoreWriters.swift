@@ -1,0 +1,53 @@
+import GRDB
+import ImportModel
+
+/// What the writers of an import's workers have in common: the store, the job, and who makes the checkpoints.
+final class StoreWriters: BatchWriters {
+    let progress: JobProgress
+    let unread: [[AttributeDescription]]
+    private let store: String
+    private let file: StoreFile
+    private let job: StoredJob
+    private let durability: RunOptions.Durability
+    private let checkpointer: Checkpointer
+
+    /// - Parameters:
+    ///   - session: the store's; open for longer than this.
+    ///   - job: whose batches are committed.
+    ///   - model: the job's.
+    ///   - durability: that of the commits.
+    ///   - started: when this run began.
+    /// - Throws: `ImportError` when the store cannot be read, or the system gives no thread.
+    init(
+        _ session: StoreSession,
+        _ job: StoredJob,
+        _ model: ModelDescription,
+        durability: RunOptions.Durability,
+        started: ContinuousClock.Instant
+    ) throws {
+        (store, file) = (session.store, session.file)
+        self.job = job
+        self.durability = durability
+        let known = try session.readIfThere { database in
+            let unread = try model.entities.map { try job.unread(besides: $0, database) }
+            return (try JobProgress(database, job: job.id, started: started), unread)
+        }
+        guard let known else { throw ImportError(.software, "\(session.store): the store is closed") }
+        (progress, unread) = known
+        checkpointer = try Checkpointer(store: store, file: file, durability: durability)
+    }
+
+    func writer(_ plans: [EntityPlan], _ progress: JobProgress) throws -> StoreWriter {
+        try StoreWriter(
+            store: store,
+            file: file,
+            job: job,
+            plans: plans,
+            deferred: progress.deferredIdentifiers,
+            durability: durability,
+            checkpointer: checkpointer
+        )
+    }
+
+    func close() throws { try checkpointer.close() }
+}

@@ -1,0 +1,96 @@
+import GRDB
+import ImportModel
+
+/// How a job goes from the store again.
+extension StoredJob {
+    /// Takes the job out of the store again: the rows that it inserted go, merges that it made stay.
+    ///
+    /// - Returns: that all is to be looked at again, to be told when it is committed; nil where it had no model yet.
+    /// - Throws: `ImportError` when the rows that it inserted cannot be told from others.
+    func remove(_ database: Database) throws -> MergeNotification? {
+        let merge = try clear(database)
+        try database.execute(sql: "DELETE FROM _import_source WHERE job = ?", arguments: [id])
+        try database.execute(sql: "DELETE FROM _import_index WHERE job = ?", arguments: [id])
+        try database.execute(sql: "DELETE FROM _import_job WHERE id = ?", arguments: [id])
+        return merge
+    }
+
+    /// Puts the job back to where it had no model yet.
+    ///
+    /// - Returns: that all is to be looked at again, to be told when it is committed; nil where it had no model yet.
+    /// - Throws: `ImportError` when the rows that it inserted cannot be told from others.
+    mutating func forgetModel(_ database: Database) throws -> MergeNotification? {
+        let merge = try clear(database)
+        try database.execute(
+            sql: "UPDATE _import_job SET model = NULL, is_model_final = 1 WHERE id = ?",
+            arguments: [id]
+        )
+        try Marker().save(database, job: id)
+        model = nil
+        isModelFinal = true
+        return merge
+    }
+
+    private func clear(_ database: Database) throws -> MergeNotification? {
+        guard try Int64.fetchOne(database, sql: "SELECT max(id) FROM _import_job") == id else {
+            throw ImportError(
+                .usage,
+                "another import has run since, so the rows of this one cannot be removed",
+                advice: "Import the source into another store."
+            )
+        }
+        let tables = try BookkeepingRow.fetchAll(
+            database,
+            from: "_import_entity",
+            sql: "SELECT * FROM _import_entity WHERE job = ?",
+            arguments: [id]
+        )
+        for row in tables {
+            let table = try row.text("table_name")
+            // Nothing but the model's own tables may go.
+            guard model?.entities.contains(where: { $0.table == table }) ?? false else {
+                throw row.damage("table_name")
+            }
+            try TableWitness.forget([table], database)
+            if try row.flag("made_table") {
+                try database.execute(sql: "DROP TABLE IF EXISTS \(table.quotedIdentifier)")
+            } else if try row.number("inserted") > 0 {
+                try deleteRows(of: table, before: row, database)
+            }
+        }
+        try DroppedIndexes.restore(job: id, database)
+        try TableAdditions.remove(job: id, database)
+        try RetryOutcome.unsettle(id, database)
+        try database.execute(
+            sql: "DELETE FROM _import_reject_key WHERE reject IN (SELECT id FROM _import_reject WHERE job = ?)",
+            arguments: [id]
+        )
+        for table in [
+            "entity", "chunk", "marker", "reject", "ledger", "error", "retry", "deferred_identifier", "presence",
+            "place",
+        ] {
+            try database.execute(sql: "DELETE FROM _import_\(table) WHERE job = ?", arguments: [id])
+        }
+        return tables.isEmpty ? nil : try MergeLog.appendReset(of: id, database)
+    }
+
+    private func deleteRows(of table: String, before row: BookkeepingRow, _ database: Database) throws {
+        if try row.number("rows_before") == 0 {
+            return try database.execute(sql: "DELETE FROM \(table.quotedIdentifier)")
+        }
+        guard let entity = model?.entities.first(where: { $0.table == table }),
+            StoreSchema.rowIDAttribute(of: entity) == nil
+        else {
+            throw ImportError(
+                .usage,
+                "\(table): rows of this import cannot be told from those before it",
+                advice: "Finish the import with `importer resume`."
+            )
+        }
+        // Without an integer primary key new rows follow the ones before (https://www.sqlite.org/autoinc.html).
+        try database.execute(
+            sql: "DELETE FROM \(table.quotedIdentifier) WHERE rowid > ?",
+            arguments: [try row.rowID("last_rowid_before")]
+        )
+    }
+}

@@ -1,0 +1,125 @@
+import GRDB
+import ImportModel
+
+/// The tables of a job's model.
+extension StoredJob {
+    /// Gives the job its model, and the store the model's tables.
+    ///
+    /// - Parameters:
+    ///   - model: given, or inferred.
+    ///   - transformers: those that it may name.
+    ///   - isFinal: whether it was inferred from all records.
+    /// - Returns: what that changes in tables that other jobs have filled, to be told when it is committed, and what is to be
+    ///   said of it.
+    mutating func adopt(
+        _ model: ModelDescription,
+        _ transformers: TransformerRegistry,
+        isFinal: Bool = true,
+        _ database: Database,
+        store: String
+    ) throws -> (merges: [MergeNotification], messages: [String]) {
+        // What cannot be imported with, or read back, must not get into the store.
+        for (position, entity) in model.entities.enumerated() {
+            _ = try EntityPlan(entity: entity, index: position, transformers: transformers)
+        }
+        let merges = try DeferredIdentifier.settle(tables: model.entities.map(\.table), database)
+        let preparation = try StoreSchema.prepareTables(model, job: id, database, store: store)
+        try TableWitness.forget(model.entities.map(\.table), database)
+        let text = model.encoded()
+        var number = try Int64.fetchOne(
+            database,
+            sql: "SELECT id FROM _import_model WHERE model = ? ORDER BY id DESC",
+            arguments: [text]
+        )
+        if number == nil {
+            try database.execute(sql: "INSERT INTO _import_model (model) VALUES (?)", arguments: [text])
+            number = database.lastInsertedRowID
+        }
+        try database.execute(
+            sql: "UPDATE _import_job SET model = ?, is_model_final = ? WHERE id = ?",
+            arguments: [number, isFinal, id]
+        )
+        for (position, entity) in model.entities.enumerated() {
+            let table = entity.table.quotedIdentifier
+            try database.execute(
+                sql: """
+                    INSERT INTO _import_entity (
+                        job, position, entity, table_name, made_table, rows_before, last_rowid_before
+                    )
+                    SELECT ?, ?, ?, ?, ?, (SELECT count(*) FROM \(table)), (SELECT coalesce(max(rowid), 0) FROM \(table))
+                    """,
+                arguments: [id, position, entity.name, entity.table, preparation.made.contains(entity.table)]
+            )
+            try prepareIndexes(of: entity, position: position, database, store: store)
+        }
+        self.model = model
+        isModelFinal = isFinal
+        return (merges, preparation.messages)
+    }
+
+    /// Makes sure that the tables are as the job needs them, when it continues after a while.
+    ///
+    /// - Throws: `ImportError` when another job has made them otherwise.
+    func prepareAgain(_ database: Database, store: String) throws {
+        guard let model else { return }
+        let deferred = try DeferredIdentifier.positions(job: id, database)
+        for (position, entity) in model.entities.enumerated() where try database.tableExists(entity.table) {
+            try StoreSchema.extend(entity, job: id, database, store: store)
+            guard !deferred.contains(position) else { continue }
+            try StoreSchema.prepareIdentifier(of: entity, job: id, database, store: store)
+        }
+    }
+
+    /// Takes away what the job has added to tables that nothing came into.
+    func removeUnusedAdditions(_ database: Database) throws {
+        let tables = try String.fetchAll(
+            database,
+            sql: "SELECT table_name FROM _import_entity WHERE job = ?",
+            arguments: [id]
+        )
+        let taken = try takenTables(database)
+        for table in tables where !taken.contains(table) {
+            try TableAdditions.remove(job: id, from: table, database)
+        }
+    }
+
+    /// The tables that the job has taken anything for.
+    func takenTables(_ database: Database) throws -> Set<String> {
+        try Set(
+            String.fetchAll(
+                database,
+                sql: """
+                    SELECT table_name FROM _import_entity
+                    WHERE job = ? AND inserted + updated + unchanged + ignored > 0
+                    """,
+                arguments: [id]
+            )
+        )
+    }
+
+    /// The attributes of an entity's table that the entity does not have, where objects are replaced as a whole.
+    func unread(besides entity: EntityDescription, _ database: Database) throws -> [AttributeDescription] {
+        guard options.onConflict == .replace, !entity.identifier.isEmpty else { return [] }
+        return try StoredEntities.unread(besides: entity, database)
+    }
+
+    /// Leaves to the end what of an entity's indexes can be built then, and makes sure of the others.
+    private func prepareIndexes(
+        of entity: EntityDescription,
+        position: Int,
+        _ database: Database,
+        store: String
+    ) throws {
+        let isEmpty = try !StoreSchema.hasRows(entity.table, database)
+        let isDeferred =
+            try isEmpty && (options.onConflict != .error || mayRejectLate)
+            && DeferredIdentifier.isPossible(entity, database)
+        if isDeferred {
+            try DeferredIdentifier.begin(job: id, position: position, database)
+        } else {
+            try StoreSchema.prepareIdentifier(of: entity, job: id, database, store: store)
+        }
+        guard isEmpty else { return }
+        try DroppedIndexes.drop(of: entity, job: id, position: position, includesIdentifier: isDeferred, database)
+    }
+}

@@ -1,0 +1,101 @@
+import GRDB
+import ImportModel
+
+/// Bookkeeping that is read through a connection.
+protocol StoredJournal: JournalReader {
+    /// The store's path.
+    var store: String { get }
+    /// nil while there is no store.
+    var connection: DatabaseQueue? { get }
+}
+
+extension StoredJournal {
+    /// - Returns: nil while there is no store.
+    /// - Throws: `ImportError`.
+    func readIfThere<Result>(_ body: (Database) throws -> Result) throws -> Result? {
+        do {
+            return try connection?.read(body)
+        } catch let error as DatabaseError {
+            throw ImportError(store: store, error)
+        }
+    }
+
+    func jobs() throws -> [StoredJob] { try readIfThere(StoredJob.all) ?? [] }
+
+    func marker(of job: StoredJob) throws -> Marker {
+        try readIfThere { try Marker($0, job: job.id) ?? Marker() } ?? Marker()
+    }
+
+    func committed(of job: StoredJob, source: Int) throws -> CommittedSource {
+        try readIfThere {
+            CommittedSource(
+                ranges: try HashedRange.committed($0, job: job.id, source: source),
+                hasReachedLimit: try job.hasReachedLimit(ofSource: source, $0)
+            )
+        } ?? CommittedSource(ranges: [], hasReachedLimit: false)
+    }
+
+    func recordCounts(of job: StoredJob) throws -> (read: Int64, rejected: Int64) {
+        try readIfThere { try job.recordCounts($0) } ?? (0, 0)
+    }
+
+    func readEntities(of job: StoredJob) throws -> Set<String> { try readIfThere { try job.readEntities($0) } ?? [] }
+
+    func outsideNames(of job: StoredJob) throws -> [String] { try readIfThere { try job.outsideNames($0) } ?? [] }
+
+    func unfoundPaths(of job: StoredJob) throws -> [String] { try readIfThere { try job.unfoundPaths($0) } ?? [] }
+
+    func indexes(of job: StoredJob) throws -> StoreIndexes {
+        try readIfThere { try StoreIndexes(of: job, $0) } ?? StoreIndexes(wanted: [])
+    }
+
+    func files() throws -> [RecordedFile] { try readIfThere { try RecordedFile.all($0) } ?? [] }
+
+    func leftFiles() throws -> [RecordedFile] { try readIfThere { try RecordedFile.left($0) } ?? [] }
+
+    func hasTable(_ name: String) throws -> Bool { try readIfThere { try $0.tableExists(name) } ?? false }
+
+    func checkTables(_ names: [String]) throws {
+        try StoreSchema.checkNames(ofTables: names)
+        try readIfThere { try StoreSchema.checkThatTables(names, areFreeIn: $0, store: store) }
+    }
+
+    func identifiedEntities(excluding job: Int64?) throws -> [EntityDescription] {
+        try readIfThere { database in
+            guard try database.tableExists("_import_job") else { return [] }
+            return try StoredEntities.described(database, excluding: job).compactMap { described in
+                guard !described.identifier.isEmpty, try database.tableExists(described.entity.table) else {
+                    return nil
+                }
+                var entity = described.entity
+                entity.identifier = described.identifier
+                return entity
+            }
+        } ?? []
+    }
+
+    func continuedEntities(of job: StoredJob) throws -> [String: ContinuedEntity] {
+        try readIfThere { try StoredEntities.continued(job, $0) } ?? [:]
+    }
+
+    func hasUntried(_ selection: RejectSelection, besidesThoseOf retries: [Int64]) throws -> Bool {
+        try readIfThere { try selection.hasUntried(besidesThoseOf: retries, $0) } ?? false
+    }
+
+    func retryPlan(_ stream: SourceStream, _ name: String, maxRecordBytes: Int) throws -> any RetryPlan {
+        guard let connection else {
+            throw ImportError(.noInput, "\(store): there is no such store", advice: "Check the path.")
+        }
+        do {
+            return try RepairFilePlan(name, stream, connection, maxRecordBytes: maxRecordBytes)
+        } catch let error as DatabaseError {
+            throw ImportError(store: store, error)
+        }
+    }
+}
+
+/// A store's bookkeeping as those see it who have not opened it for writing.
+struct ClosedJournal: StoredJournal {
+    let store: String
+    let connection: DatabaseQueue?
+}

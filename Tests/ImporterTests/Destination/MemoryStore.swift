@@ -1,0 +1,377 @@
+import Foundation
+import ImportModel
+import Synchronization
+
+@testable import Importer
+
+/// A destination that is no database: rows as texts, in an array per entity.
+///
+/// It has only what the boundary asks for, and does it in the slowest and most obvious way: jobs with a model, without
+/// identifiers, on one thread at a time.
+final class MemoryStore: Destination, Sendable {
+    /// What a commit is refused with.
+    struct Failure: Error {}
+
+    struct State {
+        var job: StoredJob?
+        var progress = MemoryProgress()
+        var seconds = 0.0
+        var files: [RecordedFile] = []
+        /// The chunks that are committed, by source.
+        var committed: [Int: [HashedRange]] = [:]
+        var rows: [[String]] = []
+        var rejects: [Int64] = []
+        var read: Int64 = 0
+        /// So many commits are accepted; nil for any number.
+        var commitsLeft: Int?
+        var isLocked = false
+    }
+
+    let state = Mutex(State())
+
+    private static let unsupported = ImportError(.software, "a store in memory does not do this")
+
+    // MARK: Destination
+
+    var exists: Bool { state.withLock { $0.job != nil } }
+    var isLost: Bool { false }
+
+    func check() {}
+
+    func lock() { state.withLock { $0.isLocked = true } }
+
+    func read<Result>(_ body: (any JournalReader) throws -> Result) throws -> Result { try body(self) }
+
+    func tidyUp() {}
+
+    func open() throws -> any Journal { self }
+
+    func writers(_ job: StoredJob, _ model: ModelDescription, started: ContinuousClock.Instant) throws -> MemoryWriters
+    {
+        MemoryWriters(store: self, model: model, job: job)
+    }
+
+    func report(of job: Int64) throws -> ImportReport {
+        try state.withLock { state in
+            guard let job = state.job else { throw Self.unsupported }
+            let marker = state.progress.marker
+            return ImportReport(
+                state: job.state,
+                job: job.id,
+                recordsRead: state.read,
+                inserted: Int64(state.rows.reduce(0) { $0 + $1.count }),
+                updated: 0,
+                unchanged: 0,
+                ignored: 0,
+                rejected: state.progress.rejects,
+                repaired: 0,
+                chunks: marker.chunksDone,
+                chunksDone: marker.chunksDone,
+                bytes: marker.bytes,
+                seconds: state.seconds,
+                entities: [:],
+                ledger: [:],
+                errors: [],
+                sources: job.sources.map(\.description.name),
+                message: job.message
+            )
+        }
+    }
+
+    func close(after job: StoredJob) throws -> ImportReport {
+        state.withLock { $0.isLocked = false }
+        return try report(of: job.id)
+    }
+
+    func fail(_ job: StoredJob) { state.withLock { $0.isLocked = false } }
+
+    func abandon() { state.withLock { $0.isLocked = false } }
+
+    func build(_ indexes: StoreIndexes, of job: StoredJob, _ interruption: Interruption) throws -> [String] { [] }
+
+    func exportRejects(_ selection: RejectSelection, to path: String, token: String) throws -> Int64 {
+        throw Self.unsupported
+    }
+
+    func explain(_ error: any Error) -> ImportError {
+        error as? ImportError ?? ImportError(.io, "the store in memory: \(error)")
+    }
+}
+
+extension MemoryStore: Journal {
+    func jobs() -> [StoredJob] { state.withLock { $0.job.map { [$0] } ?? [] } }
+
+    func marker(of job: StoredJob) -> Marker { state.withLock { $0.progress.marker } }
+
+    func committed(of job: StoredJob, source: Int) -> CommittedSource {
+        CommittedSource(ranges: state.withLock { $0.committed[source] ?? [] }, hasReachedLimit: false)
+    }
+
+    func recordCounts(of job: StoredJob) -> (read: Int64, rejected: Int64) {
+        state.withLock { ($0.read, $0.progress.rejects) }
+    }
+
+    func readEntities(of job: StoredJob) -> Set<String> { Set(job.sources.flatMap(\.entities)) }
+    func outsideNames(of job: StoredJob) -> [String] { [] }
+    func unfoundPaths(of job: StoredJob) -> [String] { [] }
+    func indexes(of job: StoredJob) -> StoreIndexes { StoreIndexes(wanted: []) }
+    func files() -> [RecordedFile] { state.withLock { $0.files } }
+
+    func leftFiles() -> [RecordedFile] {
+        state.withLock { state in
+            state.files.filter { $0.state == .left || $0.token != state.job?.token || state.job?.state == .finished }
+        }
+    }
+
+    func hasTable(_ name: String) -> Bool { false }
+    func checkTables(_ names: [String]) {}
+    func identifiedEntities(excluding job: Int64?) -> [EntityDescription] { [] }
+    func continuedEntities(of job: StoredJob) -> [String: ContinuedEntity] { [:] }
+    func hasUntried(_ selection: RejectSelection, besidesThoseOf retries: [Int64]) -> Bool { false }
+
+    func retryPlan(_ stream: SourceStream, _ name: String, maxRecordBytes: Int) throws -> any RetryPlan {
+        throw Self.unsupported
+    }
+
+    func bringUp() {}
+
+    func begin(_ job: StoredJob, _ beginning: JobBeginning) throws -> AdoptedModel {
+        var job = job
+        job.id = 1
+        state.withLock { state in
+            state.job = job
+            state.rows = Array(repeating: [], count: job.model?.entities.count ?? 0)
+            state.files.append(RecordedFile(chunksOf: job, isMade: beginning.makesChunkDirectory))
+        }
+        return AdoptedModel(job: job)
+    }
+
+    func resume(_ job: StoredJob, building indexes: StoreIndexes) -> StoreIndexes { indexes }
+
+    func adopt(
+        _ model: ModelDescription,
+        by job: StoredJob,
+        _ transformers: TransformerRegistry,
+        isFinal: Bool
+    ) throws -> AdoptedModel {
+        var job = job
+        job.model = model
+        job.isModelFinal = isFinal
+        state.withLock { state in
+            state.job = job
+            state.rows = Array(repeating: [], count: model.entities.count)
+        }
+        return AdoptedModel(job: job)
+    }
+
+    func refresh(
+        _ job: StoredJob,
+        _ sources: [SourceDescription],
+        retry: (any RetryPlan)?,
+        forgetsModel: Bool
+    ) throws -> (job: StoredJob, merge: MergeNotification?) {
+        var job = job
+        for (index, source) in sources.enumerated() { job.sources[index].description = source }
+        return (job, nil)
+    }
+
+    func remove(_ job: StoredJob) throws -> MergeNotification? { throw Self.unsupported }
+
+    private func note(_ state: ImportReport.State, _ message: String?, seconds: Double) {
+        self.state.withLock {
+            $0.job?.state = state
+            $0.job?.message = message
+            $0.seconds = seconds
+        }
+    }
+
+    func start(_ job: StoredJob, seconds: Double) -> StoredJob {
+        note(.running, nil, seconds: seconds)
+        return job
+    }
+
+    func stop(_ job: StoredJob, _ state: ImportReport.State, _ message: String, seconds: Double) {
+        note(state, message, seconds: seconds)
+    }
+
+    func putBack(
+        _ job: StoredJob,
+        _ state: ImportReport.State,
+        _ message: String?,
+        seconds: Double,
+        _ indexes: StoreIndexes
+    ) {
+        note(state, message, seconds: seconds)
+    }
+
+    func finish(_ job: StoredJob, message: String?, seconds: Double, keepsChunks: Bool) throws -> MergeNotification {
+        note(.finished, message, seconds: seconds)
+        return MergeNotification(
+            job: job.id,
+            commit: 0,
+            changes: [],
+            totals: [],
+            marker: marker(of: job),
+            isFinished: true
+        )
+    }
+
+    func settle(_ job: StoredJob, _ opener: SourceOpener, _ interruption: Interruption) -> MergeNotification? { nil }
+
+    func record(_ files: [RecordedFile], chunksOf job: StoredJob?) throws {
+        state.withLock { state in
+            for file in files {
+                state.files.removeAll { $0.path == file.path }
+                state.files.append(file)
+            }
+            if let job { state.job?.chunkDirectory = job.chunkDirectory }
+        }
+    }
+
+    func removeLeftFiles() throws {
+        for file in leftFiles() {
+            try file.remove(store: "")
+            state.withLock { $0.files.removeAll { $0.path == file.path } }
+        }
+    }
+}
+
+struct MemoryProgress: CommitProgress {
+    var marker = Marker()
+    var rejects: Int64 = 0
+}
+
+struct MemoryWriters: BatchWriters {
+    let store: MemoryStore
+    let model: ModelDescription
+    let job: StoredJob
+
+    var progress: MemoryProgress { store.state.withLock { $0.progress } }
+    var unread: [[AttributeDescription]] { model.entities.map { _ in [] } }
+
+    func writer(_ plans: [EntityPlan], _ progress: MemoryProgress) throws -> MemoryWriter {
+        for plan in plans { plan.laysOutRows = true }
+        return MemoryWriter(store: store, model: model, job: job)
+    }
+
+    func close() {}
+}
+
+/// Rows as texts, made beside the other workers.
+final class TextRows: RowLayout {
+    static let fewestRows = 1
+
+    private let model: ModelDescription
+    private(set) var rows: [[String]]
+    private var isOpen: [Bool]
+
+    init(_ model: ModelDescription) {
+        self.model = model
+        rows = Array(repeating: [], count: model.entities.count)
+        isOpen = Array(repeating: false, count: model.entities.count)
+    }
+
+    var footprint: Int { rows.reduce(0) { $0 + $1.reduce(0) { $0 + $1.utf8.count } } }
+
+    func reset() {
+        for entity in rows.indices { rows[entity] = [] }
+        for entity in isOpen.indices { isOpen[entity] = false }
+    }
+
+    func reserve(_ bytes: Int) {}
+    func open(_ entity: Int32) { isOpen[Int(entity)] = true }
+    func close(_ entity: Int32) { isOpen[Int(entity)] = false }
+    func finish() {}
+
+    func append(_ values: RowValues, presence: UnsafeMutableBufferPointer<UInt64>, entity: Int32) -> Bool {
+        guard isOpen[Int(entity)] else { return false }
+        var next = 0
+        let texts = model.entities[Int(entity)].attributes.indices.map { attribute -> String in
+            guard presence[attribute >> 6] & (1 << UInt64(attribute & 63)) != 0 else { return "NULL" }
+            defer { next += 1 }
+            let cell = values.cells[next]
+            switch cell.tag {
+            case .null: return "NULL"
+            case .integer: return "\(cell.integerValue)"
+            case .real: return "\(cell.realValue)"
+            case .chunkText, .batchText, .generatedText, .batchBlob:
+                return String(decoding: values.text(cell), as: UTF8.self)
+            }
+        }
+        rows[Int(entity)].append(texts.joined(separator: "|"))
+        return true
+    }
+}
+
+final class MemoryWriter: BatchWriter {
+    private let store: MemoryStore
+    private let job: StoredJob
+    let layoutSchema: ModelDescription?
+
+    init(store: MemoryStore, model: ModelDescription, job: StoredJob) {
+        self.store = store
+        self.job = job
+        layoutSchema = model
+    }
+
+    func commit(
+        _ batch: borrowing DecodedBatch<TextRows>,
+        of chunk: SealedChunk,
+        chunkBytes: [UInt8],
+        progress: inout MemoryProgress,
+        isSynced: Bool
+    ) throws -> MergeNotification {
+        let end = batch.rows.end
+        let rejects = batch.rows.rejects
+        let read = batch.rows.recordsRead.reduce(0, +)
+        let laidOut = batch.layout?.rows ?? []
+        // All rows are laid out here, or the test means nothing.
+        guard batch.rows.rows.allSatisfy(\.isLaidOut) else { throw MemoryStore.Failure() }
+        var next = progress
+        next.marker.bytes += max(0, end.byteOffset - next.marker.byteOffset)
+        next.marker.byteOffset = end.byteOffset
+        next.marker.recordOrdinal = end.ordinal
+        next.marker.commits += 1
+        next.marker.chunkRecords = end.isChunkEnd ? 0 : end.chunkRecords
+        next.marker.chunkHash = end.isChunkEnd ? "" : end.chunkHash
+        if end.isChunkEnd {
+            next.marker.chunksDone += 1
+            next.marker.chunkStart = chunk.entry.isLast ? .start : chunk.entry.end
+        }
+        if end.isChunkEnd, chunk.entry.isLast {
+            next.marker.source += 1
+            next.marker.byteOffset = 0
+        }
+        next.rejects += Int64(rejects.count)
+        try store.state.withLock { state in
+            if let left = state.commitsLeft {
+                guard left > 0 else { throw MemoryStore.Failure() }
+                state.commitsLeft = left - 1
+            }
+            for (entity, rows) in laidOut.enumerated() { state.rows[entity] += rows }
+            state.rejects += rejects.map(\.ordinal)
+            state.read += read
+            state.progress = next
+            if end.isChunkEnd {
+                let range = HashedRange(
+                    firstByte: chunk.entry.firstByte,
+                    endByte: chunk.entry.endByte,
+                    hash: chunk.entry.sourceHash
+                )
+                state.committed[chunk.entry.source, default: []].append(range)
+            }
+        }
+        progress = next
+        return MergeNotification(
+            job: job.id,
+            commit: next.marker.commits,
+            changes: [],
+            totals: [],
+            marker: next.marker,
+            isFinished: false
+        )
+    }
+
+    func retriedRecords(of chunk: ChunkEntry) -> RetriedRecords? { nil }
+    func close() {}
+}

@@ -10,7 +10,7 @@ import threading
 
 # The documented exit codes. Input may not bring about 70, a fault of the importer itself, nor 71, a shortage of the system.
 EXIT_CODES = {0, 64, 65, 66, 73, 74, 75}
-MOST_SECONDS = 30
+MOST_SECONDS = 300
 # What makes a terminal do or show something else than the text says.
 UNSAFE = re.compile("[\\x00-\\x09\\x0b-\\x1f\\x7f-\\x9f\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069]")
 MOST_MEMORY = 600 << 20

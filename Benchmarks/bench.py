@@ -45,11 +45,12 @@ def options():
     parser.add_argument("--runs", type=int)
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--write", action="store_true")
+    parser.add_argument("--importer")
     given = parser.parse_args()
     if given.check and (given.compare or given.filter or given.records):
-        parser.error("--check accepts no other option but --write")
-    if given.write and not given.check:
-        parser.error("--write goes with --check")
+        parser.error("--check accepts no other options but --write and --importer")
+    if (given.write or given.importer) and not given.check:
+        parser.error("--write and --importer go with --check")
     if (given.time or given.runs is not None) and not given.compare:
         parser.error("--time and --runs go with --compare")
     if given.records is not None and not 1_000 <= given.records <= 10_000_000:
@@ -274,10 +275,7 @@ def check(given, folder):
     """Counts the instructions of small imports and a split by the command itself."""
     if not shutil.which("valgrind"):
         raise Failure("valgrind is needed to count instructions")
-    say("Building in release mode; the first time takes some minutes.")
-    swift = ["swift", "build", "--package-path", ROOT, "-c", "release"]
-    done(swift + ["--product", "importer"], "the build failed")
-    importer = without_debugging(os.path.join(done(swift + ["--show-bin-path"], "").strip(), "importer"), folder)
+    importer = without_debugging(given.importer or release_build(), folder)
     model = os.path.join(ROOT, "scripts", "people.model.json")
     keyed = os.path.join(folder, "guid.model.json")
     with open(model, encoding="utf-8") as file:
@@ -312,6 +310,14 @@ def check(given, folder):
     if excesses:
         raise Failure("More instructions per record than Benchmarks/limits.json allows. If there is a good reason for "
                       "it, `scripts/bench --check --write` sets new limits.")
+
+
+def release_build():
+    """Builds the program if it is not up to date and gives back its path."""
+    say("Building in release mode; the first time takes some minutes.")
+    swift = ["swift", "build", "--package-path", ROOT, "-c", "release"]
+    done(swift + ["--product", "importer"], "the build failed")
+    return os.path.join(done(swift + ["--show-bin-path"], "").strip(), "importer")
 
 
 def per_record(importer, folder, cases, label):

@@ -48,11 +48,81 @@ public final class ImportPipeline: Sendable {
         transformers: TransformerRegistry = .standard,
         merges: MergeCenter = MergeCenter()
     ) {
-        self.store = Self.resolved(store)
+        self.store = StoreFile.resolved(store)
         self.merges = merges
         request = .sources(sources, job)
         runOptions = run
         opener = SourceOpener()
+        self.transformers = transformers
+    }
+
+    /// Prepares an import of a program's own records into `store`.
+    ///
+    /// They are encoded as JSON that loses nothing, and imported as standard input is: split into chunks, coerced by the
+    /// model (or inferred), merged by identifiers, counted. Values that are fetched as what they were are equal to those given,
+    /// dates and decimals with all their digits, unless a model has types with fewer.
+    ///
+    /// A resume needs a new pipeline with the same records from the first one on: what is committed already is compared by its
+    /// hash, and passed over. So they must be encoded the same each time, as dictionaries and sets are, which are sorted.
+    ///
+    /// - Parameters:
+    ///   - records: iterated over once, on a thread of the import. An iterator that waits cannot be interrupted meanwhile.
+    ///   - entity: the entity that they are.
+    ///   - store: the SQLite file's path; created if it does not exist.
+    ///   - job: what the result depends on; its `records` and `entity` count for nothing.
+    ///   - run: what it does not depend on.
+    ///   - transformers: those that the model names.
+    ///   - merges: where commits are announced.
+    public convenience init<Records: Sequence>(
+        records: sending Records,
+        entity: String,
+        into store: String,
+        job: JobOptions = JobOptions(),
+        run: RunOptions = RunOptions(),
+        transformers: TransformerRegistry = .standard,
+        merges: MergeCenter = MergeCenter()
+    ) where Records.Element: Encodable & Sendable {
+        let given = GivenRecords(records, of: entity)
+        self.init(given, entity, into: store, job, run, transformers, merges)
+    }
+
+    /// Prepares an import of a program's own records, as they come, into `store`.
+    ///
+    /// As with a `Sequence`; an import that is interrupted stops waiting and cancels the task that iterates. What the sequence
+    /// throws ends the source there: the records before it are imported, and the run fails.
+    ///
+    /// - Parameter records: iterated over once, in a task, which is a few blocks of 64 KiB ahead of the import at most.
+    public convenience init<Records: AsyncSequence & Sendable>(
+        records: Records,
+        entity: String,
+        into store: String,
+        job: JobOptions = JobOptions(),
+        run: RunOptions = RunOptions(),
+        transformers: TransformerRegistry = .standard,
+        merges: MergeCenter = MergeCenter()
+    ) where Records.Element: Encodable & Sendable {
+        let given = GivenRecords(asynchronous: records, of: entity)
+        self.init(given, entity, into: store, job, run, transformers, merges)
+    }
+
+    private init(
+        _ records: GivenRecords,
+        _ entity: String,
+        into store: String,
+        _ job: JobOptions,
+        _ run: RunOptions,
+        _ transformers: TransformerRegistry,
+        _ merges: MergeCenter
+    ) {
+        var job = job
+        // Each line is a record, whatever it holds.
+        job.records = [.root]
+        job.entity = entity
+        self.store = StoreFile.resolved(store)
+        self.merges = merges
+        request = .sources([records.name], job)
+        runOptions = run
+        opener = SourceOpener(records: records)
         self.transformers = transformers
     }
 
@@ -71,7 +141,7 @@ public final class ImportPipeline: Sendable {
         transformers: TransformerRegistry = .standard,
         merges: MergeCenter = MergeCenter()
     ) {
-        self.store = Self.resolved(store)
+        self.store = StoreFile.resolved(store)
         self.merges = merges
         request = .resume(maxErrors)
         runOptions = run
@@ -101,7 +171,7 @@ public final class ImportPipeline: Sendable {
         transformers: TransformerRegistry = .standard,
         merges: MergeCenter = MergeCenter()
     ) {
-        self.store = Self.resolved(store)
+        self.store = StoreFile.resolved(store)
         self.merges = merges
         var selection = selection
         selection.includesSettled = false
@@ -109,20 +179,6 @@ public final class ImportPipeline: Sendable {
         runOptions = run
         opener = SourceOpener()
         self.transformers = transformers
-    }
-
-    /// The file that a symbolic link stands for: one store has one lock, however it is named.
-    private static func resolved(_ store: String) -> String {
-        var status = stat()
-        guard lstat(store, &status) == 0, status.st_mode & S_IFMT == S_IFLNK else { return store }
-        if let path = realpath(store, nil) {
-            defer { free(path) }
-            return String(cString: path)
-        }
-        // It stands for a file that is not there yet.
-        guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: store) else { return store }
-        let folder = URL(fileURLWithPath: store).deletingLastPathComponent()
-        return URL(fileURLWithPath: target, relativeTo: folder).path
     }
 
     /// The result of a run.
@@ -286,11 +342,7 @@ public final class ImportPipeline: Sendable {
         case .retry(let request): model = request.model
         case .resume: model = nil
         }
-        do throws(ModelError) {
-            try model?.check(transformers: transformers)
-        } catch {
-            throw ImportError(.badInput, "the model is not valid; nothing was written", advice: "\(error)")
-        }
+        try JobOpening.check(model, transformers)
     }
 
     private var noStore: ImportError {
@@ -302,7 +354,7 @@ public final class ImportPipeline: Sendable {
     /// Of standard input the first MiB is read, and so the pipeline cannot be run afterwards.
     ///
     /// - Throws: `ImportError`, as `run` would before its first record.
-    public func plan() throws -> ImportPlan { try plan(interruption.child()) }
+    public func plan() throws -> ImportPlan { ImportPlan(try look(interruption.child()), into: store, runOptions) }
 
     /// Says what `run` would do, without making or changing anything.
     ///
@@ -311,7 +363,9 @@ public final class ImportPipeline: Sendable {
     /// - Throws: `ImportError`, as `run` would before its first record.
     public func plan() async throws -> ImportPlan {
         let interruption = interruption.child()
-        return try await SystemThread.run(to: "plan the import", interruption) { [self] in try plan(interruption) }
+        return try await SystemThread.run(to: "plan the import", interruption) { [self] in
+            ImportPlan(try look(interruption), into: store, runOptions)
+        }
     }
 
     /// Says what `run` would do, and what it would make of the first records of new sources; blocks this thread as long.
@@ -335,10 +389,6 @@ public final class ImportPipeline: Sendable {
         }
     }
 
-    private func plan(_ interruption: Interruption) throws -> ImportPlan {
-        plan(of: try look(interruption))
-    }
-
     /// What the request means for the store as it is, for a call that does not run it.
     private func look(_ interruption: Interruption) throws -> JobOpening.Decision {
         guard !isSpent.load(ordering: .relaxed) else { throw spent }
@@ -351,7 +401,7 @@ public final class ImportPipeline: Sendable {
 
     private func preview(_ interruption: Interruption) throws -> ImportPreview {
         let decision = try look(interruption)
-        let plan = plan(of: decision)
+        let plan = ImportPlan(decision, into: store, runOptions)
         guard case .begin(let job, let open, _, nil) = decision, !job.takesChunks else {
             return ImportPreview(plan: plan, sample: nil)
         }
@@ -366,32 +416,6 @@ public final class ImportPipeline: Sendable {
             phases: { try Self.phases($0, into: $1) }
         )
         return ImportPreview(plan: plan, sample: try tool.sample())
-    }
-
-    private func plan(of decision: JobOpening.Decision) -> ImportPlan {
-        let (job, action): (StoredJob, ImportPlan.Action) =
-            switch decision {
-            case .begin(let job, _, let replaced, _): (job, replaced == nil ? .begin : .restart)
-            case .resume(let job): (job, .resume)
-            case .nothing(let job): (job, .nothing)
-            }
-        return ImportPlan(
-            store: store,
-            action: action,
-            sources: job.sources.map {
-                ImportPlan.Source(
-                    name: $0.description.name,
-                    bytes: $0.description.size,
-                    shape: $0.shape,
-                    entities: $0.entities
-                )
-            },
-            infersModel: job.options.model == nil,
-            chunkDirectory: job.chunkDirectory,
-            workers: runOptions.workers,
-            chunkSize: runOptions.chunkSize,
-            commitEvery: runOptions.commitEvery
-        )
     }
 }
 

@@ -104,7 +104,7 @@ struct FetchSubcommand: ParsableCommand {
     }
 
     func run() throws {
-        let predicate = try predicate.map { try RecordPredicate($0) }
+        let predicate = try predicate.map { try RecordPredicate(parsing: $0) }
         let reader = try StoreReader(store: store)
         guard let entity = try entity.map({ try reader.entity(named: $0) }) else { return try listEntities(reader) }
         if printModel {

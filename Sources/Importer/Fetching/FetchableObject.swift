@@ -87,7 +87,7 @@ extension StoreReader {
         limit: Int?,
         _ interruption: Interruption?
     ) throws -> [Object] {
-        let attributes = try entity(named: type.entityName).attributes
+        guard let attributes = try awaitedEntity(named: type.entityName)?.attributes else { return [] }
         let request = FetchRequest(
             entity: type.entityName,
             predicate: predicate,
@@ -119,7 +119,8 @@ extension StoreReader {
     /// - Parameter identifier: a value for each of the entity's identifying attributes, in their order.
     /// - Throws: as `fetch` does; `ImportError` with `.usage` when the entity has no identifier, or one of other length.
     public func one<Object: FetchableObject>(_ type: Object.Type, identifier: [JSONValue]) throws -> Object? {
-        try first(type, where: try predicate(identifier: identifier, of: type.entityName))
+        guard let entity = try awaitedEntity(named: type.entityName) else { return nil }
+        return try first(type, where: try predicate(identifier: identifier, of: entity))
     }
 
     // MARK: Without a type
@@ -151,7 +152,7 @@ extension StoreReader {
         limit: Int?,
         _ interruption: Interruption?
     ) throws -> [[String: JSONValue]] {
-        let attributes = try self.entity(named: entity).attributes
+        guard let attributes = try awaitedEntity(named: entity)?.attributes else { return [] }
         let request = FetchRequest(entity: entity, predicate: predicate, sort: sort, offset: offset, limit: limit)
         var objects: [[String: JSONValue]] = []
         try forEachRecord(request, attributes: attributes.map(\.name)) { record in
@@ -181,7 +182,8 @@ extension StoreReader {
     /// - Parameter identifier: a value for each of the entity's identifying attributes, in their order.
     /// - Throws: as `fetch` does; `ImportError` with `.usage` when the entity has no identifier, or one of other length.
     public func one(_ entity: String, identifier: [JSONValue]) throws -> [String: JSONValue]? {
-        try first(entity, where: try predicate(identifier: identifier, of: entity))
+        guard let description = try awaitedEntity(named: entity) else { return nil }
+        return try first(entity, where: try predicate(identifier: identifier, of: description))
     }
 
     /// How many records there are for which the predicate holds.
@@ -191,8 +193,7 @@ extension StoreReader {
         try count(FetchRequest(entity: entity, predicate: predicate))
     }
 
-    private func predicate(identifier values: [JSONValue], of name: String) throws -> RecordPredicate {
-        let entity = try entity(named: name)
+    private func predicate(identifier values: [JSONValue], of entity: EntityDescription) throws -> RecordPredicate {
         guard !entity.identifier.isEmpty, entity.identifier.count == values.count else {
             throw ImportError(
                 .usage,
@@ -202,9 +203,7 @@ extension StoreReader {
                 advice: entity.identifier.isEmpty ? "Fetch it by a predicate." : "Give a value for each."
             )
         }
-        let terms = entity.identifier.map {
-            "\"\($0.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\""))\" = ?"
-        }
-        return try RecordPredicate(terms.joined(separator: " and "), arguments: values)
+        let terms = entity.identifier.map { "\(RecordPredicate.quoted($0)) = ?" }
+        return try RecordPredicate(parsing: terms.joined(separator: " and "), arguments: values)
     }
 }

@@ -20,6 +20,17 @@ struct ObjectDecoder: Decoder {
         )
     }
 
+    /// Decodes the value of one attribute.
+    func decode<Value: Decodable>(_ type: Value.Type, from name: String) throws -> Value {
+        guard let field = fields[ExactText(name)] else {
+            throw DecodingError.valueNotFound(
+                type,
+                DecodingError.Context(codingPath: codingPath, debugDescription: "there is no attribute \(name)")
+            )
+        }
+        return try FieldDecoder(field: field, codingPath: codingPath).decode(type)
+    }
+
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
         KeyedDecodingContainer(FieldContainer<Key>(fields: fields, codingPath: codingPath))
     }
@@ -161,9 +172,14 @@ private struct FieldDecoder: Decoder, SingleValueDecodingContainer {
     }
 
     private func integer<Number: FixedWidthInteger>() throws -> Number {
-        guard case .integer(let stored) = field.value, let number = Number(exactly: stored) else {
-            throw mismatch(Number.self)
-        }
+        let number: Number? =
+            switch field.value {
+            case .integer(let stored): Number(exactly: stored)
+            // One of more than 63 bits.
+            case .text(let text) where field.attribute.type == .decimal: Number(text)
+            default: nil
+            }
+        guard let number else { throw mismatch(Number.self) }
         return number
     }
 
@@ -173,14 +189,20 @@ private struct FieldDecoder: Decoder, SingleValueDecodingContainer {
     }
 
     private var date: Date? {
+        // Dates with more digits than milliseconds have are inferred as texts.
+        if field.attribute.type == .string { return text.flatMap(DateText.date) }
         guard field.attribute.type == .date else { return nil }
         return StoredDate.milliseconds(of: field.value, storage: field.attribute.storage)
-            .map { Date(timeIntervalSince1970: Double($0) / 1_000) }
+            .map { DateText.date(milliseconds: $0) }
     }
 
     private var data: Data? {
-        guard case .blob(let bytes) = field.value else { return nil }
-        return Data(bytes)
+        switch field.value {
+        case .blob(let bytes): Data(bytes)
+        // Base64 is inferred as text.
+        case .text(let text) where field.attribute.type == .string: Data(base64Encoded: text)
+        default: nil
+        }
     }
 
     private var decimal: Decimal? {

@@ -1,6 +1,12 @@
 import ImportModel
 
-/// What must hold for a record (after `NSPredicate`), written as text: `age > 30 and city = 'Oslo'`.
+/// What must hold for a record (after `NSPredicate`): `age > 30 and city = 'Oslo'`.
+///
+/// ```swift
+/// let written = try RecordPredicate("age > \(minimum) and city in \(cities)")
+/// let built = RecordPredicate.attribute("age") > minimum && RecordPredicate.attribute("city").isIn(cities)
+/// let typed = try RecordPredicate(parsing: text)
+/// ```
 ///
 /// <doc:Fetching> describes the language. A predicate knows no entity; its attributes and types are looked at when it is used
 /// with one.
@@ -9,16 +15,32 @@ public struct RecordPredicate: Sendable, Hashable {
     public let text: String
     /// The values of the `?` in it, in order.
     public let arguments: [JSONValue]
-    private let node: PredicateNode
+    let node: PredicateNode
 
-    /// Reads a predicate.
+    /// Reads a predicate that is written in the program.
+    ///
+    /// - Parameter text: the predicate. Its interpolations are values (`RecordPredicateValue`), and never become a part of it,
+    ///   whatever they hold; an array is one after `in`.
+    /// - Throws: `RecordPredicateError` with the position of the mistake, where it is none.
+    public init(_ text: Text) throws {
+        try self.init(parsing: text.text, arguments: text.arguments)
+    }
+
+    /// - Parameter node: what `text` says with `arguments`.
+    init(_ text: String, _ arguments: [JSONValue], _ node: PredicateNode) {
+        self.text = text
+        self.arguments = arguments
+        self.node = node
+    }
+
+    /// Reads a predicate that is not written in the program, as one that somebody has typed.
     ///
     /// - Parameters:
     ///   - text: the predicate.
     ///   - arguments: the values of the `?` in it, in order; an array for one after `in`. They are never a part of the
     ///     predicate, whatever they hold.
     /// - Throws: `RecordPredicateError` with the position of the mistake, where it is none.
-    public init(_ text: String, arguments: [JSONValue] = []) throws {
+    public init(parsing text: String, arguments: [JSONValue] = []) throws {
         node = try PredicateParser.parse(text, arguments: arguments)
         self.text = text
         self.arguments = arguments

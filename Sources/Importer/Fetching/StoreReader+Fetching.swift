@@ -28,7 +28,7 @@ extension StoreReader {
         attributes: [String]? = nil,
         _ body: (Record) throws -> Void
     ) throws -> Bool {
-        let entity = try entity(named: request.entity)
+        guard let entity = try awaitedEntity(named: request.entity) else { return true }
         let attributes = try self.attributes(attributes, of: entity)
         var page: [Record] = []
         var bytes = 0
@@ -48,7 +48,7 @@ extension StoreReader {
     ///
     /// - Throws: as `records` does.
     public func count(_ request: FetchRequest) throws -> Int {
-        let entity = try entity(named: request.entity)
+        guard let entity = try awaitedEntity(named: request.entity) else { return 0 }
         return try RecordScan(request, of: entity, [], in: self).count()
     }
 
@@ -70,13 +70,13 @@ extension StoreReader {
         dates: DateStyle = .iso8601,
         to write: ([UInt8]) throws -> Void
     ) throws -> Bool {
-        let entity = try entity(named: request.entity)
-        let attributes = try self.attributes(attributes, of: entity)
-        let scan = try RecordScan(request, of: entity, attributes, in: self)
+        let entity = try awaitedEntity(named: request.entity)
+        let attributes = try entity.map { try self.attributes(attributes, of: $0) } ?? []
+        let scan = try entity.map { try RecordScan(request, of: $0, attributes, in: self) }
         var writer = RecordWriter(attributes, as: format, dates: dates)
         var output: [UInt8] = []
         writer.begin(&output)
-        let isConsistent = try scan.run { row in
+        let isConsistent = try scan?.run { row in
             writer.append(row, to: &output)
             return output.count < Self.pageBytes ? .nextRecord : .nextPage
         } endPage: {
@@ -85,7 +85,7 @@ extension StoreReader {
         }
         writer.end(&output)
         if !output.isEmpty { try write(output) }
-        return isConsistent
+        return isConsistent ?? true
     }
 
     /// So many bytes make a page.

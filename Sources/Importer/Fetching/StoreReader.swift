@@ -7,7 +7,12 @@ import Synchronization
 /// It has a connection of its own that only reads, never waits for an import, and sees whole commits only. It reads in
 /// short transactions, so nothing keeps the store's WAL from being checkpointed.
 public final class StoreReader: Sendable {
-    private let opened: OpenedStore
+    /// The store's path.
+    public let store: String
+    /// Nil while there is no store with an import.
+    private let opened: Mutex<OpenedStore?>
+    /// What is read instead while there is none; nil where there has been one from the beginning.
+    private let nothing: DatabaseQueue?
     private let known = Mutex<Known?>(nil)
 
     /// The entities, and what they were read from.
@@ -26,20 +31,43 @@ public final class StoreReader: Sendable {
     }
 
     init(store: String, opening open: (String) throws -> DatabaseQueue) throws {
-        opened = try OpenedStore(store, opening: open)
-        try read { database in
+        self.store = store
+        nothing = nil
+        let new = try OpenedStore(store, opening: open)
+        guard try Self.prepare(new) else {
+            throw ImportError(.noInput, "\(store): holds no import", advice: "Check the path.")
+        }
+        opened = Mutex(new)
+    }
+
+    /// Opens a store that may be made only later, by an import in this process or another.
+    ///
+    /// Until an import has made it, it reads as a store without entities, and an entity that it does not have yet reads as one
+    /// without records, whatever predicate and order are asked for. From then on it is read as any other.
+    ///
+    /// - Throws: `ImportError` when there is something that cannot be read as a store.
+    public init(awaiting store: String) throws {
+        self.store = store
+        nothing = try DatabaseQueue()
+        opened = Mutex(try Self.openIfThere(store))
+    }
+
+    /// The store, once an import has made it.
+    private static func openIfThere(_ store: String) throws -> OpenedStore? {
+        guard let new = try OpenedStore.ifThere(store), try prepare(new) else { return nil }
+        return new
+    }
+
+    /// Prepares a connection: false where no import has made the store yet.
+    private static func prepare(_ opened: OpenedStore) throws -> Bool {
+        try opened.read { database in
             database.add(collation: DecimalText.collation)
-            guard try database.tableExists("_import_model") else {
-                throw ImportError(.noInput, "\(store): holds no import", advice: "Check the path.")
-            }
+            return try database.tableExists("_import_model")
         }
     }
 
-    /// The store's path.
-    public var store: String { opened.name }
-
-    /// Whether its path still leads to the file that was opened.
-    package var isInPlace: Bool { opened.isInPlace }
+    /// Whether its path still leads to the file that was opened, if one was.
+    package var isInPlace: Bool { opened.withLock { $0?.isInPlace ?? true } }
 
     // MARK: Entities
 
@@ -61,8 +89,22 @@ public final class StoreReader: Sendable {
         try read { try entity(named: name, $0) }
     }
 
+    /// The entity with this name, or with this table; nil where the reader awaits its store, which does not have it yet.
+    ///
+    /// - Throws: `ImportError` with `.noInput` when there is none, and none is awaited.
+    func awaitedEntity(named name: String) throws -> EntityDescription? {
+        try read { database in
+            do {
+                return try entity(named: name, database)
+            } catch let error as ImportError where nothing != nil && error.code == .noInput {
+                return nil
+            }
+        }
+    }
+
     /// The entities as one transaction sees them.
     func entities(_ database: Database) throws -> [EntityDescription] {
+        guard try nothing == nil || database.tableExists("_import_job") else { return [] }
         let schemaVersion = try Int64.fetchOne(database, sql: "PRAGMA schema_version") ?? 0
         let lastJob = try String.fetchOne(
             database,
@@ -96,10 +138,21 @@ public final class StoreReader: Sendable {
 
     // MARK: Reading
 
-    /// Calls `body` in a transaction of its own, which sees one state of the store, between two commits.
+    /// Calls `body` with the database in a transaction of its own, which sees one state of the store, between two commits
+    /// (after GRDB's `DatabaseReader.read(_:)`).
+    ///
+    /// Everything that GRDB can read can be read there. Nothing can be written, and no other reading method of this reader may
+    /// be called. While it lasts, the store's WAL grows with what an import commits. Where the reader still awaits its
+    /// store, the database is an empty one.
     ///
     /// - Throws: `ImportError` when the store cannot be read, or its file was replaced or deleted; what `body` throws.
-    func read<Result>(_ body: (Database) throws -> Result) throws -> Result {
-        try opened.read(body)
+    public func read<Result>(_ body: (Database) throws -> Result) throws -> Result {
+        let opened = try opened.withLock { opened in
+            if opened == nil { opened = try Self.openIfThere(store) }
+            return opened
+        }
+        if let opened { return try opened.read(body) }
+        guard let nothing else { throw ImportError(.noInput, "\(store): is not open") }
+        return try nothing.read(body)
     }
 }

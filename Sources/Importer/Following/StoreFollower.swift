@@ -8,7 +8,8 @@ import Synchronization
 /// A follower is meant for one reader; `follow(into:)` hands what it finds to any number of observers.
 public final class StoreFollower: Sendable {
     private struct State {
-        var opened: OpenedStore
+        /// Nil while an awaited store is not there.
+        var opened: OpenedStore?
         /// Whether the store has had a log at the last look.
         var hasLog = false
         var position: StorePosition
@@ -21,6 +22,9 @@ public final class StoreFollower: Sendable {
     /// Between two looks at a store in which nothing happens.
     static let longestPause = Duration.milliseconds(250)
 
+    private let store: String
+    /// Whether the store may be made only later.
+    private let isAwaiting: Bool
     private let state: Mutex<State>
     private let reading = ReadingQueue("importer.follower")
 
@@ -34,7 +38,25 @@ public final class StoreFollower: Sendable {
         // Should another file take its place just now, the first look finds out.
         let opened = try OpenedStore(store)
         let end = try opened.read { try MergeLog.end($0) }
+        self.store = store
+        isAwaiting = false
         state = Mutex(State(opened: opened, position: position ?? end))
+    }
+
+    /// Follows a store that may be made only later, by an import in this process or another.
+    ///
+    /// Where it is not there yet, what comes first is the first commit of all.
+    ///
+    /// - Parameters:
+    ///   - store: the SQLite file's path.
+    ///   - position: where to continue; nil to begin with what is committed from now on.
+    /// - Throws: `ImportError` when there is something that is not an SQLite database, or is of a newer format.
+    public init(awaiting store: String, from position: StorePosition? = nil) throws {
+        let opened = try OpenedStore.ifThere(store)
+        let end = try opened?.read { try MergeLog.end($0) }
+        self.store = store
+        isAwaiting = true
+        state = Mutex(State(opened: opened, position: position ?? end ?? .start))
     }
 
     /// How far the store was followed: where a later follower continues.
@@ -49,14 +71,15 @@ public final class StoreFollower: Sendable {
             // A connection that was opened while the file was empty may not notice by its data version what is
             // committed to it afterwards.
             if !state.hasLog {
-                state.opened = try state.opened.reopened()
+                // An import that fails before its first record removes the store that it has made.
+                state.opened = isAwaiting ? try OpenedStore.ifThere(store) : try state.opened?.reopened()
                 state.dataVersion = nil
             }
-            return try state.opened.read { try Self.read(&state, $0) }
+            return try state.opened?.read { try read(&state, $0) }
         }
     }
 
-    private static func read(_ state: inout State, _ database: Database) throws -> MergeNotification? {
+    private func read(_ state: inout State, _ database: Database) throws -> MergeNotification? {
         let dataVersion = try Int64.fetchOne(database.cachedStatement(sql: "PRAGMA data_version"))
         guard dataVersion != state.dataVersion else { return nil }
         state.hasLog = try MergeLog.isThere(database)
@@ -70,7 +93,7 @@ public final class StoreFollower: Sendable {
         case .otherStore:
             throw ImportError(
                 .noInput,
-                "\(state.opened.name): is another store than the one that was followed",
+                "\(store): is another store than the one that was followed",
                 advice: "Follow it from the beginning, without the position of the other one."
             )
         }

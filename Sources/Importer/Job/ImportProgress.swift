@@ -78,7 +78,7 @@ public final class ImportProgress: Sendable {
     ///
     /// ```swift
     /// for await snapshot in pipeline.progress.snapshots {
-    ///     print(snapshot.phase, snapshot.importedRecords, snapshot.end ?? "running")
+    ///     print(snapshot.phase, snapshot.importedRecords, snapshot.end?.rawValue ?? "running")
     /// }
     /// ```
     public var snapshots: Snapshots { Snapshots(progress: self) }

@@ -178,7 +178,8 @@ struct JobOpening {
     private func checkStream(_ sources: [StoredJob.Source], _ jobs: [StoredJob]) throws {
         guard !run.again else { return }
         let done = jobs.filter { $0.state == .finished }.flatMap(\.sources).map(\.description)
-        for source in sources.map(\.description) where !source.isRepeatable {
+        for source in sources.map(\.description)
+        where !source.isRepeatable && source.fingerprint != GivenRecords.fingerprintOfNone {
             guard done.contains(where: { !$0.isRepeatable && $0.fingerprint == source.fingerprint }) else { continue }
             throw ImportError(
                 .usage,

@@ -155,6 +155,9 @@ struct JobPlanner {
                 advice: "An import without records needs an empty array: []."
             )
         }
+        if GivenRecords.isName(source.name), sample.bytes == GivenRecords.none {
+            return (SourceShape(layout: .document, paths: GivenRecords.shapeOfNone), nil, [])
+        }
         let asked = askedPaths
         guard asked.isEmpty else {
             return (Self.askedShape(asked, found: found, isExplicit: !options.records.isEmpty), nil, [])

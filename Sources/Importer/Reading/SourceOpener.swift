@@ -4,10 +4,15 @@ import Foundation
 struct SourceOpener: Sendable {
     /// What `-` reads.
     let standardInput: Int32
+    /// What the source with their name reads.
+    let records: GivenRecords?
 
-    /// - Parameter standardInput: the descriptor that `-` stands for; it is never closed.
-    init(standardInput: Int32 = 0) {
+    /// - Parameters:
+    ///   - standardInput: the descriptor that `-` stands for; it is never closed.
+    ///   - records: those that a program gives; nil where it gives none.
+    init(standardInput: Int32 = 0, records: GivenRecords? = nil) {
         self.standardInput = standardInput
+        self.records = records
     }
 
     /// The sources that an argument stands for: one, or one per regular file of an archive of several, in its order.
@@ -22,7 +27,7 @@ struct SourceOpener: Sendable {
     /// - Throws: `ImportError`: `.noInput` when there is no such file, it is a directory, or may not be read; `.badInput`
     ///   when it is a damaged or empty archive.
     func describe(_ argument: String, interruption: Interruption) throws -> [SourceDescription] {
-        if argument == "-" { return [.pipe(named: argument)] }
+        if argument == "-" || argument == records?.name { return [.pipe(named: argument)] }
         var status = stat()
         guard stat(argument, &status) == 0 else { throw ImportError.cannotOpen(argument, errno: errno) }
         switch status.st_mode & S_IFMT {
@@ -110,10 +115,33 @@ struct SourceOpener: Sendable {
         if let path = source.path {
             return try openFile(path, source, at: offset, interruption: interruption)
         }
+        if GivenRecords.isName(source.name) { return try openRecords(source, at: offset, interruption: interruption) }
         let descriptor =
             source.name == "-"
             ? Descriptor(borrowing: standardInput) : try Descriptor.open(source.name, waits: false)
         return try openPipe(descriptor, name: source.displayName, at: offset, interruption: interruption)
+    }
+
+    private func openRecords(
+        _ source: SourceDescription,
+        at offset: Int64,
+        interruption: Interruption
+    ) throws -> SourceStream {
+        guard let records, records.name == source.name else {
+            throw ImportError(
+                .noInput,
+                "\(source.displayName): were given by a program, which has to give them again",
+                advice: "Run that program again: the import resumes where it stopped."
+            )
+        }
+        return try SourceStream(
+            records.open(interruption),
+            from: 0,
+            at: offset,
+            totalBytes: nil,
+            name: source.displayName,
+            interruption: interruption
+        )
     }
 
     private func openFile(

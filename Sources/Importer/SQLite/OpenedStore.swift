@@ -35,6 +35,19 @@ final class OpenedStore: Sendable {
         }
     }
 
+    /// A store that may be made only later: nil while there is no file.
+    ///
+    /// - Throws: as `init` does.
+    static func ifThere(_ store: String) throws -> OpenedStore? {
+        let path = URL(fileURLWithPath: store).path
+        guard FileNumber(path) != nil else { return nil }
+        do {
+            return try OpenedStore(store)
+        } catch let error as ImportError where error.code == .noInput && FileNumber(path) == nil {
+            return nil
+        }
+    }
+
     deinit { close() }
 
     /// Whether the path still leads to the file that was opened.

@@ -77,6 +77,9 @@ public final class RecordView: Sendable {
 
     /// Opens a view, and reads what it shows.
     ///
+    /// In a reader that awaits its store, the view is empty until there are the store and the entity. The first notification of
+    /// the entity's records fills it.
+    ///
     /// - Parameters:
     ///   - request: which records, in which order; its offset and limit are the window.
     ///   - sectionKey: the attribute whose values make the sections; it must be the first one to sort by.
@@ -107,7 +110,8 @@ public final class RecordView: Sendable {
         self.sectionKey = sectionKey
         self.valueBytes = valueBytes
         self.clock = clock
-        shown = Mutex((try reader.entity(named: request.entity), RecordViewSnapshot()))
+        let entity = try reader.awaitedEntity(named: request.entity)
+        shown = Mutex((entity ?? EntityDescription(name: request.entity, attributes: []), RecordViewSnapshot()))
         state = Mutex(State(offset: max(request.offset, 0), limit: max(request.limit ?? .max, 0)))
         try refresh()
     }

@@ -89,10 +89,15 @@ extension RecordView {
 
     /// Follows an import until it is over: calls `onChange` with each update.
     ///
-    /// - Parameter notifications: from the `MergeCenter` of an import, or of another process.
+    /// - Parameters:
+    ///   - notifications: from the `MergeCenter` of an import, or of another process.
+    ///   - isolation: where `onChange` is called: the caller's own isolation, if nothing else is said. The store is read
+    ///     elsewhere.
+    ///   - onChange: gets each update.
     /// - Throws: `ImportError` when the store can no longer be read, was replaced or deleted; what `onChange` throws.
     public func follow<Notifications: AsyncSequence & Sendable>(
         _ notifications: Notifications,
+        isolation: isolated (any Actor)? = #isolation,
         onChange: (RecordViewUpdate) async throws -> Void
     ) async throws where Notifications.Element == MergeNotification {
         for try await update in updates(following: notifications) { try await onChange(update) }

@@ -142,7 +142,7 @@ struct FetchingTests {
         let job = try LibraryImport("[\(records.joined(separator: ","))]")
         _ = try job.pipeline(JobOptions(model: try ModelDescription(parsing: Array(model.utf8)))).run()
         let reader = try StoreReader(store: job.store)
-        let predicate = try RecordPredicate(text, arguments: arguments.map { .string($0) })
+        let predicate = try RecordPredicate(parsing: text, arguments: arguments.map { .string($0) })
         let request = FetchRequest(entity: "item", predicate: predicate, sort: [RecordSort("name")])
         #expect(try reader.records(request).map(\.rowID) == [2])
         #expect(try reader.count(request) == 1)
@@ -164,7 +164,7 @@ struct FetchingTests {
         func ids(_ text: String?) throws -> [Int64] {
             let request = FetchRequest(
                 entity: "Person",
-                predicate: try text.map { try RecordPredicate($0) },
+                predicate: try text.map { try RecordPredicate(parsing: $0) },
                 sort: [RecordSort("balance")]
             )
             return try reader.records(request, attributes: []).map(\.rowID)

@@ -20,7 +20,7 @@ struct PredicateTests {
 
     private func error(_ text: String) -> RecordPredicateError? {
         do {
-            _ = try RecordPredicate(text).compiled(for: Self.entity)
+            _ = try RecordPredicate(parsing: text).compiled(for: Self.entity)
             return nil
         } catch {
             return error as? RecordPredicateError
@@ -65,7 +65,7 @@ struct PredicateTests {
 
     @Test func bindsValuesInTheFormInWhichTheyAreStored() throws {
         func bound(_ text: String) throws -> [Record.Value] {
-            try RecordPredicate(text).compiled(for: Self.entity).arguments.map { Record.Value($0) }
+            try RecordPredicate(parsing: text).compiled(for: Self.entity).arguments.map { Record.Value($0) }
         }
         #expect(try bound("age > 3e1") == [.integer(30)])
         #expect(try bound("age > 30.5") == [.integer(30)])
@@ -89,12 +89,15 @@ struct PredicateTests {
     }
 
     @Test func takesValuesForQuestionMarks() throws {
-        let predicate = try RecordPredicate("city = ? and age in ?", arguments: ["' or 1=1 --", [3, 4].json])
+        let predicate = try RecordPredicate(parsing: "city = ? and age in ?", arguments: ["' or 1=1 --", [3, 4].json])
         let condition = try predicate.compiled(for: Self.entity)
         #expect(condition.arguments == [.text(Array("' or 1=1 --".utf8)), .integer(3), .integer(4)])
         #expect(!condition.sql.contains("1=1"))
-        #expect(throws: RecordPredicateError.self) { try RecordPredicate("age = 1", arguments: [3]) }
-        #expect(try RecordPredicate("age = ?", arguments: [3]) != RecordPredicate("age = ?", arguments: [4]))
+        #expect(throws: RecordPredicateError.self) { try RecordPredicate(parsing: "age = 1", arguments: [3]) }
+        #expect(
+            try RecordPredicate(parsing: "age = ?", arguments: [3])
+                != RecordPredicate(parsing: "age = ?", arguments: [4])
+        )
     }
 
     /// `String` takes the two spellings of é for equal; SQLite does not.

@@ -137,7 +137,7 @@ struct PredicateTruthTests {
 
         let reader = try StoreReader(store: job.store)
         for (one, expected) in zip(cases, expected) {
-            let request = FetchRequest(entity: "item", predicate: try RecordPredicate(one.text))
+            let request = FetchRequest(entity: "item", predicate: try RecordPredicate(parsing: one.text))
             let found = try reader.records(request, attributes: ["rowid"]).map { "\($0.rowID)" }
             #expect(found.joined(separator: " ") == expected, "\(one.text)")
         }
@@ -156,7 +156,7 @@ struct PredicateTruthTests {
                 AttributeDescription(name: "x", type: .decimal), AttributeDescription(name: "s", type: .string),
             ]
         )
-        let condition = try RecordPredicate(text).compiled(for: entity)
+        let condition = try RecordPredicate(parsing: text).compiled(for: entity)
         try DatabaseQueue().write { database in
             try database.execute(sql: "CREATE TABLE item (i INTEGER, d REAL, x TEXT, s TEXT)")
             for name in ["i", "d", "x", "s"] { try database.execute(sql: "CREATE INDEX by_\(name) ON item (\(name))") }

@@ -1,0 +1,14 @@
+import ImportModel
+
+extension JobOpening {
+    /// Checks a model that is given.
+    ///
+    /// - Throws: `ImportError` with `.badInput` that has all of its mistakes.
+    static func check(_ model: ModelDescription?, _ transformers: TransformerRegistry) throws {
+        do throws(ModelError) {
+            try model?.check(transformers: transformers)
+        } catch {
+            throw ImportError(.badInput, "the model is not valid; nothing was written", advice: "\(error)")
+        }
+    }
+}

@@ -1,0 +1,71 @@
+import Synchronization
+
+/// A program's own records as a source: a stream of lines of JSON that can be read once, as standard input can.
+final class GivenRecords: Sendable {
+    private static let prefix = "records: "
+
+    /// The source's name, which has the entity in it: a resume tells by it which records are meant.
+    let name: String
+    private let isTaken = Atomic(false)
+    // Handed over by whoever made it, and used by the one that takes it first.
+    nonisolated(unsafe) private let stream: (Interruption) -> any ByteStream
+
+    /// - Parameter records: read by one thread, from their beginning.
+    init<Records: Sequence>(_ records: sending Records, of entity: String) where Records.Element: Encodable {
+        name = Self.prefix + entity
+        // Only the closure has it.
+        nonisolated(unsafe) let records = records
+        stream = { _ in RecordSequenceStream(records) }
+    }
+
+    /// - Parameter records: read by a task.
+    init<Records: AsyncSequence & Sendable>(
+        asynchronous records: Records,
+        of entity: String
+    ) where Records.Element: Encodable {
+        name = Self.prefix + entity
+        stream = { RecordTaskStream(records, interruption: $0) }
+    }
+
+    /// Whether a source of this name is one of a program's records, which nobody else can open.
+    static func isName(_ name: String) -> Bool { name.hasPrefix(prefix) }
+
+    /// The records from the first one on.
+    ///
+    /// - Throws: `ImportError` when they were read before.
+    func open(_ interruption: Interruption) throws -> any ByteStream {
+        guard !isTaken.exchange(true, ordering: .acquiringAndReleasing) else {
+            throw ImportError(
+                .software,
+                "\(name): are to be read a second time",
+                advice: "Make a new pipeline with the records: it resumes where this one stopped."
+            )
+        }
+        return stream(interruption)
+    }
+
+    /// What ends a source whose next record cannot be had.
+    static func failure(_ error: any Error, after count: Int) -> any Error {
+        if let error = error as? ImportError { return error }
+        guard let invalid = error as? EncodingError, case .invalidValue(_, let context) = invalid else {
+            return ImportError(
+                .badInput,
+                "the records end with an error after record \(count): \(error)",
+                advice: "The records before it are imported. Give all of them again to resume."
+            )
+        }
+        let path = context.codingPath.map(\.stringValue).joined(separator: ".")
+        return ImportError(
+            .badInput,
+            "record \(count + 1): \(path.isEmpty ? "" : "\(path): ")cannot be encoded: \(context.debugDescription)",
+            advice: "The records before it are imported. Give all of them again to resume."
+        )
+    }
+
+    /// What no records are as JSON: an array without elements, spelled as none is encoded.
+    static let none = Array("[ ]\n".utf8)
+    /// Where their records are.
+    static let shapeOfNone = ["$[*]"]
+    /// The fingerprint of every source without records.
+    static let fingerprintOfNone = none.withUnsafeBytes { XXH3Hasher.digest(of: $0) }
+}

@@ -31,6 +31,22 @@ public final class ImportPipeline: Sendable {
     private let opener: SourceOpener
     private let transformers: TransformerRegistry
 
+    private init(
+        _ request: Request,
+        _ store: String,
+        _ run: RunOptions,
+        _ transformers: TransformerRegistry,
+        _ merges: MergeCenter,
+        _ opener: SourceOpener = SourceOpener()
+    ) {
+        self.store = StoreFile.resolved(store)
+        self.request = request
+        runOptions = run
+        self.transformers = transformers
+        self.merges = merges
+        self.opener = opener
+    }
+
     /// Prepares an import of `sources` into `store`; nothing is touched before `run`.
     ///
     /// - Parameters:
@@ -40,7 +56,7 @@ public final class ImportPipeline: Sendable {
     ///   - run: what it does not depend on.
     ///   - transformers: those that the model names. The store keeps their names alone: give the same at every resume.
     ///   - merges: where commits are announced.
-    public init(
+    public convenience init(
         sources: [String],
         into store: String,
         job: JobOptions,
@@ -48,12 +64,7 @@ public final class ImportPipeline: Sendable {
         transformers: TransformerRegistry = .standard,
         merges: MergeCenter = MergeCenter()
     ) {
-        self.store = StoreFile.resolved(store)
-        self.merges = merges
-        request = .sources(sources, job)
-        runOptions = run
-        opener = SourceOpener()
-        self.transformers = transformers
+        self.init(.sources(sources, job), store, run, transformers, merges)
     }
 
     /// Prepares an import of a program's own records into `store`.
@@ -83,7 +94,8 @@ public final class ImportPipeline: Sendable {
         merges: MergeCenter = MergeCenter()
     ) where Records.Element: Encodable & Sendable {
         let given = GivenRecords(records, of: entity)
-        self.init(given, entity, into: store, job, run, transformers, merges)
+        let request = Self.request(given, entity, job)
+        self.init(request, store, run, transformers, merges, SourceOpener(records: given))
     }
 
     /// Prepares an import of a program's own records, as they come, into `store`.
@@ -102,28 +114,16 @@ public final class ImportPipeline: Sendable {
         merges: MergeCenter = MergeCenter()
     ) where Records.Element: Encodable & Sendable {
         let given = GivenRecords(asynchronous: records, of: entity)
-        self.init(given, entity, into: store, job, run, transformers, merges)
+        let request = Self.request(given, entity, job)
+        self.init(request, store, run, transformers, merges, SourceOpener(records: given))
     }
 
-    private init(
-        _ records: GivenRecords,
-        _ entity: String,
-        into store: String,
-        _ job: JobOptions,
-        _ run: RunOptions,
-        _ transformers: TransformerRegistry,
-        _ merges: MergeCenter
-    ) {
+    /// The job of a program's own records: each line is one, whatever it holds.
+    private static func request(_ records: GivenRecords, _ entity: String, _ job: JobOptions) -> Request {
         var job = job
-        // Each line is a record, whatever it holds.
         job.records = [.root]
         job.entity = entity
-        self.store = StoreFile.resolved(store)
-        self.merges = merges
-        request = .sources([records.name], job)
-        runOptions = run
-        opener = SourceOpener(records: records)
-        self.transformers = transformers
+        return .sources([records.name], job)
     }
 
     /// Prepares to resume the interrupted import of `store`.
@@ -134,19 +134,14 @@ public final class ImportPipeline: Sendable {
     ///   - maxErrors: how many rejects it may have from now on; nil to leave that as it is.
     ///   - transformers: those that the import was started with.
     ///   - merges: where commits are announced.
-    public init(
+    public convenience init(
         resuming store: String,
         run: RunOptions,
         maxErrors: ErrorLimit? = nil,
         transformers: TransformerRegistry = .standard,
         merges: MergeCenter = MergeCenter()
     ) {
-        self.store = StoreFile.resolved(store)
-        self.merges = merges
-        request = .resume(maxErrors)
-        runOptions = run
-        opener = SourceOpener()
-        self.transformers = transformers
+        self.init(.resume(maxErrors), store, run, transformers, merges)
     }
 
     /// Prepares to import the repaired records of rejects, as a job of its own that closes their entries.
@@ -162,7 +157,7 @@ public final class ImportPipeline: Sendable {
     ///   - run: what the result does not depend on.
     ///   - transformers: those that the models name.
     ///   - merges: where commits are announced.
-    public init(
+    public convenience init(
         retrying file: String?,
         in store: String,
         model: ModelDescription? = nil,
@@ -171,14 +166,10 @@ public final class ImportPipeline: Sendable {
         transformers: TransformerRegistry = .standard,
         merges: MergeCenter = MergeCenter()
     ) {
-        self.store = StoreFile.resolved(store)
-        self.merges = merges
         var selection = selection
         selection.includesSettled = false
-        request = .retry(RetryRequest(file: file, model: model, selection: selection))
-        runOptions = run
-        opener = SourceOpener()
-        self.transformers = transformers
+        let request = RetryRequest(file: file, model: model, selection: selection)
+        self.init(.retry(request), store, run, transformers, merges)
     }
 
     /// The result of a run.
@@ -239,7 +230,8 @@ public final class ImportPipeline: Sendable {
         try merges.open()
         let interruption = interruption.child()
         try interruption.check()
-        try lock(destination)
+        try check(destination)
+        try destination.lock()
         let decision = try destination.tidyingUp { try decide(in: destination, interruption) }
         if case .nothing(let job) = decision { return try conclude(job, in: destination) }
         try checkDisk(decision)
@@ -269,11 +261,6 @@ public final class ImportPipeline: Sendable {
         run = try ImportPhase(run, into: destination).importRecords()
         run = try SettlePhase(run).settle()
         try FinishJob(run).finish()
-    }
-
-    private func lock(_ destination: some Destination) throws {
-        try check(destination)
-        try destination.lock()
     }
 
     private func check(_ destination: some Destination) throws {

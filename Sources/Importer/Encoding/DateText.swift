@@ -60,7 +60,7 @@ enum DateText {
         return Date(timeIntervalSinceReferenceDate: isNegative ? -time : time)
     }
 
-    /// A number below 1e12 with so many digits after the point, rounded from its exact value: Foundation gives no more digits
+    /// A number below 1e12 with this many digits after the point, rounded from its exact value: Foundation gives no more digits
     /// than tell it from other numbers.
     private static func text(of number: Double, digits: Int) -> String {
         var text = [CChar](repeating: 0, count: 16 + mostDigits)

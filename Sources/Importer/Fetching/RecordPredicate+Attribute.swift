@@ -53,7 +53,7 @@ extension RecordPredicate {
             PredicateNode.Operand(content: .attribute(name, isQuoted: true), place: 0..<text.utf8.count)
         }
 
-        /// What a `?` after these words stands for.
+        /// The value of a `?` after these words.
         private func value(_ json: JSONValue, after words: String) -> PredicateNode.Operand {
             let start = text.utf8.count + words.utf8.count
             return PredicateNode.Operand(content: .literal(json), place: start..<start + 1)

@@ -115,7 +115,7 @@ public final class ImportProgress: Sendable {
         }
     }
 
-    /// The snapshot after so many changes, and how many there are, as soon as there are more; nil when the task is cancelled.
+    /// The snapshot after this many changes, and how many there are, as soon as there are more; nil when the task is cancelled.
     fileprivate func next(after changes: Int) async -> (snapshot: Snapshot, changes: Int)? {
         final class Waiter: Sendable {}
         let waiter = Waiter()

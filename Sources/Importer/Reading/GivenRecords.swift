@@ -7,7 +7,7 @@ final class GivenRecords: Sendable {
     /// The source's name, which has the entity in it: a resume tells by it which records are meant.
     let name: String
     private let isTaken = Atomic(false)
-    // Handed over by whoever made it, and used by the one that takes it first.
+    // Handed over by its maker, and used by the one that takes it first.
     nonisolated(unsafe) private let stream: (Interruption) -> any ByteStream
 
     /// - Parameter records: read by one thread, from their beginning.

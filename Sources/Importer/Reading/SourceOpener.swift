@@ -8,7 +8,7 @@ struct SourceOpener: Sendable {
     let records: GivenRecords?
 
     /// - Parameters:
-    ///   - standardInput: the descriptor that `-` stands for; it is never closed.
+    ///   - standardInput: the descriptor that `-` means; it is never closed.
     ///   - records: those that a program gives; nil where it gives none.
     init(standardInput: Int32 = 0, records: GivenRecords? = nil) {
         self.standardInput = standardInput

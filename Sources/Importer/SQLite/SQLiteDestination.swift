@@ -42,7 +42,6 @@ final class SQLiteDestination: Destination {
     }
 
     func lock() throws {
-        try check()
         lockFile = try StoreLock(store: path)
         file = StoreFile(path)
     }

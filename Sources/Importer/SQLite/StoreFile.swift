@@ -16,7 +16,7 @@ struct StoreFile: Sendable {
         self.number = number
     }
 
-    /// The file that a symbolic link stands for: one store has one lock, however it is named.
+    /// The file that a symbolic link leads to: one store has one lock, however it is named.
     static func resolved(_ store: String) -> String {
         var status = stat()
         guard lstat(store, &status) == 0, status.st_mode & S_IFMT == S_IFLNK else { return store }
@@ -24,7 +24,7 @@ struct StoreFile: Sendable {
             defer { free(path) }
             return String(cString: path)
         }
-        // It stands for a file that is not there yet.
+        // It leads to a file that is not there yet.
         guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: store) else { return store }
         let folder = URL(fileURLWithPath: store).deletingLastPathComponent()
         return URL(fileURLWithPath: target, relativeTo: folder).path

@@ -54,7 +54,7 @@ struct AwaitedStoreTests {
         var calls = 0
     }
 
-    /// A view that is opened before its store follows the import to its end, in the isolation of whoever follows.
+    /// A view that is opened before its store follows the import to its end, in the isolation of the caller.
     @MainActor @Test(arguments: [false, true]) func aViewGoesLive(isElsewhere: Bool) async throws {
         let directory = try TemporaryDirectory()
         let store = directory.path("store.sqlite")

@@ -34,7 +34,7 @@ private struct JSONWriter {
         case .null: text += "null"
         case .boolean(let value): text += value ? "true" : "false"
         case .number(let digits): text += digits
-        case .string(let string): append(string)
+        case .string(let string): text.appendJSON(string)
         case .array(let elements):
             text += "["
             for (index, element) in elements.enumerated() {
@@ -47,7 +47,7 @@ private struct JSONWriter {
             if !members.isEmpty { text += brace }
             for (index, member) in members.enumerated() {
                 if index > 0 { text += separator }
-                append(member.key)
+                text.appendJSON(member.key)
                 text += colon
                 appendOnOneLine(member.value, separator: separator, colon: colon, brace: brace)
             }
@@ -78,7 +78,7 @@ private struct JSONWriter {
             text += "{"
             for (index, member) in members.enumerated() {
                 breakLine(after: index, level: level + 1)
-                append(member.key)
+                text.appendJSON(member.key)
                 text += ": "
                 appendIndented(member.value, level: level + 1)
             }
@@ -105,26 +105,6 @@ private struct JSONWriter {
         case .array(let elements): elements.allSatisfy { !$0.hasContents }
         default: true
         }
-    }
-
-    private mutating func append(_ string: String) {
-        text += "\""
-        for scalar in string.unicodeScalars {
-            switch scalar {
-            case "\"": text += "\\\""
-            case "\\": text += "\\\\"
-            case "\n": text += "\\n"
-            case "\r": text += "\\r"
-            case "\t": text += "\\t"
-            default:
-                if scalar.isInvisible {
-                    scalar.appendEscape(to: &text)
-                } else {
-                    text.unicodeScalars.append(scalar)
-                }
-            }
-        }
-        text += "\""
     }
 }
 

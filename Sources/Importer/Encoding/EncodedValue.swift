@@ -1,4 +1,4 @@
-import Foundation
+import ImportModel
 
 /// A JSON value that is being encoded: containers that encoders have handed out may still be filled.
 final class EncodedValue {
@@ -107,18 +107,8 @@ final class EncodedValue {
 
     /// A text as JSON.
     static func quoted(_ text: String) -> String {
-        var quoted = "\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"": quoted += "\\\""
-            case "\\": quoted += "\\\\"
-            case "\n": quoted += "\\n"
-            case "\r": quoted += "\\r"
-            case "\t": quoted += "\\t"
-            case "\0"..."\u{1F}": quoted += String(format: "\\u%04x", scalar.value)
-            default: quoted.unicodeScalars.append(scalar)
-            }
-        }
-        return quoted + "\""
+        var quoted = ""
+        quoted.appendJSON(text)
+        return quoted
     }
 }

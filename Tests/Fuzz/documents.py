@@ -320,7 +320,7 @@ def run(case):
         read += 1
         is_last_open = is_open
         size = len(written.encode("utf-8", "surrogateescape"))
-        if size > most_bytes or depth_of(value) > most_depth or not is_utf8(written) or key is not None and not is_utf8(key):
+        if size > most_bytes or depth_of(written) > most_depth or not is_utf8(written) or key is not None and not is_utf8(key):
             rejected += 1
         else:
             taken[number].append((key, value))

@@ -1,5 +1,6 @@
 """Random JSON text: odd spellings of whatever the standard allows."""
 import json
+import re
 
 KEYS = ["id", "a", "b", "c", "A", "a_b", "a.b", "", "rowid", "é", "e\u0301", "key", "value", "$key", "select", 'q"q', "x y"]
 KEYS += ["\0", "0"]
@@ -103,10 +104,10 @@ class Writer:
         return self.members((), 3, self.keys)
 
 
-def depth_of(value):
-    """How many containers are inside of each other."""
-    if isinstance(value, dict):
-        return 1 + max(map(depth_of, value.values()), default=0)
-    if isinstance(value, list):
-        return 1 + max(map(depth_of, value), default=0)
-    return 0
+def depth_of(written):
+    """How many containers are inside of each other in a JSON text, those of members that a later one replaces included."""
+    depth = deepest = 0
+    for bracket in re.findall(r'[\[\]{}]', re.sub(r'"(?:[^"\\]|\\.)*"', "", written, flags=re.DOTALL)):
+        depth += 1 if bracket in "[{" else -1
+        deepest = max(deepest, depth)
+    return deepest

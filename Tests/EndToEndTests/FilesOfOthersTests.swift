@@ -37,6 +37,38 @@ struct FilesOfOthersTests {
         try run([Project.importer, "import", source, "--into", store, "--model", model] + options)
     }
 
+    /// A split that was killed before its manifest had its name leaves a beginning of it, which is written again.
+    @Test func goesOnAfterASplitThatHadBarelyBegun() throws {
+        let partial = "s/manifest.ndjson.partial"
+        func split() throws -> ChildProcess.Result {
+            try run([Project.importer, "split", source, "--to", directory.path("s")])
+        }
+        try #require(try split().ending == .exit(0))
+        let whole = try directory.contents(of: "s")
+        let manifest = try #require(whole["manifest.ndjson"])
+        let header = manifest.prefix { $0 != UInt8(ascii: "\n") }.count + 1
+        for count in [0, 1, header / 2, header - 1, header] {
+            try FileManager.default.removeItem(atPath: directory.path("s"))
+            try make("s", holding: [])
+            try directory.write(manifest.prefix(count), to: partial)
+            let result = try split()
+            #expect(result.ending == .exit(0), "\(count): \(result.errorText)")
+            #expect(try directory.contents(of: "s") == whole, "\(count)")
+        }
+        // Its manifest has both names.
+        try FileManager.default.linkItem(atPath: directory.path("s/manifest.ndjson"), toPath: directory.path(partial))
+        #expect(try split().ending == .exit(0))
+        #expect(try directory.contents(of: "s") == whole)
+        // A byte more or another one is somebody's.
+        for foreign in [manifest.prefix(header) + [0x0A], manifest.prefix(header / 2) + [0x00]] {
+            try FileManager.default.removeItem(atPath: directory.path("s"))
+            try make("s", holding: [])
+            try directory.write(foreign, to: partial)
+            #expect(try split().ending == .exit(73))
+            #expect(try directory.contents(of: "s") == ["manifest.ndjson.partial": foreign])
+        }
+    }
+
     private static let foreign = [
         ["chunk-000001.ndjson"], ["manifest.ndjson"], ["chunk-000099.ndjson.partial"], ["chunk-notes.txt"],
         ["manifest.ndjson.partial"], ["chunk-000001.ndjson", "manifest.ndjson", "notes.txt"],

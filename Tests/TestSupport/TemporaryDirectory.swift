@@ -39,4 +39,10 @@ package final class TemporaryDirectory: Sendable {
     package func names(in name: String = "") -> [String] {
         ((try? FileManager.default.contentsOfDirectory(atPath: path(name))) ?? []).sorted()
     }
+
+    /// The bytes of each file that a directory in it holds, by name.
+    package func contents(of name: String) throws -> [String: Data] {
+        let files = try names(in: name).map { ($0, try Data(contentsOf: URL(filePath: path("\(name)/\($0)")))) }
+        return Dictionary(uniqueKeysWithValues: files)
+    }
 }

@@ -124,12 +124,39 @@ final class ChunkManifest {
         }
         self.taken = taken
         self.numbers = numbers
-        var header = header
-        header.format = Self.formatVersion
-        var bytes = try ManifestLine.bytes(encoder.encode(header), reserving: numbers.ranges)
+        var bytes = try Self.firstLine(header, reserving: numbers, encoder)
         for entry in entries { bytes += try ManifestLine.bytes(encoder.encode(entry), reserving: []) }
         try bytes.withUnsafeBytes { try directory.writeManifest($0, replaces: replaces) }
         file = try directory.openFile(Self.fileName, O_WRONLY | O_APPEND, "open")
+    }
+
+    /// Removes what a killed process has left of a manifest that it was beginning, so that it can be begun again.
+    ///
+    /// No store knows of a split's directory, so its temporary file is told by what it holds: nothing but what is written
+    /// again, which is the beginning of the first line. Any other file stays.
+    ///
+    /// - Parameters:
+    ///   - header: the first line of the manifest that is to be begun.
+    ///   - directory: where.
+    static func removeBeginning(of header: Header, in directory: ChunkDirectory) throws {
+        let name = ChunkDirectory.temporaryName(fileName)
+        guard try directory.chunkNames() == [name], let file = try directory.openIfThere(name) else { return }
+        var numbers = ChunkNumbers()
+        _ = numbers.reserve(from: 1, besides: [])
+        let line = try firstLine(header, reserving: numbers, makeEncoder())
+        var bytes = [UInt8](repeating: 0, count: line.count + 1)
+        let count = try bytes.withUnsafeMutableBytes { try file.read(into: $0) }
+        if line.starts(with: bytes[..<count]) { try directory.remove(name) }
+    }
+
+    private static func firstLine(
+        _ header: Header,
+        reserving numbers: ChunkNumbers,
+        _ encoder: JSONEncoder
+    ) throws -> [UInt8] {
+        var header = header
+        header.format = formatVersion
+        return try ManifestLine.bytes(encoder.encode(header), reserving: numbers.ranges)
     }
 
     /// Goes on with the manifest that `content` was read from: what follows its last whole line is cut off.

@@ -56,6 +56,7 @@ struct SplitTool {
         _ place: ChunkPlace,
         synced: Bool
     ) throws -> (ChunkManifest, SplitStart, [ChunkEntry]) {
+        try ChunkManifest.removeBeginning(of: header, in: directory)
         let isEmpty = try place.check(directory, token: nil, isOwn: false)
         guard !isEmpty, let content = try ChunkManifest.readWhatIsSound(in: directory) else {
             return (try ChunkManifest(creatingIn: directory, header: header, synced: synced), SplitStart(), [])
@@ -75,6 +76,7 @@ struct SplitTool {
             throw damage.error(in: "\(directory.path)/\(ChunkManifest.fileName)")
         }
         try checkSources(content, now: header.sources)
+        try directory.remove(ChunkDirectory.temporaryName(ChunkManifest.fileName))
         let point = try ResumePoint(
             marker: Marker(),
             outsideNames: [],

@@ -45,7 +45,7 @@ final class AttachedImage {
         try show(empty)
     }
 
-    /// Makes SQLite read an image where it is (`sqlite3_deserialize`).
+    /// Makes SQLite read an image where it is (`sqlite3_deserialize`), and never write to it.
     ///
     /// The statements that are prepared stay so: images differ by their rows only, and their schemas have the same cookie.
     /// Where SQLite prepared them again nevertheless, that would cost time, and change nothing.
@@ -58,7 +58,7 @@ final class AttachedImage {
             bytes.baseAddress?.assumingMemoryBound(to: UInt8.self),
             count,
             count,
-            0
+            UInt32(SQLITE_DESERIALIZE_READONLY)
         )
         guard code == SQLITE_OK else {
             throw DatabaseError(

@@ -101,14 +101,15 @@ final class RowWriter {
         for statement in updates.values { sqlite3_finalize(statement) }
     }
 
-    /// Whether the table's columns are the entity's attributes, in their order: SQLite copies rows as they are then.
-    private static func hasJust(_ entity: EntityDescription, _ database: Database) throws -> Bool {
-        let columns = try String.fetchAll(
-            database,
-            sql: "SELECT name FROM pragma_table_xinfo(?)",
-            arguments: [entity.table]
-        )
-        return columns.map(\.asciiLowercased) == entity.attributes.map(\.column.asciiLowercased)
+    /// Whether the table's columns are the entity's attributes, in name, order and type: SQLite copies rows as they are
+    /// then.
+    static func hasJust(_ entity: EntityDescription, _ database: Database) throws -> Bool {
+        let columns = try StoredColumn.all(of: entity.table, database)
+        guard columns.count == entity.attributes.count else { return false }
+        return zip(columns, entity.attributes).allSatisfy { column, attribute in
+            column.name.asciiLowercased == attribute.column.asciiLowercased && !column.isComputed
+                && column.affinity == StoredColumn.Affinity(declared: attribute.declaredType)
+        }
     }
 
     private func prepare(_ sql: String) throws -> OpaquePointer? {
@@ -236,7 +237,8 @@ final class RowWriter {
         if let full = fullness(code) { throw full }
         // Nothing can be asked any more where SQLite has ended the transaction, as it may when the disk is full.
         if let failure, sqlite3_get_autocommit(connection) != 0 { throw failure }
-        // Rows are copied column by column, whatever the names are: another program may have changed the table meanwhile.
+        // Rows are copied column by column, whatever the names are, and another program may have changed the table before this
+        // transaction: SQLite has then prepared the statement again in it.
         let mayDiffer = failure != nil || sqlite3_stmt_status(copyRows, SQLITE_STMTSTATUS_REPREPARE, 1) > 0
         if copiesAll, mayDiffer, try !Self.hasJust(entity, database) { throw UnusableLayout(entity: plan.index) }
         if let failure { throw failure }

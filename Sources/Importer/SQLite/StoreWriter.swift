@@ -139,13 +139,24 @@ final class StoreWriter: BatchWriter {
         return try counts.log(changes, of: batch, &progress, database)
     }
 
+    /// Runs a transaction that has the store's write lock from its beginning.
+    ///
+    /// `BEGIN IMMEDIATE` locks all of the connection's databases, and an image cannot be: it is read only. A first statement
+    /// that changes no row locks the store alone, as well and as patiently
+    /// (<https://www.sqlite.org/lang_transaction.html>).
     private func transaction(
         _ database: Database,
         reading image: RowImage?,
         _ body: () throws -> Database.TransactionCompletion
     ) throws {
-        guard let attached, let image, !image.isEmpty else { return try database.inTransaction(.immediate, body) }
-        try attached.showing(image) { try database.inTransaction(.immediate, body) }
+        func run() throws {
+            try database.inTransaction(.deferred) {
+                try database.cachedStatement(sql: "DELETE FROM main._import_marker WHERE 0").execute()
+                return try body()
+            }
+        }
+        guard let attached, let image, !image.isEmpty else { return try run() }
+        try attached.showing(image, run)
     }
 
     func retriedRecords(of chunk: ChunkEntry) throws -> RetriedRecords? {

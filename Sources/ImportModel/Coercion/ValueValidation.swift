@@ -27,7 +27,6 @@ struct ValueValidation: Sendable {
     /// Makes the rules ready, and notes all that is wrong with them.
     init(_ rules: AttributeDescription.Validation, of coercion: TypedCoercion, _ mistakes: inout [AttributeMistake]) {
         type = coercion.type
-        var stored: [Stored] = []
         func mistake(_ key: AttributeKey, _ message: String, _ index: Int? = nil, other: AttributeKey? = nil) {
             mistakes.append(AttributeMistake(key: key, inner: index.map { .index($0) }, message: message, other: other))
         }
@@ -62,30 +61,42 @@ struct ValueValidation: Sendable {
         pattern = rules.pattern.flatMap(TextPattern.init)
         patternText = rules.pattern ?? ""
         if rules.pattern != nil, pattern == nil { mistake(.pattern, "not a regular expression") }
-        if let values = rules.allowedValues {
-            if values.isEmpty { mistake(.enum, "must not be empty") }
-            var entries: [(value: Stored, index: Int)] = []
-            for (index, json) in values.enumerated() {
-                if let value = value(json, .enum, index) { entries.append((value, index)) }
-            }
-            entries.sort { one, other in
-                let order = Self.order(one.value, other.value, coercion.type)
-                return order < 0 || order == 0 && one.index < other.index
-            }
-            for entry in entries {
-                if let last = stored.last, Self.order(last, entry.value, coercion.type) == 0 {
-                    mistake(.enum, AttributeMistake.repetition, entry.index)
-                } else {
-                    stored.append(entry.value)
-                }
-            }
-            allowed = stored
-            let list = values.map(\.boundText).joined(separator: ", ")
-            allowedText = list.utf8.count <= 100 ? "one of \(list)" : "one of \(values.count) values"
-        } else {
+        guard let values = rules.allowedValues else {
             allowed = nil
             allowedText = ""
+            return
         }
+        if values.isEmpty { mistake(.enum, "must not be empty") }
+        let entries = values.enumerated().compactMap { index, json in
+            value(json, .enum, index).map { (value: $0, index: index) }
+        }
+        let sorted = Self.sorted(entries, coercion.type)
+        for index in sorted.repeated { mistake(.enum, AttributeMistake.repetition, index) }
+        allowed = sorted.values
+        let list = values.map(\.boundText).joined(separator: ", ")
+        allowedText = list.utf8.count <= 100 ? "one of \(list)" : "one of \(values.count) values"
+    }
+
+    /// Puts allowed values in order, each once.
+    ///
+    /// - Returns: also the indexes of those that come again.
+    private static func sorted(
+        _ entries: [(value: Stored, index: Int)],
+        _ type: AttributeType
+    ) -> (values: [Stored], repeated: [Int]) {
+        let entries = entries.sorted { one, other in
+            let order = order(one.value, other.value, type)
+            return order < 0 || order == 0 && one.index < other.index
+        }
+        var (values, repeated): ([Stored], [Int]) = ([], [])
+        for entry in entries {
+            if let last = values.last, order(last, entry.value, type) == 0 {
+                repeated.append(entry.index)
+            } else {
+                values.append(entry.value)
+            }
+        }
+        return (values, repeated)
     }
 
     private static func stored(_ token: JSONToken, _ coercion: TypedCoercion) throws(CoercionError) -> Stored? {

@@ -41,6 +41,8 @@ public struct AttributeDescription: Sendable, Hashable {
     }
 
     /// An attribute; its column has its name, and its value is under its name, unless said otherwise.
+    ///
+    /// There is an argument for each property, and all but the name and the type have defaults.
     public init(
         name: String,
         column: String? = nil,

@@ -37,26 +37,7 @@ package struct NumberForm {
             guard index > point &+ 1 else { return nil }
         }
         let mantissaEnd = index
-        var written = 0
-        var isHuge = false
-        if index < count {
-            guard bytes[index] | 0x20 == UInt8(ascii: "e") else { return nil }
-            index &+= 1
-            let isDivisor = index < count && bytes[index] == UInt8(ascii: "-")
-            if isDivisor || index < count && bytes[index] == UInt8(ascii: "+") { index &+= 1 }
-            guard index < count, Self.endOfDigits(in: bytes, from: index) == count else { return nil }
-            while index < count {
-                written = written &* 10 &+ Int(bytes[index] &- UInt8(ascii: "0"))
-                if written >= Self.exponentLimit {
-                    written = Self.exponentLimit
-                    isHuge = true
-                    break
-                }
-                index &+= 1
-            }
-            if isDivisor { written = -written }
-        }
-
+        guard let (written, isHuge) = Self.exponent(in: bytes, from: mantissaEnd) else { return nil }
         var first = start
         while first < mantissaEnd, bytes[first] == UInt8(ascii: "0") || first == point { first &+= 1 }
         self.bytes = bytes
@@ -88,6 +69,27 @@ package struct NumberForm {
             left &-= 1
         }
         self.significand = significand
+    }
+
+    /// Reads the exponent, which is all that follows the digits; nil if it is not one.
+    ///
+    /// - Returns: 0 where there is none; and whether it is too large for a decimal.
+    @inline(__always)
+    private static func exponent(in bytes: ByteView, from start: Int) -> (written: Int, isHuge: Bool)? {
+        let count = bytes.count
+        guard start < count else { return (0, false) }
+        guard bytes[start] | 0x20 == UInt8(ascii: "e") else { return nil }
+        var index = start &+ 1
+        let isDivisor = index < count && bytes[index] == UInt8(ascii: "-")
+        if isDivisor || index < count && bytes[index] == UInt8(ascii: "+") { index &+= 1 }
+        guard index < count, endOfDigits(in: bytes, from: index) == count else { return nil }
+        var written = 0
+        while index < count {
+            written = written &* 10 &+ Int(bytes[index] &- UInt8(ascii: "0"))
+            if written >= exponentLimit { return (isDivisor ? -exponentLimit : exponentLimit, true) }
+            index &+= 1
+        }
+        return (isDivisor ? -written : written, false)
     }
 
     /// Written exponents from here on are held as this: no sum with a number of digits overflows.

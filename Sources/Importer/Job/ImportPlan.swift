@@ -49,7 +49,7 @@ public struct ImportPlan: Sendable, Hashable, Codable {
     /// In records.
     public let commitEvery: Int
 
-    /// Puts a plan together.
+    /// Puts a plan together: an argument for each property.
     public init(
         store: String,
         action: Action,

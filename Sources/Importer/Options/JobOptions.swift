@@ -43,7 +43,9 @@ public struct JobOptions: Sendable, Hashable {
     /// What `maxDepth` may be.
     public static let depthRange = 1...100_000
 
-    /// Creates one.
+    /// Options; what is not given is as the command has it without options.
+    ///
+    /// There is an argument for each property, and all have defaults.
     public init(
         model: ModelDescription? = nil,
         entity: String? = nil,

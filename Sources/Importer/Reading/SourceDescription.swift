@@ -21,7 +21,7 @@ public struct SourceDescription: Sendable, Hashable, Codable {
     /// XXH3-64 of its first MiB, decompressed, in hexadecimal; nil before it was looked into.
     public let fingerprint: String?
 
-    /// Describes a source; nothing is looked at.
+    /// Describes a source by an argument for each property; nothing is looked at.
     public init(
         name: String,
         path: String?,

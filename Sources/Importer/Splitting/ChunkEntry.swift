@@ -107,7 +107,7 @@ public struct ChunkEntry: Sendable, Hashable, Codable {
         }
     }
 
-    /// Says what was sealed.
+    /// Says what was sealed: an argument for each property.
     public init(
         number: Int,
         source: Int,

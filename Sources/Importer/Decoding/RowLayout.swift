@@ -52,11 +52,18 @@ struct UnusableLayout: Error {
 }
 
 /// What a decoder makes of records: rows, and those of them that are laid out already.
-struct DecodedBatch<Layout: RowLayout> {
+///
+/// It cannot be copied and its layout is nobody else's: while a store borrows it to commit it, no decoder can fill it again.
+struct DecodedBatch<Layout: RowLayout>: ~Copyable {
     var rows = RowBatch()
     /// Of each entity whose rows are laid out, those up to the first that has to be written by itself; nil for none.
     var layout: Layout?
 
     /// How much memory it takes, roughly.
     var footprint: Int { rows.footprint + (layout?.footprint ?? 0) }
+}
+
+/// A batch in a list of several.
+final class ListedBatch<Layout: RowLayout> {
+    var content = DecodedBatch<Layout>()
 }

@@ -7,7 +7,7 @@ import Synchronization
 /// It is generic over the writers, and with them over where rows go, so that decoding is specialised for it.
 final class ImportStage<Writers: BatchWriters>: Sendable {
     private typealias Writer = Writers.Writer
-    private typealias Batch = DecodedBatch<Writers.Writer.Layout>
+    private typealias Batch = ListedBatch<Writers.Writer.Layout>
     private typealias Decoder = ChunkDecoder<Writers.Writer.Layout>
 
     private let context: RunContext
@@ -108,7 +108,7 @@ final class ImportStage<Writers: BatchWriters>: Sendable {
             do {
                 for batch in decoded {
                     try context.interruption.check()
-                    try commit(batch, item.chunk, decoder, writer)
+                    try commit(batch.content, item.chunk, decoder, writer)
                 }
             } catch let layout as UnusableLayout {
                 decoder.closeLayouts(of: layout.entity)
@@ -131,9 +131,9 @@ final class ImportStage<Writers: BatchWriters>: Sendable {
         let allowance = max(context.options.chunkSize, 1 << 20)
         var footprint = 0
         while !decoder.isExhausted, footprint < allowance {
-            var batch = stock.take()
-            decoder.decode(upTo: context.options.commitEvery, into: &batch)
-            footprint += batch.footprint
+            let batch = stock.take()
+            decoder.decode(upTo: context.options.commitEvery, into: &batch.content)
+            footprint += batch.content.footprint
             decoded.append(batch)
             if turn.isCurrent(item.turn) { return }
         }
@@ -156,7 +156,7 @@ final class ImportStage<Writers: BatchWriters>: Sendable {
     }
 
     private func commit(
-        _ batch: Batch,
+        _ batch: borrowing DecodedBatch<Writer.Layout>,
         _ chunk: SealedChunk,
         _ decoder: Decoder,
         _ writer: Writer
@@ -199,7 +199,7 @@ final class ImportStage<Writers: BatchWriters>: Sendable {
         for entity in model.entities.indices { decoder.closeLayouts(of: Int32(entity)) }
         try reopen(chunk, decoder, writer)
         var left = Int(ordinal - state.withLock { $0.marker.recordOrdinal }) - 1
-        var batch = Batch()
+        var batch = DecodedBatch<Writer.Layout>()
         while left > 0, !decoder.isExhausted {
             decoder.decode(upTo: min(left, context.options.commitEvery), into: &batch)
             try context.interruption.check()
@@ -211,11 +211,11 @@ final class ImportStage<Writers: BatchWriters>: Sendable {
 
 /// Batches that are not in use, kept for their memory.
 private struct BatchStock<Layout: RowLayout> {
-    private var spare: [DecodedBatch<Layout>] = []
+    private var spare: [ListedBatch<Layout>] = []
 
-    mutating func take() -> DecodedBatch<Layout> { spare.popLast() ?? DecodedBatch() }
+    mutating func take() -> ListedBatch<Layout> { spare.popLast() ?? ListedBatch() }
 
-    mutating func give(_ batch: DecodedBatch<Layout>) {
+    mutating func give(_ batch: ListedBatch<Layout>) {
         if spare.count < 4 { spare.append(batch) }
     }
 }

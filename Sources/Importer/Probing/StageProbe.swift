@@ -9,7 +9,7 @@ package final class StageProbe {
     struct DecodedChunk {
         let chunk: SealedChunk
         let bytes: [UInt8]
-        let batches: [DecodedBatch<RowImage>]
+        let batches: [ListedBatch<RowImage>]
     }
 
     let job: StoredJob
@@ -104,12 +104,11 @@ package final class StageProbe {
         return ProbeRows(
             chunks: try chunks.map { chunk in
                 try decoder.open(chunk, skipping: .none, source: chunk.directory.path)
-                var batches: [DecodedBatch<RowImage>] = []
-                var batch = DecodedBatch<RowImage>()
+                var batches: [ListedBatch<RowImage>] = []
                 while !decoder.isExhausted {
-                    decoder.decode(upTo: commitEvery, into: &batch)
+                    let batch = ListedBatch<RowImage>()
+                    decoder.decode(upTo: commitEvery, into: &batch.content)
                     batches.append(batch)
-                    batch = DecodedBatch<RowImage>()
                 }
                 return DecodedChunk(chunk: chunk, bytes: decoder.bytes, batches: batches)
             }

@@ -44,7 +44,7 @@ package final class StoreProbe {
                         for batch in chunk.batches {
                             for writer in writers {
                                 try writer.write(
-                                    batch.rows,
+                                    batch.content.rows,
                                     chunkBytes: chunk.bytes,
                                     settle: {}
                                 ) { _, effect in
@@ -69,7 +69,7 @@ package final class StoreProbe {
         for chunk in rows.chunks {
             for batch in chunk.batches {
                 let notification = try writer.commit(
-                    batch,
+                    batch.content,
                     of: chunk.chunk,
                     chunkBytes: chunk.bytes,
                     progress: &progress,

@@ -27,14 +27,16 @@ final class AttachedImage {
         try show(empty)
     }
 
-    /// Lets the connection read an image meanwhile.
+    /// Lets the connection read a batch's image meanwhile, if it has one.
     ///
     /// - Parameters:
-    ///   - image: one of the same schema, which is not changed meanwhile.
+    ///   - batch: whose image has the same schema. It is borrowed until SQLite no longer sees the image, so nothing can
+    ///     change it before.
     ///   - body: what reads it; in transactions of its own, which it ends.
     /// - Throws: what `body` throws; `DatabaseError` where the image cannot be shown, or not be taken away afterwards, for
     ///   lack of memory.
-    func showing(_ image: RowImage, _ body: () throws -> Void) throws {
+    func showing(_ batch: borrowing DecodedBatch<RowImage>, _ body: () throws -> Void) throws {
+        guard let image = batch.layout, !image.isEmpty else { return try body() }
         try show(image)
         do {
             try body()

@@ -87,7 +87,7 @@ final class StoreWriter: BatchWriter {
         do {
             try queue.inDatabase { database in
                 if isSynced, durability != .full { try database.execute(sql: "PRAGMA synchronous = FULL") }
-                try transaction(database, reading: image) {
+                try transaction(database, reading: decoded) {
                     try checkThatNobodyElseCommits(progress, database)
                     notification = try write(batch, image, of: chunk, chunkBytes: chunkBytes, &next, database)
                     return .commit
@@ -146,7 +146,7 @@ final class StoreWriter: BatchWriter {
     /// (<https://www.sqlite.org/lang_transaction.html>).
     private func transaction(
         _ database: Database,
-        reading image: RowImage?,
+        reading batch: borrowing DecodedBatch<RowImage>,
         _ body: () throws -> Database.TransactionCompletion
     ) throws {
         func run() throws {
@@ -155,8 +155,8 @@ final class StoreWriter: BatchWriter {
                 return try body()
             }
         }
-        guard let attached, let image, !image.isEmpty else { return try run() }
-        try attached.showing(image, run)
+        guard let attached else { return try run() }
+        try attached.showing(batch, run)
     }
 
     func retriedRecords(of chunk: ChunkEntry) throws -> RetriedRecords? {

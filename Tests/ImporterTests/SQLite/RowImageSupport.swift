@@ -137,7 +137,9 @@ final class ImageBesideTables {
         let (attached, result) = try queue.inDatabase { database in
             let attached = try AttachedImage(database, schema)
             var result: Result?
-            try attached.showing(image) { result = try body(database) }
+            var batch = DecodedBatch<RowImage>()
+            batch.layout = image
+            try attached.showing(batch) { result = try body(database) }
             return (attached, result)
         }
         try queue.close()

@@ -339,7 +339,9 @@ struct RowImageTests {
             let writer = try RowWriter(database, plan: plan, constraints: constraints)
             func copy() throws -> ClosedRange<Int64>? {
                 var rowIDs: ClosedRange<Int64>?
-                try attached.showing(rows.image) {
+                var batch = DecodedBatch<RowImage>()
+                batch.layout = rows.image
+                try attached.showing(batch) {
                     try database.inTransaction(.deferred) {
                         rowIDs = try writer.copy(rows.image, of: RowBatch(), database)
                         return .commit

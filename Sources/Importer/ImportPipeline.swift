@@ -216,6 +216,7 @@ public final class ImportPipeline: Sendable {
     /// - Parameter destination: the store, by its type, for which the import phase is specialised.
     func importAll(into destination: some Destination) throws -> Outcome {
         try progress.ending {
+            defer { destination.unlock() }
             do {
                 return try journey(to: destination)
             } catch {

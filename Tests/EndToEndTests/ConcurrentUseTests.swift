@@ -13,9 +13,9 @@ struct ConcurrentUseTests {
         let first = try ChildProcess(command)
         _ = try #require(try progress.reached(by: first))
         try #require(first.suspend(), "the first import was too short")
-        let second = try run(command, timeout: .seconds(20))
+        let second = try run(command)
         #expect(second.ending == .exit(75), "\(second.errorText)")
-        let resumed = try run([Project.importer, "resume", store], timeout: .seconds(20))
+        let resumed = try run([Project.importer, "resume", store])
         #expect(resumed.ending == .exit(75), "\(resumed.errorText)")
         first.resume()
         let result = first.wait()
@@ -70,8 +70,7 @@ struct ConcurrentUseTests {
         )
         let model = files.directory.path("model.json")
         let result = try run(
-            [Project.importer, "import", more, "--into", store, "--model", model],
-            timeout: .seconds(40)
+            [Project.importer, "import", more, "--into", store, "--model", model]
         )
         #expect(result.ending == .exit(isInWALMode ? 0 : 75), "\(result.errorText)")
         reader.signal(SIGKILL)

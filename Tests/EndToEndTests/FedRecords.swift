@@ -69,7 +69,7 @@ final class FedRecords {
     /// Feeds anything.
     func feed(text: String) throws {
         var rest = Array(text.utf8)[...]
-        let deadline = ContinuousClock.now + .seconds(120)
+        let deadline = ContinuousClock.now + patience
         while !rest.isEmpty {
             let (written, code) = rest.withUnsafeBytes { (write(descriptor, $0.baseAddress, $0.count), errno) }
             if written > 0 {

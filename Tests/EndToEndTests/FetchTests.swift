@@ -177,10 +177,10 @@ struct FetchTests {
             ) SELECT * FROM c
             """
         try StoreContent.execute(store, view)
-        let result = try runImporter("fetch", store, "Thing", "--limit", "3", timeout: .seconds(20))
+        let result = try runImporter("fetch", store, "Thing", "--limit", "3")
         #expect(result.ending == .exit(66))
         #expect(result.errorText.contains("has no entity Thing"))
-        let list = try runImporter("fetch", store, "--json", timeout: .seconds(20))
+        let list = try runImporter("fetch", store, "--json")
         #expect(list.ending == .exit(0))
         #expect(list.outputText.filter { !$0.isWhitespace } == "[]")
     }

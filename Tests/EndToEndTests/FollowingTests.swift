@@ -157,7 +157,7 @@ struct FollowingTests {
                 return nil
             }
         }
-        let result = try run(files.command(into: "store.sqlite", Self.options), timeout: .seconds(60))
+        let result = try run(files.command(into: "store.sqlite", Self.options))
         #expect(result.ending == .exit(0), "\(result.errorText)")
         let rows = try Int64(rowIDs(store).count)
         for task in tasks { #expect(try await task.value == rows) }

@@ -69,17 +69,15 @@ struct RealDataTests {
         if source.records.count < 2 { options += ["--entity", "thing"] }
         let report = directory.path("report.json")
         let imported = try run(
-            [Project.importer, "import"] + paths + ["--into", store, "--report", report] + options,
-            timeout: .seconds(300)
+            [Project.importer, "import"] + paths + ["--into", store, "--report", report] + options
         )
         try #require(imported.ending == .exit(0), "\(imported.errorText)")
 
-        let inferred = try run([Project.importer, "infer"] + paths + options, timeout: .seconds(300))
+        let inferred = try run([Project.importer, "infer"] + paths + options)
         try #require(inferred.ending == .exit(0), "\(inferred.errorText)")
         let model = try directory.write(inferred.output, to: "model.json")
         let compared = try run(
-            [Project.python, Project.check("roundtrip.py"), store, model] + paths,
-            timeout: .seconds(300)
+            [Project.python, Project.check("roundtrip.py"), store, model] + paths
         )
         #expect(compared.ending == .exit(0), "\(compared.outputText) \(compared.errorText)")
 

@@ -32,7 +32,7 @@ struct RefusedStoreTests {
         for arguments in [
             ["import", source, "--into", store], ["import", other, "--into", store], ["resume", store],
         ] {
-            let refused = try run([Project.importer] + arguments, timeout: .seconds(60))
+            let refused = try run([Project.importer] + arguments)
             #expect([65, 73, 74].map { .exit($0) }.contains(refused.ending), "\(refused.ending): \(refused.errorText)")
             #expect(try Data(contentsOf: URL(filePath: store)) == before)
         }

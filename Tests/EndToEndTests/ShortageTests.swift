@@ -54,7 +54,7 @@ struct ShortageTests {
                 try? FileManager.default.removeItem(atPath: directory.path(name))
             }
             try? FileManager.default.removeItem(atPath: store + ".chunks")
-            let struck = try run(prefix + command + ["--into", store], timeout: .seconds(60))
+            let struck = try run(prefix + command + ["--into", store])
             let again = try run(command + ["--into", store])
             #expect(again.ending == .exit(0), "\(again.errorText)")
             #expect(try StoreContent.result(store) == expected)

@@ -116,7 +116,7 @@ package final class ChildProcess: Sendable, RunningProgram {
 
     /// Waits until it has ended; one that takes longer than `timeout` is killed, and ends with that signal.
     @discardableResult
-    package func wait(timeout: Duration = .seconds(120)) -> Result {
+    package func wait(timeout: Duration = patience) -> Result {
         let deadline = ContinuousClock.now + timeout
         var pause: useconds_t = 200
         var peakMemory = 0
@@ -175,7 +175,7 @@ package final class ChildProcess: Sendable, RunningProgram {
 package func run(
     _ arguments: [String],
     input: String = "/dev/null",
-    timeout: Duration = .seconds(120)
+    timeout: Duration = patience
 ) throws -> ChildProcess.Result {
     try ChildProcess(arguments, input: input).wait(timeout: timeout)
 }
@@ -185,7 +185,7 @@ package func run(
 package func runImporter(
     _ arguments: String...,
     input: String = "/dev/null",
-    timeout: Duration = .seconds(120)
+    timeout: Duration = patience
 ) throws -> ChildProcess.Result {
     try run([Project.importer] + arguments, input: input, timeout: timeout)
 }

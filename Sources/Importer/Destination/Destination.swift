@@ -17,10 +17,15 @@ protocol Destination: AnyObject {
     /// - Throws: `ImportError` with `.cannotCreate`.
     func check() throws
 
-    /// Makes this the only importer of the store until it is gone.
+    /// Makes this the only importer of the store until `unlock`.
     ///
     /// - Throws: `ImportError` with `.inUse` when another one has it.
     func lock() throws
+
+    /// Lets other importers in; nothing if it is not locked.
+    ///
+    /// Said and not left to the last reference: a thread that has ended may hold one for a moment longer.
+    func unlock()
 
     /// Reads the bookkeeping without changing anything; also without a lock.
     ///

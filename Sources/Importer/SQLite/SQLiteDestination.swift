@@ -46,6 +46,8 @@ final class SQLiteDestination: Destination {
         file = StoreFile(path)
     }
 
+    func unlock() { lockFile = nil }
+
     func read<Result>(_ body: (any JournalReader) throws -> Result) throws -> Result {
         let database = exists ? try StoreConnection.reader(path) : nil
         defer { try? database?.retire() }

@@ -82,6 +82,7 @@ struct PreviewTool {
             )
             let destination = SQLiteDestination(own, durability: run.durability)
             try destination.lock()
+            defer { destination.unlock() }
             let begun = try StartJob(context, in: destination, continuing: continued).start(.begin(job, open: streams))
             _ = try begun.go { try phases($0, destination) }
             return nil

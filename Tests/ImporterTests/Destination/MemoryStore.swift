@@ -40,6 +40,8 @@ final class MemoryStore: Destination, Sendable {
 
     func lock() { state.withLock { $0.isLocked = true } }
 
+    func unlock() { state.withLock { $0.isLocked = false } }
+
     func read<Result>(_ body: (any JournalReader) throws -> Result) throws -> Result { try body(self) }
 
     func tidyUp() {}
@@ -79,13 +81,12 @@ final class MemoryStore: Destination, Sendable {
     }
 
     func close(after job: StoredJob) throws -> ImportReport {
-        state.withLock { $0.isLocked = false }
-        return try report(of: job.id)
+        try report(of: job.id)
     }
 
-    func fail(_ job: StoredJob) { state.withLock { $0.isLocked = false } }
+    func fail(_ job: StoredJob) {}
 
-    func abandon() { state.withLock { $0.isLocked = false } }
+    func abandon() {}
 
     func build(_ indexes: StoreIndexes, of job: StoredJob, _ interruption: Interruption) throws -> [String] { [] }
 

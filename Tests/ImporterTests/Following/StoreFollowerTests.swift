@@ -311,7 +311,7 @@ struct StoreFollowerTests {
         }
         defer { NotificationCenter.default.removeObserver(observer) }
         _ = try pipeline.run()
-        let deadline = ContinuousClock.now + .seconds(120)
+        let deadline = ContinuousClock.now + patience
         while polled.value.last?.isFinished != true, ContinuousClock.now < deadline {
             if let merge = try follower.poll() { polled.change { $0.append(merge) } }
             sched_yield()

@@ -1,6 +1,7 @@
 import Foundation
 import ImportModel
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Importer
@@ -42,7 +43,7 @@ final class SeenMerges: Sendable {
 
     /// All that was seen when the last notification has come, which is told after `run` has returned maybe.
     func all(upTo isLast: (MergeNotification) -> Bool = \.isFinished) -> [MergeNotification] {
-        let deadline = ContinuousClock.now + .seconds(120)
+        let deadline = ContinuousClock.now + patience
         while ContinuousClock.now < deadline {
             let seen = seen.value
             if seen.last.map(isLast) ?? false { return seen }

@@ -66,4 +66,14 @@ struct StoreLockTests {
         let error = #expect(throws: ImportError.self) { try StoreLock(store: directory.path("no/s.sqlite")) }
         #expect(error?.code == .cannotCreate)
     }
+
+    /// Whoever still has a reference to what a run has used keeps no other importer out.
+    @Test func aRunThatIsOverHasNoLock() throws {
+        let files = try LibraryImport("[{\"a\": 1}]")
+        let destination = SQLiteDestination(files.store, durability: .normal)
+        _ = try files.pipeline(JobOptions(), RunOptions()).importAll(into: destination)
+        #expect(!FileManager.default.fileExists(atPath: files.store + ".lock"))
+        _ = try files.pipeline(JobOptions(), RunOptions(again: true)).run()
+        withExtendedLifetime(destination) {}
+    }
 }

@@ -140,7 +140,15 @@ final class ChunkManifest {
     ///   - directory: where.
     static func removeBeginning(of header: Header, in directory: ChunkDirectory) throws {
         let name = ChunkDirectory.temporaryName(fileName)
-        guard try directory.chunkNames() == [name], let file = try directory.openIfThere(name) else { return }
+        guard try directory.chunkNames() == [name] else { return }
+        let file: ChunkFile?
+        do {
+            file = try directory.openIfThere(name)
+        } catch let error as ImportError where [.badInput, .cannotCreate].contains(error.code) {
+            // No plain file, or one that this user may not read.
+            return
+        }
+        guard let file else { return }
         var numbers = ChunkNumbers()
         _ = numbers.reserve(from: 1, besides: [])
         let line = try firstLine(header, reserving: numbers, makeEncoder())

@@ -8,6 +8,16 @@ struct OneResultTests {
     static let chunkSizes = ["1", "3000", "64K", "8M"]
     static let commits = ["1", "7", "10000"]
 
+    /// Each two of these together: a chunk size and an interval with all of each other, and with all numbers of workers.
+    static let runs = chunkSizes.enumerated().flatMap { row, chunkSize in
+        commits.enumerated().map { column, commitEvery in
+            [
+                "--workers", workers[(row + column) % workers.count], "--chunk-size", chunkSize,
+                "--commit-every", commitEvery,
+            ]
+        }
+    }
+
     static let jobs =
         ImportJob.withModel(count: 150) + ImportJob.inferred(count: 150) + ImportJob.parts(count: 150)
         + ImportJob.generated(count: 150)
@@ -16,16 +26,11 @@ struct OneResultTests {
     func isTheSameHoweverTheWorkIsSharedOut(_ job: ImportJob) throws {
         let files = try job.files()
         let expected = try files.uninterruptedResult()
-        for workers in Self.workers {
-            for chunkSize in Self.chunkSizes {
-                for commitEvery in Self.commits {
-                    let store = "store-\(workers)-\(chunkSize)-\(commitEvery).sqlite"
-                    let options = ["--workers", workers, "--chunk-size", chunkSize, "--commit-every", commitEvery]
-                    let result = try run(files.command(into: store, options))
-                    #expect(result.ending == .exit(0), "\(options): \(result.errorText)")
-                    #expect(try StoreContent.result(files.directory.path(store)) == expected, "\(options)")
-                }
-            }
+        for options in Self.runs {
+            let store = "store\(options.joined()).sqlite"
+            let result = try run(files.command(into: store, options))
+            #expect(result.ending == .exit(0), "\(options): \(result.errorText)")
+            #expect(try StoreContent.result(files.directory.path(store)) == expected, "\(options)")
         }
     }
 

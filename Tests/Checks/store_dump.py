@@ -6,15 +6,20 @@ usage: store_dump.py digest STORE        SHA-256 of the user tables' content and
        store_dump.py bookkeeping STORE   rejects, ledger and error groups, without times
        store_dump.py result STORE        digest and bookkeeping
        store_dump.py count STORE         how many rows the user tables hold
+       store_dump.py now STORE           the same of a store that is being written; nothing if it cannot be read now
+       store_dump.py left STORE          the same as if who writes the store, and is stopped, were killed; nothing if there is none
        store_dump.py tables STORE        names of the user tables
        store_dump.py query STORE SQL     the rows of a query
 
 User tables are those whose names begin with neither `_import_` nor `sqlite_`.
 """
 import hashlib
+import os
+import shutil
 import sqlite3
 import struct
 import sys
+import tempfile
 import urllib.parse
 
 
@@ -22,9 +27,9 @@ class Text(bytes):
     """A TEXT value's bytes; a BLOB's are plain `bytes`."""
 
 
-def connect(store):
+def connect(store, timeout=60):
     """Opens a store for reading; never makes one."""
-    connection = sqlite3.connect("file:" + urllib.parse.quote(store) + "?mode=rw", uri=True, timeout=60)
+    connection = sqlite3.connect("file:" + urllib.parse.quote(store) + "?mode=rw", uri=True, timeout=timeout)
     connection.text_factory = Text
     return connection
 
@@ -41,6 +46,26 @@ def user_tables(connection):
     rows = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")
     names = [name_of(row[0]) for row in rows]
     return [n for n in names if not n.lower().startswith("_import_") and not n.lower().startswith("sqlite_")]
+
+
+def row_count(connection):
+    tables = [quoted(name) for name in user_tables(connection)]
+    return sum(connection.execute("SELECT count(*) FROM " + name).fetchone()[0] for name in tables)
+
+
+def rows_left(store):
+    """Counts the rows of a copy: a program that is stopped keeps its locks, and SQLite waits for some of them for ten
+    seconds whatever the timeout is. The shared memory is not copied, as what is left of it after a crash does not count."""
+    with tempfile.TemporaryDirectory() as folder:
+        copy = os.path.join(folder, "store")
+        for suffix in ("", "-wal", "-journal"):
+            if os.path.exists(store + suffix):
+                shutil.copyfile(store + suffix, copy + suffix)
+        connection = connect(copy)
+        try:
+            return row_count(connection)
+        finally:
+            connection.close()
 
 
 def columns_of(connection, table):
@@ -129,9 +154,15 @@ def main(arguments):
         print(digest(store))
         print(bookkeeping(store))
     elif command == "count":
-        connection = connect(store)
-        tables = [quoted(name) for name in user_tables(connection)]
-        print(sum(connection.execute("SELECT count(*) FROM " + name).fetchone()[0] for name in tables))
+        print(row_count(connect(store)))
+    elif command == "now":
+        try:
+            print(row_count(connect(store, timeout=0)))
+        except sqlite3.Error:
+            pass
+    elif command == "left":
+        if os.path.exists(store):
+            print(rows_left(store))
     elif command == "tables":
         print("\n".join(user_tables(connect(store))))
     elif command == "query":

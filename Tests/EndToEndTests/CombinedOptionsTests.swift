@@ -219,15 +219,13 @@ struct CombinedOptionsTests {
         var generator = SeededGenerator(seed: seed)
         var killed = 0
         for attempt in 0..<times {
-            let child: ChildProcess
             if attempt % 2 == 0 {
-                child = try InterruptionTests.progressed(command, in: store, &generator)
-            } else {
-                child = try ChildProcess(command)
-                usleep(useconds_t(generator.next(200_000)))
+                let child = try InterruptionTests.progressed(command, in: store, &generator)
+                child.signal(SIGKILL)
+                if child.wait().ending == .signal(SIGKILL) { killed += 1 }
+            } else if try InterruptionTests.isKilled(command, in: store, atRows: 0, later: generator.next(30)) {
+                killed += 1
             }
-            child.signal(SIGKILL)
-            if child.wait().ending == .signal(SIGKILL) { killed += 1 }
         }
         #expect(killed > times / 2, "the import was too short to be killed")
     }
@@ -275,16 +273,13 @@ struct CombinedOptionsTests {
         let source = try files.write(Self.complete(4_000, seed: 47), to: "things.ndjson")
         let expected = try Self.expected(Case(), [source])
         let indexes = ["--index", "note,count", "--index", "key", "--index", "id"]
+        var killed = 0
         var results: Set<String> = []
         for run in Self.runs where !run.contains("1") {
             let store = files.directory.path("\(run.joined()).sqlite")
             let command = files.command([source], into: store, run + indexes)
-            let progress = try StoreProgress.rows(in: store, reach: 3_500)
-            let child = try ChildProcess(command)
-            _ = try progress.reached(by: child)
-            usleep(useconds_t(results.count * 5_000))
-            child.signal(SIGKILL)
-            child.wait()
+            _ = try InterruptionTests.isKilled(command, in: store, atRows: 3_500, later: killed)
+            killed += 3
             #expect(try TestSupport.run(command).ending == .exit(0))
             #expect(try Self.content(store) == expected, "\(run)")
             let names = "SELECT name FROM sqlite_master WHERE type = 'index' AND tbl_name = 'thing' ORDER BY 1"

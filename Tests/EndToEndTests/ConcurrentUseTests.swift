@@ -9,10 +9,8 @@ struct ConcurrentUseTests {
         let expected = try files.uninterruptedResult()
         let store = files.directory.path("store.sqlite")
         let command = files.command(into: "store.sqlite", ["--commit-every", "20", "--chunk-size", "1M"])
-        let progress = try StoreProgress.rows(in: store, reach: 100)
-        let first = try ChildProcess(command)
-        _ = try #require(try progress.reached(by: first))
-        try #require(first.suspend(), "the first import was too short")
+        var generator = SeededGenerator(seed: 1)
+        let first = try InterruptionTests.progressed(command, in: store, &generator)
         let second = try run(command)
         #expect(second.ending == .exit(75), "\(second.errorText)")
         let resumed = try run([Project.importer, "resume", store])
@@ -34,15 +32,22 @@ struct ConcurrentUseTests {
             model: Samples.model()
         )
         let files = try job.files()
-        let child = try ChildProcess(
-            files.command(into: "store.sqlite", ["--commit-every", "\(commitEvery)", "--chunk-size", "100M"])
+        let store = files.directory.path("store.sqlite")
+        let program = try SteppedProgram(
+            files.command(into: "store.sqlite", ["--commit-every", "\(commitEvery)", "--chunk-size", "100M"]),
+            every: 23,
+            below: files.directory.path
         )
-        let seen = try StoreProgress.countsSeen(in: files.directory.path("store.sqlite"), while: child)
-        #expect(child.wait().ending == .exit(0))
+        var seen: [Int] = []
+        while program.child.isRunning {
+            if let count = try StoreContent.rowCountNow(store), count != seen.last { seen.append(count) }
+            guard program.step() else { break }
+        }
+        #expect(program.child.wait().ending == .exit(0))
         #expect(seen.allSatisfy { $0 % commitEvery == 0 })
         #expect(seen == seen.sorted())
         #expect(seen.count > 3, "the reader saw too little: \(seen)")
-        #expect(try StoreContent.query(files.directory.path("store.sqlite"), "SELECT count(*) FROM person") == "6000")
+        #expect(try StoreContent.query(store, "SELECT count(*) FROM person") == "6000")
     }
 
     /// A reader that holds its snapshot for the whole import does not hold it up, unless it keeps the store from entering WAL
@@ -60,7 +65,7 @@ struct ConcurrentUseTests {
             c = sqlite3.connect(sys.argv[1]); c.isolation_level = None
             c.execute("PRAGMA journal_mode = " + sys.argv[2])
             c.execute("BEGIN"); c.execute("SELECT count(*) FROM person").fetchone()
-            print("reading", flush=True); time.sleep(60)
+            print("reading", flush=True); time.sleep(6000)
             """, store, isInWALMode ? "WAL" : "DELETE",
         ])
         while reader.isRunning, !reader.outputSoFar.contains("reading") { usleep(1_000) }
@@ -69,9 +74,7 @@ struct ConcurrentUseTests {
             to: "more.json"
         )
         let model = files.directory.path("model.json")
-        let result = try run(
-            [Project.importer, "import", more, "--into", store, "--model", model]
-        )
+        let result = try runImporter("import", more, "--into", store, "--model", model)
         #expect(result.ending == .exit(isInWALMode ? 0 : 75), "\(result.errorText)")
         reader.signal(SIGKILL)
         reader.wait()

@@ -129,16 +129,15 @@ struct ContinuedImportTests {
 
     /// A table of a person's own counts by the affinity of its columns.
     @Test func takesTablesOfAPersonsOwn() throws {
-        _ = try run([
-            Project.python, "-c",
-            """
-            import sqlite3, sys
-            sqlite3.connect(sys.argv[1]).executescript('''CREATE TABLE people (id BIGINT, Name VARCHAR(20), score DOUBLE
-            PRECISION, price DECIMAL(10,2), born DATE, ok BOOLEAN, at_city NVARCHAR(9), any, made TEXT NOT NULL DEFAULT 'now',
-            twice INTEGER AS (id * 2)); INSERT INTO people (id, Name) VALUES (1, 'a');''')
-            """,
-            store,
-        ])
+        _ = try Python.run(
+            text: """
+                import sqlite3, sys
+                sqlite3.connect(sys.argv[1]).executescript('''CREATE TABLE people (id BIGINT, Name VARCHAR(20), score DOUBLE
+                PRECISION, price DECIMAL(10,2), born DATE, ok BOOLEAN, at_city NVARCHAR(9), any, made TEXT NOT NULL DEFAULT 'now',
+                twice INTEGER AS (id * 2)); INSERT INTO people (id, Name) VALUES (1, 'a');''')
+                """,
+            [store]
+        )
         let record = """
             {"id":"7","name":"b","score":2,"price":1.25,"born":"2024-02-29","ok":true,"at":{"city":"x"},"any":5,"twice":9}
 

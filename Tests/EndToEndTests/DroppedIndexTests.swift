@@ -148,7 +148,7 @@ struct DroppedIndexTests {
             store.execute("CREATE INDEX owned ON thing (note COLLATE own)")
             store.commit()
             """
-        #expect(try run([Project.python, "-c", script, store]).ending == .exit(0))
+        #expect(try Python.run(text: script, [store]).ending == .exit(0))
         let indexes = try Self.indexes(store)
         let result = try run(files.command(into: store))
         #expect(result.ending == .exit(74))
@@ -156,10 +156,10 @@ struct DroppedIndexTests {
         #expect(try Self.indexes(store).split(separator: "\n").contains { $0.hasPrefix("owned|") })
         // Without that index it continues.
         #expect(
-            try run([
-                Project.python, "-c",
-                script.replacing("CREATE INDEX owned ON thing (note COLLATE own)", with: "DROP INDEX owned"), store,
-            ]).ending == .exit(0)
+            try Python.run(
+                text: script.replacing("CREATE INDEX owned ON thing (note COLLATE own)", with: "DROP INDEX owned"),
+                [store]
+            ).ending == .exit(0)
         )
         #expect(try runImporter("resume", store).ending == .exit(0))
         let rest = indexes.split(separator: "\n").filter { !$0.hasPrefix("owned|") }
@@ -178,7 +178,7 @@ struct DroppedIndexTests {
         for (attempt, rows) in [1, 1, 3_000, 5_500, 5_500, 5_500].enumerated() {
             let store = try files.makeStore("store-\(attempt).sqlite", Self.table + Self.indexes)
             let command = files.command(into: store, options)
-            if try StoreProgress.kills(command, in: store, atRows: rows, after: attempt * 3_000) { killed += 1 }
+            if try InterruptionTests.isKilled(command, in: store, atRows: rows, later: attempt * 2) { killed += 1 }
             #expect(try run(command).ending == .exit(0))
             #expect(try StoreContent.result(store) == expected)
             #expect(try runImporter("verify", store).ending == .exit(0))

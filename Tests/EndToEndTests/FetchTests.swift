@@ -95,7 +95,7 @@ struct FetchTests {
             #expect(output.ending == .exit(0))
             paths.append(try directory.write(output.output, to: "out.\(format)"))
         }
-        let result = try run([Project.python, "-c", script] + paths + [store])
+        let result = try Python.run(text: script, paths + [store])
         #expect(result.outputText == "same\n", "\(result.errorText)")
     }
 

@@ -148,7 +148,7 @@ struct FilesOfOthersTests {
 
     private func edit(_ sql: String) throws {
         let script = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute(sys.argv[2]); c.commit()"
-        #expect(try run([Project.python, "-c", script, store, sql]).ending == .exit(0))
+        #expect(try Python.run(text: script, [store, sql]).ending == .exit(0))
     }
 
     @Test func refusesAStoreWhoseDirectoryWasEdited() throws {
@@ -162,7 +162,7 @@ struct FilesOfOthersTests {
         let script = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute(sys.argv[2]); c.commit()"
         let change = "UPDATE _import_job SET chunk_directory = '\(victim)'"
         for table in [change, "UPDATE _import_file SET path = '\(victim)'"] {
-            #expect(try run([Project.python, "-c", script, store, table]).ending == .exit(0))
+            #expect(try Python.run(text: script, [store, table]).ending == .exit(0))
             let result = try runImporter("resume", store)
             #expect(result.ending == (table == change ? .exit(74) : .exit(73)), "\(result.errorText)")
             #expect(result.errorText.contains(victim))

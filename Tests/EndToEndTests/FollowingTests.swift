@@ -69,24 +69,18 @@ struct FollowingTests {
     @Test func tellsWhatIsInTheStore() throws {
         let files = try ImportJob.withModel(count: Self.count)[0].files()
         let store = files.directory.path("store.sqlite")
-        var generator = SeededGenerator(seed: 3)
-        let child = try InterruptionTests.progressed(
-            files.command(into: "store.sqlite", Self.options),
-            in: store,
-            &generator
-        )
+        let command = files.command(into: "store.sqlite", Self.options)
+        let program = try SteppedProgram(command, every: 97, below: files.directory.path)
+        #expect(try program.step(untilRows: 20, in: store))
         let follower = try Follower(store)
-        var wasStopped = false
         for _ in 0..<5 {
-            guard child.suspend() else { break }
-            wasStopped = true
             try follower.catchUp()
             #expect(try follower.rows == rowIDs(store))
             #expect(follower.merges.last?.totals.map(\.rows) == [Int64(follower.rows.count)])
-            child.resume()
-            usleep(useconds_t(generator.next(4_000)))
+            try #require(program.step(), "the import was too short to be stopped")
         }
-        #expect(wasStopped, "the import was too short to be stopped")
+        let child = program.released()
+        child.resume()
         #expect(child.wait().ending == .exit(0))
         try follower.catchUp()
         #expect(try follower.rows == rowIDs(store))
@@ -100,13 +94,17 @@ struct FollowingTests {
         #expect(try runImporter("import", first, "--into", store).ending == .exit(0))
         let before = try StoreFollower(store: store)
         let start = before.position
-        var generator = SeededGenerator(seed: 4)
-        let child = try InterruptionTests.progressed(
-            files.command(into: "store.sqlite", Self.options),
-            in: store,
-            &generator
-        )
+        let command = files.command(into: "store.sqlite", Self.options)
+        let program = try SteppedProgram(command, every: 97, below: files.directory.path)
+        #expect(try program.step(untilRows: 20, in: store))
         let during = try Follower(store, from: start)
+        // Not in the store's last moments, in which nobody else may read it.
+        for _ in 0..<8 {
+            try during.catchUp()
+            try #require(program.step(), "the import was too short to be stopped")
+        }
+        let child = program.released()
+        child.resume()
         while child.isRunning { try during.catchUp() }
         #expect(child.wait().ending == .exit(0))
         try during.catchUp()

@@ -32,9 +32,7 @@ struct GeneratedTests {
         #expect(result.ending == .exit(0), "\(result.errorText)")
         var expected: [String] = []
         for (number, path) in [source, other, source].enumerated() {
-            let made = try run([
-                Project.python, Project.check("generated.py"), path, "\(number)", "Größe", "key",
-            ])
+            let made = try Python.run("generated.py", [path, "\(number)", "Größe", "key"])
             #expect(made.ending == .exit(0), "\(made.errorText)")
             expected += made.outputText.split(separator: "\n").map(String.init)
         }

@@ -106,7 +106,7 @@ struct InferenceTests {
         let result = try runImporter("import", source, "--into", store)
         #expect(result.ending == .exit(0), "\(result.errorText)")
         let model = try directory.write(runImporter("infer", source).output, to: "model.json")
-        let compared = try run([Project.python, Project.check("roundtrip.py"), store, model, source])
+        let compared = try Python.run("roundtrip.py", [store, model, source])
         #expect(compared.ending == .exit(0), "\(compared.outputText) \(compared.errorText)")
     }
 }

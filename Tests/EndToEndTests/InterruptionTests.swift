@@ -13,19 +13,36 @@ struct InterruptionTests {
         ImportJob.parts(count: count)[0], ImportJob.generated(count: count)[1],
     ]
 
-    /// Starts an import and lets it commit some rows, and go a little further.
+    /// Starts an import and lets it commit some rows, and go on to some moment of a later commit.
+    ///
+    /// - Returns: the import, which is stopped there.
     static func progressed(
         _ command: [String],
         in store: String,
         _ generator: inout SeededGenerator
     ) throws -> ChildProcess {
-        let wanted = try StoreContent.rowCount(store) + 20 * (1 + generator.next(8))
-        let progress = try StoreProgress.rows(in: store, reach: wanted)
-        let child = try ChildProcess(command)
-        try #require(try progress.reached(by: child) != nil, "\(child.wait().ending) \(child.wait().errorText)")
-        // Signals should come at any point of a commit, not only just after it.
-        usleep(useconds_t(generator.next(8_000)))
-        return child
+        let wanted = try (StoreContent.rowCountLeft(store) ?? 0) + 20 * (1 + generator.next(8))
+        let program = try SteppedProgram(
+            command,
+            every: 7 + generator.next(40),
+            below: URL(filePath: store).deletingLastPathComponent().path
+        )
+        let hasCome = try program.step(untilRows: wanted, in: store)
+        try #require(hasCome, "\(program.child.wait().ending) \(program.child.wait().errorText)")
+        return program.released()
+    }
+
+    /// Runs an import until the store's user tables hold so many rows and some more has been done, and kills it.
+    ///
+    /// - Parameter later: how many dozen changes of files are made then.
+    /// - Returns: whether it was killed; not so if it ended before.
+    static func isKilled(_ command: [String], in store: String, atRows rows: Int, later: Int) throws -> Bool {
+        let folder = URL(filePath: store).deletingLastPathComponent().path
+        let program = try SteppedProgram(command, every: 12, below: folder)
+        guard try program.step(untilRows: rows, in: store) else { return false }
+        for _ in 0..<later { guard program.step() else { return false } }
+        program.child.signal(SIGKILL)
+        return program.child.wait().ending == .signal(SIGKILL)
     }
 
     /// Starts an import, lets it commit some rows and kills it.
@@ -70,12 +87,16 @@ struct InterruptionTests {
         let start = files.command(into: "store.sqlite", options)
         var sealed = 0
         for _ in 0..<3 {
-            let progress = try StoreProgress.chunks(in: store + ".chunks", reach: sealed + 1 + generator.next(6))
-            let child = try ChildProcess(start)
-            sealed = try #require(try progress.reached(by: child), "\(child.wait().errorText)")
-            usleep(useconds_t(generator.next(3_000)))
-            child.signal(SIGKILL)
-            #expect(child.wait().ending == .signal(SIGKILL), "the import was too short to be killed")
+            let wanted = sealed + 1 + generator.next(6)
+            let program = try SteppedProgram(start, every: 3 + generator.next(9), below: files.directory.path)
+            while sealed < wanted {
+                try #require(program.step(), "\(program.child.wait().errorText)")
+                let names = files.directory.names(in: "store.sqlite.chunks")
+                sealed = names.count { $0.hasPrefix("chunk-") && $0.hasSuffix(".ndjson") }
+            }
+            program.child.signal(SIGKILL)
+            #expect(program.child.wait().ending == .signal(SIGKILL), "the import was too short to be killed")
+            #expect(try StoreContent.rowCount(store) == 0)
         }
         let last = try TestSupport.run(start)
         #expect(last.ending == .exit(0), "\(last.errorText)")
@@ -93,6 +114,7 @@ struct InterruptionTests {
                 let command = files.command(into: "store.sqlite", Self.run)
                 let child = try Self.progressed(command, in: store, &generator)
                 child.signal(signal)
+                child.resume()
                 let result = child.wait()
                 #expect(result.ending == .exit(code), "\(result.errorText)")
                 #expect(result.errorText.contains("resume"))
@@ -113,6 +135,7 @@ struct InterruptionTests {
         let command = files.command(into: "store.sqlite", Self.run)
         let child = try Self.progressed(command, in: store, &generator)
         child.signal(SIGINT)
+        child.resume()
         child.signal(SIGINT)
         let ending = child.wait().ending
         #expect(ending == .exit(130) || ending == .signal(SIGINT))

@@ -71,7 +71,7 @@ struct JSONTestSuiteTests {
         #expect(imported.ending == .exit(0), "\(imported.errorText)")
         let inferred = try runImporter("infer", path, "--entity", "t", "--records", "$")
         let model = try directory.write(inferred.output, to: "model.json")
-        let compared = try run([Project.python, Project.check("roundtrip.py"), store, model, path])
+        let compared = try Python.run("roundtrip.py", [store, model, path])
         #expect(compared.ending == .exit(0), "\(compared.outputText) \(compared.errorText)")
     }
 

@@ -61,12 +61,13 @@ struct JobTests {
     @Test func keepsFewChunksWaiting() throws {
         let files = try ImportJob.withModel(count: 6_000)[0].files()
         let store = files.directory.path("store.sqlite")
-        let progress = try StoreProgress.rows(in: store, reach: 500)
-        let child = try ChildProcess(
-            files.command(into: "store.sqlite", ["--chunk-size", "4K", "--commit-every", "5", "--workers", "2"])
+        let program = try SteppedProgram(
+            files.command(into: "store.sqlite", ["--chunk-size", "4K", "--commit-every", "5", "--workers", "2"]),
+            every: 97,
+            below: files.directory.path
         )
-        _ = try #require(try progress.reached(by: child))
-        try #require(child.suspend())
+        try #require(try program.step(untilRows: 500, in: store))
+        let child = program.released()
         let waiting = files.directory.names(in: "store.sqlite.chunks").filter { $0.hasPrefix("chunk-") }
         #expect(waiting.count <= 16, "\(waiting.count) of about 250 chunks")
         let status = try Report(runImporter("status", store, "--json").output)
@@ -84,20 +85,10 @@ struct JobTests {
         for copies in [2, 12] {
             let source = try directory.write(String(repeating: lines, count: copies), to: "source-\(copies).ndjson")
             let store = directory.path("store-\(copies).sqlite")
-            let result = try runImporter(
-                "import",
-                source,
-                "--into",
-                store,
-                "--model",
-                model,
-                "--chunk-size",
-                "128K",
-                "--workers",
-                "2"
-            )
-            #expect(result.ending == .exit(0), "\(result.errorText)")
-            peaks.append(result.peakMemory)
+            let command = [
+                "import", source, "--into", store, "--model", model, "--chunk-size", "128K", "--workers", "2",
+            ]
+            peaks.append(try peakMemory(of: [Project.importer] + command))
         }
         #expect(peaks[1] < 128 << 20)
         #expect(Double(peaks[1]) < Double(peaks[0]) * 1.2, "\(peaks)")
@@ -156,14 +147,14 @@ struct JobTests {
         _ = try files.uninterruptedResult()
         let store = files.directory.path("whole.sqlite")
         #expect(try runImporter("verify", store).ending == .exit(0))
-        try run([
-            Project.python, "-c",
-            """
-            import sqlite3, sys
-            c = sqlite3.connect(sys.argv[1])
-            c.execute("DELETE FROM _import_reject WHERE rowid = (SELECT min(rowid) FROM _import_reject)"); c.commit()
-            """, store,
-        ])
+        try Python.run(
+            text: """
+                import sqlite3, sys
+                c = sqlite3.connect(sys.argv[1])
+                c.execute("DELETE FROM _import_reject WHERE rowid = (SELECT min(rowid) FROM _import_reject)"); c.commit()
+                """,
+            [store]
+        )
         #expect(try runImporter("verify", store).ending != .exit(0))
     }
 

@@ -300,7 +300,7 @@ struct LateRejectTests {
         for (attempt, rows) in [1, 2_500, 5_400, 5_400, 5_400, 5_400].enumerated() {
             let store = files.directory.path("store-\(attempt).sqlite")
             let command = files.command(into: store, options)
-            if try StoreProgress.kills(command, in: store, atRows: rows, after: attempt * 4_000) { killed += 1 }
+            if try InterruptionTests.isKilled(command, in: store, atRows: rows, later: attempt * 2) { killed += 1 }
             #expect(try run(command).ending == .exit(0))
             #expect(try Self.outcome(store) == expected)
             #expect(try runImporter("verify", store).ending == .exit(0))

@@ -168,7 +168,7 @@ struct MergingTests {
         for attempt in 0..<6 {
             let store = files.directory.path("store-\(attempt).sqlite")
             let command = files.command(into: store, options)
-            if try StoreProgress.kills(command, in: store, atRows: 5_500, after: attempt * 4_000) { killed += 1 }
+            if try InterruptionTests.isKilled(command, in: store, atRows: 5_500, later: attempt * 2) { killed += 1 }
             #expect(try run(command).ending == .exit(0))
             #expect(try StoreContent.result(store) == expected)
             #expect(try runImporter("verify", store).ending == .exit(0))

@@ -36,15 +36,14 @@ struct ModelPrintTests {
     @Test func saysWhatItCanOfTablesOfAPersonsOwn() throws {
         let directory = try TemporaryDirectory()
         let store = directory.path("p.sqlite")
-        _ = try run([
-            Project.python, "-c",
-            """
-            import sqlite3, sys
-            sqlite3.connect(sys.argv[1]).executescript('''CREATE TABLE "my notes" (id BIGINT, body VARCHAR(9), at DATE,
-            made TEXT DEFAULT CURRENT_TIMESTAMP, n INTEGER DEFAULT 4, twice AS (id * 2))''')
-            """,
-            store,
-        ])
+        _ = try Python.run(
+            text: """
+                import sqlite3, sys
+                sqlite3.connect(sys.argv[1]).executescript('''CREATE TABLE "my notes" (id BIGINT, body VARCHAR(9), at DATE,
+                made TEXT DEFAULT CURRENT_TIMESTAMP, n INTEGER DEFAULT 4, twice AS (id * 2))''')
+                """,
+            [store]
+        )
         let printed = try runImporter("model", "print", store)
         #expect(printed.ending == .exit(0), "\(printed.errorText)")
         #expect(printed.errorText.contains("my notes.made: left out"))
@@ -60,10 +59,7 @@ struct ModelPrintTests {
         let other = try directory.write("{\"a\":1}\n", to: "p.ndjson")
         let second = directory.path("second.sqlite")
         #expect(try runImporter(other, "--into", second).ending == .exit(0))
-        _ = try run([
-            Project.python, "-c",
-            "import sqlite3, sys; sqlite3.connect(sys.argv[1]).execute('CREATE TABLE own (x TEXT)')", second,
-        ])
+        try StoreContent.execute(second, "CREATE TABLE own (x TEXT)")
         let both = try runImporter("model", "print", second)
         #expect(!both.outputText.contains("own") && both.errorText.contains("own"), "\(both.errorText)")
         #expect(try runImporter("model", "print", second, "own").outputText.contains("\"x\""))

@@ -44,7 +44,7 @@ struct OldIndexTextTests {
             database.commit()
             database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             """
-        let result = try run([Project.python, "-c", script, database] + statements)
+        let result = try Python.run(text: script, [database] + statements)
         try #require(result.ending == .exit(0), "\(result.errorText)")
     }
 

@@ -226,8 +226,7 @@ struct RealModelTests {
         #expect(report.read == source.count)
         #expect(report.rejected == source.rejected)
         #expect(report.inserted == source.count - source.rejected)
-        let check = [Project.python, Project.check("real_models.py")]
-        let compared = try run(check + [source.entity, source.path, store])
+        let compared = try Python.run("real_models.py", [source.entity, source.path, store])
         #expect(compared.ending == .exit(0), "\(compared.outputText) \(compared.errorText)")
         let ledger = try StoreContent.query(
             store,

@@ -45,7 +45,7 @@ struct RepairJob {
         let other = directory.path("mended.sqlite")
         let result = try run([Project.importer, "import", directory.path("mended.json"), "--into", other] + options)
         try #require(result.ending == .exit(0), "\(result.errorText)")
-        return try run([Project.python, Project.check("repair.py"), "same", store, other]).ending == .exit(0)
+        return try Python.run("repair.py", ["same", store, other]).ending == .exit(0)
     }
 
     /// How many rejects are in each state.
@@ -63,7 +63,7 @@ struct RepairJob {
     func isSound() throws -> Bool { try runImporter("verify", store).ending == .exit(0) }
 
     static func check(_ arguments: String...) throws {
-        let result = try run([Project.python, Project.check("repair.py")] + arguments)
+        let result = try Python.run("repair.py", arguments)
         try #require(result.ending == .exit(0), "\(result.outputText) \(result.errorText)")
     }
 

@@ -41,16 +41,15 @@ struct ReplacingTests {
     @Test func givesTheColumnsOfATableTheirDefaults() throws {
         let directory = try TemporaryDirectory()
         let store = directory.path("p.sqlite")
-        _ = try run([
-            Project.python, "-c",
-            """
-            import sqlite3, sys
-            sqlite3.connect(sys.argv[1]).executescript('''CREATE TABLE p (id INTEGER PRIMARY KEY, a TEXT, s TEXT NOT NULL
-            DEFAULT 'it''s', n INTEGER DEFAULT -3, at TEXT DEFAULT CURRENT_TIMESTAMP, x REAL);
-            INSERT INTO p VALUES (1, 'a', 'b', 4, 'then', 1.5)''')
-            """,
-            store,
-        ])
+        _ = try Python.run(
+            text: """
+                import sqlite3, sys
+                sqlite3.connect(sys.argv[1]).executescript('''CREATE TABLE p (id INTEGER PRIMARY KEY, a TEXT, s TEXT NOT NULL
+                DEFAULT 'it''s', n INTEGER DEFAULT -3, at TEXT DEFAULT CURRENT_TIMESTAMP, x REAL);
+                INSERT INTO p VALUES (1, 'a', 'b', 4, 'then', 1.5)''')
+                """,
+            [store]
+        )
         let source = try directory.write("{\"id\":1,\"a\":\"c\"}\n{\"id\":2,\"a\":\"d\"}\n", to: "p.ndjson")
         let result = try runImporter(source, "--into", store, "--identifier", "id", "--on-conflict", "replace")
         #expect(result.ending == .exit(0), "\(result.errorText)")

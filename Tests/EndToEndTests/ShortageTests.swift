@@ -5,21 +5,6 @@ import Testing
 /// Where the system gives no thread, no descriptor or no room in a file, a run ends by itself and says so, and the same command
 /// continues from there.
 struct ShortageTests {
-    /// Makes system calls of a program fail: `Tests/Faults`, built once.
-    private final class Shim: Sendable {
-        static let built = Result { try Shim() }
-        let path: String
-        private let directory: TemporaryDirectory
-
-        init() throws {
-            directory = try TemporaryDirectory()
-            path = directory.path("faults.so")
-            let sources = ["faults.c", "power.c"].map { Project.root.appending(path: "Tests/Faults/\($0)").path }
-            let compiled = try run(["cc", "-shared", "-fPIC", "-o", path] + sources + ["-ldl", "-pthread"])
-            #expect(compiled.ending == .exit(0), "\(compiled.errorText)")
-        }
-    }
-
     /// Files to import, and the results.
     private struct Job {
         let directory: TemporaryDirectory
@@ -65,7 +50,7 @@ struct ShortageTests {
     @Test(arguments: zip([true, false], [false, true]))
     func aThreadThatCannotBeMadeEndsTheRun(hasModel: Bool, isCompressed: Bool) throws {
         let job = try Job(hasModel: hasModel, isCompressed: isCompressed)
-        let shim = try Shim.built.get().path
+        let shim = try Faults.shim()
         var codes: [ChildProcess.Ending] = []
         // Until it needs no more; each look into what is compressed needs one.
         for number in 1...40 where codes.last != .exit(0) {
@@ -112,7 +97,7 @@ struct ShortageTests {
     /// Files are cut off when the store leaves WAL mode, too, with the records long committed.
     @Test func aFileThatCannotBeCutOffIsAnError() throws {
         let job = try Job()
-        let shim = try Shim.built.get().path
+        let shim = try Faults.shim()
         var codes: [ChildProcess.Ending] = []
         for number in 1...40 where codes.last != .exit(0) {
             let struck = try job.strike([

@@ -9,16 +9,31 @@ struct StandardInputTests {
         let producer: ChildProcess
         let importer: ChildProcess
 
-        init(_ producing: String, into arguments: [String], directory: TemporaryDirectory) throws {
+        /// - Parameter rows: stops where the store holds so many.
+        init(
+            _ producing: String,
+            into arguments: [String],
+            directory: TemporaryDirectory,
+            stoppedAt rows: (count: Int, store: String)? = nil
+        ) throws {
             let pipe = directory.path("pipe-\(UUID().uuidString)")
             guard mkfifo(pipe, 0o600) == 0 else { throw StoreContent.Failure("mkfifo: \(errno)") }
             producer = try ChildProcess(["/bin/sh", "-c", "\(producing) > '\(pipe)'"])
-            importer = try ChildProcess([Project.importer] + arguments, input: pipe)
+            let command = [Project.importer] + arguments
+            guard let rows else {
+                importer = try ChildProcess(command, input: pipe)
+                return
+            }
+            let program = try SteppedProgram(command, every: 31, below: directory.path, input: pipe)
+            importer = program.child
+            let hasCome = try program.step(untilRows: rows.count, in: rows.store)
+            try #require(hasCome, "\(program.child.wait().errorText)")
+            program.released()
         }
 
         func wait() -> ChildProcess.Result {
             let result = importer.wait()
-            producer.wait(timeout: .seconds(10))
+            producer.wait()
             return result
         }
     }
@@ -42,11 +57,15 @@ struct StandardInputTests {
         let arguments = ["import", "-", "--into", store] + job + Self.run
         var generator = SeededGenerator(seed: UInt64(signal))
         for _ in 0..<3 {
-            let wanted = try StoreContent.rowCount(store) + 20 * (1 + generator.next(8))
-            let progress = try StoreProgress.rows(in: store, reach: wanted)
-            let piped = try Piped("gzip -dc '\(source)'", into: arguments, directory: directory)
-            try #require(try progress.reached(by: piped.importer) != nil, "\(piped.wait().errorText)")
+            let wanted = try (StoreContent.rowCountLeft(store) ?? 0) + 20 * (1 + generator.next(8))
+            let piped = try Piped(
+                "gzip -dc '\(source)'",
+                into: arguments,
+                directory: directory,
+                stoppedAt: (wanted, store)
+            )
             piped.importer.signal(signal)
+            piped.importer.resume()
             #expect(piped.wait().ending == (signal == SIGINT ? .exit(130) : .signal(signal)))
         }
         let last = try Piped("gzip -dc '\(source)'", into: arguments, directory: directory).wait()
@@ -70,9 +89,7 @@ struct StandardInputTests {
         let store = directory.path("store.sqlite")
         let model = try directory.write(Samples.model(records: "$"), to: "model.json")
         let arguments = ["import", "-", "--into", store, "--model", model] + Self.run
-        let progress = try StoreProgress.rows(in: store, reach: 400)
-        let piped = try Piped("cat '\(source)'", into: arguments, directory: directory)
-        try #require(try progress.reached(by: piped.importer) != nil)
+        let piped = try Piped("cat '\(source)'", into: arguments, directory: directory, stoppedAt: (400, store))
         piped.importer.signal(SIGKILL)
         #expect(piped.wait().ending == .signal(SIGKILL))
 

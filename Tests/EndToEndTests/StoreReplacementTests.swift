@@ -19,13 +19,11 @@ struct StoreReplacementTests {
     /// Begins the import and stops it in the middle.
     private func begun() throws -> ChildProcess {
         var generator = SeededGenerator(seed: 4)
-        let child = try InterruptionTests.progressed(
+        return try InterruptionTests.progressed(
             files.command(into: "store.sqlite", InterruptionTests.run),
             in: store,
             &generator
         )
-        try #require(child.suspend(), "the import was too short to be stopped")
-        return child
     }
 
     /// Another database with a WAL of its own, in which its only rows are.
@@ -40,7 +38,7 @@ struct StoreReplacementTests {
             database.commit()
             os._exit(0)
             """
-        try #require(try run([Project.python, "-c", script, path]).ending == .exit(0))
+        try #require(try Python.run(text: script, [path]).ending == .exit(0))
         return path
     }
 
@@ -58,7 +56,7 @@ struct StoreReplacementTests {
         let stranger = try stranger()
         if !withItsWAL {
             let script = "import sqlite3, sys; sqlite3.connect(sys.argv[1]).execute('PRAGMA journal_mode = DELETE')"
-            try #require(try run([Project.python, "-c", script, stranger]).ending == .exit(0))
+            try #require(try Python.run(text: script, [stranger]).ending == .exit(0))
         }
         let before = contents(stranger)
         try #require(before[0] != nil && (before[1] != nil) == withItsWAL)

@@ -27,7 +27,7 @@ struct WALModeTests {
     }
 
     private func python(_ script: String) throws -> String {
-        let result = try run([Project.python, "-c", "import sqlite3, sys\n" + script, store])
+        let result = try Python.run(text: "import sqlite3, sys\n" + script, [store])
         try #require(result.ending == .exit(0), "\(result.errorText)")
         return result.outputText
     }

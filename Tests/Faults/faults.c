@@ -1,11 +1,12 @@
-// Makes the n-th system call of a kind fail, be short, or be the last one. scripts/fault-test builds it and preloads it
-// (ld.so(8), LD_PRELOAD).
+// Makes the n-th system call of a kind fail, be short, or be the last one, or stops the process there. scripts/fault-test and
+// the tests build it and preload it (ld.so(8), LD_PRELOAD).
 //
 //   FAULTS_FOLDER   only calls on files below this folder count, threads and standard input wherever they are
 //   FAULTS_CALL     write, sync, open, rename, unlink, truncate, read, thread; or change: all but open, read and thread
 //   FAULTS_AT       which of them, from 1; 0 or nothing for none
 //   FAULTS_HOW      error: that one fails; errors: that and all later ones; short: half of it is done;
-//                   before, after: the process is killed there
+//                   before, after: the process is killed there; stop: it stops itself (SIGSTOP) right before that one,
+//                   the one as many further, and so on, as long as there is a file FAULTS_WHILE
 //   FAULTS_ERRNO    the number that a failed call leaves in errno
 //   FAULTS_NOTES    a file that gets the fault, and at the end how many calls there were of each kind
 //
@@ -43,7 +44,7 @@ static enum kind wanted = KINDS;
 static long wanted_at;
 static const char *how = "";
 static int fault = EIO;
-static const char *notes;
+static const char *notes, *stops;
 static atomic_long counts[KINDS];
 
 static void note(const char *text) {
@@ -64,6 +65,7 @@ __attribute__((constructor)) static void start(void) {
     if (number) fault = atoi(number);
     if (getenv("FAULTS_HOW")) how = getenv("FAULTS_HOW");
     notes = getenv("FAULTS_NOTES");
+    stops = getenv("FAULTS_WHILE");
     folder = getenv("FAULTS_FOLDER");
     folder_length = folder ? strlen(folder) : 0;
 }
@@ -81,6 +83,7 @@ __attribute__((destructor)) static void finish(void) {
 static bool is_meant(enum kind kind) {
     long count = atomic_fetch_add(&counts[kind], 1) + 1;
     if (wanted != kind || wanted_at <= 0) return false;
+    if (strcmp(how, "stop") == 0) return count % wanted_at == 0;
     return count == wanted_at || (count > wanted_at && strcmp(how, "errors") == 0);
 }
 
@@ -92,6 +95,11 @@ static enum answer answer(enum kind kind, const char *path) {
     bool meant = is_meant(kind);
     if (changes) meant = is_meant(CHANGE) || meant;
     if (!meant) return GO;
+    if (strcmp(how, "stop") == 0) {
+        // To this thread: it does nothing more before it is stopped.
+        if (stops && syscall(SYS_faccessat, AT_FDCWD, stops, F_OK) == 0) raise(SIGSTOP);
+        return GO;
+    }
     char text[PATH_ROOM + 64];
     snprintf(text, sizeof text, "fault %s %s\n", names[kind], path);
     note(text);

@@ -25,7 +25,7 @@ struct DateOracleTests {
     }
 
     private func compare(_ arguments: [String], atLeast least: Int) throws {
-        let result = try run([Project.python, Project.check("dates.py")] + arguments)
+        let result = try Python.run("dates.py", arguments)
         #expect(result.ending == .exit(0), "\(result.errorText)")
         var coercions: [Rules: DateCoercion] = [:]
         var differences: [String] = []

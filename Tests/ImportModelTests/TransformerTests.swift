@@ -33,7 +33,7 @@ struct TransformerTests {
 
     @Test(.enabled(if: hasPython), arguments: ["entities", "html", "text"])
     func makesWhatPythonMakes(_ list: String) throws {
-        let output = try run([Project.python, Project.check("transforms.py"), list])
+        let output = try Python.run("transforms.py", [list])
         #expect(output.ending == .exit(0), "\(output.errorText)")
         var chains: [String: TransformerChain] = [:]
         for name in TransformerRegistry.standard.names { chains[name] = try TransformerChain([name]) }

@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import Synchronization
 
@@ -16,8 +17,6 @@ package final class ChildProcess: Sendable, RunningProgram {
         package let ending: Ending
         package let output: Data
         package let errors: Data
-        /// Peak resident memory in bytes, as last seen before it ended; 0 where the system does not tell.
-        package let peakMemory: Int
 
         package var outputText: String { String(decoding: output, as: UTF8.self) }
         package var errorText: String { String(decoding: errors, as: UTF8.self) }
@@ -114,30 +113,41 @@ package final class ChildProcess: Sendable, RunningProgram {
     /// What it has written to standard error so far.
     package var errorsSoFar: String { String(decoding: written(to: "errors"), as: UTF8.self) }
 
-    /// Waits until it has ended; one that takes longer than `timeout` is killed, and ends with that signal.
+    /// Waits until it has ended; one that takes longer than `patience` is killed, and ends with that signal.
     @discardableResult
-    package func wait(timeout: Duration = patience) -> Result {
-        let deadline = ContinuousClock.now + timeout
-        var pause: useconds_t = 200
-        var peakMemory = 0
-        while ending(options: WNOHANG) == nil {
-            peakMemory = max(peakMemory, residentPeak)
-            if ContinuousClock.now > deadline { signal(SIGKILL) }
-            usleep(pause)
-            pause = min(pause * 2, 5_000)
-        }
+    package func wait() -> Result {
+        block(until: WEXITED)
         return Result(
-            ending: ending(options: WNOHANG) ?? .signal(SIGKILL),
+            ending: ending(options: 0) ?? .signal(SIGKILL),
             output: written(to: "output"),
-            errors: written(to: "errors"),
-            peakMemory: peakMemory
+            errors: written(to: "errors")
         )
     }
 
-    /// Stops it where it is and says whether it had not ended before that.
+    /// Stops it where it is and waits for that.
+    ///
+    /// - Returns: whether it is stopped; not so where it had ended before.
     package func suspend() -> Bool {
         signal(SIGSTOP)
-        return isRunning
+        return isStopped()
+    }
+
+    /// Waits until it is stopped, or has ended; one for which neither happens in `patience` is killed.
+    ///
+    /// - Returns: whether it is stopped.
+    package func isStopped() -> Bool {
+        while true {
+            block(until: WEXITED | WSTOPPED)
+            let state: Bool? = finished.withLock { finished in
+                guard finished == nil else { return false }
+                var status: Int32 = 0
+                guard waitpid(processIdentifier, &status, WNOHANG | WUNTRACED) == processIdentifier else { return nil }
+                if status & 0xff == 0x7f { return true }
+                finished = Self.ending(status)
+                return false
+            }
+            if let state { return state }
+        }
     }
 
     /// Lets a suspended process continue.
@@ -145,12 +155,16 @@ package final class ChildProcess: Sendable, RunningProgram {
         signal(SIGCONT)
     }
 
-    /// The process's own high-water mark. (`ru_maxrss` would count what this process held when it started the other.)
-    private var residentPeak: Int {
-        guard let status = try? String(contentsOfFile: "/proc/\(processIdentifier)/status", encoding: .utf8),
-            let line = status.split(separator: "\n").first(where: { $0.hasPrefix("VmHWM:") })
-        else { return 0 }
-        return (Int(line.filter(\.isNumber)) ?? 0) * 1024
+    /// Waits for one of these of `waitid(2)`, which is still there to be asked for then.
+    private func block(until events: Int32) {
+        guard finished.withLock({ $0 }) == nil else { return }
+        let guardian = DispatchSource.makeTimerSource()
+        guardian.schedule(deadline: .now() + .seconds(Int(patience.components.seconds)))
+        guardian.setEventHandler { [self] in signal(SIGKILL) }
+        guardian.activate()
+        defer { guardian.cancel() }
+        var what = siginfo_t()
+        while waitid(P_PID, id_t(processIdentifier), &what, events | WNOWAIT) == -1, errno == EINTR {}
     }
 
     private func written(to name: String) -> Data {
@@ -162,11 +176,15 @@ package final class ChildProcess: Sendable, RunningProgram {
             if let state { return state }
             var status: Int32 = 0
             guard waitpid(processIdentifier, &status, options) == processIdentifier else { return nil }
-            let number = status & 0x7f
-            let ending = number == 0 ? Ending.exit((status >> 8) & 0xff) : .signal(number)
+            let ending = Self.ending(status)
             state = ending
             return ending
         }
+    }
+
+    private static func ending(_ status: Int32) -> Ending {
+        let number = status & 0x7f
+        return number == 0 ? .exit((status >> 8) & 0xff) : .signal(number)
     }
 }
 
@@ -174,18 +192,16 @@ package final class ChildProcess: Sendable, RunningProgram {
 @discardableResult
 package func run(
     _ arguments: [String],
-    input: String = "/dev/null",
-    timeout: Duration = patience
+    input: String = "/dev/null"
 ) throws -> ChildProcess.Result {
-    try ChildProcess(arguments, input: input).wait(timeout: timeout)
+    try ChildProcess(arguments, input: input).wait()
 }
 
 /// Runs the built `importer` to its end.
 @discardableResult
 package func runImporter(
     _ arguments: String...,
-    input: String = "/dev/null",
-    timeout: Duration = patience
+    input: String = "/dev/null"
 ) throws -> ChildProcess.Result {
-    try run([Project.importer] + arguments, input: input, timeout: timeout)
+    try run([Project.importer] + arguments, input: input)
 }

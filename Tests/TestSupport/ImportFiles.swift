@@ -49,7 +49,7 @@ package struct ImportFiles: Sendable {
     ///
     /// - Throws: `StoreContent.Failure` where it ends with an error.
     package static func expected(by check: String, _ arguments: [String]) throws -> String {
-        let result = try run([Project.python, Project.check(check)] + arguments)
+        let result = try Python.run(check, arguments)
         guard result.ending == .exit(0) else { throw StoreContent.Failure("\(check): \(result.errorText)") }
         return result.outputText.trimmingCharacters(in: .newlines)
     }

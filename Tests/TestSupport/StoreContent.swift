@@ -30,6 +30,17 @@ package enum StoreContent {
         return try Int(read(["count", store])) ?? 0
     }
 
+    /// The same while a program changes the store; nil where there is nothing to read, or it cannot be read just now.
+    package static func rowCountNow(_ store: String) throws -> Int? {
+        try Int(read(["now", store]))
+    }
+
+    /// How many rows its user tables would hold if the program that changes the store, and is stopped, were killed; nil where
+    /// there is no store.
+    package static func rowCountLeft(_ store: String) throws -> Int? {
+        try Int(read(["left", store]))
+    }
+
     /// The rows of a query, a line each, columns separated by `|`.
     package static func query(_ store: String, _ sql: String) throws -> String {
         try read(["query", store, sql])
@@ -48,12 +59,12 @@ package enum StoreContent {
     /// Runs SQL statements on a store, as another program would.
     package static func execute(_ store: String, _ sql: String) throws {
         let script = "import sqlite3, sys; sqlite3.connect(sys.argv[1]).executescript(sys.argv[2])"
-        let result = try run([Project.python, "-c", script, store, sql])
+        let result = try Python.run(text: script, [store, sql])
         guard result.ending == .exit(0) else { throw Failure(result.errorText) }
     }
 
     private static func read(_ arguments: [String]) throws -> String {
-        let result = try run([Project.python, Project.check("store_dump.py")] + arguments)
+        let result = try Python.run("store_dump.py", arguments)
         guard result.ending == .exit(0) else { throw Failure("\(arguments): \(result.errorText)") }
         return result.outputText.trimmingCharacters(in: .newlines)
     }

@@ -130,7 +130,7 @@ struct PredicateTruthTests {
             "{\"types\":{\(types)},\"records\":\(records),\"predicates\":[\(predicates)]}",
             to: "work.json"
         )
-        let result = try run([Project.python, Project.check("predicates.py"), work])
+        let result = try Python.run("predicates.py", [work])
         #expect(result.ending == .exit(0), "\(result.errorText)")
         let expected = result.outputText.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
         try #require(expected.count == cases.count)

@@ -165,7 +165,7 @@ struct ResumeTests {
             packed = gzip.compress(open(sys.argv[1], 'rb').read())
             open(sys.argv[2], 'wb').write(packed[:len(packed) // 2])
             """
-        #expect(try run([Project.python, "-c", script, job.source, packed]).ending == .exit(0))
+        #expect(try Python.run(text: script, [job.source, packed]).ending == .exit(0))
         let pipeline = ImportPipeline(sources: [packed], into: job.store, job: JobOptions(), run: RunOptions())
         let error = #expect(throws: ImportError.self) { try pipeline.run() }
         #expect(error?.code == .badInput)

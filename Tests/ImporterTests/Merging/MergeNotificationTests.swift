@@ -1,6 +1,7 @@
 import Foundation
 import ImportModel
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Importer
@@ -253,7 +254,7 @@ struct MergeNotificationTests {
             made.close()
         }
         if let sequence { #expect(await Self.collect(sequence).last?.isFinished == true) }
-        let deadline = ContinuousClock.now + .seconds(60)
+        let deadline = ContinuousClock.now + patience
         while center != nil, ContinuousClock.now < deadline { await Task.yield() }
         #expect(center == nil)
     }
@@ -286,7 +287,7 @@ struct MergeNotificationTests {
         center.enqueue(merge(rounds + 1))
         center.close()
         #expect(await Self.collect(sequence).flatMap(\.finishedJobs) == [rounds + 1])
-        let deadline = ContinuousClock.now + .seconds(60)
+        let deadline = ContinuousClock.now + patience
         while posted.withLock({ $0.count }) <= rounds, ContinuousClock.now < deadline { await Task.yield() }
         #expect(posted.withLock { $0 } == Set(1...rounds + 1))
     }

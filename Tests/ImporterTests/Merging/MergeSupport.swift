@@ -112,7 +112,7 @@ private final class OneThread: TaskExecutor {
 /// Has a task wait for something.
 ///
 /// - Parameters:
-///   - release: ends what it waits for; called when another task has run on its thread, or none could for some seconds.
+///   - release: ends what it waits for; called when another task has run on its thread, or none could for a minute.
 ///   - wait: what it does.
 /// - Returns: whether another task could run on its thread meanwhile.
 func leavesItsThreadToOthers(
@@ -125,7 +125,7 @@ func leavesItsThreadToOthers(
     let other = Task(executorPreference: executor) { hasRun.change { $0 = true } }
     let result = await withCheckedContinuation { continuation in
         Thread.detachNewThread {
-            for _ in 0..<800 where !hasRun.value { usleep(10_000) }
+            for _ in 0..<6_000 where !hasRun.value { usleep(10_000) }
             let result = hasRun.value
             release()
             continuation.resume(returning: result)

@@ -23,6 +23,12 @@ struct PipedSourceTests {
         thread.start()
     }
 
+    /// Whoever has read all that was written waits for more, or is about to.
+    private func waitUntilAllIsRead() {
+        var count: Int32 = 1
+        while ioctl(pipe.fileHandleForReading.fileDescriptor, UInt(FIONREAD), &count) == 0, count > 0 { sched_yield() }
+    }
+
     @Test(arguments: [1, 3, 31, 4096]) func readsWhatComesInPieces(size: Int) throws {
         let bytes = sourceLines(50)
         feed(bytes, by: 7)
@@ -53,8 +59,8 @@ struct PipedSourceTests {
         try pipe.fileHandleForWriting.write(contentsOf: [UInt8](repeating: 0x20, count: 1000))
         let stream = try opener.open(input, interruption: interruption)
         let interruption = interruption
-        let thread = Thread {
-            Thread.sleep(forTimeInterval: 0.1)
+        let thread = Thread { [self] in
+            waitUntilAllIsRead()
             interruption.request(reason)
         }
         thread.start()
@@ -69,8 +75,8 @@ struct PipedSourceTests {
         try fixture.run("gzip a.json")
         try pipe.fileHandleForWriting.write(contentsOf: fixture.bytes(of: "a.json.gz").prefix(30_000))
         let interruption = interruption
-        let thread = Thread {
-            Thread.sleep(forTimeInterval: 0.1)
+        let thread = Thread { [self] in
+            waitUntilAllIsRead()
             interruption.request(.interrupt)
         }
         thread.start()

@@ -63,8 +63,8 @@ struct CheckpointerTests {
             // Fewer pages than those at which the committing worker makes a checkpoint.
             for _ in 0..<10 { try commit(queue) }
             #expect(try pagesOfWAL() < Checkpointer.restartPages)
-            let deadline = Date(timeIntervalSinceNow: 60)
-            while try size("") < expected, Date() < deadline { usleep(1_000) }
+            let deadline = ContinuousClock.now + patience
+            while try size("") < expected, ContinuousClock.now < deadline { usleep(1_000) }
             #expect(try size("") >= expected)
         }
     }

@@ -30,8 +30,8 @@ struct WALWritebackTests {
         let writeback = try queue.inDatabase(WALWriteback.init)
         #expect(try descriptors() == before + 1)
         writeback.stop()
-        let deadline = Date(timeIntervalSinceNow: 60)
-        while try descriptors() > before, Date() < deadline { usleep(1_000) }
+        let deadline = ContinuousClock.now + patience
+        while try descriptors() > before, ContinuousClock.now < deadline { usleep(1_000) }
         #expect(try descriptors() == before)
         try queue.close()
     }

@@ -103,7 +103,14 @@ public final class ImportPipeline: Sendable {
     /// As with a `Sequence`; an import that is interrupted stops waiting and cancels the task that iterates. What the sequence
     /// throws ends the source there: the records before it are imported, and the run fails.
     ///
-    /// - Parameter records: iterated over once, in a task, which is a few blocks of 64 KiB ahead of the import at most.
+    /// - Parameters:
+    ///   - records: iterated over once, in a task, which is a few blocks of 64 KiB ahead of the import at most.
+    ///   - entity: the entity that they are.
+    ///   - store: the SQLite file's path; created if it does not exist.
+    ///   - job: what the result depends on; its `records` and `entity` count for nothing.
+    ///   - run: what it does not depend on.
+    ///   - transformers: those that the model names.
+    ///   - merges: where commits are announced.
     public convenience init<Records: AsyncSequence & Sendable>(
         records: Records,
         entity: String,

@@ -1,7 +1,9 @@
 extension AttributeDescription {
     /// Turns a value into this attribute's type, just as an import does.
     ///
-    /// - Parameter transformers: those that the description may name.
+    /// - Parameters:
+    ///   - value: as a record has it.
+    ///   - transformers: those that the description may name.
     /// - Throws: `CoercionError` when the value does not fit, also for null where the attribute is not optional; when
     ///   the description has a mistake that a model file may not have (a pattern that is none, say), for every value.
     public func coerce(

@@ -57,7 +57,9 @@ extension FetchableObject {
 
     /// The object with this identifier; nil if there is none.
     ///
-    /// - Parameter identifier: a value for each of the entity's identifying attributes, in their order.
+    /// - Parameters:
+    ///   - reader: reads the store.
+    ///   - identifier: a value for each of the entity's identifying attributes, in their order.
     /// - Throws: as `fetchAll` does; `ImportError` with `.usage` when the entity has no identifier, or one of other length.
     public static func fetchOne(in reader: StoreReader, identifier: JSONValue...) throws -> Self? {
         try reader.one(Self.self, identifier: identifier)
@@ -116,7 +118,9 @@ extension StoreReader {
 
     /// The object with this identifier; nil if there is none.
     ///
-    /// - Parameter identifier: a value for each of the entity's identifying attributes, in their order.
+    /// - Parameters:
+    ///   - type: the type of the object.
+    ///   - identifier: a value for each of the entity's identifying attributes, in their order.
     /// - Throws: as `fetch` does; `ImportError` with `.usage` when the entity has no identifier, or one of other length.
     public func one<Object: FetchableObject>(_ type: Object.Type, identifier: [JSONValue]) throws -> Object? {
         guard let entity = try awaitedEntity(named: type.entityName) else { return nil }
@@ -179,7 +183,9 @@ extension StoreReader {
 
     /// The record with this identifier; nil if there is none.
     ///
-    /// - Parameter identifier: a value for each of the entity's identifying attributes, in their order.
+    /// - Parameters:
+    ///   - entity: the name of the entity.
+    ///   - identifier: a value for each of the entity's identifying attributes, in their order.
     /// - Throws: as `fetch` does; `ImportError` with `.usage` when the entity has no identifier, or one of other length.
     public func one(_ entity: String, identifier: [JSONValue]) throws -> [String: JSONValue]? {
         guard let description = try awaitedEntity(named: entity) else { return nil }

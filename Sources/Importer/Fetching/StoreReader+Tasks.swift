@@ -103,7 +103,9 @@ extension FetchableObject where Self: Sendable {
 
     /// The object with this identifier, read on a thread of its own; nil if there is none.
     ///
-    /// - Parameter identifier: a value for each of the entity's identifying attributes, in their order.
+    /// - Parameters:
+    ///   - reader: reads the store.
+    ///   - identifier: a value for each of the entity's identifying attributes, in their order.
     /// - Throws: as `fetchAll` does; `ImportError` with `.usage` when the entity has no identifier, or one of other length.
     public static func fetchOne(in reader: StoreReader, identifier: JSONValue...) async throws -> Self? {
         try await reader.perform { try $0.one(Self.self, identifier: identifier) }

@@ -43,6 +43,16 @@ install_missing() {
         </dev/null >&2
 }
 
+# What the tests use besides.
+install_for_testing() {
+    install_for_building
+    install_missing python3=python3 sqlite3=sqlite3 zstd=zstd xz-utils=xz bzip2=bzip2 gzip=gzip zip=zip tar=tar \
+        tmux=tmux gcc=cc
+}
+
+# What counts instructions.
+install_for_measuring() { install_missing python3=python3 valgrind=valgrind binutils=strip; }
+
 # What the package is built with.
 install_for_building() {
     command -v swift >/dev/null 2>&1 || die "needs a Swift toolchain, 6.1 or newer: https://www.swift.org/install/"

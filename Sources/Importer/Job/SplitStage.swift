@@ -1,19 +1,5 @@
 import ImportModel
 
-/// Where a job's split begins: at the first source's first byte, or where an earlier run left it.
-struct SplitStart {
-    var source = 0
-    var position = SplitPosition.start
-    /// The first record's number in the job, from 1.
-    var firstOrdinal: Int64 = 1
-    /// The smallest number that the first chunk of a new manifest may have, from 1.
-    var chunkNumber = 1
-    /// No chunk may end before this offset of the first source: one is committed up to there.
-    var minimumEnd: Int64?
-    /// The names under which outside values are counted so far.
-    var outsideNames: [String] = []
-}
-
 /// Cuts a job's sources into chunks, on the thread that calls it.
 struct SplitStage {
     let sources: [StoredJob.Source]
@@ -69,16 +55,14 @@ struct SplitStage {
         )
         let splitter = try SourceSplitter(
             stream: stream,
-            baseOffset: stream.offset,
-            source: index,
-            shape: source.shape,
-            paths: source.shape.paths.map { try RecordPath($0) },
-            limits: limits,
+            at: stream.offset,
+            settings: SourceSplitter.Settings(
+                layout: source.shape.layout,
+                paths: source.shape.paths.map { try RecordPath($0) },
+                limits: limits
+            ),
             writer: writer,
-            start: start.position,
-            firstOrdinal: ordinal,
-            knownOutsideNames: Set(start.outsideNames),
-            minimumEnd: start.minimumEnd
+            start: start
         ) { [progress, interruption, directory, limits] entry in
             try interruption.check()
             names.formUnion(entry.outside.keys)

@@ -11,25 +11,15 @@ import ImportModel
 final class ChunkBuilder {
     /// The settings of one source's split.
     struct Settings {
-        /// The source's index in the job, from 0.
-        var source: Int
         var limits: SplitLimits
         /// How many record paths the source has.
         var pathCount: Int
         /// Whether the bytes have not been parsed, so that a line break may be inside of a string.
         var isUnparsed: Bool
-        /// No chunk ends before this offset in the source.
-        var minimumEnd: Int64
     }
 
     /// Thrown when all records that are wanted are there: the source ends after the last one.
     struct LimitReached: Error {}
-
-    /// Why a record is passed over.
-    private enum PassedOver: String {
-        case recordTooLarge
-        case recordTooDeep
-    }
 
     /// How much of a record that is passed over is kept, in bytes.
     static let headLength = 4_096
@@ -37,21 +27,14 @@ final class ChunkBuilder {
     private let writer: ChunkWriter
     private let settings: Settings
     private let maxRecordBytes: Int64
+    /// The source's index in the job, from 0.
+    private let source: Int
+    /// No chunk ends before this offset in the source.
+    private let minimumEnd: Int64
     private let onSealed: (ChunkEntry) throws -> Void
 
-    // The block.
-    private var block = UnsafePointer<UInt8>(bitPattern: 1)!
-    /// The block's offset in the source.
-    private(set) var blockBase: Int64
-    private var blockCount = 0
+    private var block: SourceBlock
     private var blockHasLineBreaks = false
-
-    // The chunk's bytes: whole lines, then what there is of the record that is open.
-    private var bytes: UnsafeMutablePointer<UInt8>
-    private var capacity: Int
-    private let usualCapacity: Int
-    private var lineEnd = 0
-    private var byteCount = 0
 
     // The record that is open.
     private var recordStart: Int64 = -1
@@ -60,87 +43,54 @@ final class ChunkBuilder {
     private var recordHasLineBreaks = false
 
     // The chunk.
-    private var firstByte: Int64
-    private var firstOrdinal: Int64
-    private var records = 0
     // Their methods call nobody who could come back here; checking that for each record would cost more than they do.
-    @exclusivity(unchecked) private var paths = RunList()
-    @exclusivity(unchecked) private var gaps = RunList()
-    private var rejects: [ChunkEntry.PassedOver] = []
-    private var rejectWeight = 0
+    @exclusivity(unchecked) private var memory: ChunkMemory
+    @exclusivity(unchecked) private var layout: ChunkLayout
     private var isFull = false
 
     // The source.
     /// Just past the last record, where a chunk can end.
     private(set) var recordEnd: Int64
-    /// Where the gap before the next record begins.
-    private var gapStart: Int64
     /// The opening tokens of the containers that enclose the place after the last record.
     var enclosing: String
-    /// Values outside of the record paths.
-    private var outside: OutsideCounts
-    private var hasOutside = false
-    /// The one that has begun.
-    private var outsideText: OutsideText?
+    @exclusivity(unchecked) private var outside: OutsideValues
     private var unseenPaths: UnseenPaths
     /// Which of its records are accepted.
     @exclusivity(unchecked) private var window: RecordWindow
-    /// Records of each path in the chunks that are sealed.
-    private var sealedPerPath: [Int64]
-    /// Up to here: the block's beginning, or a place in it where a chunk was sealed.
-    private let track: SourceTrack
-    /// Up to the last record of the blocks before this one.
-    private let trackAtRecord: SourceTrack
-    /// The hash from there to the block's beginning.
-    private let hashSinceRecord = XXH3Hasher()
+    private let tracks: ChunkTracks
 
     /// - Parameters:
     ///   - writer: what writes the chunks.
     ///   - settings: those of this source.
     ///   - base: the offset of the first block in the source.
     ///   - start: where the split begins or continues.
-    ///   - firstOrdinal: the number of the next record in the job, from 1.
-    ///   - knownOutsideNames: names of outside values in the chunks that the source already has.
     ///   - onSealed: called with each chunk when it is safe.
     init(
         writer: ChunkWriter,
         settings: Settings,
         base: Int64,
-        start: SplitPosition,
-        firstOrdinal: Int64,
-        knownOutsideNames: Set<String>,
+        start: SplitStart,
         onSealed: @escaping (ChunkEntry) throws -> Void
     ) {
         self.writer = writer
         self.settings = settings
         self.onSealed = onSealed
-        self.firstOrdinal = firstOrdinal
+        source = start.source
+        minimumEnd = start.minimumEnd ?? 0
         maxRecordBytes = Int64(settings.limits.maxRecordBytes)
-        usualCapacity = min(writer.chunkSize, 64 << 20) + (64 << 10)
-        capacity = usualCapacity
-        guard let memory = malloc(capacity) else {
-            // There is no memory for a single chunk, at the very beginning.
-            fatalError("out of memory")
-        }
-        bytes = memory.assumingMemoryBound(to: UInt8.self)
-        blockBase = base
-        firstByte = base
+        block = SourceBlock(emptyAt: base)
+        memory = ChunkMemory(chunkSize: writer.chunkSize)
+        layout = ChunkLayout(from: base, firstOrdinal: start.firstOrdinal, pathCount: settings.pathCount)
         recordEnd = base
-        gapStart = base
-        enclosing = start.enclosing
-        outside = OutsideCounts(knownNames: knownOutsideNames)
-        unseenPaths = UnseenPaths(at: start, settings)
-        window = RecordWindow(settings.limits, pathCount: settings.pathCount, before: start.recordsBefore)
-        sealedPerPath = Array(repeating: 0, count: settings.pathCount)
-        // A byte order mark is no part of the first line.
-        let lineStart = start.byteOffset == 0 ? base : start.lineStart
-        track = SourceTrack(byteOffset: base, lineBreaks: start.lineBreaks, lineStart: lineStart)
-        trackAtRecord = SourceTrack(byteOffset: base, lineBreaks: start.lineBreaks, lineStart: lineStart)
+        enclosing = start.position.enclosing
+        outside = OutsideValues(knownNames: Set(start.outsideNames))
+        unseenPaths = UnseenPaths(at: start.position, settings)
+        window = RecordWindow(settings.limits, pathCount: settings.pathCount, before: start.position.recordsBefore)
+        tracks = ChunkTracks(from: base, start.position)
     }
 
-    deinit {
-        free(bytes)
-    }
+    /// The block's offset in the source.
+    var blockBase: Int64 { block.base }
 
     /// Whether a record has begun.
     @inline(__always)
@@ -150,40 +100,26 @@ final class ChunkBuilder {
     ///
     /// Valid until the next call.
     var openRecord: ByteView {
-        let start = lineEnd + (recordIsKeyed ? 1 : 0)
-        guard hasOpenRecord, byteCount > start else { return ByteView(base: UnsafePointer(bytes), count: 0) }
-        return ByteView(base: UnsafePointer(bytes) + start, count: byteCount - start)
+        let record = memory.record
+        return ByteView(UnsafeBufferPointer(rebasing: record[..<(hasOpenRecord ? record.count : 0)]))
     }
 
     // MARK: Blocks
 
     /// Takes the bytes that come next in the source; they stay where they are until `leaveBlock`.
-    func enterBlock(_ block: UnsafePointer<UInt8>, _ count: Int) {
-        self.block = block
-        blockCount = count
+    func enterBlock(_ bytes: UnsafePointer<UInt8>, _ count: Int) {
+        block = SourceBlock(bytes, at: block.base, count: count)
         // What has been cut at LF has none in it.
         blockHasLineBreaks =
-            settings.isUnparsed ? memchr(block, 0x0D, count) != nil : ByteScan.hasLineBreaks(block, count)
+            settings.isUnparsed ? memchr(bytes, 0x0D, count) != nil : ByteScan.hasLineBreaks(bytes, count)
     }
 
     /// Keeps of the block what is needed later.
     func leaveBlock() {
-        let end = blockBase + Int64(blockCount)
-        if hasOpenRecord { copy(to: end) }
-        if outsideText != nil { passOutside(to: end) }
-        if trackAtRecord.byteOffset != recordEnd {
-            // A record ended in this block.
-            track.advance(to: recordEnd, in: block, base: blockBase)
-            trackAtRecord.copy(from: track)
-            hashSinceRecord.reset()
-        }
-        let rest = max(trackAtRecord.byteOffset, blockBase)
-        hashSinceRecord.update(
-            UnsafeRawBufferPointer(start: block + Int(rest - blockBase), count: Int(end - rest))
-        )
-        track.advance(to: end, in: block, base: blockBase)
-        blockBase = end
-        blockCount = 0
+        if hasOpenRecord { copy(to: block.end) }
+        outside.leave(block)
+        tracks.leave(block, recordEnd: recordEnd)
+        block = SourceBlock(emptyAt: block.end)
     }
 
     // MARK: Records
@@ -199,19 +135,19 @@ final class ChunkBuilder {
         recordIsKeyed = isKeyed
         recordIsTooDeep = false
         recordHasLineBreaks = false
-        if isKeyed { append(UInt8(ascii: "{")) }
+        memory.beginRecord(isKeyed: isKeyed)
     }
 
     /// Says that what began was no record.
     func discardRecord() {
         recordStart = -1
-        byteCount = lineEnd
+        memory.discardRecord()
     }
 
     /// Says that the open record is nested too deeply: of its bytes, only the first are kept.
     func passOverTooDeepRecord() {
         recordIsTooDeep = true
-        byteCount = min(byteCount, lineEnd + (recordIsKeyed ? 1 : 0) + Self.headLength)
+        memory.truncateRecord(to: Self.headLength)
     }
 
     /// Says that the open record ends at `offset`.
@@ -228,31 +164,18 @@ final class ChunkBuilder {
         copy(to: offset)
         if isFull { try seal(isLast: false) }
         let length = offset - recordStart
-        gaps.append(recordStart - gapStart)
-        paths.append(Int64(path))
         if recordIsTooDeep || length > maxRecordBytes {
-            reject(length)
+            passOver(length)
         } else {
-            let start = lineEnd + (recordIsKeyed ? 1 : 0)
-            byteCount = min(byteCount, start + Int(length))
-            if hasLineBreaks ?? recordHasLineBreaks {
-                if !settings.isUnparsed {
-                    ByteScan.replaceLineBreaks(bytes + start, byteCount - start)
-                } else if memchr(bytes + start, 0x0D, byteCount - start) != nil {
-                    ByteScan.replaceLineBreaksBetweenStrings(bytes + start, byteCount - start)
-                }
-            }
-            if recordIsKeyed { append(UInt8(ascii: "}")) }
+            memory.truncateRecord(to: Int(length))
+            if hasLineBreaks ?? recordHasLineBreaks { replaceLineBreaks() }
+            memory.endRecord(isKeyed: recordIsKeyed)
         }
-        append(0x0A)
-        lineEnd = byteCount
-        records += 1
+        layout.append(from: recordStart, to: offset, path: path)
         recordEnd = boundary
-        gapStart = offset
         recordStart = -1
-        if hasOutside { settleOutside() }
-        let weight = byteCount + rejectWeight + 8 * (paths.runCount + gaps.runCount)
-        isFull = weight >= writer.chunkSize && boundary >= settings.minimumEnd
+        outside.recordEnded()
+        isFull = memory.lineEnd + layout.weight >= writer.chunkSize && boundary >= minimumEnd
         window.pass(path)
         if window.isPassed { throw LimitReached() }
     }
@@ -262,47 +185,66 @@ final class ChunkBuilder {
         discardRecord()
         window.pass(path)
         recordEnd = boundary
-        if hasOutside { settleOutside() }
+        outside.recordEnded()
+    }
+
+    private func replaceLineBreaks() {
+        guard let record = memory.record.baseAddress else { return }
+        let count = memory.recordCount
+        if !settings.isUnparsed {
+            ByteScan.replaceLineBreaks(record, count)
+        } else if memchr(record, 0x0D, count) != nil {
+            ByteScan.replaceLineBreaksBetweenStrings(record, count)
+        }
+    }
+
+    /// Leaves the open record's line empty, and keeps its first bytes beside it.
+    private func passOver(_ length: Int64) {
+        memory.truncateRecord(to: Int(min(length, Int64(Self.headLength))))
+        layout.passOverNext(
+            from: recordStart,
+            length: length,
+            isTooDeep: recordIsTooDeep,
+            head: Data(buffer: memory.record)
+        )
+        memory.discardRecord()
+        memory.endLine()
+    }
+
+    /// Copies the open record's bytes up to `offset`, but no more than may be needed.
+    @inline(__always)
+    private func copy(to offset: Int64) {
+        let from = recordStart + Int64(memory.recordCount)
+        let limit =
+            recordStart + (recordIsTooDeep ? Int64(Self.headLength) : max(maxRecordBytes, Int64(Self.headLength)))
+        let count = Int(min(offset, limit) - from)
+        guard count > 0 else { return }
+        memory.append(block.bytes(from: from), count)
+        if blockHasLineBreaks { recordHasLineBreaks = true }
     }
 
     /// Whether no record after this position is wanted.
     var hasReachedLimit: Bool { window.isPassed }
+
+    // MARK: Beside the records
 
     /// Counts a value outside of the record paths, and watches its bytes up to its end.
     ///
     /// - Parameter start: its first byte in the source, or its key's, in this block or in the record that was thought to
     ///   have begun.
     func beginOutside(_ name: String, at start: Int64) {
-        outside.count(name)
-        hasOutside = true
-        outsideText = OutsideText(name, at: start)
-        guard start < blockBase else { return }
-        outsideText?.pass(openRecord)
-        // Of what is longer than a record may be, there is no more than that.
-        if outsideText?.position != blockBase { outsideText = OutsideText(name, at: blockBase) }
+        outside.begin(name, at: start, in: block, openRecord: openRecord)
     }
 
     /// Says that the value outside of the record paths that has begun, if one has, ends at `end`.
     @inline(__always)
     func endOutside(at end: Int64) {
-        if outsideText != nil { judgeOutside(at: end) }
-    }
-
-    private func judgeOutside(at end: Int64) {
-        passOutside(to: end)
-        if let outsideText, !outsideText.isUTF8 { outside.countInvalid(outsideText.name) }
-        outsideText = nil
-    }
-
-    private func passOutside(to end: Int64) {
-        guard let position = outsideText?.position, position >= blockBase, position < end else { return }
-        outsideText?.pass(ByteView(base: block + Int(position - blockBase), count: Int(end - position)))
+        outside.end(at: end, in: block)
     }
 
     /// Counts a key on the way to records that is not UTF-8.
     func countInvalidKey(_ name: String) {
-        outside.countInvalid(name)
-        hasOutside = true
+        outside.countInvalidKey(name)
     }
 
     /// Says that the collections of these record paths were found, whether or not anything is in them.
@@ -310,77 +252,18 @@ final class ChunkBuilder {
         unseenPaths.find(paths)
     }
 
-    private func settleOutside() {
-        outside.recordEnded()
-        hasOutside = false
-    }
-
-    private func reject(_ length: Int64) {
-        let start = lineEnd + (recordIsKeyed ? 1 : 0)
-        let count = min(byteCount - start, Int(min(length, Int64(Self.headLength))))
-        let head = Data(bytes: bytes + start, count: count).base64EncodedString()
-        let reason: PassedOver = recordIsTooDeep ? .recordTooDeep : .recordTooLarge
-        rejects.append(
-            ChunkEntry.PassedOver(
-                line: records,
-                firstByte: recordStart,
-                length: length,
-                code: reason.rawValue,
-                head: head
-            )
-        )
-        rejectWeight += head.utf8.count + 100
-        byteCount = lineEnd
-    }
-
-    /// Copies the open record's bytes up to `offset`, but no more than may be needed.
-    @inline(__always)
-    private func copy(to offset: Int64) {
-        let start = lineEnd + (recordIsKeyed ? 1 : 0)
-        let from = recordStart + Int64(byteCount - start)
-        let limit =
-            recordStart + (recordIsTooDeep ? Int64(Self.headLength) : max(maxRecordBytes, Int64(Self.headLength)))
-        let count = Int(min(offset, limit) - from)
-        guard count > 0 else { return }
-        reserve(count)
-        (bytes + byteCount).update(from: block + Int(from - blockBase), count: count)
-        byteCount += count
-        if blockHasLineBreaks { recordHasLineBreaks = true }
-    }
-
-    @inline(__always)
-    private func append(_ byte: UInt8) {
-        reserve(1)
-        bytes[byteCount] = byte
-        byteCount += 1
-    }
-
-    @inline(__always)
-    private func reserve(_ count: Int) {
-        if capacity - byteCount < count { grow(count) }
-    }
-
-    private func grow(_ count: Int) {
-        resize(to: max(byteCount + count, capacity + capacity / 2))
-    }
-
-    /// Large blocks of memory are moved by the system without being there twice.
-    private func resize(to size: Int) {
-        guard let moved = realloc(bytes, size) else {
-            // There is less memory than the largest record that the job allows (--max-record-bytes); what is committed
-            // is safe, and the import can be resumed with more.
-            fatalError("out of memory")
-        }
-        bytes = moved.assumingMemoryBound(to: UInt8.self)
-        capacity = size
+    /// The line of an offset, from 1, and its column, from 1 in bytes.
+    ///
+    /// - Parameter offset: in this block, or in a token that this block continues with.
+    /// - Returns: both.
+    func lineAndColumn(at offset: Int64) -> (line: Int64, column: Int64) {
+        tracks.lineAndColumn(at: offset, in: block)
     }
 
     // MARK: Chunks
 
     /// Records of each path since the split began or was resumed.
-    var recordsPerPath: [Int64] {
-        paths.runs.reduce(into: sealedPerPath) { $0[Int($1.value)] += Int64($1.count) }
-    }
+    var recordsPerPath: [Int64] { layout.recordsPerPath }
 
     /// Seals the last chunk of a source that ended, whole, where the last block ended, or after the last record that is
     /// wanted.
@@ -398,96 +281,37 @@ final class ChunkBuilder {
     /// Seals what is complete of a source in which something is wrong.
     func finishAtFault() throws {
         discardRecord()
-        if records > 0 { try seal(isLast: false) }
+        if layout.records > 0 { try seal(isLast: false) }
     }
 
     private func seal(isLast: Bool) throws {
-        // Where the chunk ends, what the hash of its source bytes is, and where the next chunk's hash begins.
-        let end: SplitPosition
-        let sourceHash: String
-        if isLast, !hasReachedLimit {
-            track.advance(to: blockBase + Int64(blockCount), in: block, base: blockBase)
-            sourceHash = track.digest
-            end = position(of: track, enclosing: "")
-        } else if recordEnd >= track.byteOffset {
-            track.advance(to: recordEnd, in: block, base: blockBase)
-            sourceHash = track.digest
-            end = position(of: track, enclosing: enclosing)
-            track.resetHash()
-            trackAtRecord.copy(from: track)
-            hashSinceRecord.reset()
-        } else {
-            sourceHash = trackAtRecord.digest
-            end = position(of: trackAtRecord, enclosing: enclosing)
-            track.copyHash(from: hashSinceRecord)
-            trackAtRecord.resetHash()
-        }
-        let lines = UnsafeRawBufferPointer(start: bytes, count: lineEnd)
+        let endsWithSource = isLast && !hasReachedLimit
+        var (end, sourceHash) = endsWithSource ? tracks.endWithSource(block) : tracks.end(at: recordEnd, in: block)
+        let paths = layout.pathRuns
+        end.enclosing = endsWithSource ? "" : enclosing
+        end.recordsBefore = window.recordsBefore
+        end.unseenPaths = unseenPaths.left(besides: paths, window.recordsBefore)
         let entry = ChunkEntry(
             number: writer.nextNumber,
-            source: settings.source,
-            firstByte: firstByte,
+            source: source,
+            firstByte: layout.firstByte,
             endByte: end.byteOffset,
             sourceHash: sourceHash,
-            firstOrdinal: firstOrdinal,
-            records: records,
-            paths: paths.runs,
-            gaps: gaps.runs,
-            bytes: Int64(lineEnd),
-            checksum: XXH3Hasher.digest(of: lines),
-            rejects: rejects,
+            firstOrdinal: layout.firstOrdinal,
+            records: layout.records,
+            paths: paths,
+            gaps: layout.gapRuns,
+            bytes: Int64(memory.lineEnd),
+            checksum: XXH3Hasher.digest(of: memory.lines),
+            rejects: layout.rejects,
             outside: outside.take(all: isLast),
             end: end,
             isLast: isLast
         )
-        try writer.write(entry, lines)
-        beginChunk(after: entry)
-        try onSealed(entry)
-    }
-
-    private func beginChunk(after entry: ChunkEntry) {
-        byteCount -= lineEnd
-        memmove(bytes, bytes + lineEnd, byteCount)
-        lineEnd = 0
-        if capacity > 2 * usualCapacity, byteCount < usualCapacity { resize(to: usualCapacity) }
-        firstByte = entry.endByte
-        gapStart = entry.endByte
-        firstOrdinal += Int64(records)
-        sealedPerPath = recordsPerPath
-        records = 0
-        paths = RunList()
-        gaps = RunList()
-        rejects = []
-        rejectWeight = 0
+        try writer.write(entry, memory.lines)
+        memory.dropLines()
+        layout.beginNext(after: entry.endByte)
         isFull = false
-    }
-
-    private func position(of track: SourceTrack, enclosing: String) -> SplitPosition {
-        SplitPosition(
-            byteOffset: track.byteOffset,
-            enclosing: enclosing,
-            lineBreaks: track.lineBreaks,
-            lineStart: track.lineStart,
-            recordsBefore: window.recordsBefore,
-            unseenPaths: unseenPaths.left(besides: paths.runs, window.recordsBefore)
-        )
-    }
-
-    // MARK: Lines
-
-    /// The line of an offset, from 1, and its column, from 1 in bytes.
-    ///
-    /// - Parameter offset: in this block, or in a token that this block continues with.
-    /// - Returns: both.
-    func lineAndColumn(at offset: Int64) -> (line: Int64, column: Int64) {
-        var line = track.lineBreaks + 1
-        var start = track.lineStart
-        if offset > track.byteOffset {
-            for index in Int(track.byteOffset - blockBase)..<Int(offset - blockBase) where block[index] == 0x0A {
-                line += 1
-                start = blockBase + Int64(index) + 1
-            }
-        }
-        return (line, offset - start + 1)
+        try onSealed(entry)
     }
 }

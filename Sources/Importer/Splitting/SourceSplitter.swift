@@ -10,71 +10,60 @@ final class SourceSplitter {
     /// Records of each record path since the split began or was resumed, in the order of the paths.
     var recordsPerPath: [Int64] { builder.recordsPerPath }
 
+    /// How a source is cut.
+    struct Settings {
+        var layout: SourceShape.Layout
+        /// At most 64; a source of lines has the path `$` alone.
+        var paths: [RecordPath]
+        /// Which records are passed over or left out.
+        var limits = SplitLimits()
+        /// How many bytes are read at a time, from 1.
+        var blockSize = SourceSplitter.defaultBlockSize
+        /// How many bytes of a token yajl sees at least, if it spans blocks.
+        var longToken = DocumentSplitter.defaultLongToken
+    }
+
     private let stream: any ByteStream
-    private let shape: SourceShape
-    private let limits: SplitLimits
+    private let settings: Settings
     private let matcher: RecordMatcher
     private let start: SplitPosition
     private let builder: ChunkBuilder
-    private let longToken: Int
     private var block: [UInt8]
     private var context = FaultContext()
 
     /// Prepares the split of a source.
     ///
     /// - Parameters:
-    ///   - stream: the source's bytes from `baseOffset` on.
-    ///   - baseOffset: the offset of the stream's first byte in the source: `start.byteOffset`, or 3 for a source that
-    ///     begins with a byte order mark.
-    ///   - source: the source's index in the job, from 0.
-    ///   - shape: how its records are laid out.
-    ///   - paths: the record paths of `shape`, at most 64; a source of lines has the path `$` alone.
-    ///   - limits: which records are passed over or left out.
+    ///   - stream: the source's bytes from `base` on.
+    ///   - base: the offset of the stream's first byte in the source: that of `start`, or 3 for a source that begins with a
+    ///     byte order mark.
+    ///   - settings: how the source is cut.
     ///   - writer: what writes the chunks.
-    ///   - start: `.start`, or the `end` of the last sealed chunk of this source.
-    ///   - firstOrdinal: the number of the next record in the job, from 1.
-    ///   - knownOutsideNames: `OutsideCounts.names(in:)` the chunks that this source already has.
-    ///   - blockSize: how many bytes are read at a time, from 1.
-    ///   - longToken: how many bytes of a token yajl sees at least, if it spans blocks.
-    ///   - minimumEnd: no chunk but the last ends before this offset in the source.
+    ///   - start: which source it is, and where its split begins.
     ///   - onSealed: called with each chunk when it is safe; it may wait, and it may throw to end the split.
     /// - Throws: `ImportError` with `.usage` for more than 64 paths.
     init(
         stream: any ByteStream,
-        baseOffset: Int64,
-        source: Int,
-        shape: SourceShape,
-        paths: [RecordPath],
-        limits: SplitLimits,
+        at base: Int64,
+        settings: Settings,
         writer: ChunkWriter,
-        start: SplitPosition = .start,
-        firstOrdinal: Int64,
-        knownOutsideNames: Set<String> = [],
-        blockSize: Int = SourceSplitter.defaultBlockSize,
-        longToken: Int = DocumentSplitter.defaultLongToken,
-        minimumEnd: Int64? = nil,
+        start: SplitStart,
         onSealed: @escaping (ChunkEntry) throws -> Void
     ) throws {
         self.stream = stream
-        self.shape = shape
-        self.limits = limits
-        self.start = start
-        self.longToken = longToken
-        matcher = try RecordMatcher(paths)
-        block = [UInt8](repeating: 0, count: max(1, blockSize))
+        self.settings = settings
+        self.start = start.position
+        matcher = try RecordMatcher(settings.paths)
+        block = [UInt8](repeating: 0, count: max(1, settings.blockSize))
         builder = ChunkBuilder(
             writer: writer,
             settings: ChunkBuilder.Settings(
-                source: source,
-                limits: limits,
-                pathCount: max(1, paths.count),
-                isUnparsed: shape.layout == .lines,
-                minimumEnd: minimumEnd ?? 0
+                limits: settings.limits,
+                pathCount: max(1, settings.paths.count),
+                isUnparsed: settings.layout == .lines
             ),
-            base: baseOffset,
+            base: base,
             start: start,
-            firstOrdinal: firstOrdinal,
-            knownOutsideNames: knownOutsideNames,
             onSealed: onSealed
         )
     }
@@ -89,7 +78,8 @@ final class SourceSplitter {
             try builder.finish()
             return .finished
         }
-        if shape.layout == .lines {
+        let limits = settings.limits
+        if settings.layout == .lines {
             let splitter = LineSplitter(builder: builder, matcher: matcher, maxRecordBytes: limits.maxRecordBytes)
             if let end = try forEachBlock({ try splitter.split($0, $1) }) { return end }
             return try end { try splitter.finish(isResumed: isResumed) }
@@ -97,11 +87,11 @@ final class SourceSplitter {
         let splitter = try DocumentSplitter(
             builder: builder,
             matcher: matcher,
-            isDocument: shape.layout == .document,
+            isDocument: settings.layout == .document,
             maxDepth: limits.maxDepth,
             enclosing: start.enclosing,
             isResumed: isResumed,
-            longToken: longToken
+            longToken: settings.longToken
         )
         if let end = try forEachBlock({ try splitter.split($0, $1) }) { return end }
         return try end { try splitter.finish() }

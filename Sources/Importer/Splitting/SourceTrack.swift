@@ -17,25 +17,17 @@ final class SourceTrack {
     /// The hash of what was accounted for since the last `resetHash`, in hexadecimal.
     var digest: String { hasher.digest }
 
-    /// Goes on to `end`.
-    ///
-    /// - Parameters:
-    ///   - end: an offset in the source, from `byteOffset` to the block's end.
-    ///   - block: the block that holds the bytes up to there.
-    ///   - base: the block's own offset in the source, at most `byteOffset`.
-    func advance(to end: Int64, in block: UnsafePointer<UInt8>, base: Int64) {
-        guard end > byteOffset else { return }
-        let start = block + Int(byteOffset - base)
-        let count = Int(end - byteOffset)
-        hasher.update(UnsafeRawBufferPointer(start: start, count: count))
-        let breaks = ByteScan.countLineBreaks(start, count)
+    /// Goes on by the `count` bytes that come next.
+    func advance(_ bytes: UnsafePointer<UInt8>, _ count: Int) {
+        hasher.update(UnsafeRawBufferPointer(start: bytes, count: count))
+        let breaks = ByteScan.countLineBreaks(bytes, count)
         if breaks > 0 {
             lineBreaks += Int64(breaks)
             var last = count
-            while start[last - 1] != 0x0A { last -= 1 }
+            while bytes[last - 1] != 0x0A { last -= 1 }
             lineStart = byteOffset + Int64(last)
         }
-        byteOffset = end
+        byteOffset += Int64(count)
     }
 
     /// Becomes what `other` is.

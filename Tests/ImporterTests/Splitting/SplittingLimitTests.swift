@@ -146,14 +146,13 @@ struct SplittingLimitTests {
             )
             return try SourceSplitter(
                 stream: MemoryStream(Array(text.utf8), from: Int(start.byteOffset)),
-                baseOffset: start.byteOffset,
-                source: 0,
-                shape: shape,
-                paths: [RecordPath(steps: [.key("a\"\\\n"), .anyMember, .key("k"), .anyMember])],
-                limits: SplitLimits(),
+                at: start.byteOffset,
+                settings: SourceSplitter.Settings(
+                    layout: .document,
+                    paths: [RecordPath(steps: [.key("a\"\\\n"), .anyMember, .key("k"), .anyMember])]
+                ),
                 writer: writer,
-                start: start,
-                firstOrdinal: 1
+                start: SplitStart(position: start)
             ) { entries.append($0) }.run()
         }
         #expect(try run(.start) == .finished)

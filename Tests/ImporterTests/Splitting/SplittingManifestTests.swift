@@ -37,14 +37,10 @@ struct SplittingManifestTests {
         var sealed = 0
         return try SourceSplitter(
             stream: MemoryStream(Array("[1,2,3]".utf8), from: Int(start.byteOffset)),
-            baseOffset: start.byteOffset,
-            source: 0,
-            shape: shape,
-            paths: [SplitCase.path("$[*]")],
-            limits: SplitLimits(),
+            at: start.byteOffset,
+            settings: SourceSplitter.Settings(layout: shape.layout, paths: [SplitCase.path("$[*]")]),
             writer: writer,
-            start: start,
-            firstOrdinal: firstOrdinal
+            start: SplitStart(position: start, firstOrdinal: firstOrdinal)
         ) { _ in
             sealed += 1
             if sealed == stop { throw ImportError(.interrupted, "interrupted") }

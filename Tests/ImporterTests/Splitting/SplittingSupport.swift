@@ -71,18 +71,21 @@ struct SplitCase {
         let base = max(start.byteOffset, baseOffset)
         let splitter = try SourceSplitter(
             stream: MemoryStream(bytes, from: Int(base - baseOffset)),
-            baseOffset: base,
-            source: 0,
-            shape: shape,
-            paths: paths.map(Self.path),
-            limits: limits,
+            at: base,
+            settings: SourceSplitter.Settings(
+                layout: layout,
+                paths: paths.map(Self.path),
+                limits: limits,
+                blockSize: blockSize,
+                longToken: longToken
+            ),
             writer: writer,
-            start: start,
-            firstOrdinal: firstOrdinal,
-            knownOutsideNames: known,
-            blockSize: blockSize,
-            longToken: longToken,
-            minimumEnd: minimumEnd
+            start: SplitStart(
+                position: start,
+                firstOrdinal: firstOrdinal,
+                minimumEnd: minimumEnd,
+                outsideNames: Array(known)
+            )
         ) { entries.append($0) }
         let end = try splitter.run()
         var lines: [[[UInt8]]] = []

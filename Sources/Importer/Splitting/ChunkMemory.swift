@@ -1,0 +1,129 @@
+import ImportModel
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// The bytes of a chunk that is being filled: whole lines, then what there is of the record that is open.
+///
+/// It grows with the largest record, and shrinks again with the next chunk.
+struct ChunkMemory: ~Copyable {
+    private var bytes: UnsafeMutablePointer<UInt8>
+    private var capacity: Int
+    private let usualCapacity: Int
+    private var count = 0
+    /// Just past the last whole line.
+    private(set) var lineEnd = 0
+    /// Where the open record's own bytes begin, after the brace before its key.
+    private var recordStart = 0
+
+    /// - Parameter chunkSize: the size in bytes at which a chunk is closed.
+    init(chunkSize: Int) {
+        usualCapacity = min(chunkSize, 64 << 20) + (64 << 10)
+        capacity = usualCapacity
+        guard let memory = malloc(capacity) else {
+            // There is no memory for a single chunk, at the very beginning.
+            fatalError("out of memory")
+        }
+        bytes = memory.assumingMemoryBound(to: UInt8.self)
+    }
+
+    deinit {
+        free(bytes)
+    }
+
+    /// The whole lines.
+    var lines: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: bytes, count: lineEnd) }
+
+    /// What there is of the open record; valid until the next call.
+    var record: UnsafeMutableBufferPointer<UInt8> {
+        UnsafeMutableBufferPointer(start: bytes + recordStart, count: recordCount)
+    }
+
+    /// How many bytes there are of the open record.
+    @inline(__always)
+    var recordCount: Int { count - recordStart }
+
+    /// Begins a line with a record.
+    ///
+    /// - Parameter isKeyed: whether its bytes begin with its key, and are put in braces.
+    @inline(__always)
+    mutating func beginRecord(isKeyed: Bool) {
+        if isKeyed { append(UInt8(ascii: "{")) }
+        recordStart = count
+    }
+
+    /// Copies the bytes that come next in the open record.
+    @inline(__always)
+    mutating func append(_ source: UnsafePointer<UInt8>, _ length: Int) {
+        reserve(length)
+        (bytes + count).update(from: source, count: length)
+        count += length
+    }
+
+    /// Leaves of the open record its first `length` bytes at most.
+    @inline(__always)
+    mutating func truncateRecord(to length: Int) {
+        count = min(count, recordStart + length)
+    }
+
+    /// Takes the open record's line back.
+    mutating func discardRecord() {
+        count = lineEnd
+        recordStart = lineEnd
+    }
+
+    /// Ends the line of the open record.
+    @inline(__always)
+    mutating func endRecord(isKeyed: Bool) {
+        if isKeyed { append(UInt8(ascii: "}")) }
+        endLine()
+    }
+
+    /// Ends the line, which stays empty where its record was discarded.
+    @inline(__always)
+    mutating func endLine() {
+        append(0x0A)
+        lineEnd = count
+    }
+
+    /// Drops the whole lines; what there is of the open record stays.
+    mutating func dropLines() {
+        count -= lineEnd
+        recordStart -= lineEnd
+        memmove(bytes, bytes + lineEnd, count)
+        lineEnd = 0
+        if capacity > 2 * usualCapacity, count < usualCapacity { resize(to: usualCapacity) }
+    }
+
+    @inline(__always)
+    private mutating func append(_ byte: UInt8) {
+        reserve(1)
+        bytes[count] = byte
+        count += 1
+    }
+
+    @inline(__always)
+    private mutating func reserve(_ length: Int) {
+        if capacity - count < length { grow(length) }
+    }
+
+    private mutating func grow(_ length: Int) {
+        resize(to: max(count + length, capacity + capacity / 2))
+    }
+
+    /// Large blocks of memory are moved by the system without being there twice.
+    private mutating func resize(to size: Int) {
+        guard let moved = realloc(bytes, size) else {
+            // There is less memory than the largest record that the job allows (--max-record-bytes); what is committed
+            // is safe, and the import can be resumed with more.
+            fatalError("out of memory")
+        }
+        bytes = moved.assumingMemoryBound(to: UInt8.self)
+        capacity = size
+    }
+}

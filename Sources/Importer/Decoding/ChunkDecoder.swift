@@ -86,10 +86,7 @@ final class ChunkDecoder<Layout: RowLayout> {
     private func decode(upTo maxRecords: Int, into batch: inout RowBatch, _ layout: inout Layout?) {
         batch.reset(entities: entities)
         guard let chunk = reader.chunk, !isExhausted else { return }
-        let width = decoders.reduce(0) { max($0, $1.plan.attributes.count) }
-        let count = min(maxRecords, chunk.entry.records - reader.line)
-        if !open(&layout, records: count, in: chunk) { batch.reserve(cells: count * width) }
-        batch.reserve(rows: count, attributes: width)
+        prepare(&batch, &layout, records: min(maxRecords, chunk.entry.records - reader.line), in: chunk)
         let first = reader.offset
         var path = 0
         let places = places[chunk.entry.source]
@@ -97,12 +94,7 @@ final class ChunkDecoder<Layout: RowLayout> {
         var decoders = decoders
         self.decoders = []
         let retried = retried
-        if retried == nil {
-            for place in decoders.indices {
-                decoders[place].retriedKey = nil
-                decoders[place].origin = nil
-            }
-        }
+        if retried == nil { for place in decoders.indices { decoders[place].retry(nil) } }
         let (source, opened) = (chunk.entry.source, layout)
         reader.read(maxRecords) { line in
             path = line.path
@@ -118,10 +110,7 @@ final class ChunkDecoder<Layout: RowLayout> {
             case .record where record?.isText == true:
                 reject(line, .malformed, at: 0, decoders[place].plan, into: &batch)
             case .record:
-                if retried != nil {
-                    decoders[place].retriedKey = record?.key
-                    decoders[place].origin = record?.origin
-                }
+                if let record { decoders[place].retry(record) }
                 // Not the line itself, which would be copied into the closure.
                 let (bytes, offset, byteOffset) = (line.bytes, line.offset, line.byteOffset)
                 let (ordinal, root, recordKey) = (line.ordinal, line.root, line.isKeyed ? 1 : -1)
@@ -153,6 +142,13 @@ final class ChunkDecoder<Layout: RowLayout> {
         // A chunk without records still ends its source.
         isExhausted = reader.line >= chunk.entry.records
         finish(&batch, path: path, chunk: chunk)
+    }
+
+    /// Reserves memory for the next records.
+    private func prepare(_ batch: inout RowBatch, _ layout: inout Layout?, records: Int, in chunk: SealedChunk) {
+        let width = decoders.reduce(0) { max($0, $1.plan.attributes.count) }
+        if !open(&layout, records: records, in: chunk) { batch.reserve(cells: records * width) }
+        batch.reserve(rows: records, attributes: width)
     }
 
     /// Lays out no more of an entity's rows.

@@ -168,7 +168,7 @@ final class ChunkBuilder {
             passOver(length)
         } else {
             memory.truncateRecord(to: Int(length))
-            if hasLineBreaks ?? recordHasLineBreaks { replaceLineBreaks() }
+            if hasLineBreaks ?? recordHasLineBreaks { memory.replaceLineBreaks(isUnparsed: settings.isUnparsed) }
             memory.endRecord(isKeyed: recordIsKeyed)
         }
         layout.append(from: recordStart, to: offset, path: path)
@@ -186,16 +186,6 @@ final class ChunkBuilder {
         window.pass(path)
         recordEnd = boundary
         outside.recordEnded()
-    }
-
-    private func replaceLineBreaks() {
-        guard let record = memory.record.baseAddress else { return }
-        let count = memory.recordCount
-        if !settings.isUnparsed {
-            ByteScan.replaceLineBreaks(record, count)
-        } else if memchr(record, 0x0D, count) != nil {
-            ByteScan.replaceLineBreaksBetweenStrings(record, count)
-        }
     }
 
     /// Leaves the open record's line empty, and keeps its first bytes beside it.

@@ -16,8 +16,6 @@ final class ChunkManifest {
     ///
     /// It also reads the format 1, which has no checksums and reserves no names.
     static let formatVersion = 2
-    /// The largest manifest that is read, in bytes: that of some millions of chunks.
-    private static let mostBytes: Int64 = 4 << 30
 
     /// The first line: what was cut, and how.
     struct Header: Sendable, Hashable, Codable {
@@ -39,48 +37,6 @@ final class ChunkManifest {
             self.sources = sources
             self.shapes = shapes
             self.limits = limits
-        }
-    }
-
-    /// What a manifest says, and where its last whole line ends.
-    struct Content: Sendable {
-        let header: Header
-        /// In the order of their numbers.
-        let entries: [ChunkEntry]
-        /// The names that are reserved for its chunks.
-        let numbers: ChunkNumbers
-        /// What follows the entries and is not as it was written; nil where nothing is.
-        let damage: Damage?
-        /// Where the header's line and each entry's line end in the file, and the names that are reserved up to there.
-        fileprivate let ends: [(offset: Int64, numbers: ChunkNumbers)]
-
-        /// The beginning of it, with `count` entries.
-        func prefix(_ count: Int) -> Content {
-            let ends = Array(ends.prefix(count + 1))
-            return Content(
-                header: header,
-                entries: Array(entries.prefix(count)),
-                numbers: ends.last?.numbers ?? ChunkNumbers(),
-                damage: nil,
-                ends: ends
-            )
-        }
-    }
-
-    /// A line that is not as it was written.
-    struct Damage: Sendable, Hashable {
-        /// Counts from 1.
-        let line: Int
-        /// Whether it breaks off at the end of the file, as when a process is killed while it writes.
-        let isTorn: Bool
-
-        /// What it means for those who need all of the manifest at `path`.
-        func error(in path: String) -> ImportError {
-            ImportError(
-                .badInput,
-                "\(path): line \(line) \(isTorn ? "breaks off" : "is not as it was written")",
-                advice: "Restore the file, or remove the directory and cut the source again."
-            )
         }
     }
 
@@ -198,139 +154,9 @@ final class ChunkManifest {
         if synced || !reserved.isEmpty { try file.sync() }
     }
 
-    /// Reads a directory's manifest.
-    ///
-    /// - Returns: nil if there is none.
-    /// - Throws: `ImportError` with `.badInput` if a newer version of this program wrote it, or if a line is not as it was
-    ///   written.
-    static func read(in directory: ChunkDirectory) throws -> Content? {
-        guard let content = try readBeginning(in: directory) else { return nil }
-        let path = "\(directory.path)/\(fileName)"
-        if let damage = content.damage { throw damage.error(in: path) }
-        return content.header.map { Content(header: $0, content) }
-    }
-
-    /// Reads the manifest of a job that can cut its chunks again, up to the first line that is not as it was written.
-    ///
-    /// - Returns: nil if there is none, or its header is not as it was written.
-    /// - Throws: `ImportError` with `.cannotCreate` if it is no plain file, too large, or of a newer version of this program:
-    ///   then nothing is written beside it.
-    static func readWhatIsSound(in directory: ChunkDirectory) throws -> Content? {
-        do {
-            guard let content = try readBeginning(in: directory) else { return nil }
-            return content.header.map { Content(header: $0, content) }
-        } catch let error as ImportError where error.code == .badInput {
-            throw ImportError(.cannotCreate, error.message, advice: error.advice)
-        }
-    }
-
     private static func makeEncoder() -> JSONEncoder {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return encoder
-    }
-
-    // MARK: Reading
-
-    private struct Version: Codable {
-        let format: Int
-    }
-
-    /// What is read line by line.
-    fileprivate struct Beginning {
-        var header: Header?
-        var entries: [ChunkEntry] = []
-        var numbers = ChunkNumbers()
-        var damage: Damage?
-        var ends: [(offset: Int64, numbers: ChunkNumbers)] = []
-        private let decoder = JSONDecoder()
-        private var total: Int64 = 0
-
-        /// Takes the next line in; false if it is not sound.
-        mutating func take(_ line: ArraySlice<UInt8>, _ path: String) throws -> Bool {
-            let check = ManifestLine.check(line)
-            guard check != .wrong else { return false }
-            let data = Data(line)
-            guard let header else { return try takeHeader(data, check, path) }
-            guard header.format == 1 || check == .sound,
-                let record = try? decoder.decode(ManifestRecord<ChunkEntry>.self, from: data),
-                record.value.isSound(after: entries.last, in: header),
-                header.format == 1 || numbers.contains(record.value.number)
-            else { return false }
-            let entry = record.value
-            let (sum, isTooLarge) = total.addingReportingOverflow(entry.endByte - entry.firstByte)
-            guard !isTooLarge else { return false }
-            total = sum
-            entries.append(entry)
-            return reserve(record.reserved)
-        }
-
-        private mutating func takeHeader(_ line: Data, _ check: ManifestLine.Check, _ path: String) throws -> Bool {
-            if let version = try? decoder.decode(Version.self, from: line),
-                !(1...ChunkManifest.formatVersion ~= version.format)
-            {
-                throw ImportError(
-                    .badInput,
-                    "\(path) has the format \(version.format)",
-                    advice: "Use the version of importer that wrote it, or another directory with --chunks."
-                )
-            }
-            guard let record = try? decoder.decode(ManifestRecord<Header>.self, from: line),
-                record.value.hash == XXH3Hasher.name, record.value.format == 1 || check == .sound
-            else { return false }
-            header = record.value
-            return reserve(record.reserved)
-        }
-
-        /// Takes in what a line reserves.
-        private mutating func reserve(_ ranges: [ClosedRange<Int>]) -> Bool {
-            guard header?.format == 1 else { return ranges.allSatisfy { numbers.append($0) } }
-            // Programs that wrote this format used the name after the last before the chunk had its line.
-            let last = numbers.ranges.last?.upperBound ?? 0
-            let next = (entries.last?.number ?? 0) + 1
-            return numbers.append(last + 1...max(last + 1, next))
-        }
-    }
-
-    /// Reads up to the first line that is not sound; nil if there is no manifest.
-    private static func readBeginning(in directory: ChunkDirectory) throws -> Beginning? {
-        guard let file = try directory.openIfThere(fileName) else { return nil }
-        let path = "\(directory.path)/\(fileName)"
-        let size = try file.size()
-        guard size <= mostBytes else {
-            throw ImportError(
-                .badInput,
-                "\(path): has \(size) bytes, and a manifest has at most \(mostBytes)",
-                advice: "Restore the file, or remove the directory and cut the source again."
-            )
-        }
-        var beginning = Beginning()
-        var lines = ManifestLines(file)
-        while let line = try lines.next() {
-            let number = beginning.ends.count + 1
-            guard case .whole(let bytes) = line, try beginning.take(bytes, path) else {
-                if case .torn = line {
-                    beginning.damage = Damage(line: number, isTorn: true)
-                } else {
-                    beginning.damage = Damage(line: number, isTorn: false)
-                }
-                break
-            }
-            beginning.ends.append((lines.offset, beginning.numbers))
-        }
-        if beginning.header == nil, beginning.damage == nil { beginning.damage = Damage(line: 1, isTorn: true) }
-        return beginning
-    }
-}
-
-extension ChunkManifest.Content {
-    fileprivate init(header: ChunkManifest.Header, _ beginning: ChunkManifest.Beginning) {
-        self.init(
-            header: header,
-            entries: beginning.entries,
-            numbers: beginning.numbers,
-            damage: beginning.damage,
-            ends: beginning.ends
-        )
     }
 }

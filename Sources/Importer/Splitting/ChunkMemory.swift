@@ -71,6 +71,18 @@ struct ChunkMemory: ~Copyable {
         count = min(count, recordStart + length)
     }
 
+    /// Makes spaces of the CR and LF between the tokens of the open record.
+    ///
+    /// - Parameter isUnparsed: whether they may also be inside of its strings, where they stay.
+    mutating func replaceLineBreaks(isUnparsed: Bool) {
+        let record = bytes + recordStart
+        if !isUnparsed {
+            ByteScan.replaceLineBreaks(record, recordCount)
+        } else if memchr(record, 0x0D, recordCount) != nil {
+            ByteScan.replaceLineBreaksBetweenStrings(record, recordCount)
+        }
+    }
+
     /// Takes the open record's line back.
     mutating func discardRecord() {
         count = lineEnd

@@ -1,0 +1,70 @@
+/// What a manifest says, as far as it is as it was written.
+extension ChunkManifest {
+    /// What a manifest says, and where its last whole line ends.
+    struct Content: Sendable {
+        let header: Header
+        /// In the order of their numbers.
+        let entries: [ChunkEntry]
+        /// The names that are reserved for its chunks.
+        let numbers: ChunkNumbers
+        /// What follows the entries and is not as it was written; nil where nothing is.
+        let damage: Damage?
+        /// Where the header's line and each entry's line end in the file, and the names that are reserved up to there.
+        let ends: [(offset: Int64, numbers: ChunkNumbers)]
+
+        /// The beginning of it, with `count` entries.
+        func prefix(_ count: Int) -> Content {
+            let ends = Array(ends.prefix(count + 1))
+            return Content(
+                header: header,
+                entries: Array(entries.prefix(count)),
+                numbers: ends.last?.numbers ?? ChunkNumbers(),
+                damage: nil,
+                ends: ends
+            )
+        }
+    }
+
+    /// A line that is not as it was written.
+    struct Damage: Sendable, Hashable {
+        /// Counts from 1.
+        let line: Int
+        /// Whether it breaks off at the end of the file, as when a process is killed while it writes.
+        let isTorn: Bool
+
+        /// What it means for those who need all of the manifest at `path`.
+        func error(in path: String) -> ImportError {
+            ImportError(
+                .badInput,
+                "\(path): line \(line) \(isTorn ? "breaks off" : "is not as it was written")",
+                advice: "Restore the file, or remove the directory and cut the source again."
+            )
+        }
+    }
+
+    /// Reads a directory's manifest.
+    ///
+    /// - Returns: nil if there is none.
+    /// - Throws: `ImportError` with `.badInput` if a newer version of this program wrote it, or if a line is not as it was
+    ///   written.
+    static func read(in directory: ChunkDirectory) throws -> Content? {
+        guard let reader = try ManifestReader(in: directory) else { return nil }
+        let path = "\(directory.path)/\(fileName)"
+        if let damage = reader.damage { throw damage.error(in: path) }
+        return reader.content
+    }
+
+    /// Reads the manifest of a job that can cut its chunks again, up to the first line that is not as it was written.
+    ///
+    /// - Returns: nil if there is none, or its header is not as it was written.
+    /// - Throws: `ImportError` with `.cannotCreate` if it is no plain file, too large, or of a newer version of this program:
+    ///   then nothing is written beside it.
+    static func readWhatIsSound(in directory: ChunkDirectory) throws -> Content? {
+        do {
+            guard let reader = try ManifestReader(in: directory) else { return nil }
+            return reader.content
+        } catch let error as ImportError where error.code == .badInput {
+            throw ImportError(.cannotCreate, error.message, advice: error.advice)
+        }
+    }
+}

@@ -1,0 +1,100 @@
+import Foundation
+
+/// Reads a manifest line by line, up to the first line that is not as it was written.
+struct ManifestReader {
+    /// The largest manifest that is read, in bytes: that of some millions of chunks.
+    private static let mostBytes: Int64 = 4 << 30
+
+    private struct Version: Codable {
+        let format: Int
+    }
+
+    /// What is wrong with the first line that is not sound; nil where all are.
+    private(set) var damage: ChunkManifest.Damage?
+    private var header: ChunkManifest.Header?
+    private var entries: [ChunkEntry] = []
+    private var numbers = ChunkNumbers()
+    private var ends: [(offset: Int64, numbers: ChunkNumbers)] = []
+    private let path: String
+    private let decoder = JSONDecoder()
+    private var total: Int64 = 0
+
+    /// Reads the manifest in `directory`; nil if there is none.
+    ///
+    /// - Throws: `ImportError` with `.badInput` if it is no plain file, too large, or of a newer version of this program.
+    init?(in directory: ChunkDirectory) throws {
+        guard let file = try directory.openIfThere(ChunkManifest.fileName) else { return nil }
+        path = "\(directory.path)/\(ChunkManifest.fileName)"
+        let size = try file.size()
+        guard size <= Self.mostBytes else {
+            throw ImportError(
+                .badInput,
+                "\(path): has \(size) bytes, and a manifest has at most \(Self.mostBytes)",
+                advice: "Restore the file, or remove the directory and cut the source again."
+            )
+        }
+        var lines = ManifestLines(file)
+        while let line = try lines.next() {
+            guard case .whole(let bytes) = line, try take(bytes) else {
+                var isTorn = false
+                if case .torn = line { isTorn = true }
+                damage = ChunkManifest.Damage(line: ends.count + 1, isTorn: isTorn)
+                break
+            }
+            ends.append((lines.offset, numbers))
+        }
+        if header == nil, damage == nil { damage = ChunkManifest.Damage(line: 1, isTorn: true) }
+    }
+
+    /// What was read; nil if the header is not as it was written.
+    var content: ChunkManifest.Content? {
+        header.map {
+            ChunkManifest.Content(header: $0, entries: entries, numbers: numbers, damage: damage, ends: ends)
+        }
+    }
+
+    /// Takes the next line in; false if it is not sound.
+    private mutating func take(_ line: ArraySlice<UInt8>) throws -> Bool {
+        let check = ManifestLine.check(line)
+        guard check != .wrong else { return false }
+        let data = Data(line)
+        guard let header else { return try takeHeader(data, check) }
+        guard header.format == 1 || check == .sound,
+            let record = try? decoder.decode(ManifestRecord<ChunkEntry>.self, from: data),
+            record.value.isSound(after: entries.last, in: header),
+            header.format == 1 || numbers.contains(record.value.number)
+        else { return false }
+        let entry = record.value
+        let (sum, isTooLarge) = total.addingReportingOverflow(entry.endByte - entry.firstByte)
+        guard !isTooLarge else { return false }
+        total = sum
+        entries.append(entry)
+        return reserve(record.reserved)
+    }
+
+    private mutating func takeHeader(_ line: Data, _ check: ManifestLine.Check) throws -> Bool {
+        if let version = try? decoder.decode(Version.self, from: line),
+            !(1...ChunkManifest.formatVersion ~= version.format)
+        {
+            throw ImportError(
+                .badInput,
+                "\(path) has the format \(version.format)",
+                advice: "Use the version of importer that wrote it, or another directory with --chunks."
+            )
+        }
+        guard let record = try? decoder.decode(ManifestRecord<ChunkManifest.Header>.self, from: line),
+            record.value.hash == XXH3Hasher.name, record.value.format == 1 || check == .sound
+        else { return false }
+        header = record.value
+        return reserve(record.reserved)
+    }
+
+    /// Takes in what a line reserves.
+    private mutating func reserve(_ ranges: [ClosedRange<Int>]) -> Bool {
+        guard header?.format == 1 else { return ranges.allSatisfy { numbers.append($0) } }
+        // Programs that wrote this format used the name after the last before the chunk had its line.
+        let last = numbers.ranges.last?.upperBound ?? 0
+        let next = (entries.last?.number ?? 0) + 1
+        return numbers.append(last + 1...max(last + 1, next))
+    }
+}

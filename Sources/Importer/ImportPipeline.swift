@@ -2,6 +2,7 @@ import Foundation
 import ImportModel
 import Synchronization
 
+// More than 300 lines: half of them document its initialisers and the two forms, in a task and on a thread, of what it does.
 /// The whole journey: sources, chunks, workers, store.
 ///
 /// It is run once. `progress` may be read and `interruption` used from any thread and task meanwhile.

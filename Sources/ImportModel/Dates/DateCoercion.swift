@@ -209,34 +209,11 @@ package struct DateCoercion: Sendable {
         case (.dotnet, .string): DotNetDate.read(bytes)
         case (.rfc2822, .string): DateReading(WrittenDate(rfc2822: bytes))
         case (.pattern(let index), .string): DateReading(WrittenDate(bytes, pattern: rules.patterns[index]))
-        case (.unix, .string), (.unix, .number): Self.read(NumberForm(bytes), unit: .seconds)
+        case (.unix, .string), (.unix, .number): DateReading(NumberForm(bytes), unit: .seconds)
         case (.unixMilliseconds, .string), (.unixMilliseconds, .number):
-            Self.read(NumberForm(bytes), unit: .milliseconds)
-        case (.mongo, .object): Self.read(MongoDate(bytes))
+            DateReading(NumberForm(bytes), unit: .milliseconds)
+        case (.mongo, .object): DateReading(MongoDate(bytes))
         default: .noFit
-        }
-    }
-
-    private static func read(_ number: NumberForm?, unit: WrittenDate.UnixUnit) -> DateReading {
-        guard let number else { return .noFit }
-        return WrittenDate(number, unit: unit).map(DateReading.date) ?? .outOfRange
-    }
-
-    private static func read(_ value: MongoDate?) -> DateReading {
-        switch value {
-        case nil:
-            return .noFit
-        case .milliseconds(let number):
-            return read(number, unit: .milliseconds)
-        case .text(let text):
-            guard text.buffer.contains(UInt8(ascii: "\\")) else { return DateReading(WrittenDate(iso8601: text)) }
-            var plain: [UInt8] = []
-            _ = Unescaping.append(text, to: &plain)
-            return plain.withUnsafeBufferPointer { buffer in
-                var date = WrittenDate(iso8601: ByteView(buffer))
-                date?.isCanonical = false
-                return DateReading(date)
-            }
         }
     }
 

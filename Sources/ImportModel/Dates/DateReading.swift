@@ -13,4 +13,35 @@ enum DateReading {
     init(_ date: WrittenDate?) {
         self = date.map(DateReading.date) ?? .noFit
     }
+
+    /// The date that is so many units after 1970.
+    init(_ number: NumberForm?, unit: WrittenDate.UnixUnit) {
+        guard let number else {
+            self = .noFit
+            return
+        }
+        self = WrittenDate(number, unit: unit).map(DateReading.date) ?? .outOfRange
+    }
+
+    /// The date in a `$date`.
+    init(_ value: MongoDate?) {
+        switch value {
+        case nil:
+            self = .noFit
+        case .milliseconds(let number):
+            self.init(number, unit: .milliseconds)
+        case .text(let text):
+            guard text.buffer.contains(UInt8(ascii: "\\")) else {
+                self.init(WrittenDate(iso8601: text))
+                return
+            }
+            var plain: [UInt8] = []
+            _ = Unescaping.append(text, to: &plain)
+            self = plain.withUnsafeBufferPointer { buffer in
+                var date = WrittenDate(iso8601: ByteView(buffer))
+                date?.isCanonical = false
+                return DateReading(date)
+            }
+        }
+    }
 }

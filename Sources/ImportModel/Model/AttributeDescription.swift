@@ -40,6 +40,7 @@ public struct AttributeDescription: Sendable, Hashable {
         case local
     }
 
+    // More than seven parameters, as it is a plain value: one for each property.
     /// An attribute; its column has its name, and its value is under its name, unless said otherwise.
     ///
     /// There is an argument for each property, and all but the name and the type have defaults.

@@ -27,6 +27,7 @@ public struct MergeNotification: Sendable, Hashable {
     /// Where it ends in the store's log, for a `StoreFollower` that continues from there.
     public internal(set) var position = StorePosition.start
 
+    // More than seven parameters, as it is a plain value: one for each property.
     init(
         job: Int64,
         commit: Int64,

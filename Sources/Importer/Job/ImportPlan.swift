@@ -49,6 +49,7 @@ public struct ImportPlan: Sendable, Hashable, Codable {
     /// In records.
     public let commitEvery: Int
 
+    // More than seven parameters, as it is a plain value: one for each property.
     /// Puts a plan together: an argument for each property.
     public init(
         store: String,

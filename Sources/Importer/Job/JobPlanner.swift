@@ -160,7 +160,7 @@ struct JobPlanner {
         }
         let asked = askedPaths
         guard asked.isEmpty else {
-            return (Self.askedShape(asked, found: found, isExplicit: !options.records.isEmpty), nil, [])
+            return (SourceShape(asked: asked, found: found, isExplicit: !options.records.isEmpty), nil, [])
         }
         switch found {
         case .found(let layout, let paths, let reason):
@@ -222,24 +222,6 @@ struct JobPlanner {
                 advice: "Give JSON, plain or compressed; nothing was imported."
             )
         }
-    }
-
-    /// The shape for paths that were given.
-    ///
-    /// A path into a document asks for one document, unless detection had found the same path in a stream of documents
-    /// and the path is the model's.
-    private static func askedShape(_ asked: [RecordPath], found: ShapeDetector.Detection, isExplicit: Bool)
-        -> SourceShape
-    {
-        let texts = asked.map(\.description)
-        if asked == [.root] {
-            if case .found(.lines, _, _) = found { return SourceShape(layout: .lines, paths: texts) }
-            return SourceShape(layout: .stream, paths: texts)
-        }
-        if !isExplicit, case .found(.stream, let paths, _) = found, paths == asked {
-            return SourceShape(layout: .stream, paths: texts)
-        }
-        return SourceShape(layout: .document, paths: texts)
     }
 
     // MARK: Which entity they are

@@ -43,6 +43,7 @@ public struct JobOptions: Sendable, Hashable {
     /// What `maxDepth` may be.
     public static let depthRange = 1...100_000
 
+    // More than seven parameters, as it is a plain value: one for each property.
     /// Options; what is not given is as the command has it without options.
     ///
     /// There is an argument for each property, and all have defaults.

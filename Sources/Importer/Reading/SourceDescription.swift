@@ -21,6 +21,7 @@ public struct SourceDescription: Sendable, Hashable, Codable {
     /// XXH3-64 of its first MiB, decompressed, in hexadecimal; nil before it was looked into.
     public let fingerprint: String?
 
+    // More than seven parameters, as it is a plain value: one for each property.
     /// Describes a source by an argument for each property; nothing is looked at.
     public init(
         name: String,

@@ -107,6 +107,7 @@ public struct ChunkEntry: Sendable, Hashable, Codable {
         }
     }
 
+    // More than seven parameters, as it is a plain value: one for each property.
     /// Says what was sealed: an argument for each property.
     public init(
         number: Int,

@@ -257,8 +257,9 @@ public final class ImportPipeline: Sendable {
 
     private var spent: ImportError {
         ImportError(
-            .usage,
-            "\(store): this pipeline has been run already, or has read from a source that can be read once only",
+            .pipelineSpent,
+            at: store,
+            "this pipeline has been run already, or has read from a source that can be read once only",
             advice: "Make a new pipeline for each run."
         )
     }
@@ -283,7 +284,7 @@ public final class ImportPipeline: Sendable {
         let built = try destination.build(StoreIndexes(wanted: runOptions.indexes), of: job, interruption)
         destination.tidyUp()
         progress.update {
-            $0.messages += built.map { "built the index \($0)" }
+            $0.messages += built.map { "built the index \($0)" as ImportText }
             $0.phase = .finished
         }
         return Outcome(report: try destination.report(of: job.id), wasAlreadyFinished: true)
@@ -342,7 +343,7 @@ public final class ImportPipeline: Sendable {
     }
 
     private var noStore: ImportError {
-        ImportError(.noInput, "\(store): there is no such store", advice: "Check the path.")
+        ImportError(.storeNotFound, at: store, "there is no such store", advice: "Check the path.")
     }
 
     /// Says what `run` would do, without making or changing anything; blocks this thread as long.

@@ -92,7 +92,7 @@ struct MessageTests {
         let source = try directory.write(#"[{"n":1}]"#, to: "n.json")
         let result = try runImporter("import", source, "--into", directory.path("s"), "--model", "/dev/zero")
         #expect(result.ending == .exit(65))
-        #expect(result.errorText.contains("/dev/zero is not a model file: it is larger than 64 MiB"))
+        #expect(result.errorText.contains("/dev/zero: is not a model file: it is larger than 64 MiB"))
         #expect(directory.names() == ["n.json"])
     }
 

@@ -101,6 +101,13 @@ struct DocumentationTests {
         }
     }
 
+    @Test func theArticleHasEveryReasonWithItsExitCode() throws {
+        let article = try Documents.article("Errors").text
+        let rows = article.matches(of: /\n\| ``ImportError\/Reason\/(\w+)`` \| (\d+) \|/)
+        let documented = rows.map { "\($0.output.1) \($0.output.2)" }
+        #expect(documented == ImportError.Reason.allCases.map { "\($0.rawValue) \($0.code.rawValue)" })
+    }
+
     @Test func theArticleHasEveryKeyOfJSONOutput() throws {
         let article = try Documents.article("Reports")
         let report = try Samples.report(#"{"message": "why"}"#)

@@ -6,16 +6,17 @@ import Testing
 struct FailureTests {
     @Test(
         arguments: [
-            (ImportError.Code.usage, 64), (.badInput, 65), (.noInput, 66), (.software, 70), (.cannotCreate, 73),
-            (.io, 74), (.inUse, 75), (.hangup, 129), (.interrupted, 130), (.terminated, 143),
-        ] as [(ImportError.Code, Int32)]
+            (.optionInvalid, 64), (.notJSON, 65), (.fileNotFound, 66), (.fault, 70), (.noThreads, 71),
+            (.pathUnusable, 73),
+            (.storeDamaged, 74), (.storeInUse, 75), (.hungUp, 129), (.interrupted, 130), (.terminated, 143),
+        ] as [(ImportError.Reason, Int32)]
     )
-    func exitCodesAreThoseOfTheManual(code: ImportError.Code, exitCode: Int32) {
-        #expect(Failure(ImportError(code, "x")).exitCode == exitCode)
+    func exitCodesAreThoseOfTheManual(reason: ImportError.Reason, exitCode: Int32) {
+        #expect(Failure(ImportError(reason, "x")).exitCode == exitCode)
     }
 
     @Test func saysWhatHappenedAndWhatToDo() {
-        let failure = Failure(ImportError(.noInput, "there is no a.json", advice: "Look for it.\nThen try again."))
+        let failure = Failure(ImportError(.fileNotFound, "there is no a.json", advice: "Look for it.\nThen try again."))
         #expect(failure.text == "importer: error: there is no a.json\n  Look for it.\n  Then try again.\n")
     }
 
@@ -31,10 +32,10 @@ struct FailureTests {
     }
 
     @Test func aLineBreakInANameIsNoNewLine() {
-        #expect(Failure(ImportError(.noInput, "a\nb.json: no such file")).text.contains("a\\nb.json"))
+        #expect(Failure(ImportError(.fileNotFound, "a\nb.json: no such file")).text.contains("a\\nb.json"))
     }
 
     @Test func errorsFromTheDataCannotCommandTheTerminal() {
-        #expect(Samples.isHarmless(Failure(ImportError(.badInput, "at \u{1B}[2J\u{9B}", advice: "\u{7}")).text))
+        #expect(Samples.isHarmless(Failure(ImportError(.notJSON, "at \u{1B}[2J\u{9B}", advice: "\u{7}")).text))
     }
 }

@@ -84,7 +84,13 @@ struct JobArguments: ParsableArguments {
             return try ModelDescription(parsing: bytes)
         } catch {
             // One line per mistake.
-            throw ImportError(.badInput, "\(path) is not a valid model file", advice: "\(error)")
+            throw ImportError(
+                .modelInvalid,
+                at: path,
+                "is not a valid model file",
+                advice: "\(error)",
+                modelError: error
+            )
         }
     }
 
@@ -101,11 +107,13 @@ struct JobArguments: ParsableArguments {
             defer { try? file.close() }
             bytes = try file.read(upToCount: mostModelBytes + 1) ?? Data()
         } catch {
-            let reason = FileManager.default.fileExists(atPath: path) ? "cannot be read" : "does not exist"
-            throw ImportError(.noInput, "the model file \(path) \(reason)")
+            guard FileManager.default.fileExists(atPath: path) else {
+                throw ImportError(.fileNotFound, at: path, "the model file does not exist")
+            }
+            throw ImportError(.fileUnreadable, at: path, "the model file cannot be read")
         }
         guard bytes.count <= mostModelBytes else {
-            throw ImportError(.badInput, "\(path) is not a model file: it is larger than 64 MiB")
+            throw ImportError(.modelInvalid, at: path, "is not a model file: it is larger than 64 MiB")
         }
         return [UInt8](bytes)
     }

@@ -7,9 +7,4 @@ enum CommandName {
         let name = CommandLine.arguments.first ?? ""
         return name.isEmpty ? "importer" : name.shellQuoted
     }
-
-    /// A text of the library with the commands that it names (`` `importer resume STORE` ``) as they are to be typed here.
-    static func named(in text: String, as command: String = Self.text) -> String {
-        text.replacing("`importer ", with: "`\(command) ")
-    }
 }

@@ -25,7 +25,7 @@ final class ReportFile {
         descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else {
             let code = errno
-            let message = "cannot create the report \(path): \(String(cString: strerror(code)))"
+            let message: ImportText = "cannot create the report \(path): \(String(cString: strerror(code)))"
             throw ImportError.shortage(code, message) ?? ImportError(.cannotCreate, message)
         }
     }
@@ -42,7 +42,7 @@ final class ReportFile {
                 FileManager.default.fileExists(atPath: file.path, isDirectory: &isDirectory) && isDirectory.boolValue
             guard own == other || (holdsFiles && folder == other) else { continue }
             throw ImportError(
-                .usage,
+                .sameFile,
                 own == other
                     ? "--report is the same file as \(file.role) \(file.path)"
                     : "--report is in \(file.role) \(file.path)",
@@ -60,9 +60,10 @@ final class ReportFile {
         let failure = RawOutput.writeAll(try JSONText.document(report), to: descriptor)
         guard failure != 0 else { return }
         throw ImportError(
-            .io,
+            .cannotWrite,
             "cannot write the report \(path): \(String(cString: strerror(failure)))",
-            advice: "What was imported is in the store; `importer status STORE --json` prints the same report."
+            advice:
+                "What was imported is in the store; `\(CommandName.text) status STORE --json` prints the same report."
         )
     }
 }

@@ -31,7 +31,7 @@ enum StandardOutput {
     private static func check(_ failure: Int32) throws {
         guard failure != 0 else { return }
         if failure == EPIPE { throw OutputClosed() }
-        throw ImportError(.io, "cannot write to standard output: \(String(cString: strerror(failure)))")
+        throw ImportError(.cannotWrite, "cannot write to standard output: \(String(cString: strerror(failure)))")
     }
 
     /// Writes a JSON document.

@@ -65,7 +65,7 @@ struct ProgressDisplay {
         case .json:
             let isNews = isLast || snapshot != lastSnapshot
             lastSnapshot = snapshot
-            let lines = messages.compactMap { try? ProgressLine.json(message: CommandName.named(in: $0)) }
+            let lines = messages.compactMap { try? ProgressLine.json(message: CommandWords().text($0)) }
             return lines.joined() + (isNews ? (try? ProgressLine.json(frame)) ?? "" : "")
         case .none:
             return Self.prefixed(messages)
@@ -74,7 +74,7 @@ struct ProgressDisplay {
         }
     }
 
-    private mutating func newMessages(_ snapshot: ImportProgress.Snapshot, isStopping: Bool) -> [String] {
+    private mutating func newMessages(_ snapshot: ImportProgress.Snapshot, isStopping: Bool) -> [ImportText] {
         var messages = Array(snapshot.messages.dropFirst(messagesShown))
         messagesShown = max(messagesShown, snapshot.messages.count)
         if isStopping && !hasShownStopping {
@@ -86,7 +86,7 @@ struct ProgressDisplay {
 
     private mutating func barUpdate(
         _ frame: ProgressFrame,
-        messages: [String],
+        messages: [ImportText],
         isLast: Bool,
         width: Int,
         isForeground: Bool
@@ -134,8 +134,8 @@ struct ProgressDisplay {
         return up > 0 ? "\r\u{1B}[\(up)A" : "\r"
     }
 
-    private static func prefixed(_ messages: [String]) -> String {
+    private static func prefixed(_ messages: [ImportText]) -> String {
         // A message is one line; a line break can only be part of a name.
-        messages.map { "importer: " + TerminalText.escaped(CommandName.named(in: $0)) + "\n" }.joined()
+        messages.map { "importer: " + TerminalText.escaped(CommandWords().text($0)) + "\n" }.joined()
     }
 }

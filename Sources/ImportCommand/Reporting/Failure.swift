@@ -18,7 +18,9 @@ struct Failure {
             text = ""
         case let error as ImportError:
             exitCode = error.code.rawValue
-            text = Self.text(error.isInterruption ? error.message : "error: \(error.message)", advice: error.advice)
+            let words = CommandWords()
+            let message = words.text(error.text)
+            text = Self.text(error.isInterruption ? message : "error: \(message)", advice: error.remedy.map(words.text))
         case let error as RecordPredicateError:
             exitCode = ImportError.Code.usage.rawValue
             let lines = PredicateErrorText.lines(error).joined(separator: "\n")
@@ -41,7 +43,6 @@ struct Failure {
     private static func text(_ message: String, advice: String?) -> String {
         // A message is one line, an advice may have several.
         var lines = ["importer: " + message]
-        let advice = advice.map { CommandName.named(in: $0) }
         if let advice { lines += advice.split(separator: "\n", omittingEmptySubsequences: false).map { "  " + $0 } }
         return lines.map { TerminalText.escaped($0) + "\n" }.joined()
     }

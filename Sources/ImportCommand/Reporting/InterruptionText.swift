@@ -22,18 +22,13 @@ enum InterruptionText {
         command: String
     ) -> ImportError {
         if snapshot.phase == .starting, report == nil {
-            return ImportError(
-                error.code,
-                "\(error.message) before the first record",
-                advice: isPiped ? "Pipe the stream in again to begin." : "Run the same command again to begin."
+            return error.saying("\(error.text) before the first record").advising(
+                isPiped ? "Pipe the stream in again to begin." : "Run the same command again to begin."
             )
         }
         let resume = "\(command) resume \(store.shellQuoted)"
-        return ImportError(
-            error.code,
-            "\(error.message)\(state(snapshot, report: report, store: store))",
-            advice: isPiped
-                ? "To resume, pipe the same stream in again:  … | \(resume)" : "To resume:  \(resume)"
+        return error.saying("\(error.text)\(state(snapshot, report: report, store: store))").advising(
+            isPiped ? "To resume, pipe the same stream in again:  … | \(resume)" : "To resume:  \(resume)"
         )
     }
 

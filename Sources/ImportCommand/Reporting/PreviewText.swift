@@ -23,7 +23,9 @@ enum PreviewText {
         if let report = sample.report { lines += ReportText.table(ReportText.counts(of: report)) }
         for entity in sample.entities { lines += [""] + self.lines(entity) }
         if let report = sample.report { lines += ReportText.errors(report) + ReportText.ledger(report) }
-        if let message = sample.message { lines += ["", "It would stop: " + TerminalText.escaped(message)] }
+        if let message = sample.message {
+            lines += ["", "It would stop: " + TerminalText.escaped(CommandWords().text(message))]
+        }
         return lines.joined(separator: "\n") + "\n"
     }
 

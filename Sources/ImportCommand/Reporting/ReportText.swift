@@ -67,22 +67,23 @@ enum ReportText {
     }
 
     /// What to do where nothing is at a record path.
-    static let pathAdvice = "Say where the records are with --records; without it they are found or candidates listed."
+    static let pathAdvice: ImportText =
+        "Say where the records are with --records; without it they are found or candidates listed."
 
     /// What the command ends with where nothing was accepted though something was to be; nil elsewhere.
     static func nothingTaken(_ report: ImportReport, store: String, command: String) -> ImportError? {
         guard report.tookNothing, let message = report.message else { return nil }
         let rejects = "\(command) rejects \(store.shellQuoted)"
         let duplicate = CoercionError.Code.duplicateIdentifier.rawValue
-        let advice =
+        let (reason, advice): (ImportError.Reason, ImportText) =
             if report.recordsRead == 0 || report.rejected < report.recordsRead {
-                pathAdvice
+                (.recordsNotFound, pathAdvice)
             } else if !report.errors.isEmpty, report.errors.allSatisfy({ $0.code == duplicate }) {
-                "Their identifiers exist already."
+                (.allRejected, "Their identifiers exist already.")
             } else {
-                "Is this the right model? What is wrong with them:  \(rejects)"
+                (.allRejected, "Is this the right model? What is wrong with them:  \(rejects)")
             }
-        return ImportError(.badInput, "\(sources(report)): \(message)", advice: advice)
+        return ImportError(reason, "\(sources(report)): \(message)", advice: advice)
     }
 
     private static func headline(_ report: ImportReport, store: String) -> String {

@@ -54,11 +54,12 @@ struct InferSubcommand: ParsableCommand {
         // The order of a model's attributes is the order of the columns: the text is not parsed and written again.
         let json = TerminalText.escapedInJSON(model.text)
         let text = json.hasSuffix("\n") ? json : json + "\n"
+        let notices = model.notices.map(CommandWords().text)
         if self.json {
-            return try StandardOutput.write("{\"notices\":\(JSONText.line(model.notices)),\"model\":\(text)}\n")
+            return try StandardOutput.write("{\"notices\":\(JSONText.line(notices)),\"model\":\(text)}\n")
         }
         try StandardOutput.write(text)
-        for notice in model.notices {
+        for notice in notices {
             StandardError.write(message: notice, mode: progress.mode)
         }
     }

@@ -120,7 +120,7 @@ struct RejectsSubcommand: ParsableCommand {
         guard let own = FileIdentity(path) else { return }
         for suffix in ["", "-wal", "-shm", "-journal", ".lock"] where FileIdentity(store + suffix) == own {
             throw ImportError(
-                .usage,
+                .sameFile,
                 "--to is the same file as the store \(store + suffix)",
                 advice: "Give the rejects a file of their own."
             )

@@ -56,10 +56,8 @@ struct SplitSubcommand: ParsableCommand {
                 )
             }
         } catch let error as ImportError where error.isInterruption && error.advice == nil {
-            throw ImportError(
-                error.code,
-                "\(error.message); the finished chunks in \(to) are complete",
-                advice: "To resume, run the same command again."
+            throw error.saying("\(error.text); the finished chunks in \(to) are complete").advising(
+                "To resume, run the same command again."
             )
         }
         if json {
@@ -69,7 +67,7 @@ struct SplitSubcommand: ParsableCommand {
         }
         guard summary.notFound.isEmpty else {
             throw ImportError(
-                .badInput,
+                .recordsNotFound,
                 "nothing was found at \(summary.notFound.joined(separator: ", "))",
                 advice: ReportText.pathAdvice
             )

@@ -99,7 +99,7 @@ struct WatchSubcommand: ParsableCommand {
         let folder = URL(fileURLWithPath: store).deletingLastPathComponent().path
         var isDirectory: ObjCBool = false
         guard FileManager.default.fileExists(atPath: folder, isDirectory: &isDirectory), isDirectory.boolValue else {
-            throw ImportError(.noInput, "\(store): its folder does not exist", advice: "Check the path.")
+            throw ImportError(.storeNotFound, at: store, "its folder does not exist", advice: "Check the path.")
         }
     }
 }

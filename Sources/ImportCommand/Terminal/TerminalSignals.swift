@@ -39,8 +39,8 @@ final class TerminalSignals: Sendable {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else {
             let code = errno
-            let message = "cannot make a pipe: \(String(cString: strerror(code)))"
-            throw ImportError.shortage(code, message) ?? ImportError(.io, message)
+            let message: ImportText = "cannot make a pipe: \(String(cString: strerror(code)))"
+            throw ImportError.shortage(code, message) ?? ImportError(.systemCallFailed, message)
         }
         for end in ends {
             _ = fcntl(end, F_SETFL, O_NONBLOCK)

@@ -116,7 +116,7 @@ final class WatchReader: Sendable {
             } catch {
                 looking.beginAnew()
                 reading.beginAnew()
-                findings.error = error as? ImportError ?? ImportError(.software, "\(error)")
+                findings.error = error as? ImportError ?? ImportError(.fault, "\(error)")
             }
             guard findings.isNews(after: last) else { continue }
             last = findings

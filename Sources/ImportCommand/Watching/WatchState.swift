@@ -93,8 +93,9 @@ struct WatchState: Sendable {
                 guard let found = look.entities.firstIndex(where: { $0.name.utf8.elementsEqual(wantedEntity.utf8) })
                 else {
                     throw ImportError(
-                        .noInput,
-                        "\(store): has no entity \(wantedEntity)",
+                        .entityNotFound,
+                        at: store,
+                        "has no entity \(wantedEntity)",
                         advice: "It has: \(look.entities.map(\.name).joined(separator: ", "))."
                     )
                 }

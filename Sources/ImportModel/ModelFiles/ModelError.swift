@@ -1,5 +1,7 @@
+import Foundation
+
 /// Everything that is wrong with a model file.
-public struct ModelError: Error, Sendable, Hashable, CustomStringConvertible {
+public struct ModelError: LocalizedError, Sendable, Hashable, CustomStringConvertible {
     /// One thing that is wrong.
     public struct Mistake: Sendable, Hashable, CustomStringConvertible {
         /// Where in the file: `$.entities.Person.attributes.age.type`; `$` for the file itself.
@@ -16,4 +18,7 @@ public struct ModelError: Error, Sendable, Hashable, CustomStringConvertible {
 
     /// The mistakes, each on a line of its own.
     public var description: String { mistakes.map(\.description).joined(separator: "\n") }
+
+    /// The same, as Foundation asks for it.
+    public var errorDescription: String? { description }
 }

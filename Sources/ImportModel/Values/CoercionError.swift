@@ -34,7 +34,7 @@ public struct CoercionError: Error, Sendable, Hashable, Codable {
         case missingValue
         /// A record that is no object where the entity asks for one.
         case notAnObject
-        /// An object with the same identifier exists already, and `--on-conflict error` says that it must not be.
+        /// An object with the same identifier exists already, and the import says (`ConflictPolicy.error`) that it must not be.
         case duplicateIdentifier
         /// A record whose row breaks a constraint that the store's table has of its own: `UNIQUE`, `CHECK`, `NOT NULL`, a
         /// trigger that raises.
@@ -45,9 +45,9 @@ public struct CoercionError: Error, Sendable, Hashable, Codable {
         case malformed
         /// Bytes that are not UTF-8 (RFC 3629).
         case invalidUTF8
-        /// A record larger than `--max-record-bytes`.
+        /// A record larger than the import allows (`JobOptions.maxRecordBytes`).
         case recordTooLarge
-        /// A record nested more deeply than `--max-depth`.
+        /// A record nested more deeply than the import allows (`JobOptions.maxDepth`).
         case recordTooDeep
     }
 

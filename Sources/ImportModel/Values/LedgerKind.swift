@@ -23,7 +23,7 @@ public enum LedgerKind: String, Sendable, Hashable, Codable, CaseIterable {
     case duplicateKey
     /// A lone surrogate escape became U+FFFD.
     case loneSurrogate
-    /// A value that does not fit became null, as `--on-error null` asks.
+    /// A value that does not fit became null, as the import asks (`ErrorPolicy.null`).
     case nulled
     /// Something that is neither an object nor null where attributes are read from an object; they are null.
     case notAnObject

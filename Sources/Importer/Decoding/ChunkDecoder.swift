@@ -68,9 +68,10 @@ final class ChunkDecoder<Layout: RowLayout> {
         hash(from: 0)
         guard reader.line == committed.records, hasher.digest == committed.hash else {
             throw ImportError(
-                .badInput,
-                "\(source): has changed before the byte where the import stopped",
-                advice: "Give the source as it was, or restart the import with --restart."
+                .sourceChanged,
+                at: source,
+                "has changed before the byte where the import stopped",
+                advice: "Give the source as it was, or restart the import with \(.restart)."
             )
         }
     }

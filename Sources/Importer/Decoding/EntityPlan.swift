@@ -167,9 +167,9 @@ final class EntityPlan {
             return try AttributeCoercion(attribute, transformers: transformers)
         } catch {
             throw ImportError(
-                .badInput,
+                .modelInvalid,
                 "\(entity.name).\(attribute.name): \(error)",
-                advice: "`importer model check FILE` names all mistakes of a model file."
+                advice: "\(call: .checkingModel) names all mistakes of a model file."
             )
         }
     }
@@ -197,7 +197,7 @@ final class EntityPlan {
             }
         } catch {
             throw ImportError(
-                .badInput,
+                .modelInvalid,
                 "\(entity.name).\(attribute.name): the default does not fit \(error.expected)",
                 advice: "Give a default that fits the attribute's type."
             )

@@ -188,7 +188,7 @@ struct AdoptedModel {
     /// What that changes in tables that other jobs have filled.
     var merges: [MergeNotification] = []
     /// What is to be said of it.
-    var messages: [String] = []
+    var messages: [ImportText] = []
 }
 
 /// What is committed of a source.
@@ -229,9 +229,9 @@ extension ImportError {
     /// A repair file has records of an entity that the model does not have.
     static func unknownRetriedEntity(_ name: String) -> ImportError {
         ImportError(
-            .usage,
+            .unknownEntity,
             "the model has no entity \(name), whose rejects are to be retried",
-            advice: "Add it to the model, or leave its rejects out: `importer rejects STORE --entity NAME --to FILE`."
+            advice: "Add it to the model, or leave its rejects out: \(call: .exportingRejects(of: .entity))."
         )
     }
 }

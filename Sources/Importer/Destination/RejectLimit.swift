@@ -5,9 +5,17 @@ struct RejectLimit: Sendable {
     private enum Rule {
         case none
         /// So many may be committed.
-        case count(Int64, by: String)
+        case count(Int64, by: Bound)
         /// The first records may not all be rejects.
         case notAllOfFirst(Int64)
+    }
+
+    /// What forbids a reject.
+    fileprivate enum Bound {
+        /// None may be: the first one stops the import.
+        case onError
+        /// So many may be, from 0.
+        case maxErrors(Int64)
     }
 
     /// A job all of whose first records are rejected has most likely been given the wrong model.
@@ -17,8 +25,8 @@ struct RejectLimit: Sendable {
 
     init(_ job: StoredJob) {
         switch (job.options.onError, job.options.maxErrors) {
-        case (.stop, _): rule = .count(0, by: "--on-error stop")
-        case (_, .count(let count)?): rule = .count(count, by: "--max-errors \(count)")
+        case (.stop, _): rule = .count(0, by: .onError)
+        case (_, .count(let count)?): rule = .count(count, by: .maxErrors(count))
         case (_, .percent?), (_, .unlimited?): rule = .none
         // Records that were rejected once are likely to be again, one by one.
         case (_, nil): rule = job.retry == nil ? .notAllOfFirst(Self.firstRecords) : .none
@@ -33,14 +41,14 @@ struct RejectLimit: Sendable {
         switch rule {
         case .none:
             return
-        case .count(let limit, let option):
+        case .count(let limit, let bound):
             let allowed = max(limit - before, 0)
             guard rejects.count > allowed else { return }
-            throw Excess(reject: rejects[Int(allowed)], option: option, committed: before + allowed)
+            throw Excess(reject: rejects[Int(allowed)], bound: bound, committed: before + allowed)
         case .notAllOfFirst(let count):
             let index = count - 1 - before
             guard index >= 0, index < rejects.count, rejects[Int(index)].ordinal == count else { return }
-            throw Excess(reject: rejects[Int(index)], option: nil, committed: before + index)
+            throw Excess(reject: rejects[Int(index)], bound: nil, committed: before + index)
         }
     }
 
@@ -49,43 +57,61 @@ struct RejectLimit: Sendable {
         /// The first that is too many.
         let reject: RowBatch.Reject
         /// What forbids it; nil where nobody asked.
-        fileprivate let option: String?
+        fileprivate let bound: Bound?
         /// How many rejects there are before it.
         fileprivate let committed: Int64
 
         /// What it means to a person.
         func error(in source: String) -> ImportError {
-            let record = "\(source): record \(reject.ordinal) at byte \(reject.byteOffset)"
+            let position = ImportError.Position(
+                byteOffset: reject.byteOffset,
+                record: reject.ordinal,
+                keyPath: reject.errors.first?.keyPath
+            )
             let more = reject.errors.count > 1 ? " (and \(reject.errors.count - 1) more)" : ""
             let what = reject.errors.first.map { "\(Self.text($0))\(more)" } ?? "it does not fit"
-            guard let option else {
+            guard let bound else {
                 return ImportError(
-                    .badInput,
-                    "\(source): the first \(reject.ordinal) records were all rejected, so this is probably the wrong "
+                    .allRejected,
+                    at: source,
+                    position: position,
+                    "the first \(reject.ordinal) records were all rejected, so this is probably the wrong "
                         + "model; of the last one: \(what)",
                     advice: """
-                        The \(committed) before it are kept: `importer rejects STORE` says what is wrong with them.
-                        Restart with --restart and another model.
-                        To import what fits: `importer resume STORE --max-errors none`.
+                        The \(committed) before it are kept: \(call: .rejects) says what is wrong with them.
+                        Restart with \(.restart) and another model.
+                        To import what fits: \(call: .resuming(maxErrors: "none")).
                         """
                 )
             }
             let count = committed > 0 ? " after \(committed) other rejects" : ""
             return ImportError(
-                .badInput,
-                "\(record) does not fit\(count), so \(option) stops the import before it: \(what)",
+                .tooManyRejects,
+                at: source,
+                position: position,
+                "record \(reject.ordinal) at byte \(reject.byteOffset) does not fit\(count), so the import stops before it"
+                    + "\(Self.rule(bound)): \(what)",
                 advice: """
                     Everything before it is imported. Correct the source from there on, then run the same command again.
-                    \(Self.otherwise(option))
+                    \(Self.otherwise(bound))
                     """
             )
         }
 
         /// What else there is to do.
-        private static func otherwise(_ option: String) -> String {
-            option.hasPrefix("--max-errors")
-                ? "To allow more: `importer resume STORE --max-errors N`, or none for no limit."
-                : "Or restart with --restart and other options."
+        private static func otherwise(_ bound: Bound) -> ImportText {
+            switch bound {
+            case .maxErrors: "To allow more: \(call: .resuming(maxErrors: "N")), or none for no limit."
+            case .onError: "Or restart with \(.restart) and other options."
+            }
+        }
+
+        /// Which limit that is; the store keeps this, and so it has nobody's words for it.
+        private static func rule(_ bound: Bound) -> String {
+            switch bound {
+            case .maxErrors(let count): " (at most \(count) may be rejected)"
+            case .onError: ""
+            }
         }
 
         private static func text(_ error: RecordError) -> String {
@@ -109,12 +135,12 @@ struct RejectLimit: Sendable {
             }
         guard isExceeded else { return }
         throw ImportError(
-            .badInput,
-            "\(rejected) of \(read) records were rejected, and --max-errors allows \(limit)",
+            .tooManyRejects,
+            "\(rejected) of \(read) records were rejected, and at most \(limit) may be",
             advice: """
-                Everything else is imported. `importer status STORE` sums up what is wrong with them, and
-                `importer rejects STORE` lists them.
-                To accept it as it is: `importer resume STORE --max-errors none`.
+                Everything else is imported. \(call: .status) sums up what is wrong with them, and
+                \(call: .rejects) lists them.
+                To accept it as it is: \(call: .resuming(maxErrors: "none")).
                 """
         )
     }

@@ -1,6 +1,6 @@
 import ImportModel
 
-/// Indexes that are built at the end of an import, when the tables are full (`--index`).
+/// Indexes that are built at the end of an import, when the tables are full (`RunOptions.indexes`).
 struct StoreIndexes: Sendable {
     /// The attributes of each index, in its order.
     let wanted: [[String]]
@@ -16,17 +16,19 @@ struct StoreIndexes: Sendable {
     func check(_ model: ModelDescription?) throws {
         for names in wanted {
             guard Set(names.map { ExactText($0) }).count == names.count, !names.isEmpty else {
-                throw ImportError(.usage, "--index \(names.joined(separator: ",")): an attribute is named twice")
+                throw ImportError(
+                    .optionInvalid,
+                    "\(.indexes, names.joined(separator: ",")): an attribute is named twice"
+                )
             }
             guard let model, !Self.fits(names, model) else { continue }
             let entities = model.entities.map {
                 "\($0.name) has: \($0.attributes.prefix(100).map(\.name).joined(separator: ", "))"
             }
             throw ImportError(
-                .usage,
-                "--index \(names.joined(separator: ",")): no entity has all these attributes"
-                    + Self.hint(names, model),
-                advice: entities.joined(separator: "\n")
+                .unknownAttribute,
+                "\(.indexes, names.joined(separator: ",")): no entity has all these attributes\(Self.hint(names, model))",
+                advice: "\(entities.joined(separator: "\n"))"
             )
         }
     }

@@ -202,7 +202,7 @@ extension StoreReader {
     private func predicate(identifier values: [JSONValue], of entity: EntityDescription) throws -> RecordPredicate {
         guard !entity.identifier.isEmpty, entity.identifier.count == values.count else {
             throw ImportError(
-                .usage,
+                .identifierMismatch,
                 entity.identifier.isEmpty
                     ? "\(entity.name) has no identifier"
                     : "the identifier of \(entity.name) is \(entity.identifier.joined(separator: ", "))",

@@ -127,8 +127,8 @@ extension ImportError {
         let names = entity.attributes.map(\.name)
         let near = NearName.nearest(to: name, among: names)
         self.init(
-            .usage,
-            "\(entity.name) has no attribute \(name)" + (near.map { "; did you mean \($0)?" } ?? ""),
+            .unknownAttribute,
+            "\(entity.name) has no attribute \(name)\(near.map { "; did you mean \($0)?" } ?? "")",
             advice: "It has: \(names.joined(separator: ", ").printable)."
         )
     }

@@ -1,5 +1,7 @@
+import Foundation
+
 /// What is wrong with a predicate, and where.
-public struct RecordPredicateError: Error, Sendable, Hashable, CustomStringConvertible {
+public struct RecordPredicateError: LocalizedError, Sendable, Hashable, CustomStringConvertible {
     /// What is wrong.
     public let message: String
     /// The predicate's text.
@@ -22,4 +24,9 @@ public struct RecordPredicateError: Error, Sendable, Hashable, CustomStringConve
 
     /// The message alone.
     public var description: String { message }
+
+    /// The message, as Foundation asks for it.
+    public var errorDescription: String? { message }
+    /// What to do about it, as Foundation asks for it.
+    public var recoverySuggestion: String? { advice }
 }

@@ -63,7 +63,12 @@ public struct StoreModel: Sendable {
             entities.append(Self.printed(stored, columns, &notices))
         }
         guard !entities.isEmpty else {
-            throw ImportError(.noInput, "\(store): holds no model", advice: (notices + ["Import something first."])[0])
+            throw ImportError(
+                .storeEmpty,
+                at: store,
+                "holds no model",
+                advice: "\(notices.first ?? "Import something first.")"
+            )
         }
         model = ModelDescription(entities: Self.withDistinctPaths(entities))
         self.notices = notices
@@ -112,8 +117,9 @@ public struct StoreModel: Sendable {
     private static func unknown(_ name: String, _ store: String, _ names: [String]) -> ImportError {
         let near = NearName.nearest(to: name, among: names)
         return ImportError(
-            .noInput,
-            "\(store): has no entity \(name)" + (near.map { "; did you mean \($0)?" } ?? ""),
+            .entityNotFound,
+            at: store,
+            "has no entity \(name)\(near.map { "; did you mean \($0)?" } ?? "")",
             advice: names.isEmpty ? "It has no tables." : "It has: \(names.joined(separator: ", "))."
         )
     }

@@ -35,7 +35,7 @@ public final class StoreReader: Sendable {
         nothing = nil
         let new = try OpenedStore(store, opening: open)
         guard try Self.prepare(new) else {
-            throw ImportError(.noInput, "\(store): holds no import", advice: "Check the path.")
+            throw ImportError(.storeEmpty, at: store, "holds no import", advice: "Check the path.")
         }
         opened = Mutex(new)
     }
@@ -128,8 +128,9 @@ public final class StoreReader: Sendable {
         }
         let near = NearName.nearest(to: name, among: entities.map(\.name))
         throw ImportError(
-            .noInput,
-            "\(store): has no entity \(name)" + (near.map { "; did you mean \($0)?" } ?? ""),
+            .entityNotFound,
+            at: store,
+            "has no entity \(name)\(near.map { "; did you mean \($0)?" } ?? "")",
             advice: entities.isEmpty
                 ? "Nothing is imported yet."
                 : "It has: \(entities.map(\.name).joined(separator: ", ").printable)."
@@ -152,7 +153,7 @@ public final class StoreReader: Sendable {
             return opened
         }
         if let opened { return try opened.read(body) }
-        guard let nothing else { throw ImportError(.noInput, "\(store): is not open") }
+        guard let nothing else { throw ImportError(.storeNotFound, at: store, "is not open") }
         return try nothing.read(body)
     }
 }

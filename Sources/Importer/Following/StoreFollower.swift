@@ -92,8 +92,9 @@ public final class StoreFollower: Sendable {
             return merge
         case .otherStore:
             throw ImportError(
-                .noInput,
-                "\(store): is another store than the one that was followed",
+                .storeReplaced,
+                at: store,
+                "is another store than the one that was followed",
                 advice: "Follow it from the beginning, without the position of the other one."
             )
         }

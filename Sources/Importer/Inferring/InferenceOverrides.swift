@@ -1,6 +1,6 @@
 import ImportModel
 
-/// What a person says of a model that is inferred: its identifiers (`--identifier`) and types (`--type`).
+/// What a person says of a model that is inferred: its identifiers and types.
 struct InferenceOverrides: Sendable {
     /// Attributes, with their entity and a colon before them where the job has several: `users:id`.
     ///
@@ -38,10 +38,14 @@ struct InferenceOverrides: Sendable {
         // A bitfield without the names of its bits is no model that could be read again.
         guard let name = types.filter({ $0.value == .bitfield }).keys.min() else { return }
         throw ImportError(
-            .usage,
-            "--type: \(name) cannot be a bitfield here, as the names of its bits are not known",
-            advice: "Print a model with `importer infer`, say \"bits\" in it, and give it with --model."
+            .optionInvalid,
+            "\(.types): \(name) cannot be a bitfield here, as the names of its bits are not known",
+            advice: "Print a model with \(call: .inferring()), say \"bits\" in it, and give it with \(.model)."
         )
+    }
+
+    private static func choices(_ entities: [String], _ attribute: String) -> ImportText {
+        entities.map { "\(.identifier, "\($0):\(attribute)")" as ImportText }.joined(separator: " or ")
     }
 
     private func names(of entities: [String]) throws -> [Name] {
@@ -56,9 +60,9 @@ struct InferenceOverrides: Sendable {
             }
             guard let current else {
                 throw ImportError(
-                    .usage,
-                    "--identifier: there are several entities, and it is not clear whose attribute \(text) is",
-                    advice: "Say it with \(entities.map { "--identifier '\($0):\(text)'" }.joined(separator: " or "))."
+                    .attributeAmbiguous,
+                    "\(.identifier): there are several entities, and it is not clear whose attribute \(text) is",
+                    advice: "Say it with \(Self.choices(entities, text))."
                 )
             }
             return Name(entity: current, candidates: [text])
@@ -91,21 +95,22 @@ struct InferenceOverrides: Sendable {
             }.first
             guard let found else {
                 throw ImportError(
-                    .usage,
-                    "--identifier: \(entity.name) has no attribute \(name.candidates[0])",
+                    .unknownAttribute,
+                    "\(.identifier): \(entity.name) has no attribute \(name.candidates[0])",
                     advice: "\(Self.list(of: [entity]))\nNothing was imported."
                 )
             }
             let attribute = entity.attributes[found]
             guard isComplete(entity, attribute) else {
                 throw ImportError(
-                    .badInput,
-                    "--identifier: some records of \(entity.name) have no \(attribute.name), or null",
-                    advice: "Choose attributes that every record has, or leave --identifier out. Nothing was imported."
+                    .identifierMissing,
+                    "\(.identifier): some records of \(entity.name) have no \(attribute.name), or null",
+                    advice:
+                        "Choose attributes that every record has, or leave \(.identifier) out. Nothing was imported."
                 )
             }
             guard !entity.identifier.contains(where: { ExactText($0) == ExactText(attribute.name) }) else {
-                throw ImportError(.usage, "--identifier: \(attribute.name) of \(entity.name) is named twice")
+                throw ImportError(.optionInvalid, "\(.identifier): \(attribute.name) of \(entity.name) is named twice")
             }
             model.entities[name.entity].identifier.append(attribute.name)
             model.entities[name.entity].attributes[found].isOptional = false
@@ -129,8 +134,8 @@ struct InferenceOverrides: Sendable {
         }
         guard let name = unknown.map(\.text).min(), empty.isEmpty else { return }
         throw ImportError(
-            .usage,
-            "--type: there is no attribute \(name)",
+            .unknownAttribute,
+            "\(.types): there is no attribute \(name)",
             advice: "\(Self.list(of: model.entities))\nNothing was imported."
         )
     }

@@ -73,7 +73,11 @@ struct ChunkFeed {
             guard let content = try ChunkManifest.read(in: directory),
                 content.header.shapes == job.sources.map(\.shape)
             else {
-                throw ImportError(.noInput, "\(directory.path): has no manifest of this import's chunks any more")
+                throw ImportError(
+                    .chunksNotFound,
+                    at: directory.path,
+                    "has no manifest of this import's chunks any more"
+                )
             }
             let ranges = try job.sources.indices.flatMap { try run.journal.committed(of: job, source: $0).ranges }
             return try ResumePoint(marker: marker, of: content, committed: ranges, in: directory)

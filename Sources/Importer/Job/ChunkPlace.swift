@@ -10,8 +10,8 @@ struct ChunkPlace {
     let path: String
     /// The job's sources, which must not be in it.
     let sources: [SourceDescription]
-    /// The option that names another one.
-    var option = "--chunks"
+    /// The setting that names another one.
+    var setting = ImportText.Setting.chunkDirectory
 
     /// Whether the directory is not there yet.
     var isNew: Bool { FileNumber(link: path) == nil }
@@ -54,9 +54,10 @@ struct ChunkPlace {
         for source in sources {
             guard let file = source.path, directory.holds(fileAt: file) else { continue }
             throw ImportError(
-                .cannotCreate,
-                "\(path): holds the source \(source.name), so no chunks are written to it",
-                advice: "Give a directory of its own with \(option)."
+                .chunkDirectoryTaken,
+                at: path,
+                "holds the source \(source.name), so no chunks are written to it",
+                advice: "Give a directory of its own with \(setting)."
             )
         }
     }
@@ -74,11 +75,12 @@ struct ChunkPlace {
             $0.header.job == nil ? "the chunks of a split" : "the chunks of another import"
         }
         return ImportError(
-            .cannotCreate,
-            "\(path): holds \(what ?? names[0]), which this import has not made; nothing in it was changed",
+            .chunkDirectoryTaken,
+            at: path,
+            "holds \(what ?? names[0]), which this import has not made; nothing in it was changed",
             advice: content?.header.job == nil && content != nil
-                ? "Give another directory with \(option), or import a split's chunks themselves."
-                : "Give another directory with \(option), or move what is in this one elsewhere."
+                ? "Give another directory with \(setting), or import a split's chunks themselves."
+                : "Give another directory with \(setting), or move what is in this one elsewhere."
         )
     }
 }

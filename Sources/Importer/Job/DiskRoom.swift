@@ -23,7 +23,7 @@ struct DiskRoom {
     ///
     /// - Returns: what is to be said where it may be too little; nil where there is room.
     /// - Throws: `ImportError` with `.io` where they certainly do not fit.
-    func check() throws -> String? {
+    func check() throws -> ImportText? {
         guard job.options.model == nil, !job.takesChunks, job.options.limit == nil,
             let size = job.sources.map(\.description).plainSize, let chunks = free(job.chunkDirectory)
         else { return nil }
@@ -39,17 +39,18 @@ struct DiskRoom {
         let needs = stored?.disk == chunks.disk ? size.addingReportingOverflow(size / 2).partialValue : size
         guard chunks.bytes < needs else { return nil }
         return "\(job.chunkDirectory): its disk has \(Self.text(chunks.bytes)) left, and the chunks of all records may "
-            + "need \(Self.text(size)) until the model is inferred, besides the store (--chunks DIR on another disk)"
+            + "need \(Self.text(size)) until the model is inferred, besides the store (\(anyOf: .chunkDirectory) on another disk)"
     }
 
     private func error(_ size: Int64, free: Int64) -> ImportError {
         ImportError(
-            .io,
-            "\(job.chunkDirectory): its disk has \(Self.text(free)) left, and the chunks of \(Self.text(size)) of records "
+            .diskFull,
+            at: job.chunkDirectory,
+            "its disk has \(Self.text(free)) left, and the chunks of \(Self.text(size)) of records "
                 + "do not fit",
             advice: """
                 All chunks are kept until the model is inferred from all records. Give a directory on another disk with \
-                --chunks DIR, free some space, or give a model with --model FILE, which needs room for a few chunks only.
+                \(anyOf: .chunkDirectory), free some space, or give a model with \(anyOf: .model), which needs room for a few chunks only.
                 """
         )
     }

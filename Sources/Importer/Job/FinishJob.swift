@@ -54,7 +54,7 @@ struct FinishJob {
     private func warnOfEmptyPaths(but unfound: [String]) throws {
         let job = run.job
         guard job.options.limit != 0 else { return }
-        let few = job.options.skip == 0 ? "no records" : "no more records than --skip leaves out"
+        let few = job.options.skip == 0 ? "no records" : "no more records than are passed over"
         let read = try run.journal.readEntities(of: job)
         for source in job.sources {
             for (path, entity) in zip(source.shape.paths, source.entities)

@@ -16,7 +16,7 @@ struct ImportPhase<Store: Destination> {
     /// - Returns: the run, all of whose records are in the store.
     /// - Throws: `ImportError`; what was committed before stays.
     consuming func importRecords() throws -> JobRun {
-        guard let model = run.job.model else { throw ImportError(.software, "\(context.store): the job has no model") }
+        guard let model = run.job.model else { throw ImportError(.fault, at: context.store, "the job has no model") }
         context.progress.update { $0.phase = .importing }
         let feed = try ChunkFeed(run)
         let writers = try destination.writers(run.job, model, started: run.started)
@@ -34,8 +34,9 @@ struct ImportPhase<Store: Destination> {
     private func checkCompleteness() throws {
         guard try run.marker().source < run.job.sources.count else { return }
         throw ImportError(
-            .badInput,
-            "\(run.directory.path): the split that made these chunks was not finished",
+            .splitUnfinished,
+            at: run.directory.path,
+            "the split that made these chunks was not finished",
             advice: "Everything in them is imported. Finish the split, then resume."
         )
     }

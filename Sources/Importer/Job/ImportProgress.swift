@@ -27,7 +27,7 @@ public final class ImportProgress: Sendable {
         /// Records that earlier runs of this job had already committed when this one began.
         public var resumedRecords: Int64 = 0
         /// What has been decided and should be said once, in order: `records: $.features[*] (found in the first MiB)`.
-        public var messages: [String] = []
+        public var messages: [ImportText] = []
 
         /// Starts with nothing.
         public init() {}

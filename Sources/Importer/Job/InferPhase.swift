@@ -35,7 +35,7 @@ struct InferPhase {
     }
 
     private func model(of stage: InferStage, _ fault: ImportError?) throws -> ModelDescription {
-        let inferred: (model: ModelDescription, notices: [String])
+        let inferred: (model: ModelDescription, notices: [ImportText])
         do {
             let own = try run.continued ?? run.journal.continuedEntities(of: run.job)
             inferred = try stage.model(continuing: own)
@@ -60,7 +60,7 @@ struct InferPhase {
         guard context.options.indexes.isEmpty else { return }
         for names in try run.journal.indexes(of: run.job).missing(in: model) {
             context.announce([
-                "--index \(names.joined(separator: ",")): no entity has all these attributes: it is not built"
+                "\(.indexes, names.joined(separator: ",")): no entity has all these attributes: it is not built"
             ])
         }
     }

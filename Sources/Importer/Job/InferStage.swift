@@ -89,7 +89,7 @@ final class InferStage: Sendable {
     /// - Throws: `ImportError` when what was said of it cannot be.
     func model(
         continuing stored: [String: ContinuedEntity] = [:]
-    ) throws -> (model: ModelDescription, notices: [String]) {
+    ) throws -> (model: ModelDescription, notices: [ImportText]) {
         let statistics = merged.withLock { $0 }
         var entities: [EntityDescription] = []
         var notices: [InferenceNotice] = []

@@ -43,8 +43,9 @@ struct JobChunks {
         let recorded = try self.record(of: job)
         if let recorded, recorded.path != job.chunkDirectory {
             throw ImportError(
-                .io,
-                "\(store): the store is damaged: _import_job.chunk_directory is \(job.chunkDirectory), but the import "
+                .storeDamaged,
+                at: store,
+                "the store is damaged: _import_job.chunk_directory is \(job.chunkDirectory), but the import "
                     + "keeps its chunks in \(recorded.path)",
                 advice: "Restore it from a backup."
             )
@@ -71,9 +72,10 @@ struct JobChunks {
         let isEmpty = try place.check(directory, token: job.token, isOwn: isOwn)
         guard isOwn || isEmpty || given != nil || recorded == nil else {
             throw ImportError(
-                .cannotCreate,
-                "\(path): is not the directory in which this import keeps its chunks",
-                advice: "If it was copied or restored from a backup, give it with --chunks \(path)."
+                .chunkDirectoryReplaced,
+                at: path,
+                "is not the directory in which this import keeps its chunks",
+                advice: "If it was copied or restored from a backup, give it with \(.chunkDirectory, path)."
             )
         }
         if isOwn, let recorded { return try saved(recorded, job, directory) }
@@ -109,9 +111,9 @@ struct JobChunks {
 
     private static func cannotMove(_ job: StoredJob) -> ImportError {
         ImportError(
-            .usage,
+            .optionsConflict,
             "the chunks in \(job.chunkDirectory) cannot be cut again elsewhere",
-            advice: "Leave --chunks out."
+            advice: "Leave \(.chunkDirectory) out."
         )
     }
 

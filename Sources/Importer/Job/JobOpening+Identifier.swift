@@ -19,7 +19,7 @@ extension JobOpening {
         }
     }
 
-    /// Makes sure that `--identifier` names no other identifiers than those that the store knows.
+    /// Makes sure that the options name no other identifiers than those that the store knows.
     ///
     /// - Throws: `ImportError` with `.usage`.
     func checkIdentifiers(
@@ -48,8 +48,9 @@ extension JobOpening {
 
     private func otherIdentifier(_ known: EntityDescription, _ named: [String]) -> ImportError {
         ImportError(
-            .usage,
-            "\(store): the identifier of \(known.table) is \(known.identifier.joined(separator: ", ")), "
+            .identifierMismatch,
+            at: store,
+            "the identifier of \(known.table) is \(known.identifier.joined(separator: ", ")), "
                 + "and this import names \(named.joined(separator: ", "))",
             advice: "Name the same or none, or import into another store. Nothing was written."
         )

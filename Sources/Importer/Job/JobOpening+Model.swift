@@ -8,7 +8,12 @@ extension JobOpening {
         do throws(ModelError) {
             try model?.check(transformers: transformers)
         } catch {
-            throw ImportError(.badInput, "the model is not valid; nothing was written", advice: "\(error)")
+            throw ImportError(
+                .modelInvalid,
+                "the model is not valid; nothing was written",
+                advice: "\(error)",
+                modelError: error
+            )
         }
     }
 }

@@ -36,7 +36,7 @@ extension JobOpening {
     ) throws -> Decision {
         let jobs = try journal.jobs()
         guard !jobs.isEmpty else {
-            throw ImportError(.noInput, "\(store): holds no import", advice: "Begin one with `importer import`.")
+            throw ImportError(.storeEmpty, at: store, "holds no import", advice: "Begin one with \(call: .importing).")
         }
         try StoreIndexes(wanted: run.indexes).check(request.model)
         guard let file = request.file else { return try decide(retryingStored: request, jobs, journal, destination) }
@@ -60,9 +60,10 @@ extension JobOpening {
 
     private var begunWithAnotherModel: ImportError {
         ImportError(
-            .usage,
-            "\(store): the interrupted retry was started with another --model",
-            advice: "Finish it with `importer resume \(store.shellQuoted)`."
+            .optionsDiffer,
+            at: store,
+            "the interrupted retry was started with another \(.model)",
+            advice: "Finish it with \(call: .resuming(store: store))."
         )
     }
 
@@ -70,8 +71,9 @@ extension JobOpening {
         let descriptions = try planner.describe([path])
         guard descriptions.count == 1, descriptions[0].isRepeatable else {
             throw ImportError(
-                .usage,
-                "\(path): a retry reads its file twice, so it must be one file",
+                .sourceReadOnce,
+                at: path,
+                "a retry reads its file twice, so it must be one file",
                 advice: "Save the lines to a file and give its path."
             )
         }
@@ -131,15 +133,16 @@ extension JobOpening {
         let plan = try Self.plan(description, jobs, planner.opener, planner.interruption, journal)
         let own = jobs.filter { plan.jobs.contains($0.id) }.map { ($0.id, Self.options(of: $0, request.model)) }
         guard let options = own.last?.1, let model = options.model else {
-            throw ImportError(.software, "\(store): the rejects' job has no model")
+            throw ImportError(.fault, at: store, "the rejects' job has no model")
         }
         guard request.model != nil || own.allSatisfy({ $0.1 == options }) else {
             let names = own.map { "\($0.0)" }.joined(separator: ", ")
             throw ImportError(
-                .usage,
-                "\(description.displayName): has rejects of the jobs \(names), whose models or options differ",
-                advice: "Retry each job's rejects by themselves (`importer rejects STORE --job N --to FILE`), "
-                    + "or give one model for all with --model."
+                .jobsDiffer,
+                at: description.displayName,
+                "has rejects of the jobs \(names), whose models or options differ",
+                advice: "Retry each job's rejects by themselves (\(call: .exportingRejects(of: .job))), "
+                    + "or give one model for all with \(.model)."
             )
         }
         try StoreIndexes(wanted: run.indexes).check(model)

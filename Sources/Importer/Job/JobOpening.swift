@@ -45,17 +45,19 @@ struct JobOpening {
         if let open = same.last(where: { $0.state != .finished }) {
             guard !run.again else {
                 throw ImportError(
-                    .usage,
-                    "\(store): the import of these sources is interrupted, not finished",
-                    advice: "Leave --again out to resume it, or give --restart instead."
+                    .jobUnfinished,
+                    at: store,
+                    "the import of these sources is interrupted, not finished",
+                    advice: "Leave \(.again) out to resume it, or give \(.restart) instead."
                 )
             }
             guard run.restart else { return try resume(open, takesChunks: takesChunks, journal) }
             guard open.id == jobs.last?.id else {
                 throw ImportError(
-                    .usage,
-                    "\(store): another import has run since the one that is to be restarted",
-                    advice: "Finish it with the same command without --restart."
+                    .jobSuperseded,
+                    at: store,
+                    "another import has run since the one that is to be restarted",
+                    advice: "Finish it with the same command without \(.restart)."
                 )
             }
             return try begin(arguments, chunks, jobs: jobs, replacing: open, journal)
@@ -72,18 +74,20 @@ struct JobOpening {
         return try begin(arguments, chunks, jobs: jobs, replacing: nil, journal)
     }
 
-    /// The names of what was given otherwise when the job was begun.
-    private func differences(from job: StoredJob, takesChunks: Bool) -> [String] {
-        options.differences(from: job.options) + (takesChunks == job.takesChunks ? [] : ["SOURCE"])
+    /// What was given otherwise when the job was begun.
+    private func differences(from job: StoredJob, takesChunks: Bool) -> [ImportText.Setting] {
+        options.differences(from: job.options) + (takesChunks == job.takesChunks ? [] : [.sources])
     }
 
     private func resume(_ job: StoredJob, takesChunks: Bool, _ journal: any JournalReader) throws -> Decision {
         let differences = differences(from: job, takesChunks: takesChunks)
         guard differences.isEmpty else {
             throw ImportError(
-                .usage,
-                "\(store): the interrupted import was started with another \(differences.joined(separator: ", "))",
-                advice: "Resume it with `importer resume \(store.shellQuoted)`, or restart it with --restart."
+                .optionsDiffer,
+                at: store,
+                "the interrupted import was started with another "
+                    + differences.map { "\($0)" as ImportText }.joined(separator: ", "),
+                advice: "Resume it with \(call: .resuming(store: store)), or restart it with \(.restart)."
             )
         }
         return try resumed(job, options.maxErrors, journal)
@@ -96,9 +100,10 @@ struct JobOpening {
         guard let maxErrors else { return .resume(job) }
         guard job.options.onError != .stop else {
             throw ImportError(
-                .usage,
-                "\(store): the import was started with --on-error stop, which --max-errors does not change",
-                advice: "Leave --max-errors out, or restart with --restart and without --on-error stop."
+                .optionsConflict,
+                at: store,
+                "the import was started with \(.onError, "stop"), which \(.maxErrors) does not change",
+                advice: "Leave \(.maxErrors) out, or restart with \(.restart) and without \(.onError, "stop")."
             )
         }
         var job = job
@@ -126,9 +131,10 @@ struct JobOpening {
                 continue
             }
             throw ImportError(
-                .usage,
-                "\(now.name): has changed since it was imported into \(store)",
-                advice: "Give --again to import it once more, as a new job."
+                .alreadyImported,
+                at: now.name,
+                "has changed since it was imported into \(store)",
+                advice: "Give \(.again) to import it once more, as a new job."
             )
         }
     }
@@ -182,9 +188,10 @@ struct JobOpening {
         where !source.isRepeatable && source.fingerprint != GivenRecords.fingerprintOfNone {
             guard done.contains(where: { !$0.isRepeatable && $0.fingerprint == source.fingerprint }) else { continue }
             throw ImportError(
-                .usage,
-                "\(source.displayName): begins like a stream that \(store) has already",
-                advice: "If it is another one, or is meant to be imported once more, give --again."
+                .alreadyImported,
+                at: source.displayName,
+                "begins like a stream that \(store) has already",
+                advice: "If it is another one, or is meant to be imported once more, give \(.again)."
             )
         }
     }
@@ -244,7 +251,7 @@ struct JobOpening {
         let jobs = try journal.jobs()
         if let open = jobs.last(where: { $0.state != .finished }) { return try resumed(open, maxErrors, journal) }
         guard let last = jobs.last else {
-            throw ImportError(.noInput, "\(store): holds no import", advice: "Begin one with `importer import`.")
+            throw ImportError(.storeEmpty, at: store, "holds no import", advice: "Begin one with \(call: .importing).")
         }
         try checkIndexes(of: last)
         return .nothing(last)
@@ -270,9 +277,10 @@ struct ChunkSource {
             content.header.sources.count == content.header.shapes.count
         else {
             throw ImportError(
-                .noInput,
-                "\(arguments[0]): is a directory without \(ChunkManifest.fileName)",
-                advice: "Give files, or a chunk directory made by `importer split`."
+                .isDirectory,
+                at: arguments[0],
+                "is a directory without \(ChunkManifest.fileName)",
+                advice: "Give files, or a chunk directory made by a split (\(call: .splitting))."
             )
         }
         return ChunkSource(directory: directory, content: content)

@@ -9,7 +9,7 @@ struct JobPlanner {
     let opener: SourceOpener
     let interruption: Interruption
     /// Told what was found by itself, in words.
-    let announce: (String) -> Void
+    let announce: (ImportText) -> Void
 
     /// What was planned, with the stream of standard input as far as it was read.
     struct Plan {
@@ -33,10 +33,10 @@ struct JobPlanner {
     func shapes(_ arguments: [String]) throws -> [Shaped] {
         // What was found by itself, in words, and of which sources.
         var findings: [(words: String, sources: [String])] = []
-        var trees: [String] = []
+        var trees: [ImportText] = []
         defer {
             for (words, sources) in findings {
-                announce((sources.count == 1 ? sources[0] : "\(sources.count) sources") + ": " + words)
+                announce("\(sources.count == 1 ? sources[0] : "\(sources.count) sources"): \(words)")
             }
             trees.forEach(announce)
         }
@@ -79,9 +79,9 @@ struct JobPlanner {
         let header = chunks.header
         guard options.skip == 0, options.limit == nil else {
             throw ImportError(
-                .usage,
-                "--skip and --limit say what is cut, and the chunks of \(chunks.directory.path) are cut already",
-                advice: "Give them to `importer split`, or import the sources themselves."
+                .optionsConflict,
+                "\(.skip) and \(.limit) say what is cut, and the chunks of \(chunks.directory.path) are cut already",
+                advice: "Give them to the split (\(call: .splitting)), or import the sources themselves."
             )
         }
         return try sources(of: zip(header.sources, header.shapes).map { ($0, $1) })
@@ -107,9 +107,9 @@ struct JobPlanner {
         let overrides = InferenceOverrides(options)
         guard options.model == nil || overrides.isEmpty else {
             throw ImportError(
-                .usage,
-                "--identifier and --type are for a model that is inferred, and there is a model file",
-                advice: "Say it in the model file (\"identifier\", \"type\"), or leave --model out."
+                .optionsConflict,
+                "\(.identifier) and \(.types) are for a model that is inferred, and there is a model file",
+                advice: "Say it in the model file (\"identifier\", \"type\"), or leave \(.model) out."
             )
         }
         var entities: [String] = []
@@ -124,7 +124,7 @@ struct JobPlanner {
         let descriptions = try arguments.flatMap { try opener.describe($0, interruption: interruption) }
         guard descriptions.filter({ !$0.isRepeatable }).count <= 1 else {
             throw ImportError(
-                .usage,
+                .sourceReadOnce,
                 "more than one source can only be read once",
                 advice: "Give - (or a pipe) once at most."
             )
@@ -144,14 +144,15 @@ struct JobPlanner {
     private func shape(
         of sample: SourceStream.Sample,
         _ source: SourceDescription
-    ) throws -> (SourceShape, words: String?, trees: [String]) {
+    ) throws -> (SourceShape, words: String?, trees: [ImportText]) {
         try checkBeginning(of: sample.bytes, source)
         let detector = ShapeDetector(sample.bytes, isWhole: sample.isWhole)
         let found = detector.detection
         if case .empty = found {
             throw ImportError(
-                .badInput,
-                "\(source.displayName): has no JSON value",
+                .sourceEmpty,
+                at: source.displayName,
+                "has no JSON value",
                 advice: "An import without records needs an empty array: []."
             )
         }
@@ -171,39 +172,42 @@ struct JobPlanner {
             return (SourceShape(layout: layout, paths: texts), words, trees)
         case .unnameable(let candidate):
             throw ImportError(
-                .badInput,
-                "\(source.displayName): \(candidate.path) has a key that is not UTF-8, at byte "
+                .notUTF8,
+                at: source.displayName,
+                "\(candidate.path) has a key that is not UTF-8, at byte "
                     + "\(candidate.invalidKeyOffset ?? 0)",
                 advice: "Records there have no path that could be named. Convert the file to UTF-8."
             )
         case .ambiguous(let candidates):
-            let list = candidates.map {
+            let list: [ImportText] = candidates.map {
                 $0.invalidKeyOffset == nil
-                    ? "  --records \($0.path.description.shellWord)   (\($0.words))"
+                    ? "  \(.records, $0.path.description)   (\($0.words))"
                     : "  \($0.path) has a key that is not UTF-8 and cannot be named"
             }
             throw ImportError(
-                .usage,
-                "\(source.displayName): records could be at several record paths",
-                advice: "Say which with one or more of:\n" + list.joined(separator: "\n")
+                .recordsAmbiguous,
+                at: source.displayName,
+                "records could be at several record paths",
+                advice: "Say which with one or more of:\n\(list.joined(separator: "\n"))"
             )
         case .empty:
-            throw ImportError(.badInput, "\(source.displayName): has no JSON value")
+            throw ImportError(.sourceEmpty, at: source.displayName, "has no JSON value")
         }
     }
 
     /// Says that the records at a path that was found hold more of their kind, which stay inside of them.
-    private func treeLines(at path: RecordPath, _ detector: ShapeDetector, _ source: SourceDescription) -> [String] {
+    private func treeLines(at path: RecordPath, _ detector: ShapeDetector, _ source: SourceDescription) -> [ImportText]
+    {
         let levels = detector.treeLevels(at: path)
         guard levels.count > 1 else { return [] }
         let more = detector.isWhole ? "" : " or more"
         let nested = levels.dropFirst().reduce(0) { $0 + $1.count }
-        var lines = [
+        var lines: [ImportText] = [
             "\(source.displayName): a tree: records at \(path) hold \(nested)\(more) objects of the same shape, which stay "
-                + "inside of them; choose one of the levels with --records:"
+                + "inside of them; choose one of the levels with \(.records):"
         ]
         lines += levels.prefix(4).map {
-            "  --records \($0.path.description.shellWord)   (\($0.count)\(more) objects)"
+            "  \(.records, $0.path.description)   (\($0.count)\(more) objects)"
         }
         let deeper = levels.dropFirst(4).reduce(0) { $0 + $1.count }
         if deeper > 0 { lines.append("  … and \(deeper)\(more) on \(levels.count - 4) deeper levels") }
@@ -217,8 +221,9 @@ struct JobPlanner {
         let beginnings = Set("{[\"-0123456789tfn".utf8)
         guard beginnings.contains(sample[place]) else {
             throw ImportError(
-                .badInput,
-                "\(source.displayName): is not JSON: byte \(place) cannot begin a value",
+                .notJSON,
+                at: source.displayName,
+                "is not JSON: byte \(place) cannot begin a value",
                 advice: "Give JSON, plain or compressed; nothing was imported."
             )
         }
@@ -231,8 +236,8 @@ struct JobPlanner {
         if let entity = options.entity {
             guard shape.paths.count == 1 else {
                 throw ImportError(
-                    .usage,
-                    "--entity names the records of one record path, and there are \(shape.paths.count)",
+                    .optionsConflict,
+                    "\(.entity) names the records of one record path, and there are \(shape.paths.count)",
                     advice: "Leave it out: each record path's last key names its entity."
                 )
             }
@@ -241,9 +246,10 @@ struct JobPlanner {
         if shape.paths.count > 1 { return try Self.names(of: shape.paths) }
         guard let path = source.path else {
             throw ImportError(
-                .usage,
-                "\(source.displayName): has no file name to name its table",
-                advice: "Give the table's name with --entity NAME."
+                .entityUnnamed,
+                at: source.displayName,
+                "has no file name to name its table",
+                advice: "Give the table's name with \(anyOf: .entity)."
             )
         }
         return [Self.name(of: source.member ?? path)]
@@ -253,7 +259,7 @@ struct JobPlanner {
         if let name = options.entity {
             guard model.entities.contains(where: { $0.name == name }) else {
                 throw ImportError(
-                    .usage,
+                    .unknownEntity,
                     "the model has no entity \(name)",
                     advice: "It has: \(model.entities.map(\.name).joined(separator: ", ").printable)."
                 )
@@ -263,9 +269,9 @@ struct JobPlanner {
         if let entity = model.entities.first(where: { $0.records?.description == path }) { return entity.name }
         if model.entities.count == 1 { return model.entities[0].name }
         throw ImportError(
-            .usage,
+            .entityUnnamed,
             "the model does not say which entity the records at \(path) are",
-            advice: "Give the entity's \"records\" in the model, or --entity NAME."
+            advice: "Give the entity's \"records\" in the model, or \(anyOf: .entity)."
         )
     }
 
@@ -280,9 +286,9 @@ struct JobPlanner {
         }
         guard !names.contains(""), Set(names.map(\.asciiLowercased)).count == names.count else {
             throw ImportError(
-                .usage,
+                .entityUnnamed,
                 "the record paths do not name their entities",
-                advice: "Give a model with --model."
+                advice: "Give a model with \(.model)."
             )
         }
         return names

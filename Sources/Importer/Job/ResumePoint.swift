@@ -106,9 +106,10 @@ struct ResumePoint {
         }
         guard passed == ranges else {
             throw ImportError(
-                .badInput,
-                "\(directory.path): holds other chunks than those that the import was started with",
-                advice: "Give the chunks as they were, or restart the import with --restart."
+                .chunksChanged,
+                at: directory.path,
+                "holds other chunks than those that the import was started with",
+                advice: "Give the chunks as they were, or restart the import with \(.restart)."
             )
         }
         chunks = Array(content.entries[first...])

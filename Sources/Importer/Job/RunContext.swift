@@ -13,7 +13,7 @@ struct RunContext: Sendable {
     let merges: MergeCenter
 
     /// Says something to the person who watches the run.
-    func announce(_ messages: [String]) {
+    func announce(_ messages: [ImportText]) {
         progress.update { $0.messages += messages }
     }
 }

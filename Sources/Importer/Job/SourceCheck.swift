@@ -52,9 +52,10 @@ struct SourceCheck {
         for range in ranges where range.endByte <= end {
             guard try hash(stream, upTo: range.endByte) == range.hash else {
                 throw ImportError(
-                    .badInput,
-                    "\(name): bytes \(max(0, range.firstByte)) to \(range.endByte) are not the ones that were imported",
-                    advice: "Give the source that the import was started with, or restart the import with --restart."
+                    .sourceChanged,
+                    at: name,
+                    "bytes \(max(0, range.firstByte)) to \(range.endByte) are not the ones that were imported",
+                    advice: "Give the source that the import was started with, or restart the import with \(.restart)."
                 )
             }
         }
@@ -68,9 +69,10 @@ struct SourceCheck {
         var block: [UInt8] = [0]
         guard try stream.read(into: &block) == 0 else {
             throw ImportError(
-                .badInput,
-                "\(name): has grown since it was imported",
-                advice: "Give the source as it was, or restart the import with --restart."
+                .sourceChanged,
+                at: name,
+                "has grown since it was imported",
+                advice: "Give the source as it was, or restart the import with \(.restart)."
             )
         }
     }

@@ -63,10 +63,8 @@ struct SourceVerification {
             try check.verify(stream, now.name, ranges, upTo: ranges.last?.endByte ?? 0)
             if index < marker.source, !committed.hasReachedLimit { try check.verifyEnd(of: stream, now.name) }
         } catch let error as ImportError where run.job.retry != nil && error.code == .badInput {
-            throw ImportError(
-                .badInput,
-                error.message,
-                advice: "Give the file as it was up to there, or retry the lines that are left under another name."
+            throw error.advising(
+                "Give the file as it was up to there, or retry the lines that are left under another name."
             )
         }
     }

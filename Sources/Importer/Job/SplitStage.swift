@@ -94,12 +94,13 @@ struct SplitStage {
 extension SplitFault {
     /// What the fault means to a person.
     fileprivate func error(in source: String) -> ImportError {
-        let place = "\(source): line \(line), column \(column) (byte \(byteOffset))"
         let around = excerpt.isEmpty ? "" : ", near: \(excerpt)"
         let verdict = kind == .syntax ? ": is not JSON: " : ": "
         return ImportError(
-            .badInput,
-            "\(place)\(verdict)\(message)\(around)",
+            .notJSON,
+            at: source,
+            position: ImportError.Position(line: line, column: column, byteOffset: byteOffset),
+            "line \(line), column \(column) (byte \(byteOffset))\(verdict)\(message)\(around)",
             advice: "The records before it are imported. Correct or complete the source, then run the command again."
         )
     }

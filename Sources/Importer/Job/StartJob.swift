@@ -23,7 +23,7 @@ struct StartJob {
     func start(_ decision: JobOpening.Decision) throws -> JobRun {
         // A worker has a connection and a chunk open; the rest is for the splitter, the checkpoints and sorting an index.
         let workers = context.options.workers
-        try ImportError.checkDescriptors(24 + 4 * workers, "to import with --workers \(workers)")
+        try ImportError.checkDescriptors(24 + 4 * workers, "to import with \(.workers, "\(workers)")")
         let journal = try destination.open()
         do {
             switch decision {
@@ -78,7 +78,7 @@ struct StartJob {
             try? journal.removeLeftFiles()
             throw error
         }
-        // Nor is a job that --restart begins again removed for an option that does not fit.
+        // Nor is a job that is restarted removed for an option that does not fit.
         let before = replaced.map { _ in
             JobRun.Before(state: .interrupted, message: nil, indexes: StoreIndexes(wanted: []))
         }

@@ -10,7 +10,7 @@ struct TableNotice {
     let isThere: (String) throws -> Bool
 
     /// A line for people; nil where there is no record path.
-    func line() throws -> String? {
+    func line() throws -> ImportText? {
         var names: [String] = []
         for name in sources.flatMap(\.entities) where !names.contains(name) { names.append(name) }
         guard let first = names.first else { return nil }
@@ -19,11 +19,11 @@ struct TableNotice {
         let source = sources.count == 1 ? sources[0].description.displayName : "\(sources.count) sources"
         guard names.count > 1 else {
             let existing = there.isEmpty ? "" : ", which exists"
-            return "\(source): into the table \(first)\(existing) (--entity NAME for another)"
+            return "\(source): into the table \(first)\(existing) (\(anyOf: .entity) for another)"
         }
         let existing = there.count == names.count ? "all exist" : "existing: \(Self.list(there))"
         let known = there.isEmpty ? "" : " (\(existing))"
-        let choice = paths > 1 ? "a model file names others" : "--entity NAME for one table"
+        let choice: ImportText = paths > 1 ? "a model file names others" : "\(anyOf: .entity) for one table"
         return "\(source): into \(names.count) tables: \(Self.list(names))\(known) (\(choice))"
     }
 

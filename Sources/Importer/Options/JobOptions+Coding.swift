@@ -71,21 +71,21 @@ extension ErrorLimit {
 }
 
 extension JobOptions {
-    /// The names of the options that differ from `other`'s; how many rejects there may be is free to change.
-    func differences(from other: JobOptions) -> [String] {
-        var names: [String] = []
-        if model != other.model { names.append("--model") }
-        if entity != other.entity { names.append("--entity") }
-        if records != other.records { names.append("--records") }
-        if identifier != other.identifier { names.append("--identifier") }
-        if types != other.types { names.append("--type") }
-        if onConflict != other.onConflict { names.append("--on-conflict") }
-        if onError != other.onError { names.append("--on-error") }
-        if isLossless != other.isLossless { names.append("--lossless") }
-        if skip != other.skip { names.append("--skip") }
-        if limit != other.limit { names.append("--limit") }
-        if maxRecordBytes != other.maxRecordBytes { names.append("--max-record-bytes") }
-        if maxDepth != other.maxDepth { names.append("--max-depth") }
+    /// The options that differ from `other`'s; how many rejects there may be is free to change.
+    func differences(from other: JobOptions) -> [ImportText.Setting] {
+        var names: [ImportText.Setting] = []
+        if model != other.model { names.append(.model) }
+        if entity != other.entity { names.append(.entity) }
+        if records != other.records { names.append(.records) }
+        if identifier != other.identifier { names.append(.identifier) }
+        if types != other.types { names.append(.types) }
+        if onConflict != other.onConflict { names.append(.onConflict) }
+        if onError != other.onError { names.append(.onError) }
+        if isLossless != other.isLossless { names.append(.isLossless) }
+        if skip != other.skip { names.append(.skip) }
+        if limit != other.limit { names.append(.limit) }
+        if maxRecordBytes != other.maxRecordBytes { names.append(.maxRecordBytes) }
+        if maxDepth != other.maxDepth { names.append(.maxDepth) }
         return names
     }
 }

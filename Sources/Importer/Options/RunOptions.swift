@@ -65,7 +65,7 @@ public struct RunOptions: Sendable, Hashable {
         try ImportError.check("chunkSize", chunkSize, 1...Self.mostChunkBytes)
         try ImportError.check("commitEvery", commitEvery, 1...(.max))
         guard indexes.allSatisfy({ !$0.isEmpty }) else {
-            throw ImportError(.usage, "an index of indexes has no attributes", advice: "Name at least one.")
+            throw ImportError(.optionInvalid, "an index of indexes has no attributes", advice: "Name at least one.")
         }
     }
 }

@@ -28,9 +28,10 @@ package final class StageProbe {
         let directory = try ChunkDirectory(path: path, creates: false)
         guard let content = try ChunkManifest.read(in: directory), content.header.sources.count == 1 else {
             throw ImportError(
-                .noInput,
-                "\(path): has no chunks of one source",
-                advice: "Make them with `importer split`."
+                .chunksNotFound,
+                at: path,
+                "has no chunks of one source",
+                advice: "Make them with \(call: .splitting)."
             )
         }
         let shape = content.header.shapes[0]

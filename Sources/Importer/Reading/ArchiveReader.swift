@@ -8,7 +8,8 @@ final class ArchiveReader: ByteStream {
     struct Damage: Error {
         let reason: String
         /// What to do about it.
-        var advice = "Copy or download it again: an import of the repaired file resumes where this one stopped."
+        var advice: ImportText =
+            "Copy or download it again: an import of the repaired file resumes where this one stopped."
     }
 
     private let archive: OpaquePointer

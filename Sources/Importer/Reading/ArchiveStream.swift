@@ -89,7 +89,12 @@ final class ArchiveStream: ByteStream {
         } catch let damage as ArchiveReader.Damage {
             // Damage in a compressed file's very beginning is met again when it is read.
             if members.isEmpty, !format.isArchive { return nil }
-            throw ImportError(.badInput, "\(name): cannot be decompressed: \(damage.reason)", advice: damage.advice)
+            throw ImportError(
+                .cannotDecompress,
+                at: name,
+                "cannot be decompressed: \(damage.reason)",
+                advice: damage.advice
+            )
         }
     }
 
@@ -108,14 +113,16 @@ final class ArchiveStream: ByteStream {
             }
             guard origin.member == nil, !reader.isSingleFile, try reader.nextMember() != nil else { return }
             throw ImportError(
-                .badInput,
-                "\(origin.name): is an archive of several files, which cannot be told apart in a pipe",
+                .archiveAmbiguous,
+                at: origin.name,
+                "is an archive of several files, which cannot be told apart in a pipe",
                 advice: "Give the archive's path instead."
             )
         } catch let damage as ArchiveReader.Damage {
             throw ImportError(
-                .badInput,
-                "\(origin.name): cannot be decompressed past \(delivered) decompressed bytes: \(damage.reason)",
+                .cannotDecompress,
+                at: origin.name,
+                "cannot be decompressed past \(delivered) decompressed bytes: \(damage.reason)",
                 advice: damage.advice
             )
         }
@@ -141,9 +148,9 @@ final class ArchiveStream: ByteStream {
             if origin.member == nil || origin.member == member { return true }
         }
         if let member = origin.member {
-            throw ImportError(.noInput, "\(origin.name): the archive no longer holds \(member)")
+            throw ImportError(.archiveMemberNotFound, at: origin.name, "the archive no longer holds \(member)")
         }
         if reader.isSingleFile { return false }
-        throw ImportError(.badInput, "\(origin.name): the archive holds no file")
+        throw ImportError(.archiveEmpty, at: origin.name, "the archive holds no file")
     }
 }

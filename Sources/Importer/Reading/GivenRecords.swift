@@ -36,8 +36,9 @@ final class GivenRecords: Sendable {
     func open(_ interruption: Interruption) throws -> any ByteStream {
         guard !isTaken.exchange(true, ordering: .acquiringAndReleasing) else {
             throw ImportError(
-                .software,
-                "\(name): are to be read a second time",
+                .fault,
+                at: name,
+                "are to be read a second time",
                 advice: "Make a new pipeline with the records: it resumes where this one stopped."
             )
         }
@@ -49,14 +50,14 @@ final class GivenRecords: Sendable {
         if let error = error as? ImportError { return error }
         guard let invalid = error as? EncodingError, case .invalidValue(_, let context) = invalid else {
             return ImportError(
-                .badInput,
+                .recordsFailed,
                 "the records end with an error after record \(count): \(error)",
                 advice: "The records before it are imported. Give all of them again to resume."
             )
         }
         let path = context.codingPath.map(\.stringValue).joined(separator: ".")
         return ImportError(
-            .badInput,
+            .recordsFailed,
             "record \(count + 1): \(path.isEmpty ? "" : "\(path): ")cannot be encoded: \(context.debugDescription)",
             advice: "The records before it are imported. Give all of them again to resume."
         )

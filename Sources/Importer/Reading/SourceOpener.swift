@@ -34,9 +34,10 @@ struct SourceOpener: Sendable {
         case S_IFREG: break
         case S_IFDIR:
             throw ImportError(
-                .noInput,
-                "\(argument): is a directory",
-                advice: "Name the files in it, or give a chunk directory made by `importer split`."
+                .isDirectory,
+                at: argument,
+                "is a directory",
+                advice: "Name the files in it, or give a chunk directory made by a split (\(call: .splitting))."
             )
         default: return [.pipe(named: argument)]
         }
@@ -64,7 +65,7 @@ struct SourceOpener: Sendable {
         guard let path = source.path else { return source }
         guard let now = try describe(path, interruption: interruption).first(where: { $0.member == source.member })
         else {
-            throw ImportError(.noInput, "\(source.name): the archive has no such member any more")
+            throw ImportError(.archiveMemberNotFound, at: source.name, "the archive has no such member any more")
         }
         return SourceDescription(
             name: source.name,
@@ -81,14 +82,15 @@ struct SourceOpener: Sendable {
 
     private func sources(in archive: String, _ status: stat, members: [String]) throws -> [SourceDescription] {
         guard !members.isEmpty else {
-            throw ImportError(.badInput, "\(archive): the archive holds no file")
+            throw ImportError(.archiveEmpty, at: archive, "the archive holds no file")
         }
         if members.count == 1 { return [.file(archive, status, member: nil, isCompressed: true)] }
         var names: Set<String> = []
         for member in members where !names.insert(member).inserted {
             throw ImportError(
-                .badInput,
-                "\(archive): the archive holds \(member) more than once",
+                .archiveAmbiguous,
+                at: archive,
+                "the archive holds \(member) more than once",
                 advice: "Take its files out and import the ones that are meant."
             )
         }
@@ -129,8 +131,9 @@ struct SourceOpener: Sendable {
     ) throws -> SourceStream {
         guard let records, records.name == source.name else {
             throw ImportError(
-                .noInput,
-                "\(source.displayName): were given by a program, which has to give them again",
+                .recordsNotGiven,
+                at: source.displayName,
+                "were given by a program, which has to give them again",
                 advice: "Run that program again: the import resumes where it stopped."
             )
         }

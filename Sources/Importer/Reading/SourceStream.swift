@@ -59,8 +59,9 @@ final class SourceStream: ByteStream {
         let encoding = SourceEncoding(head: head)
         guard encoding == .utf8 else {
             throw ImportError(
-                .badInput,
-                "\(name): is \(encoding.rawValue), but JSON is exchanged in UTF-8",
+                .notUTF8,
+                at: name,
+                "is \(encoding.rawValue), but JSON is exchanged in UTF-8",
                 advice: "Convert it first: iconv -f \(encoding.rawValue) -t UTF-8, and import what that prints."
             )
         }
@@ -76,8 +77,9 @@ final class SourceStream: ByteStream {
             if target - offset < block.count { block.removeLast(block.count - Int(target - offset)) }
             guard try read(into: &block) > 0 else {
                 throw ImportError(
-                    .badInput,
-                    "\(name): ends at byte \(offset), before byte \(target), where the import is to go on",
+                    .sourceChanged,
+                    at: name,
+                    "ends at byte \(offset), before byte \(target), where the import is to go on",
                     advice: "Give the source that the import was started with."
                 )
             }

@@ -17,7 +17,7 @@ final class AttachedImage {
     /// - Throws: `DatabaseError`.
     init(_ database: Database, _ schema: RowImageSchema) throws {
         guard let connection = database.sqliteConnection else {
-            throw ImportError(.software, "the store's connection is closed")
+            throw ImportError(.fault, "the store's connection is closed")
         }
         self.connection = connection
         empty = RowImage(schema)

@@ -141,8 +141,9 @@ extension ImportError {
     /// - Parameter what: the table, the column and the value.
     init(damaged store: String, _ what: String) {
         self.init(
-            .io,
-            "\(store): the store is damaged: \(what)",
+            .storeDamaged,
+            at: store,
+            "the store is damaged: \(what)",
             advice: "Restore it from a backup, or import its sources into another store."
         )
     }

@@ -36,8 +36,9 @@ struct BookkeepingTable: Equatable {
             let (type, name): (String, String) = (row[0], row[1])
             guard type == "table" else {
                 throw ImportError(
-                    .badInput,
-                    "\(store): its \(type) \(name) is on, or replaces, a table of this program",
+                    .storeForeign,
+                    at: store,
+                    "its \(type) \(name) is on, or replaces, a table of this program",
                     advice: "Remove it, or import into another store."
                 )
             }

@@ -122,9 +122,9 @@ extension ImportError {
     /// A row that the import knows nothing of.
     init(strayRow rowID: Int64, in table: String) {
         self.init(
-            .badInput,
+            .rowChanged,
             "\(table): its row \(rowID) is not as the import wrote it",
-            advice: "Leave the table alone while it is imported into; restart the import with --restart."
+            advice: "Leave the table alone while it is imported into; restart the import with \(.restart)."
         )
     }
 }

@@ -26,10 +26,10 @@ final class DuplicateRejecter {
     func removeRows(of plan: EntityPlan, _ changes: inout EntityChanges) throws {
         guard sources != nil else {
             throw ImportError(
-                .usage,
+                .jobUnfinished,
                 "\(plan.entity.table): an interrupted import has records with the same identifier in it, and must "
                     + "make rejects of them first",
-                advice: "Finish it with `importer resume STORE`, then give this command again."
+                advice: "Finish it with \(call: .resuming()), then give this command again."
             )
         }
         if plans.isEmpty {

@@ -15,7 +15,7 @@ extension ImportError {
         ]
         guard questions.contains(where: { Self.integer($0, connection) == .max }) else { return nil }
         self.init(
-            .cannotCreate,
+            .rowIDsUsedUp,
             "\(table): its row ids are used up: \(Int64.max), the largest, is in use",
             advice: "Everything committed so far is safe. Make the table with smaller row ids, then resume."
         )

@@ -71,8 +71,9 @@ final class Migrator: Sendable {
         let format = try format(of: database, isThere: found["_import_meta"] != nil)
         guard format <= newestFormat else {
             throw ImportError(
-                .cannotCreate,
-                "\(store): has the format \(format), and this program knows formats up to \(newestFormat)",
+                .formatTooNew,
+                at: store,
+                "has the format \(format), and this program knows formats up to \(newestFormat)",
                 advice: "Use a newer version of the program."
             )
         }
@@ -86,8 +87,9 @@ final class Migrator: Sendable {
             if format < firstFormat, found[table.name] == nil { continue }
             guard let text = found[table.name], try table.isLike(text, database) else {
                 throw ImportError(
-                    .badInput,
-                    "\(store): its table \(table.name) is not as this program makes it",
+                    .storeForeign,
+                    at: store,
+                    "its table \(table.name) is not as this program makes it",
                     advice: "Import into another store."
                 )
             }

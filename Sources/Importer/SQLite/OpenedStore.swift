@@ -23,7 +23,7 @@ final class OpenedStore: Sendable {
         do {
             queue = try open(store)
         } catch let error as ImportError where error.code == .cannotCreate {
-            throw ImportError(.io, error.message, advice: "Give the path of a store that an import has made.")
+            throw error.becoming(.notAStore).advising("Give the path of a store that an import has made.")
         }
         guard let file else { throw Self.isGone(store) }
         self.file = file
@@ -91,13 +91,14 @@ final class OpenedStore: Sendable {
     }
 
     private static func isGone(_ store: String) -> ImportError {
-        ImportError(.noInput, "\(store): is no longer there", advice: "It was moved or deleted.")
+        ImportError(.storeNotFound, at: store, "is no longer there", advice: "It was moved or deleted.")
     }
 
     private var isAnother: ImportError {
         ImportError(
-            .noInput,
-            "\(name): is another store than the one that was opened",
+            .storeReplaced,
+            at: name,
+            "is another store than the one that was opened",
             advice: "Open it again to read what is there now."
         )
     }

@@ -62,10 +62,8 @@ struct RejectScan {
         }
         guard let first = damaged.first else { return nil }
         let numbers = damaged.map { "\($0.number)" }.joined(separator: ", ") + (count > damaged.count ? ", …" : "")
-        return ImportError(
-            first.what.code,
-            "\(first.what.message)",
-            advice: "\(count == 1 ? "Reject" : "The rejects") \(numbers) cannot be read; all others can."
+        return first.what.advising(
+            "\(count == 1 ? "Reject" : "The rejects") \(numbers) cannot be read; all others can."
         )
     }
 

@@ -49,17 +49,19 @@ final class RepairFilePlan: RetryPlan {
         guard scan.problemCount == 0 else {
             let more = scan.problemCount - scan.problems.count
             throw ImportError(
-                .badInput,
-                "\(name): \(scan.problemCount == 1 ? "1 line" : "\(scan.problemCount) lines") cannot be retried; "
+                .repairFileInvalid,
+                at: name,
+                "\(scan.problemCount == 1 ? "1 line" : "\(scan.problemCount) lines") cannot be retried; "
                     + "nothing was imported",
-                advice: (scan.problems + (more > 0 ? ["… and \(more) more"] : [])).joined(separator: "\n")
+                advice: "\((scan.problems + (more > 0 ? ["… and \(more) more"] : [])).joined(separator: "\n"))"
             )
         }
         guard scan.ordinal > 0 else {
             throw ImportError(
-                .badInput,
-                "\(name): there is no line in it",
-                advice: "`importer rejects STORE --to FILE` writes one for each open reject."
+                .repairFileInvalid,
+                at: name,
+                "there is no line in it",
+                advice: "\(call: .exportingRejects()) writes one for each open reject."
             )
         }
     }
@@ -118,9 +120,9 @@ final class RepairFilePlan: RetryPlan {
                     line += block[start..<(end ?? count)]
                     guard line.count <= maxLineBytes else {
                         throw ImportError(
-                            .badInput,
+                            .repairFileInvalid,
                             "line \(number + 1) is longer than a record may be",
-                            advice: "Each line holds one reject, as `importer rejects STORE --to FILE` writes it."
+                            advice: "Each line holds one reject, as \(call: .exportingRejects()) writes it."
                         )
                     }
                     if end != nil {

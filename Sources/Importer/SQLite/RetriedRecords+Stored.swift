@@ -27,8 +27,9 @@ extension RetriedRecords {
         }
         guard records.count == chunk.records else {
             throw ImportError(
-                .badInput,
-                "\(job.sources.first?.description.displayName ?? ""): has changed since its retry was started",
+                .sourceChanged,
+                at: job.sources.first?.description.displayName ?? "",
+                "has changed since its retry was started",
                 advice: "Run the same retry again."
             )
         }

@@ -68,7 +68,7 @@ final class RowCopier {
         if let failure { throw failure }
         let last = first + count - 1
         guard Int64(sqlite3_changes(connection)) == count, sqlite3_last_insert_rowid(connection) == last else {
-            throw ImportError(.software, "\(entity.table): the new rows do not follow one another")
+            throw ImportError(.fault, "\(entity.table): the new rows do not follow one another")
         }
         return first...last
     }

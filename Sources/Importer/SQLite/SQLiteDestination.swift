@@ -30,14 +30,14 @@ final class SQLiteDestination: Destination {
         var isDirectory: ObjCBool = false
         guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else { return }
         guard !isDirectory.boolValue else {
-            throw ImportError(.cannotCreate, "\(path): is a directory", advice: "Give the path of a file.")
+            throw ImportError(.storeUnusable, at: path, "is a directory", advice: "Give the path of a file.")
         }
         let type = try? FileManager.default.attributesOfItem(atPath: path)[.type] as? FileAttributeType
         guard type == .typeRegular || type == .typeSymbolicLink else {
-            throw ImportError(.cannotCreate, "\(path): is not a file", advice: "Give the path of a file.")
+            throw ImportError(.storeUnusable, at: path, "is not a file", advice: "Give the path of a file.")
         }
         guard FileManager.default.isWritableFile(atPath: path) else {
-            throw ImportError(.cannotCreate, "\(path): is read-only", advice: "Make the file writable.")
+            throw ImportError(.storeReadOnly, at: path, "is read-only", advice: "Make the file writable.")
         }
     }
 
@@ -110,7 +110,7 @@ final class SQLiteDestination: Destination {
         _ model: ModelDescription,
         started: ContinuousClock.Instant
     ) throws -> StoreWriters {
-        guard let session else { throw ImportError(.software, "\(path): the store is not open") }
+        guard let session else { throw ImportError(.fault, at: path, "the store is not open") }
         return try StoreWriters(session, job, model, durability: durability, started: started)
     }
 
@@ -163,7 +163,7 @@ final class SQLiteDestination: Destination {
         switch error {
         case let error as ImportError: error
         case let error as DatabaseError: ImportError(store: path, error)
-        default: ImportError(.software, "\(path): \(error)")
+        default: ImportError(.fault, at: path, "\(error)")
         }
     }
 }

@@ -79,7 +79,7 @@ final class SourceRecords {
         do {
             return try opener.open(description, at: offset, interruption: interruption)
         } catch let error as ImportError where [.noInput, .badInput, .io].contains(error.code) {
-            throw ImportError(error.code, error.message, advice: advice)
+            throw error.advising(advice)
         }
     }
 
@@ -104,13 +104,13 @@ final class SourceRecords {
         block.withUnsafeBytes { hasher.update(UnsafeRawBufferPointer(rebasing: $0[..<filled])) }
     }
 
-    private var advice: String {
+    private var advice: ImportText {
         "Records with an existing identifier are read again at the end. "
-            + "Give the source as it was, then resume; or restart the import with --restart."
+            + "Give the source as it was, then resume; or restart the import with \(.restart)."
     }
 
     private var changed: ImportError {
         let name = job.sources.indices.contains(source) ? job.sources[source].description.displayName : "a source"
-        return ImportError(.badInput, "\(name): is not what was imported any more", advice: advice)
+        return ImportError(.sourceChanged, at: name, "is not what was imported any more", advice: advice)
     }
 }

@@ -89,7 +89,7 @@ enum StoreConnection {
     /// - Throws: `ImportError` with `.noInput` when there is no file, `.cannotCreate` when it is no SQLite database.
     static func reader(_ store: String) throws -> DatabaseQueue {
         guard FileManager.default.fileExists(atPath: store) else {
-            throw ImportError(.noInput, "\(store): there is no such store", advice: "Check the path.")
+            throw ImportError(.storeNotFound, at: store, "there is no such store", advice: "Check the path.")
         }
         var configuration = Configuration()
         configuration.foreignKeysEnabled = false
@@ -106,7 +106,7 @@ enum StoreConnection {
     private static func opening(_ store: String, _ open: () throws -> DatabaseQueue) throws -> DatabaseQueue {
         var isDirectory: ObjCBool = false
         if FileManager.default.fileExists(atPath: store, isDirectory: &isDirectory), isDirectory.boolValue {
-            throw ImportError(.cannotCreate, "\(store): is a directory", advice: "Give the path of a file.")
+            throw ImportError(.storeUnusable, at: store, "is a directory", advice: "Give the path of a file.")
         }
         do {
             // The store, its WAL, its WAL's index, temporary files, and what Dispatch takes.
@@ -133,43 +133,54 @@ extension ImportError {
         switch error.resultCode.primaryResultCode {
         case .SQLITE_NOTADB:
             self.init(
-                .cannotCreate,
-                "\(store): is not an SQLite database",
+                .storeUnusable,
+                at: store,
+                "is not an SQLite database",
                 advice: "Give the path of a store, or of a file that does not exist yet."
             )
         case .SQLITE_READONLY:
             self.init(
-                .cannotCreate,
-                "\(store): is read-only",
+                .storeReadOnly,
+                at: store,
+                "is read-only",
                 advice: "Make the file and its folder writable."
             )
         case .SQLITE_CANTOPEN, .SQLITE_PERM, .SQLITE_AUTH:
             self.init(
-                .cannotCreate,
-                "\(store): cannot be opened (\(text))",
+                .storeUnusable,
+                at: store,
+                "cannot be opened (\(text))",
                 advice: "The store's folder must be there and writable."
             )
         case .SQLITE_FULL:
             self.init(
-                .io,
-                "\(store): the disk is full",
+                .diskFull,
+                at: store,
+                "the disk is full",
                 advice: "Everything committed so far is safe. Free some space, then resume."
             )
         case .SQLITE_BUSY, .SQLITE_LOCKED:
             self.init(
-                .inUse,
-                "\(store): another program holds a lock on it",
+                .storeInUse,
+                at: store,
+                "another program holds a lock on it",
                 advice: "Close the program that is writing to it, then resume."
             )
         // What `sum()` says (<https://www.sqlite.org/lang_aggfunc.html#sumunc>); the importer's own counts are far below.
         case .SQLITE_ERROR where text == "integer overflow":
             self.init(damaged: store, "its counts are too large to be added")
         case .SQLITE_CORRUPT:
-            self.init(.io, "\(store): the database is damaged (\(text))", advice: "Restore it from a backup.")
+            self.init(
+                .storeDamaged,
+                at: store,
+                "the database is damaged (\(text))",
+                advice: "Restore it from a backup."
+            )
         default:
             self.init(
-                .io,
-                "\(store): \(text)",
+                .storeFailed,
+                at: store,
+                "\(text)",
                 advice: "Everything committed so far is safe; resume when it is repaired."
             )
         }

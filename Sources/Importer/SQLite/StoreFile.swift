@@ -40,8 +40,9 @@ struct StoreFile: Sendable {
         guard descriptor >= 0 else {
             guard errno == EEXIST else { return nil }
             throw ImportError(
-                .io,
-                "\(store): another program has just made this file",
+                .storeFileReplaced,
+                at: store,
+                "another program has just made this file",
                 advice: "Nothing was written to it. Give the command again, or give another path."
             )
         }
@@ -65,16 +66,18 @@ struct StoreFile: Sendable {
 
     static func isGone(_ store: String) -> ImportError {
         ImportError(
-            .io,
-            "\(store): the store was moved or deleted while importing",
+            .storeFileReplaced,
+            at: store,
+            "the store was moved or deleted while importing",
             advice: "What was committed until then is in the file that was moved. Put it back, then resume."
         )
     }
 
     var isAnother: ImportError {
         ImportError(
-            .io,
-            "\(name): another file has replaced the store while importing",
+            .storeFileReplaced,
+            at: name,
+            "another file has replaced the store while importing",
             advice: "Nothing was written to that file. Put the store back, then resume."
         )
     }

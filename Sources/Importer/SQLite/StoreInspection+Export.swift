@@ -125,8 +125,9 @@ private final class ExportFile {
         if lstat(path, &status) == 0 {
             guard status.st_mode & S_IFMT == S_IFREG else {
                 throw ImportError(
-                    .cannotCreate,
-                    "\(path): exists, and is not a regular file",
+                    .fileExists,
+                    at: path,
+                    "exists, and is not a regular file",
                     advice: "Give the path of a file; - is standard output."
                 )
             }
@@ -166,23 +167,24 @@ private final class ExportFile {
 
     private static func isThere(_ path: String) -> ImportError {
         ImportError(
-            .cannotCreate,
-            "\(path): exists, and may have been edited",
-            advice: "Give another path, or --force to write over it."
+            .fileExists,
+            at: path,
+            "exists, and may have been edited",
+            advice: "Give another path, or \(.overwrites) to write over it."
         )
     }
 
-    private func failure(_ code: ImportError.Code, _ action: String) -> ImportError {
+    private func failure(_ reason: ImportError.Reason, _ action: String) -> ImportError {
         let number = errno
-        let message = "cannot \(action) \(path): \(String(cString: strerror(number)))"
-        return .shortage(number, message) ?? ImportError(code, message)
+        let message: ImportText = "cannot \(action) \(path): \(String(cString: strerror(number)))"
+        return (.shortage(number, message) ?? ImportError(reason, message)).about(path)
     }
 
     /// Its device and inode.
     var number: FileNumber {
         get throws {
             var status = stat()
-            guard fstat(descriptor, &status) == 0 else { throw failure(.io, "look at") }
+            guard fstat(descriptor, &status) == 0 else { throw failure(.systemCallFailed, "look at") }
             return FileNumber(status)
         }
     }
@@ -193,7 +195,7 @@ private final class ExportFile {
             let count = bytes[written...].withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
             guard count >= 0 else {
                 if errno == EINTR { continue }
-                throw failure(.io, "write")
+                throw failure(.cannotWrite, "write")
             }
             written += count
         }
@@ -201,7 +203,7 @@ private final class ExportFile {
 
     /// Puts the file in its place, once its bytes are on the disk.
     func finish() throws {
-        guard fsync(descriptor) == 0 else { throw failure(.io, "write") }
+        guard fsync(descriptor) == 0 else { throw failure(.cannotWrite, "write") }
         if temporaryPath != path { try rename() }
         close(descriptor)
         descriptor = -1

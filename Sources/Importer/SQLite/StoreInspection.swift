@@ -43,9 +43,10 @@ public struct StoreInspection: Sendable {
                 throw jobs.isEmpty
                     ? noImport
                     : ImportError(
-                        .noInput,
-                        "\(store): has no job \(job)",
-                        advice: "It has \(numbers); `importer status` lists them."
+                        .jobNotFound,
+                        at: store,
+                        "has no job \(job)",
+                        advice: "It has \(numbers); \(call: .status) lists them."
                     )
             }
             return try report(of: job, database)
@@ -109,7 +110,7 @@ public struct StoreInspection: Sendable {
     var isLocked: Bool { StoreLock.isHeld(store: store) }
 
     var noImport: ImportError {
-        ImportError(.noInput, "\(store): holds no import", advice: "Check the path.")
+        ImportError(.storeEmpty, at: store, "holds no import", advice: "Check the path.")
     }
 
     func read<Result>(_ body: (Database) throws -> Result) throws -> Result {

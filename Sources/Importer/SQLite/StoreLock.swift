@@ -20,27 +20,30 @@ final class StoreLock {
             let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o644)
             guard descriptor >= 0 else {
                 let code = errno
-                let message = "\(path): \(String(cString: strerror(code)))"
-                throw ImportError.shortage(code, message)
+                let message = String(cString: strerror(code))
+                throw ImportError.shortage(code, at: path, "\(message)")
                     ?? ImportError(
-                        .cannotCreate,
-                        message,
+                        .storeUnusable,
+                        at: path,
+                        "\(message)",
                         advice: "The store's folder must be there and writable."
                     )
             }
             guard Self.isLock(descriptor) else {
                 close(descriptor)
                 throw ImportError(
-                    .cannotCreate,
-                    "\(path): has the name of the store's lock, and is not a lock",
+                    .lockTaken,
+                    at: path,
+                    "has the name of the store's lock, and is not a lock",
                     advice: "Give the store another name; this import has touched nothing."
                 )
             }
             guard Self.lock(descriptor) else {
                 close(descriptor)
                 throw ImportError(
-                    .inUse,
-                    "\(store): another import is running into this store",
+                    .storeInUse,
+                    at: store,
+                    "another import is running into this store",
                     advice: "Wait for it to end, or stop it; this one has touched nothing."
                 )
             }

@@ -12,7 +12,7 @@ enum StoreSchema {
         var added: [(table: String, attributes: [AttributeDescription])] = []
 
         /// A line per table that got columns.
-        var messages: [String] {
+        var messages: [ImportText] {
             added.map { table, attributes in
                 let names = attributes.prefix(20).map { "\($0.name) (\($0.type.rawValue))" }
                 let rest = attributes.count > names.count ? ", … and \(attributes.count - names.count) more" : ""
@@ -76,8 +76,9 @@ enum StoreSchema {
             )
         } catch let error as DatabaseError where error.resultCode.primaryResultCode == .SQLITE_CONSTRAINT {
             throw ImportError(
-                .badInput,
-                "\(store): rows of \(entity.table) already have the same \(columns.joined(separator: ", "))",
+                .identifierNotUnique,
+                at: store,
+                "rows of \(entity.table) already have the same \(columns.joined(separator: ", "))",
                 advice: "Give another identifier, or import into another store. Nothing was written."
             )
         }
@@ -119,7 +120,7 @@ enum StoreSchema {
     private static func checkNames(_ entity: EntityDescription, store: String) throws {
         for name in [entity.table] + entity.attributes.map(\.column) where name.utf8.contains(0) {
             throw ImportError(
-                .badInput,
+                .nameInvalid,
                 "\(entity.name): a name has a NUL character",
                 advice: "Rename it in the model."
             )
@@ -127,7 +128,7 @@ enum StoreSchema {
         try checkNames(ofTables: [entity.table])
         for column in entity.attributes.map(\.column) where ["rowid", "oid", "_rowid_"].contains(column.lowercased()) {
             throw ImportError(
-                .badInput,
+                .nameInvalid,
                 "\(entity.name).\(column): SQLite has its own meaning for this column name",
                 advice: "Give the attribute another column name."
             )
@@ -139,9 +140,9 @@ enum StoreSchema {
         for table in tables
         where table.asciiLowercased.hasPrefix("_import_") || table.asciiLowercased.hasPrefix("sqlite_") {
             throw ImportError(
-                .usage,
+                .nameTaken,
                 "the table name \(table) is reserved",
-                advice: "Give the entity another name with --entity, or another table in the model."
+                advice: "Give the entity another name with \(.entity), or another table in the model."
             )
         }
     }
@@ -156,9 +157,10 @@ enum StoreSchema {
             )
             guard let type else { continue }
             throw ImportError(
-                .usage,
-                "\(store): has \(type == "index" ? "an" : "a") \(type) named \(table) already",
-                advice: "Give the entity another name with --entity, or another table in the model."
+                .nameTaken,
+                at: store,
+                "has \(type == "index" ? "an" : "a") \(type) named \(table) already",
+                advice: "Give the entity another name with \(.entity), or another table in the model."
             )
         }
     }
@@ -235,8 +237,9 @@ enum StoreSchema {
         )
         guard hasNone ?? false || isHidden else { return }
         throw ImportError(
-            .badInput,
-            "\(store): the table \(table) " + (isHidden ? "has a column named rowid" : "is WITHOUT ROWID")
+            .tableUnsuitable,
+            at: store,
+            "the table \(table) " + (isHidden ? "has a column named rowid" : "is WITHOUT ROWID")
                 + ", so its rows have no row ids to be told apart by",
             advice: "Import into another table or another store. Nothing was written."
         )
@@ -249,9 +252,10 @@ enum StoreSchema {
         _ text: String
     ) -> ImportError {
         ImportError(
-            .badInput,
-            "\(store): \(entity.name).\(attribute.name) \(text)",
-            advice: "Give a model (--model) whose types agree, or import into another store. Nothing was written."
+            .tableUnsuitable,
+            at: store,
+            "\(entity.name).\(attribute.name) \(text)",
+            advice: "Give a model (\(.model)) whose types agree, or import into another store. Nothing was written."
         )
     }
 

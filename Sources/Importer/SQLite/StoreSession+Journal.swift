@@ -10,7 +10,7 @@ extension StoreSession: Journal {
     func begin(_ planned: StoredJob, _ beginning: JobBeginning) throws -> AdoptedModel {
         try record { database in
             var job = planned
-            var (merges, messages): ([MergeNotification], [String]) = ([], [])
+            var (merges, messages): ([MergeNotification], [ImportText]) = ([], [])
             try StoreSchema.prepareBookkeeping(database, store: store)
             if keepsWAL { try WALMode.keep(database) }
             try beginning.replacedChunks?.save(database)

@@ -99,7 +99,7 @@ final class StoreWriter: BatchWriter {
         } catch let error as DatabaseError {
             throw ImportError(store: store, error)
         }
-        guard let notification else { throw ImportError(.software, "\(store): a commit was not logged") }
+        guard let notification else { throw ImportError(.fault, at: store, "a commit was not logged") }
         next.rejects += notification.changes.reduce(0) { $0 + $1.rejected }
         progress = next
         return notification
@@ -176,8 +176,9 @@ final class StoreWriter: BatchWriter {
         )
         guard commits == progress.marker.commits else {
             throw ImportError(
-                .inUse,
-                "\(store): another import has committed to it meanwhile",
+                .storeInUse,
+                at: store,
+                "another import has committed to it meanwhile",
                 advice: "Let it end, then resume."
             )
         }

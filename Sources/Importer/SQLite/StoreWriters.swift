@@ -32,7 +32,7 @@ final class StoreWriters: BatchWriters {
             let unread = try model.entities.map { try job.unread(besides: $0, database) }
             return (try JobProgress(database, job: job.id, started: started), unread)
         }
-        guard let known else { throw ImportError(.software, "\(session.store): the store is closed") }
+        guard let known else { throw ImportError(.fault, at: session.store, "the store is closed") }
         (progress, unread) = known
         checkpointer = try Checkpointer(store: store, file: file, durability: durability)
     }

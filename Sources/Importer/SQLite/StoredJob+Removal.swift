@@ -34,7 +34,7 @@ extension StoredJob {
     private func clear(_ database: Database) throws -> MergeNotification? {
         guard try Int64.fetchOne(database, sql: "SELECT max(id) FROM _import_job") == id else {
             throw ImportError(
-                .usage,
+                .jobSuperseded,
                 "another import has run since, so the rows of this one cannot be removed",
                 advice: "Import the source into another store."
             )
@@ -82,9 +82,9 @@ extension StoredJob {
             StoreSchema.rowIDAttribute(of: entity) == nil
         else {
             throw ImportError(
-                .usage,
+                .rowsIndistinct,
                 "\(table): rows of this import cannot be told from those before it",
-                advice: "Finish the import with `importer resume`."
+                advice: "Finish the import with \(call: .resuming())."
             )
         }
         // Without an integer primary key new rows follow the ones before (https://www.sqlite.org/autoinc.html).

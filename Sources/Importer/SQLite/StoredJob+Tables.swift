@@ -17,7 +17,7 @@ extension StoredJob {
         isFinal: Bool = true,
         _ database: Database,
         store: String
-    ) throws -> (merges: [MergeNotification], messages: [String]) {
+    ) throws -> (merges: [MergeNotification], messages: [ImportText]) {
         // What cannot be imported with, or read back, must not get into the store.
         for (position, entity) in model.entities.enumerated() {
             _ = try EntityPlan(entity: entity, index: position, transformers: transformers)

@@ -84,7 +84,7 @@ extension StoredJournal {
 
     func retryPlan(_ stream: SourceStream, _ name: String, maxRecordBytes: Int) throws -> any RetryPlan {
         guard let connection else {
-            throw ImportError(.noInput, "\(store): there is no such store", advice: "Check the path.")
+            throw ImportError(.storeNotFound, at: store, "there is no such store", advice: "Check the path.")
         }
         do {
             return try RepairFilePlan(name, stream, connection, maxRecordBytes: maxRecordBytes)

@@ -12,7 +12,7 @@ struct TableStatements {
 
     init(_ database: Database, _ entity: EntityDescription, _ constraints: TableConstraints) throws {
         guard let connection = database.sqliteConnection else {
-            throw ImportError(.software, "the store's connection is closed")
+            throw ImportError(.fault, "the store's connection is closed")
         }
         self.connection = connection
         self.entity = entity
@@ -61,7 +61,7 @@ struct TableStatements {
             if let full = fullness(code) { throw full }
             guard code & 0xFF == SQLITE_CONSTRAINT || code == SQLITE_DONE else { throw error(code) }
             throw ImportError(
-                .cannotCreate,
+                .transactionEnded,
                 "\(entity.table): a trigger ends the whole transaction: \(String(cString: sqlite3_errmsg(connection)))",
                 advice: "Make it RAISE(ABORT, …), which refuses one record, then resume."
             )

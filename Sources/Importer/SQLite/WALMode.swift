@@ -44,15 +44,17 @@ enum WALMode {
             mode = try String.fetchOne(database, sql: "PRAGMA journal_mode = WAL")
         } catch let error as DatabaseError where error.resultCode.primaryResultCode == .SQLITE_BUSY {
             throw ImportError(
-                .inUse,
-                "\(store): another program is reading or writing it, so it cannot be put into WAL mode",
+                .storeInUse,
+                at: store,
+                "another program is reading or writing it, so it cannot be put into WAL mode",
                 advice: "Nothing was written. Let the other program end its transaction, then give the command again."
             )
         }
         guard mode == "wal" else {
             throw ImportError(
-                .cannotCreate,
-                "\(store): cannot be put into WAL mode",
+                .noWALMode,
+                at: store,
+                "cannot be put into WAL mode",
                 advice: "The store must be on a file system of this machine that has shared memory and locks."
             )
         }

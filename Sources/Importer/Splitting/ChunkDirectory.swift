@@ -246,9 +246,10 @@ final class ChunkDirectory: Sendable {
             let code = errno
             guard code == EISDIR else { throw ImportError.system(code, "remove", "\(path)/\(name)") }
             throw ImportError(
-                .cannotCreate,
-                "\(path)/\(name): is a directory, which this import has not made",
-                advice: "Move it elsewhere, or give another directory with --chunks."
+                .chunkDirectoryTaken,
+                at: "\(path)/\(name)",
+                "is a directory, which this import has not made",
+                advice: "Move it elsewhere, or give another directory with \(.chunkDirectory)."
             )
         }
     }
@@ -280,8 +281,9 @@ final class ChunkDirectory: Sendable {
         let file = ChunkFile(descriptor: descriptor, path: "\(path)/\(name)")
         guard try file.status().st_mode & S_IFMT == S_IFREG else {
             throw ImportError(
-                .badInput,
-                "\(path)/\(name): is not a regular file",
+                .manifestDamaged,
+                at: "\(path)/\(name)",
+                "is not a regular file",
                 advice: "Chunks and manifests are plain files. Restore it, or give another directory."
             )
         }
@@ -306,11 +308,11 @@ final class ChunkDirectory: Sendable {
         let free = try freeBytes()
         guard free < size + Self.reserve else { return }
         throw ImportError(
-            .io,
+            .diskFull,
             "cannot write another chunk to \(path): its disk has only \(free >> 10) KiB left",
             advice:
                 "All chunks are kept until the model is inferred from all records. Free some space on that disk, or give "
-                + "a directory on another one with --chunks DIR, and run the same command again: it resumes."
+                + "a directory on another one with \(anyOf: .chunkDirectory), and run the same command again: it resumes."
         )
     }
 

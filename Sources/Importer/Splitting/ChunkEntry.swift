@@ -1,7 +1,7 @@
 /// One sealed chunk, as its line of the manifest has it (DESIGN §6).
 ///
 /// Line *i* of the chunk file (from 0) is the record with the ordinal `firstOrdinal + i`. A record that the splitter
-/// passed over has an empty line and an entry in `rejects`; one that is not wanted (`--skip`, `--limit`) has neither, and
+/// passed over has an empty line and an entry in `rejects`; one that is not wanted (`skip`, `limit`) has neither, and
 /// its bytes are part of a gap.
 ///
 /// Every byte of a line stands for one byte of the source. The first line's record begins at `firstByte` plus its gap,

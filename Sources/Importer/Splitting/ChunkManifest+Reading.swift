@@ -35,8 +35,10 @@ extension ChunkManifest {
         /// What it means for those who need all of the manifest at `path`.
         func error(in path: String) -> ImportError {
             ImportError(
-                .badInput,
-                "\(path): line \(line) \(isTorn ? "breaks off" : "is not as it was written")",
+                .manifestDamaged,
+                at: path,
+                position: ImportError.Position(line: Int64(line)),
+                "line \(line) \(isTorn ? "breaks off" : "is not as it was written")",
                 advice: "Restore the file, or remove the directory and cut the source again."
             )
         }
@@ -64,7 +66,7 @@ extension ChunkManifest {
             guard let reader = try ManifestReader(in: directory) else { return nil }
             return reader.content
         } catch let error as ImportError where error.code == .badInput {
-            throw ImportError(.cannotCreate, error.message, advice: error.advice)
+            throw error.becoming(.chunkDirectoryTaken)
         }
     }
 }

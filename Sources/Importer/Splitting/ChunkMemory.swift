@@ -131,7 +131,7 @@ struct ChunkMemory: ~Copyable {
     /// Large blocks of memory are moved by the system without being there twice.
     private mutating func resize(to size: Int) {
         guard let moved = realloc(bytes, size) else {
-            // There is less memory than the largest record that the job allows (--max-record-bytes); what is committed
+            // There is less memory than the largest record that the job allows (`maxRecordBytes`); what is committed
             // is safe, and the import can be resumed with more.
             fatalError("out of memory")
         }

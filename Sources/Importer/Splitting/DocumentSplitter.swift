@@ -56,7 +56,7 @@ final class DocumentSplitter {
         }
         guard status == .consumed else {
             throw parser.handler.failure
-                ?? ImportError(.software, "the split cannot go on: its enclosing tokens are not JSON")
+                ?? ImportError(.fault, "the split cannot go on: its enclosing tokens are not JSON")
         }
         parser.handler.endPriming()
     }
@@ -170,6 +170,6 @@ final class DocumentSplitter {
     }
 
     private func stopped() -> any Error {
-        parser.handler.failure ?? ImportError(.software, "the split stopped without a reason")
+        parser.handler.failure ?? ImportError(.fault, "the split stopped without a reason")
     }
 }

@@ -28,8 +28,9 @@ struct ManifestReader {
         let size = try file.size()
         guard size <= Self.mostBytes else {
             throw ImportError(
-                .badInput,
-                "\(path): has \(size) bytes, and a manifest has at most \(Self.mostBytes)",
+                .manifestDamaged,
+                at: path,
+                "has \(size) bytes, and a manifest has at most \(Self.mostBytes)",
                 advice: "Restore the file, or remove the directory and cut the source again."
             )
         }
@@ -77,9 +78,10 @@ struct ManifestReader {
             !(1...ChunkManifest.formatVersion ~= version.format)
         {
             throw ImportError(
-                .badInput,
-                "\(path) has the format \(version.format)",
-                advice: "Use the version of importer that wrote it, or another directory with --chunks."
+                .manifestOfOtherVersion,
+                at: path,
+                "has the format \(version.format)",
+                advice: "Use the version of the importer that wrote it, or another directory with \(.chunkDirectory)."
             )
         }
         guard let record = try? decoder.decode(ManifestRecord<ChunkManifest.Header>.self, from: line),

@@ -39,7 +39,7 @@ struct RecordMatcher {
     init(_ paths: [RecordPath]) throws {
         guard paths.count <= Self.maximumPaths else {
             throw ImportError(
-                .usage,
+                .optionInvalid,
                 "\(paths.count) record paths for one source",
                 advice: "Give at most \(Self.maximumPaths)."
             )

@@ -159,7 +159,7 @@ struct RecordScanner {
     private mutating func beginTopLevelValue() -> Bool {
         topLevelValues += 1
         guard isDocument, topLevelValues > 1, !isPriming else { return true }
-        let message = "more data after the document (where values follow one another, each is a record: --records '$')"
+        let message = "more data after the document (where values follow one another, each is a record at $)"
         return stop(ScanFault(kind: .syntax, byteOffset: places.startOfToken(), message: message))
     }
 
@@ -221,7 +221,7 @@ struct RecordScanner {
             return true
         }
         if isPriming {
-            return stop(ImportError(.software, "the split cannot resume: its position does not fit the record paths"))
+            return stop(ImportError(.fault, "the split cannot resume: its position does not fit the record paths"))
         }
         if paths != 0 { builder.beginOutside(levels.valueName, at: places.offset(end - 1)) }
         path = -1

@@ -29,10 +29,11 @@ struct SealedChunk: Sendable {
         let checksum = bytes.withUnsafeBytes { XXH3Hasher.digest(of: $0) }
         guard isWhole, entry.bytes == 0 || checksum == entry.checksum else {
             throw ImportError(
-                .io,
-                "\(directory.path)/\(ChunkDirectory.fileName(entry.number)): is not as it was written",
+                .chunkDamaged,
+                at: "\(directory.path)/\(ChunkDirectory.fileName(entry.number))",
+                "is not as it was written",
                 advice:
-                    "It is cut again from the source by the same command that made it: an import, or `importer split`."
+                    "It is cut again from the source by the same command that made it: an import, or a split."
             )
         }
     }

@@ -45,19 +45,21 @@ extension ImportError {
         switch code {
         case ENOENT, ENOTDIR:
             return ImportError(
-                .noInput,
-                "\(path): no such file",
+                .fileNotFound,
+                at: path,
+                "no such file",
                 advice: "Check the path; `-` is standard input."
             )
         case EACCES, EPERM:
             return ImportError(
-                .noInput,
-                "\(path): not allowed to read this file",
+                .notPermitted,
+                at: path,
+                "not allowed to read this file",
                 advice: "Give yourself permission to read it, or import a copy."
             )
         default:
-            let message = "\(path): cannot be opened: \(String(cString: strerror(code)))"
-            return .shortage(code, message) ?? ImportError(.noInput, message)
+            let message: ImportText = "cannot be opened: \(String(cString: strerror(code)))"
+            return .shortage(code, at: path, message) ?? ImportError(.fileUnreadable, at: path, message)
         }
     }
 
@@ -66,13 +68,19 @@ extension ImportError {
         let reason = String(cString: strerror(code))
         switch code {
         case EISDIR:
-            return ImportError(.noInput, "\(name): is a directory", advice: "Name the files in it.")
+            return ImportError(.isDirectory, at: name, "is a directory", advice: "Name the files in it.")
         case EBADF:
-            return ImportError(.noInput, "\(name): is not open", advice: "Pipe the data in, or give a file's path.")
+            return ImportError(
+                .fileNotOpen,
+                at: name,
+                "is not open",
+                advice: "Pipe the data in, or give a file's path."
+            )
         default:
             return ImportError(
-                .io,
-                "\(name): cannot be read: \(reason)",
+                .readFailed,
+                at: name,
+                "cannot be read: \(reason)",
                 advice: "What was imported before is safe; import again when it can be read."
             )
         }

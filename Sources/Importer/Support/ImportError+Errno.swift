@@ -15,37 +15,29 @@ extension ImportError {
     ///   - path: the file or directory that it was tried on.
     /// - Returns: an error with advice.
     static func system(_ number: Int32, _ action: String, _ path: String) -> ImportError {
-        let message = "cannot \(action) \(path): \(String(cString: strerror(number)))"
-        if let shortage = shortage(number, message) { return shortage }
-        switch number {
-        case ENOSPC, EDQUOT:
-            return ImportError(
-                .io,
-                message,
-                advice: "Free some space on that disk and run the same command again: it resumes where it stopped."
-            )
-        case ELOOP:
-            return ImportError(
-                .cannotCreate,
-                message,
-                advice: "Chunks are never written through a symbolic link: give the directory itself with --chunks."
-            )
-        case ENOTDIR, EEXIST:
-            return ImportError(
-                .cannotCreate,
-                message,
-                advice: "Something else has that name: give another directory with --chunks."
-            )
-        case EACCES, EPERM, EROFS:
-            return ImportError(
-                .cannotCreate,
-                message,
-                advice: "Give a directory that you may write to with --chunks."
-            )
-        case ENOENT:
-            return ImportError(.cannotCreate, message, advice: "Make the directory above it first.")
-        default:
-            return ImportError(.io, message, advice: "Run the same command again: it resumes where it stopped.")
-        }
+        let message: ImportText = "cannot \(action) \(path): \(String(cString: strerror(number)))"
+        if let shortage = shortage(number, message) { return shortage.about(path) }
+        let (reason, advice): (Reason, ImportText) =
+            switch number {
+            case ENOSPC, EDQUOT:
+                (
+                    .diskFull,
+                    "Free some space on that disk and run the same command again: it resumes where it stopped."
+                )
+            case ELOOP:
+                (
+                    .pathUnusable,
+                    "Chunks are never written through a symbolic link: give the directory itself with \(.chunkDirectory)."
+                )
+            case ENOTDIR, EEXIST:
+                (.pathUnusable, "Something else has that name: give another directory with \(.chunkDirectory).")
+            case EACCES, EPERM, EROFS:
+                (.pathUnusable, "Give a directory that you may write to with \(.chunkDirectory).")
+            case ENOENT:
+                (.pathUnusable, "Make the directory above it first.")
+            default:
+                (.systemCallFailed, "Run the same command again: it resumes where it stopped.")
+            }
+        return ImportError(reason, message, advice: advice).about(path)
     }
 }

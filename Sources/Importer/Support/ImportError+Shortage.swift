@@ -6,12 +6,14 @@ extension ImportError {
     ///
     /// - Parameters:
     ///   - number: the call's `errno`.
-    ///   - message: what happened, and where.
-    package static func shortage(_ number: Int32, _ message: String) -> ImportError? {
+    ///   - path: the file that it was for, which `what` then does not name.
+    ///   - what: what happened.
+    package static func shortage(_ number: Int32, at path: String? = nil, _ what: ImportText) -> ImportError? {
         guard number == EMFILE || number == ENFILE else { return nil }
         return ImportError(
-            .noResources,
-            message,
+            .noDescriptors,
+            at: path,
+            what,
             advice: "Allow more open files (ulimit -n), then run the same command again."
         )
     }
@@ -24,21 +26,22 @@ extension ImportError {
     ///   - count: how many, beside those that are open.
     ///   - purpose: what for, in words: `to import with 2 workers`.
     /// - Throws: `ImportError` with `.noResources` when there are fewer.
-    static func checkDescriptors(_ count: Int, _ purpose: String) throws {
+    static func checkDescriptors(_ count: Int, _ purpose: ImportText) throws {
         // One at a time: what several take for a moment could be more than there are.
         try probing.withLock { _ in try probeDescriptors(count, purpose) }
     }
 
     private static let probing = Mutex(())
 
-    private static func probeDescriptors(_ count: Int, _ purpose: String) throws {
+    private static func probeDescriptors(_ count: Int, _ purpose: ImportText) throws {
         var taken: [Int32] = []
         defer { for descriptor in taken { close(descriptor) } }
         while taken.count < count {
             let descriptor = open("/", O_RDONLY | O_CLOEXEC)
             guard descriptor >= 0 else {
                 let code = errno
-                let message = "\(count) more open files are needed \(purpose), and \(taken.count) can be had"
+                let message: ImportText =
+                    "\(count) more open files are needed \(purpose), and \(taken.count) can be had"
                 // Where `/` cannot be opened for another reason, nothing is known.
                 if let error = shortage(code, "\(message): \(String(cString: strerror(code)))") { throw error }
                 return

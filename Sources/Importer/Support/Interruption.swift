@@ -59,7 +59,7 @@ public final class Interruption: Sendable {
     /// What a stopped call throws.
     var error: ImportError {
         let reason = reason ?? .interrupt
-        return ImportError(reason.code, reason.message)
+        return ImportError(reason.error, "\(reason.message)")
     }
 
     /// - Throws: `ImportError` with the code of the interruption, if there was one.
@@ -69,11 +69,11 @@ public final class Interruption: Sendable {
 }
 
 extension Interruption.Reason {
-    var code: ImportError.Code {
+    var error: ImportError.Reason {
         switch self {
         case .interrupt: .interrupted
         case .terminate: .terminated
-        case .hangup: .hangup
+        case .hangup: .hungUp
         }
     }
 

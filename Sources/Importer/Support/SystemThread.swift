@@ -36,7 +36,7 @@ package enum SystemThread {
         guard failure != 0 else { return }
         context.release()
         throw ImportError(
-            .noResources,
+            .noThreads,
             "the system gives no thread to \(purpose): \(String(cString: strerror(failure)))",
             advice: "Allow more threads (ulimit -u), then run the same command again."
         )

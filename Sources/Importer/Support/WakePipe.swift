@@ -10,8 +10,8 @@ final class WakePipe: Sendable {
         var ends: [Int32] = [0, 0]
         guard pipe(&ends) == 0 else {
             let code = errno
-            let message = "cannot make a pipe: \(String(cString: strerror(code)))"
-            throw ImportError.shortage(code, message) ?? ImportError(.io, message)
+            let message: ImportText = "cannot make a pipe: \(String(cString: strerror(code)))"
+            throw ImportError.shortage(code, message) ?? ImportError(.systemCallFailed, message)
         }
         readEnd = Descriptor(owning: ends[0])
         writeEnd = Descriptor(owning: ends[1])

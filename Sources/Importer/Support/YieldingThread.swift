@@ -27,7 +27,7 @@ enum YieldingThread {
             end.signal()
         }
         end.wait()
-        guard let result else { throw ImportError(.software, "the splitter's thread ended without a result") }
+        guard let result else { throw ImportError(.fault, "the splitter's thread ended without a result") }
         return try result.get()
     }
 

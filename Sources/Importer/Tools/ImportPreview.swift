@@ -18,7 +18,7 @@ public struct ImportPreview: Sendable {
         /// The counts, errors and ledger of the sample.
         public let report: ImportReport?
         /// What stopped the import of the sample; nil where nothing did.
-        public let message: String?
+        public let message: ImportText?
     }
 
     /// An entity as it would be.
@@ -50,14 +50,14 @@ extension ImportPreview: Encodable {
 }
 
 extension ImportPreview.Sample: Encodable {
-    /// Writes the keys of `--dry-run --json`.
+    /// Writes the keys that the command prints as JSON.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: ImportPreview.Key.self)
         try container.encode(bytes, forKey: "bytes")
         try container.encode(isWhole, forKey: "is_whole")
         try container.encode(entities, forKey: "entities")
         try container.encodeIfPresent(report, forKey: "report")
-        try container.encodeIfPresent(message, forKey: "message")
+        try container.encodeIfPresent(message?.description, forKey: "message")
     }
 }
 

@@ -12,7 +12,7 @@ struct InferTool {
     func infer(_ arguments: [String]) throws -> InferredModel {
         try job.check()
         try run.check()
-        try ImportError.checkDescriptors(24 + 2 * run.workers, "to read with --workers \(run.workers)")
+        try ImportError.checkDescriptors(24 + 2 * run.workers, "to read with \(.workers, "\(run.workers)")")
         progress.update { $0.phase = .inferring }
         let planner = JobPlanner(options: job, opener: opener, interruption: interruption) { [progress] text in
             progress.update { $0.messages.append(text) }

@@ -3,10 +3,10 @@ public struct InferredModel: Sendable, Hashable {
     /// The model in the model file's format, one JSON object.
     public let text: String
     /// What was noticed on the way: identifier candidates, dates in other formats, kinds that vary.
-    public let notices: [String]
+    public let notices: [ImportText]
 
     /// Puts a text and its notices together.
-    public init(text: String, notices: [String]) {
+    public init(text: String, notices: [ImportText]) {
         self.text = text
         self.notices = notices
     }

@@ -65,7 +65,8 @@ struct PreviewTool {
 
     /// - Returns: what stopped it; nil where nothing did.
     /// - Throws: `ImportError` when it is interrupted.
-    private func importSample(_ job: StoredJob, _ streams: [Int: SourceStream], into own: String) throws -> String? {
+    private func importSample(_ job: StoredJob, _ streams: [Int: SourceStream], into own: String) throws -> ImportText?
+    {
         var options = run
         options.chunkDirectory = job.chunkDirectory
         options.indexes = []
@@ -88,7 +89,7 @@ struct PreviewTool {
             return nil
         } catch let error as ImportError where error.code != .noResources {
             try interruption.check()
-            return error.message
+            return error.text
         }
     }
 

@@ -20,7 +20,7 @@ struct SplitTool {
         let limits = SplitLimits(job)
         let shapes = try planner.shapes(arguments)
         let directory = try ChunkDirectory(path: JobOpening.absolute(directory), creates: true)
-        let place = ChunkPlace(path: directory.path, sources: shapes.map(\.description), option: "--to")
+        let place = ChunkPlace(path: directory.path, sources: shapes.map(\.description), setting: .splitDirectory)
         let header = ChunkManifest.Header(
             sources: shapes.map(\.description),
             shapes: shapes.map(\.shape),
@@ -67,8 +67,9 @@ struct SplitTool {
             header.sources.allSatisfy(\.isRepeatable)
         else {
             throw ImportError(
-                .cannotCreate,
-                "\(directory.path): holds the chunks of another split",
+                .chunkDirectoryTaken,
+                at: directory.path,
+                "holds the chunks of another split",
                 advice: "Give another directory, or remove this one."
             )
         }

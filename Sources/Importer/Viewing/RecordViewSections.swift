@@ -14,7 +14,7 @@ struct RecordViewSections: Sendable {
         attribute = place
         guard let first = request.sort.first, ExactText(first.attribute) == ExactText(key) else {
             throw ImportError(
-                .usage,
+                .optionsConflict,
                 "\(entity.name): sections by \(key) need records that are sorted by \(key)",
                 advice: "Sort by the section key first."
             )

@@ -224,7 +224,7 @@ package final class StoreWatch {
         )
         var rank: [ErrorCounts.Key: Int] = [:]
         for row in rows {
-            // `importer rejects` says which cannot be read.
+            // `StoreInspection` says which cannot be read.
             guard let errors = try? row.json("errors", as: [ImportModel.RecordError].self) else { continue }
             for error in errors {
                 let key = ErrorCounts.Key(error)

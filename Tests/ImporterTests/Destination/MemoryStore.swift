@@ -29,7 +29,7 @@ final class MemoryStore: Destination, Sendable {
 
     let state = Mutex(State())
 
-    private static let unsupported = ImportError(.software, "a store in memory does not do this")
+    private static let unsupported = ImportError(.fault, "a store in memory does not do this")
 
     // MARK: Destination
 
@@ -95,7 +95,7 @@ final class MemoryStore: Destination, Sendable {
     }
 
     func explain(_ error: any Error) -> ImportError {
-        error as? ImportError ?? ImportError(.io, "the store in memory: \(error)")
+        error as? ImportError ?? ImportError(.storeFailed, "the store in memory: \(error)")
     }
 }
 

@@ -65,7 +65,7 @@ struct PipedSourceTests {
         }
         thread.start()
         let error = #expect(throws: ImportError.self) { try readWholeStream(stream) }
-        #expect(error?.code == reason.code)
+        #expect(error?.reason == reason.error)
         try pipe.fileHandleForWriting.close()
     }
 

@@ -92,7 +92,7 @@ struct SplitCase {
         for entry in entries {
             var file: [UInt8] = []
             guard try directory.isIntact(entry), try directory.read(entry, into: &file) else {
-                throw ImportError(.software, "chunk \(entry.number) is not as its entry says")
+                throw ImportError(.fault, "chunk \(entry.number) is not as its entry says")
             }
             lines.append(
                 entry.records == 0
@@ -101,7 +101,7 @@ struct SplitCase {
         }
         let read = try ChunkManifest.read(in: directory)
         guard read?.entries == entries, read?.header == header else {
-            throw ImportError(.software, "the manifest does not say what was sealed")
+            throw ImportError(.fault, "the manifest does not say what was sealed")
         }
         return SplitResult(entries: entries, lines: lines, end: end, recordsPerPath: splitter.recordsPerPath)
     }

@@ -1,0 +1,73 @@
+import Foundation
+import ImportModel
+import TestSupport
+import Testing
+
+@testable import Importer
+
+/// What a program learns from an error without reading its text.
+struct ImportErrorTests {
+    private func error(
+        importing text: String,
+        _ options: JobOptions = JobOptions()
+    ) throws -> (job: LibraryImport, error: ImportError) {
+        let job = try LibraryImport(text)
+        return (job, try #require(throws: ImportError.self) { try job.pipeline(options).run() })
+    }
+
+    @Test func brokenJSONHasItsPathAndItsPosition() throws {
+        let (job, error) = try error(importing: #"[{"a": 1},"# + "\n" + #"{"a": x}]"#)
+        #expect(error.reason == .notJSON)
+        #expect(error.path == job.source)
+        #expect(error.position == ImportError.Position(line: 2, column: 7, byteOffset: 17))
+    }
+
+    @Test func aRejectThatIsTooManyHasItsRecordAndItsKeyPath() throws {
+        let attribute = AttributeDescription(name: "a", type: .integer64)
+        var options = JobOptions(
+            model: ModelDescription(entities: [EntityDescription(name: "e", attributes: [attribute])])
+        )
+        options.onError = .stop
+        let (job, error) = try error(importing: #"[{"a": 1}, {"a": "x"}]"#, options)
+        #expect(error.reason == .tooManyRejects)
+        #expect(error.path == job.source)
+        #expect(error.position == ImportError.Position(byteOffset: 11, record: 2, keyPath: "a"))
+    }
+
+    @Test func aModelsMistakesAreNotTextAlone() throws {
+        let attribute = AttributeDescription(name: "", type: .integer64)
+        let model = ModelDescription(entities: [EntityDescription(name: "e", attributes: [attribute, attribute])])
+        let mistakes = try #require(throws: ModelError.self) { try model.check() }
+        let (_, error) = try error(importing: "[]", JobOptions(model: model))
+        #expect(error.reason == .modelInvalid)
+        #expect(error.modelError == mistakes)
+        #expect(mistakes.mistakes.count > 1)
+    }
+
+    @Test func thoseOfTheSameCauseAreEqualOnlyWhereAllElseIs() throws {
+        let one = ImportError(.notJSON, at: "a.json", position: .init(line: 1), "breaks off", advice: "Mend it.")
+        #expect(one == ImportError(.notJSON, at: "a.json", position: .init(line: 1), "breaks off", advice: "Mend it."))
+        #expect(one != ImportError(.notUTF8, at: "a.json", position: .init(line: 1), "breaks off", advice: "Mend it."))
+        #expect(one != ImportError(.notJSON, at: "b.json", position: .init(line: 1), "breaks off", advice: "Mend it."))
+        #expect(one != ImportError(.notJSON, at: "a.json", position: .init(line: 2), "breaks off", advice: "Mend it."))
+    }
+
+    @Test func foundationSaysWhatItSays() {
+        let error: any Error = ImportError(.notJSON, at: "a.json", "leave \(.again) out", advice: "Give \(.restart).")
+        #expect(error.localizedDescription == "a.json: leave `again` out")
+        #expect((error as NSError).localizedRecoverySuggestion == "Give `restart`.")
+    }
+
+    /// The store keeps a failed job's message, for programs and for the command.
+    @Test func whatTheStoreKeepsNamesNoSetting() throws {
+        var options = JobOptions()
+        options.maxErrors = .count(0)
+        options.model = ModelDescription(
+            entities: [EntityDescription(name: "e", attributes: [AttributeDescription(name: "a", type: .integer64)])]
+        )
+        let (job, _) = try error(importing: #"[{"a": "x"}]"#, options)
+        let message = try #require(try StoreInspection(store: job.store).status().message)
+        #expect(message.contains("record 1 at byte 1 does not fit"))
+        #expect(!message.contains("`") && !message.contains("--"))
+    }
+}

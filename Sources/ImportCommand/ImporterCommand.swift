@@ -65,6 +65,20 @@ struct ImporterCommand: ParsableCommand {
     /// The names of the subcommands.
     static var commandNames: [String] { configuration.subcommands.compactMap { $0.configuration.commandName } }
 
+    /// The command that arguments begin with.
+    private static func command(_ arguments: [String]) -> any ParsableCommand.Type {
+        var command: any ParsableCommand.Type = ImporterCommand.self
+        for argument in arguments {
+            let configuration = command.configuration
+            guard let inner = configuration.subcommands.first(where: { $0.configuration.commandName == argument })
+            else {
+                return configuration.defaultSubcommand ?? command
+            }
+            command = inner
+        }
+        return command.configuration.defaultSubcommand ?? command
+    }
+
     /// Help and version that were asked for go to standard output; everything else is a usage error.
     private static func report(parsing error: any Error, _ arguments: [String]) -> Int32 {
         let text = fullMessage(for: error, columns: StandardError.helpColumns)
@@ -77,7 +91,13 @@ struct ImporterCommand: ParsableCommand {
             }
         }
         let prefix = "Error: "
-        let message = text.hasPrefix(prefix) ? String(text.dropFirst(prefix.count)) : text
+        var message = text.hasPrefix(prefix) ? String(text.dropFirst(prefix.count)) : text
+        // Where an argument is missing, the parser does not say that an option in its place is unknown.
+        let help = helpMessage(for: command(arguments), columns: 200)
+        if message.hasPrefix("Missing "), let problem = ArgumentCheck.unknownOption(arguments, help: help) {
+            let usage = message.split(separator: "\n").drop { !$0.hasPrefix("Usage: ") }
+            message = ([problem[...]] + usage).joined(separator: "\n")
+        }
         return usageError(message, arguments)
     }
 

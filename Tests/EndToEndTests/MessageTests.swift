@@ -18,6 +18,23 @@ struct MessageTests {
         }
     }
 
+    /// Not the option that is missing for want of it.
+    @Test(
+        arguments: [
+            (["import", "x.json", "--intoo", "y.sqlite"], "'--intoo'; did you mean '--into'?"),
+            (["x.json", "--intoo=y.sqlite"], "'--intoo'; did you mean '--into'?"),
+            (["split", "x.json", "--too", "chunks"], "'--too'; did you mean '--to'?"),
+            (["model", "check", "--jsno"], "'--jsno'; did you mean '--json'?"),
+            (["status", "--whatever"], "'--whatever'"),
+        ])
+    func namesTheOptionThatThereIsNot(line: [String], words: String) throws {
+        let result = try run([Project.importer] + line)
+        #expect(result.ending == .exit(64))
+        let message = "importer: error: there is no option \(words)\nUsage: importer "
+        #expect(result.errorText.hasPrefix(message), "\(result.errorText)")
+        #expect(try runImporter("fetch", "--where", "--x").errorText.contains("Missing expected argument '<store>'"))
+    }
+
     @Test func namesAndValuesAreEscapedInEveryMessageAndTable() throws {
         let directory = try TemporaryDirectory()
         let name = Self.name

@@ -125,6 +125,21 @@ struct OutputTextTests {
                 .hasSuffix("\n1 of 3 checks failed; 2 imports are not finished.\n")
         )
         #expect(CheckText(checks: checks).text(.quiet) == "All 2 checks hold.\n")
+        // A table is a line and a check of its own, unless other programs have changed it.
+        func table(deleted: Int) throws -> StoreInspection.TableComparison {
+            let json = """
+                {"table": "t", "isThere": true, "isView": false, "rows": 3, "expected": 3, "added": 0, "deleted": \(deleted),
+                "compared": 3, "changed": 0}
+                """
+            return try JSONDecoder().decode(StoreInspection.TableComparison.self, from: Data(json.utf8))
+        }
+        let untouched = CheckText(checks: checks, tables: [try table(deleted: 0)]).text()
+        #expect(untouched.split(separator: "\n").count { $0.hasPrefix("ok ") } == 3)
+        #expect(untouched.hasSuffix("\nAll 3 checks hold.\n"))
+        #expect(
+            CheckText(checks: checks, tables: [try table(deleted: 1)]).text(.quiet)
+                == "All 2 checks hold; 1 table was changed by other programs.\n"
+        )
         let json = try JSONText.line([CheckRecord(checks[0]), CheckRecord(unfinished: open)])
         #expect(json.contains(#"{"detail":"ok","holds":true,"name":"the database is sound"}"#))
         #expect(json.contains(#""name":"job 1: is not finished","note":true}"#))

@@ -60,6 +60,22 @@ enum ArgumentCheck {
         return known.contains(option) || suggestion.isEmpty ? nil : "there is no option '\(option)'" + suggestion
     }
 
+    /// An option that a command does not have: what it was meant for is all that the parser says is missing.
+    ///
+    /// - Parameter help: the command's.
+    static func unknownOption(_ arguments: [String], help: String) -> String? {
+        let lines = help.matches(of: /^ +(?:-[a-z], )?(--[a-z-]+)/.anchorsMatchLineEndings())
+        let known = lines.map { String($0.output.1) }
+        var previous = ""
+        for argument in arguments.prefix(while: { $0 != "--" }) {
+            defer { previous = argument }
+            let name = String(argument.prefix { $0 != "=" })
+            guard name.hasPrefix("--"), !known.contains(name), !takingDashes.contains(previous) else { continue }
+            return "there is no option '\(name)'" + suggestion(for: name, among: known)
+        }
+        return nil
+    }
+
     private static func suggestion(for word: String, among words: [String]) -> String {
         let letters = Array(word.utf8)
         let near = words.map { (word: $0, distance: NearName.distance(letters, Array($0.utf8))) }.min {

@@ -56,9 +56,10 @@ struct CheckText {
 
     private var result: String {
         let failed = checks.count(where: { !$0.holds })
-        let all = NumberText.counted(Int64(checks.count), "check")
-        var text = failed == 0 ? "All \(all) hold" : "\(failed) of \(all) failed"
         let touched = tables.count { !$0.isUntouched }
+        // A table that others have changed is no check that fails, nor one that holds.
+        let all = NumberText.counted(Int64(checks.count + tables.count - touched), "check")
+        var text = failed == 0 ? "All \(all) hold" : "\(failed) of \(all) failed"
         if touched > 0 {
             text += "; " + NumberText.counted(Int64(touched), "table was", "tables were") + " changed by other programs"
         }

@@ -176,7 +176,31 @@ public final class ImportPipeline: Sendable {
     ) {
         var selection = selection
         selection.includesSettled = false
-        let request = RetryRequest(file: file, model: model, selection: selection)
+        let records: RetryRequest.Records = file.map { .file($0) } ?? .stored(selection)
+        self.init(.retry(RetryRequest(records: records, model: model)), store, run, transformers, merges)
+    }
+
+    /// Prepares to import records of rejects that a program has repaired, as a job of its own that closes their entries.
+    ///
+    /// They are kept in a file beside the store until the retry is finished. So it can be resumed without them. Given once more,
+    /// all of them or those that are open still, they resume it, too. Without any record nothing is done.
+    ///
+    /// - Parameters:
+    ///   - records: iterated over once, before the first of them is imported; at most one for each reject.
+    ///   - store: the SQLite file's path.
+    ///   - model: to import with; nil for that of the rejects' job.
+    ///   - run: what the result does not depend on.
+    ///   - transformers: those that the models name.
+    ///   - merges: where commits are announced.
+    public convenience init<Records: Sequence>(
+        retrying records: sending Records,
+        in store: String,
+        model: ModelDescription? = nil,
+        run: RunOptions = RunOptions(),
+        transformers: TransformerRegistry = .standard,
+        merges: MergeCenter = MergeCenter()
+    ) where Records.Element == RepairedRecord {
+        let request = RetryRequest(records: .given(GivenRepairs(records)), model: model)
         self.init(.retry(request), store, run, transformers, merges)
     }
 
@@ -241,7 +265,7 @@ public final class ImportPipeline: Sendable {
         try interruption.check()
         try check(destination)
         try destination.lock()
-        let decision = try destination.tidyingUp { try decide(in: destination, interruption) }
+        let decision = try destination.tidyingUp { try decide(in: destination, isPlanning: false, interruption) }
         if case .nothing(let job) = decision { return try conclude(job, in: destination) }
         try checkDisk(decision)
         let begun = try StartJob(context(interruption), in: destination).start(decision)
@@ -310,7 +334,11 @@ public final class ImportPipeline: Sendable {
     }
 
     /// What the request means for the store as it is.
-    private func decide(in destination: some Destination, _ interruption: Interruption) throws -> JobOpening.Decision {
+    private func decide(
+        in destination: some Destination,
+        isPlanning: Bool,
+        _ interruption: Interruption
+    ) throws -> JobOpening.Decision {
         var options = JobOptions()
         if case .sources(_, let given) = request {
             try given.check()
@@ -321,7 +349,13 @@ public final class ImportPipeline: Sendable {
         let planner = JobPlanner(options: options, opener: opener, interruption: interruption) { [progress] text in
             progress.update { $0.messages.append(text) }
         }
-        let opening = JobOpening(store: store, options: options, run: runOptions, planner: planner)
+        let opening = JobOpening(
+            store: store,
+            options: options,
+            run: runOptions,
+            planner: planner,
+            isPlanning: isPlanning
+        )
         return try destination.read { journal in
             switch request {
             case .sources(let arguments, _): return try opening.decide(importing: arguments, journal)
@@ -391,8 +425,9 @@ public final class ImportPipeline: Sendable {
         guard !isSpent.load(ordering: .relaxed) else { throw spent }
         let destination = SQLiteDestination(store, durability: runOptions.durability)
         try check(destination)
-        let decision = try decide(in: destination, interruption)
+        let decision = try decide(in: destination, isPlanning: true, interruption)
         if case .begin(_, let open, _, _) = decision, !open.isEmpty { try spend() }
+        if case .retry(let request) = request, case .given = request.records { try spend() }
         return decision
     }
 

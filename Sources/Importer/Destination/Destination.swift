@@ -65,13 +65,18 @@ protocol Destination: AnyObject {
     /// - Returns: their names.
     func build(_ indexes: StoreIndexes, of job: StoredJob, _ interruption: Interruption) throws -> [String]
 
-    /// Writes rejects that are whole to a new repair file, which is recorded before it is made.
+    /// Makes a repair file that nobody else may read, and that is recorded before it is made.
     ///
     /// - Parameters:
-    ///   - path: absolute.
+    ///   - path: absolute; no file is there.
     ///   - token: of the retry that will read it.
-    /// - Returns: how many were left out, as only their records' first bytes are kept.
-    func exportRejects(_ selection: RejectSelection, to path: String, token: String) throws -> Int64
+    ///   - body: calls its argument with the file's bytes, in any portions.
+    /// - Returns: what `body` returns; the file is on the disk then.
+    func makeRepairFile<Result>(
+        at path: String,
+        token: String,
+        _ body: (_ write: (ArraySlice<UInt8>) throws -> Void) throws -> Result
+    ) throws -> Result
 
     /// What an error means to a person.
     func explain(_ error: any Error) -> ImportError

@@ -59,14 +59,23 @@ protocol JournalReader {
     /// Whether there is an open reject that is whole and that none of these retries has tried.
     func hasUntried(_ selection: RejectSelection, besidesThoseOf retries: [Int64]) throws -> Bool
 
-    /// Reads a repair file to its end, and finds the reject of each line.
+    /// Calls `body` with stored rejects that are whole, as lines of a repair file: with one or more whole lines at a time.
+    ///
+    /// - Returns: how many were left out, as only their records' first bytes are kept.
+    func forEachRepairLine(_ selection: RejectSelection, _ body: (ArraySlice<UInt8>) throws -> Void) throws -> Int64
+
+    /// Reads the lines of a repair file, and finds the reject of each.
     ///
     /// - Parameters:
-    ///   - stream: at the file's beginning.
     ///   - name: the file's, for messages.
     ///   - maxRecordBytes: of the largest record that is accepted.
-    /// - Throws: `ImportError` with `.badInput` that names the first lines that cannot be retried.
-    func retryPlan(_ stream: SourceStream, _ name: String, maxRecordBytes: Int) throws -> any RetryPlan
+    ///   - lines: calls its argument with the file's bytes, in any portions; what that throws ends it.
+    /// - Throws: `ImportError` with `.badInput` that names the first lines that cannot be retried, and what `lines` throws.
+    func retryPlan(
+        _ name: String,
+        maxRecordBytes: Int,
+        _ lines: (_ body: (ArraySlice<UInt8>) throws -> Void) throws -> Void
+    ) throws -> any RetryPlan
 }
 
 /// A store's bookkeeping, open for writing under the store's lock.
@@ -201,7 +210,7 @@ struct CommittedSource {
 
 /// The lines of a repair file, and the rejects that they repair.
 protocol RetryPlan {
-    /// The jobs whose rejects the lines repair.
+    /// The jobs whose rejects the lines repair; none where there is no line.
     var jobs: [Int64] { get }
 
     /// The entities of the lines' rejects.

@@ -3,19 +3,25 @@ import ImportModel
 
 /// What a retry was asked for.
 struct RetryRequest: Sendable {
-    /// The repair file; nil for the stored rejects as they are.
-    let file: String?
+    /// The records that it imports.
+    enum Records: Sendable {
+        /// Those of a repair file.
+        case file(String)
+        /// The stored rejects as they are.
+        case stored(RejectSelection)
+        /// Those that a program has repaired.
+        case given(GivenRepairs)
+    }
+
+    let records: Records
     /// The model to import with; nil for the one of the rejects' job.
     let model: ModelDescription?
-    /// Which of the stored rejects.
-    let selection: RejectSelection
 }
 
 /// Finds out what a retry means for its store.
 extension JobOpening {
-    /// Where the stored rejects are written to be retried as they are: a file that is not there yet, as one that is may
-    /// have been edited.
-    private static func exportPath(of store: String) -> String {
+    /// Where records are kept that are in no file: in one that is not there yet, as one that is may have been edited.
+    private static func keptPath(of store: String) -> String {
         var path = store + ".retry.ndjson"
         var number = 2
         while FileManager.default.fileExists(atPath: path) {
@@ -39,7 +45,20 @@ extension JobOpening {
             throw ImportError(.storeEmpty, at: store, "holds no import", advice: "Begin one with \(call: .importing).")
         }
         try StoreIndexes(wanted: run.indexes).check(request.model)
-        guard let file = request.file else { return try decide(retryingStored: request, jobs, journal, destination) }
+        switch request.records {
+        case .file(let path): return try decide(retryingFile: path, request, jobs, journal)
+        case .stored(let selection):
+            return try decide(retryingStored: selection, request, jobs, journal, destination)
+        case .given(let repairs): return try decide(retryingGiven: repairs, request, jobs, journal, destination)
+        }
+    }
+
+    private func decide(
+        retryingFile file: String,
+        _ request: RetryRequest,
+        _ jobs: [StoredJob],
+        _ journal: any JournalReader
+    ) throws -> Decision {
         let description = try repairFile(file)
         let kind: StoredJob.Retry = request.model == nil ? .file : .fileUnderModel
         let same = jobs.filter {
@@ -55,7 +74,10 @@ extension JobOpening {
             $0.retry == kind && (kind == .file || $0.options.model == request.model)
         }
         if let done, try isUnchanged(description, since: done, journal) { return .nothing(done) }
-        return try begin(description, kind, request, jobs, journal)
+        let plan = try Self.plan(description, jobs, planner.opener, planner.interruption, journal)
+        let sample = try planner.opener.open(description, interruption: planner.interruption).peek()
+        let job = try job(description.fingerprinted(sample.bytes), plan, kind, request, jobs, journal)
+        return .begin(job, open: [:], retry: plan)
     }
 
     private var begunWithAnotherModel: ImportError {
@@ -95,7 +117,8 @@ extension JobOpening {
 
     /// What it means to retry the stored rejects under another model.
     private func decide(
-        retryingStored request: RetryRequest,
+        retryingStored selection: RejectSelection,
+        _ request: RetryRequest,
         _ jobs: [StoredJob],
         _ journal: any JournalReader,
         _ destination: some Destination
@@ -107,30 +130,115 @@ extension JobOpening {
             return .resume(open)
         }
         let done = same.filter { $0.options.model == model }
-        let untried = try journal.hasUntried(request.selection, besidesThoseOf: done.map(\.id))
+        let untried = try journal.hasUntried(selection, besidesThoseOf: done.map(\.id))
         guard untried else { return .nothing(done.last ?? jobs[jobs.count - 1]) }
-        let (path, token) = (Self.absolute(Self.exportPath(of: store)), UUID().uuidString.lowercased())
-        let partial = try destination.exportRejects(request.selection, to: path, token: token)
+        var partial: Int64 = 0
+        let kept = try keep(jobs, journal, destination) { partial = try journal.forEachRepairLine(selection, $0) }
         if partial > 0 {
             planner.announce(
                 "\(partial == 1 ? "1 reject is" : "\(partial) rejects are") left out: "
                     + "only their first bytes are kept"
             )
         }
-        return try begin(try repairFile(path), .stored, request, jobs, journal, token: token)
+        return try begin(kept, .stored, request, jobs, journal)
+    }
+
+    /// What it means to retry records that a program has repaired.
+    ///
+    /// Where all of them are in an interrupted retry's file, in this order, that one is resumed: a program that was killed may
+    /// give the same once more, or those of them that are open still.
+    private func decide(
+        retryingGiven repairs: GivenRepairs,
+        _ request: RetryRequest,
+        _ jobs: [StoredJob],
+        _ journal: any JournalReader,
+        _ destination: some Destination
+    ) throws -> Decision {
+        let kind: StoredJob.Retry = request.model == nil ? .file : .fileUnderModel
+        let files = try journal.files().filter { $0.kind == .repair && FileManager.default.fileExists(atPath: $0.path) }
+        let open = jobs.last { job in
+            job.state != .finished && job.retry == kind && (kind == .file || job.options.model == request.model)
+                && files.contains { $0.token == job.token }
+        }
+        var search = try open.map {
+            LineSearch(try planner.opener.open($0.sources[0].description, interruption: planner.interruption))
+        }
+        let kept = try keep(jobs, journal, destination) { body in
+            try repairs.forEachLine { line in
+                try planner.interruption.check()
+                try search?.find(line)
+                try body(line[...])
+            }
+        }
+        if let open, search?.hasFoundAll == true { return .resume(open) }
+        if kept.plan.jobs.isEmpty { return .nothing(jobs[jobs.count - 1]) }
+        return try begin(kept, kind, request, jobs, journal)
+    }
+
+    // MARK: Records that are in no file
+
+    /// Records that the importer keeps in a file of its own until their retry is finished, so that it can be resumed.
+    private struct KeptRecords {
+        let file: SourceDescription
+        /// What the file is recorded for.
+        let token: String
+        let plan: any RetryPlan
+    }
+
+    /// Keeps records in a file of the importer's own; where nothing is to be made, reads them all the same.
+    ///
+    /// - Parameter lines: calls its argument with lines of a repair file.
+    private func keep(
+        _ jobs: [StoredJob],
+        _ journal: any JournalReader,
+        _ destination: some Destination,
+        _ lines: @escaping (_ body: (ArraySlice<UInt8>) throws -> Void) throws -> Void
+    ) throws -> KeptRecords {
+        let (path, token) = (Self.absolute(Self.keptPath(of: store)), UUID().uuidString.lowercased())
+        var size: Int64 = 0
+        func plan(_ write: (ArraySlice<UInt8>) throws -> Void) throws -> any RetryPlan {
+            try journal.retryPlan(GivenRepairs.name, maxRecordBytes: Self.maxRecordBytes(of: jobs)) { body in
+                try lines {
+                    size += Int64($0.count)
+                    try body($0)
+                    try write($0)
+                }
+            }
+        }
+        guard !isPlanning else {
+            let plan = try plan { _ in }
+            let file = SourceDescription(name: path, path: path, member: nil, size: size, modified: nil)
+            return KeptRecords(file: file, token: token, plan: plan)
+        }
+        let made = try destination.makeRepairFile(at: path, token: token, plan)
+        let file = try repairFile(path)
+        let sample = try planner.opener.open(file, interruption: planner.interruption).peek()
+        return KeptRecords(file: file.fingerprinted(sample.bytes), token: token, plan: made)
+    }
+
+    private func begin(
+        _ kept: KeptRecords,
+        _ kind: StoredJob.Retry,
+        _ request: RetryRequest,
+        _ jobs: [StoredJob],
+        _ journal: any JournalReader
+    ) throws -> Decision {
+        var job = try job(kept.file, kept.plan, kind, request, jobs, journal)
+        job.token = kept.token
+        return .begin(job, open: [:], retry: kept.plan)
     }
 
     // MARK: Beginning
 
-    private func begin(
+    /// A new job that imports the lines of a repair file.
+    private func job(
         _ description: SourceDescription,
+        _ plan: any RetryPlan,
         _ kind: StoredJob.Retry,
         _ request: RetryRequest,
         _ jobs: [StoredJob],
-        _ journal: any JournalReader,
-        token: String? = nil
-    ) throws -> Decision {
-        let plan = try Self.plan(description, jobs, planner.opener, planner.interruption, journal)
+        _ journal: any JournalReader
+    ) throws -> StoredJob {
         let own = jobs.filter { plan.jobs.contains($0.id) }.map { ($0.id, Self.options(of: $0, request.model)) }
         guard let options = own.last?.1, let model = options.model else {
             throw ImportError(.fault, at: store, "the rejects' job has no model")
@@ -150,16 +258,14 @@ extension JobOpening {
         for name in entities where !model.entities.contains(where: { ExactText($0.name) == ExactText(name) }) {
             throw ImportError.unknownRetriedEntity(name)
         }
-        let tables = model.entities.map(\.table)
-        try journal.checkTables(tables)
+        try journal.checkTables(model.entities.map(\.table))
         try checkIdentifiers(of: model, replacing: nil, journal)
-        let sample = try planner.opener.open(description, interruption: planner.interruption).peek()
-        var job = StoredJob(
+        return StoredJob(
             options: options,
             retry: kind,
             sources: [
                 StoredJob.Source(
-                    description: description.fingerprinted(sample.bytes),
+                    description: description,
                     shape: SourceShape(layout: .stream, paths: ["$.record"]),
                     entities: [entities[0]]
                 )
@@ -167,9 +273,10 @@ extension JobOpening {
             model: model,
             chunkDirectory: try freeDirectory(jobs, journal)
         )
-        // What is recorded of the file is recorded for this job.
-        if let token { job.token = token }
-        return .begin(job, open: [:], retry: plan)
+    }
+
+    private static func maxRecordBytes(of jobs: [StoredJob]) -> Int {
+        jobs.map(\.options.maxRecordBytes).max() ?? 0
     }
 
     /// Reads a repair file.
@@ -180,11 +287,24 @@ extension JobOpening {
         _ interruption: Interruption,
         _ journal: any JournalReader
     ) throws -> any RetryPlan {
-        try journal.retryPlan(
-            opener.open(description, interruption: interruption),
-            description.displayName,
-            maxRecordBytes: jobs.map(\.options.maxRecordBytes).max() ?? 0
-        )
+        let stream = try opener.open(description, interruption: interruption)
+        let plan = try journal.retryPlan(description.displayName, maxRecordBytes: maxRecordBytes(of: jobs)) { body in
+            var block = [UInt8](repeating: 0, count: 256 << 10)
+            while true {
+                let count = try stream.read(into: &block)
+                guard count > 0 else { return }
+                try body(block[..<count])
+            }
+        }
+        guard !plan.jobs.isEmpty else {
+            throw ImportError(
+                .repairFileInvalid,
+                at: description.displayName,
+                "there is no line in it",
+                advice: "\(call: .exportingRejects()) writes one for each open reject."
+            )
+        }
+        return plan
     }
 
     /// The job's own options, but for those that choose among its records or limit its rejects.

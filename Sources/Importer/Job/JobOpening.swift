@@ -20,6 +20,8 @@ struct JobOpening {
     let options: JobOptions
     let run: RunOptions
     let planner: JobPlanner
+    /// Whether nothing may be made or changed.
+    let isPlanning: Bool
 
     /// Where this run keeps its chunks.
     private var chunkDirectory: String {

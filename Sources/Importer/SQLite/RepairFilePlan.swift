@@ -14,15 +14,20 @@ final class RepairFilePlan: RetryPlan {
     /// A line may be so much longer than its record, for what else is in it.
     private static let mostBesidesRecord = 16 << 20
 
-    /// Reads a repair file to its end.
+    /// Reads the lines of a repair file.
     ///
     /// - Parameters:
     ///   - name: the file's, for messages.
-    ///   - stream: at the file's beginning.
     ///   - store: a connection to the store.
     ///   - maxRecordBytes: of the largest record that is accepted.
-    /// - Throws: `ImportError` with `.badInput` that names the first lines that cannot be retried.
-    init(_ name: String, _ stream: SourceStream, _ store: DatabaseQueue, maxRecordBytes: Int) throws {
+    ///   - lines: calls its argument with the file's bytes, in any portions.
+    /// - Throws: `ImportError` with `.badInput` that names the first lines that cannot be retried, and what `lines` throws.
+    init(
+        _ name: String,
+        _ store: DatabaseQueue,
+        maxRecordBytes: Int,
+        _ lines: (_ body: (ArraySlice<UInt8>) throws -> Void) throws -> Void
+    ) throws {
         database = try DatabaseQueue(path: "")
         var scan = Scan(maxLineBytes: maxRecordBytes + Self.mostBesidesRecord)
         try database.inDatabase { plan in
@@ -41,7 +46,10 @@ final class RepairFilePlan: RetryPlan {
                     """
             )
             try plan.inTransaction {
-                try store.read { try scan.run(stream, plan: plan, store: $0) }
+                try store.read { store in
+                    try lines { try scan.read($0, plan, store) }
+                    try scan.end(plan, store)
+                }
                 return .commit
             }
         }
@@ -54,14 +62,6 @@ final class RepairFilePlan: RetryPlan {
                 "\(scan.problemCount == 1 ? "1 line" : "\(scan.problemCount) lines") cannot be retried; "
                     + "nothing was imported",
                 advice: "\((scan.problems + (more > 0 ? ["… and \(more) more"] : [])).joined(separator: "\n"))"
-            )
-        }
-        guard scan.ordinal > 0 else {
-            throw ImportError(
-                .repairFileInvalid,
-                at: name,
-                "there is no line in it",
-                advice: "\(call: .exportingRejects()) writes one for each open reject."
             )
         }
     }
@@ -102,46 +102,46 @@ final class RepairFilePlan: RetryPlan {
         var problems: [String] = []
         var problemCount = 0
         private var number: Int64 = 0
+        /// The line that is read, as far as it has come.
+        private var line: [UInt8] = []
         private let reader = RepairLine.makeReader()
 
         init(maxLineBytes: Int) {
             self.maxLineBytes = maxLineBytes
         }
 
-        mutating func run(_ stream: SourceStream, plan: Database, store: Database) throws {
-            var block = [UInt8](repeating: 0, count: 256 << 10)
-            var line: [UInt8] = []
-            while true {
-                let count = try stream.read(into: &block)
-                guard count > 0 else { break }
-                var start = 0
-                while start < count {
-                    let end = block[start..<count].firstIndex(of: 0x0A)
-                    line += block[start..<(end ?? count)]
-                    guard line.count <= maxLineBytes else {
-                        throw ImportError(
-                            .repairFileInvalid,
-                            "line \(number + 1) is longer than a record may be",
-                            advice: "Each line holds one reject, as \(call: .exportingRejects()) writes it."
-                        )
-                    }
-                    if end != nil {
-                        try take(&line, plan, store)
-                        line.removeAll(keepingCapacity: true)
-                    }
-                    start = (end ?? count) + 1
+        /// Reads the next bytes.
+        mutating func read(_ bytes: ArraySlice<UInt8>, _ plan: Database, _ store: Database) throws {
+            var rest = bytes
+            while !rest.isEmpty {
+                let end = rest.firstIndex(of: 0x0A)
+                line += rest[..<(end ?? rest.endIndex)]
+                guard line.count <= maxLineBytes else {
+                    throw ImportError(
+                        .repairFileInvalid,
+                        "line \(number + 1) is longer than a record may be",
+                        advice: "Each line holds one reject, as \(call: .exportingRejects()) writes it."
+                    )
                 }
+                guard let end else { return }
+                try takeLine(plan, store)
+                line.removeAll(keepingCapacity: true)
+                rest = rest[(end + 1)...]
             }
-            if !line.isEmpty { try take(&line, plan, store) }
         }
 
-        private mutating func take(_ line: inout [UInt8], _ plan: Database, _ store: Database) throws {
+        /// Reads a last line that no LF ends.
+        mutating func end(_ plan: Database, _ store: Database) throws {
+            if !line.isEmpty { try takeLine(plan, store) }
+        }
+
+        private mutating func takeLine(_ plan: Database, _ store: Database) throws {
             number += 1
             guard !line.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }) else { return }
             ordinal += 1
             line.append(0x0A)
             do {
-                let parsed = try line.withUnsafeBufferPointer { buffer throws(RepairLine.Problem) in
+                let parsed = try line.withUnsafeBufferPointer { [reader] buffer throws(RepairLine.Problem) in
                     try RepairLine(ByteView(buffer), reader)
                 }
                 try add(parsed, plan, store)

@@ -143,7 +143,11 @@ final class SQLiteDestination: Destination {
         return built
     }
 
-    func exportRejects(_ selection: RejectSelection, to path: String, token: String) throws -> Int64 {
+    func makeRepairFile<Result>(
+        at path: String,
+        token: String,
+        _ body: (_ write: (ArraySlice<UInt8>) throws -> Void) throws -> Result
+    ) throws -> Result {
         let records = try StoreConnection.writer(self.path, durability: durability)
         defer { try? records.retire() }
         // What a killed retry has left has the name that this one's file is to get.
@@ -153,10 +157,13 @@ final class SQLiteDestination: Destination {
             try StoreSchema.prepareBookkeeping($0, store: store)
             try file.save($0)
         }
-        return try StoreInspection(store: self.path).exportRejects(selection, toPrivateFile: path) { number in
-            file.number = number
-            try RecordedFile.record(records) { [file] in try file.save($0) }
-        }.partial
+        let made = try ExportFile(newFile: path)
+        // Nothing is written to it before.
+        file.number = try made.number
+        try RecordedFile.record(records) { [file] in try file.save($0) }
+        let result = try body(made.write)
+        try made.finish()
+        return result
     }
 
     func explain(_ error: any Error) -> ImportError {

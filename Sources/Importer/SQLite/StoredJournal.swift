@@ -82,12 +82,20 @@ extension StoredJournal {
         try readIfThere { try selection.hasUntried(besidesThoseOf: retries, $0) } ?? false
     }
 
-    func retryPlan(_ stream: SourceStream, _ name: String, maxRecordBytes: Int) throws -> any RetryPlan {
+    func forEachRepairLine(_ selection: RejectSelection, _ body: (ArraySlice<UInt8>) throws -> Void) throws -> Int64 {
+        try StoreInspection(store: store).forEachRepairLine(selection, body)
+    }
+
+    func retryPlan(
+        _ name: String,
+        maxRecordBytes: Int,
+        _ lines: (_ body: (ArraySlice<UInt8>) throws -> Void) throws -> Void
+    ) throws -> any RetryPlan {
         guard let connection else {
             throw ImportError(.storeNotFound, at: store, "there is no such store", advice: "Check the path.")
         }
         do {
-            return try RepairFilePlan(name, stream, connection, maxRecordBytes: maxRecordBytes)
+            return try RepairFilePlan(name, connection, maxRecordBytes: maxRecordBytes, lines)
         } catch let error as DatabaseError {
             throw ImportError(store: store, error)
         }

@@ -90,7 +90,11 @@ final class MemoryStore: Destination, Sendable {
 
     func build(_ indexes: StoreIndexes, of job: StoredJob, _ interruption: Interruption) throws -> [String] { [] }
 
-    func exportRejects(_ selection: RejectSelection, to path: String, token: String) throws -> Int64 {
+    func makeRepairFile<Result>(
+        at path: String,
+        token: String,
+        _ body: (_ write: (ArraySlice<UInt8>) throws -> Void) throws -> Result
+    ) throws -> Result {
         throw Self.unsupported
     }
 
@@ -130,7 +134,15 @@ extension MemoryStore: Journal {
     func continuedEntities(of job: StoredJob) -> [String: ContinuedEntity] { [:] }
     func hasUntried(_ selection: RejectSelection, besidesThoseOf retries: [Int64]) -> Bool { false }
 
-    func retryPlan(_ stream: SourceStream, _ name: String, maxRecordBytes: Int) throws -> any RetryPlan {
+    func forEachRepairLine(_ selection: RejectSelection, _ body: (ArraySlice<UInt8>) throws -> Void) throws -> Int64 {
+        0
+    }
+
+    func retryPlan(
+        _ name: String,
+        maxRecordBytes: Int,
+        _ lines: (_ body: (ArraySlice<UInt8>) throws -> Void) throws -> Void
+    ) throws -> any RetryPlan {
         throw Self.unsupported
     }
 

@@ -4,12 +4,13 @@ import ImportModel
 ///
 /// ```swift
 /// struct Person: FetchableObject {
+///     static let entityName = "people"
 ///     let name: String
 ///     let age: Int?
 ///     let created: Date
 /// }
 /// let reader = try StoreReader(store: "people.sqlite")
-/// let adults = try Person.fetchAll(in: reader, where: RecordPredicate("age >= 18"), sortedBy: [RecordSort("name")])
+/// let adults = try await Person.fetchAll(in: reader, where: RecordPredicate("age >= 18"), sortedBy: [RecordSort("name")])
 /// ```
 ///
 /// Dates decode as `Date`, decimals as `Decimal` (or `String`, with all their digits), binaries as `Data`, UUIDs as `UUID`, URIs as

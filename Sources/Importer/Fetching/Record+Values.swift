@@ -7,7 +7,11 @@ extension Record {
     /// numbers, texts, what its JSON holds; an optional where it may be null.
     ///
     /// ```swift
-    /// let created = try record.value("created", as: Date?.self, of: view.entity)
+    /// let reader = try StoreReader(store: "people.sqlite")
+    /// let entity = try reader.entity(named: "people")
+    /// for record in try reader.records(FetchRequest(entity: "people")) {
+    ///     print(try record.value("created", as: Date.self, of: entity))
+    /// }
     /// ```
     ///
     /// - Parameters:

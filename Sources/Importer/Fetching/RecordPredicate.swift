@@ -3,9 +3,10 @@ import ImportModel
 /// What must hold for a record (after `NSPredicate`): `age > 30 and city = 'Oslo'`.
 ///
 /// ```swift
+/// let (minimum, cities) = (18, ["Oslo", "Bergen"])
 /// let written = try RecordPredicate("age > \(minimum) and city in \(cities)")
 /// let built = RecordPredicate.attribute("age") > minimum && RecordPredicate.attribute("city").isIn(cities)
-/// let typed = try RecordPredicate(parsing: text)
+/// let typed = try RecordPredicate(parsing: "age > ? and city = 'Oslo'", arguments: [18])
 /// ```
 ///
 /// <doc:Fetching> describes the language. A predicate knows no entity; its attributes and types are looked at when it is used

@@ -77,6 +77,9 @@ public final class ImportProgress: Sendable {
     /// leaves the run as it is.
     ///
     /// ```swift
+    /// let pipeline = ImportPipeline(
+    ///     sources: ["people.json"], into: "people.sqlite", job: JobOptions(), run: RunOptions())
+    /// let running = Task { try await pipeline.run() }
     /// for await snapshot in pipeline.progress.snapshots {
     ///     print(snapshot.phase, snapshot.importedRecords, snapshot.end?.rawValue ?? "running")
     /// }

@@ -1,5 +1,5 @@
 /// A form in which dates are written (DESIGN §7).
-public enum DateFormat: Sendable, Hashable {
+package enum DateFormat: Sendable, Hashable {
     /// ISO 8601, with all of RFC 3339: `2014-10-17T00:54:11.428+02:00`, a date only, the basic format.
     case iso8601
     /// What .NET's older serializers write: `/Date(1198908717056-0700)/`.
@@ -33,7 +33,7 @@ public enum DateFormat: Sendable, Hashable {
     /// The format with this name; a name that is none of the keywords is a pattern.
     ///
     /// - Throws: `DateFormatError` if it is neither.
-    public init(_ name: String) throws(DateFormatError) {
+    package init(_ name: String) throws(DateFormatError) {
         switch name {
         case "iso8601": self = .iso8601
         case "dotnet": self = .dotnet
@@ -48,7 +48,7 @@ public enum DateFormat: Sendable, Hashable {
     }
 
     /// The keyword, or the pattern itself.
-    public var name: String {
+    package var name: String {
         switch self {
         case .iso8601: "iso8601"
         case .dotnet: "dotnet"

@@ -1,11 +1,11 @@
 /// Why a date format or a time zone of a model cannot be used.
-public struct DateFormatError: Error, Sendable, Hashable, CustomStringConvertible {
+package struct DateFormatError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The format or the zone as it was given.
-    public let text: String
+    package let text: String
     /// Which of its characters (Unicode scalars) is meant, from 1; nil if it is the whole.
-    public let position: Int?
+    package let position: Int?
     /// What is wrong there.
-    public let reason: String
+    package let reason: String
 
     init(_ text: String, position: Int? = nil, reason: String) {
         self.text = text
@@ -14,7 +14,7 @@ public struct DateFormatError: Error, Sendable, Hashable, CustomStringConvertibl
     }
 
     /// The text, the position and the reason, for people.
-    public var description: String {
+    package var description: String {
         var description = "\""
         for scalar in text.unicodeScalars {
             if scalar.isInvisible {

@@ -1,5 +1,5 @@
 /// Dates as .NET's `JavaScriptSerializer` and `DataContractJsonSerializer` write them: `/Date(1198908717056-0700)/`.
-public enum DotNetDate {
+package enum DotNetDate {
     /// The milliseconds that stand for null: `DateTime.MinValue` (0001-01-01), and 0100-01-01, what scripts make of it.
     static let minimumMilliseconds: [Int64] = [-62_135_596_800_000, -59_011_459_200_000]
 
@@ -11,14 +11,14 @@ public enum DotNetDate {
     ///   - milliseconds: since 1970-01-01T00:00:00Z.
     ///   - offsetMinutes: how far the writer's clock is ahead of UTC, at most 23:59 either way; it does not change the
     ///     instant. Without it, and beyond, none is written.
-    public static func text(ofMilliseconds milliseconds: Int64, offsetMinutes: Int? = nil) -> String {
+    package static func text(ofMilliseconds milliseconds: Int64, offsetMinutes: Int? = nil) -> String {
         guard let offsetMinutes, (-1_439...1_439).contains(offsetMinutes) else { return "/Date(\(milliseconds))/" }
         let digits = String(10_000 + abs(offsetMinutes) / 60 * 100 + abs(offsetMinutes) % 60).dropFirst()
         return "/Date(\(milliseconds)\(offsetMinutes < 0 ? "-" : "+")\(digits))/"
     }
 
     /// The text for a date that the store keeps; nil if it is null or no date of this storage.
-    public static func text(of stored: CoercedJSON, storage: DateStorage = .iso8601) -> String? {
+    package static func text(of stored: CoercedJSON, storage: DateStorage = .iso8601) -> String? {
         StoredDate.milliseconds(of: stored, storage: storage).map { text(ofMilliseconds: $0) }
     }
 

@@ -53,16 +53,16 @@ enum Transformer: Sendable {
 }
 
 /// A transformer's name that no registry knows.
-public struct UnknownTransformer: Error, Sendable, Hashable, CustomStringConvertible {
+package struct UnknownTransformer: Error, Sendable, Hashable, CustomStringConvertible {
     /// The name as it was given.
-    public let name: String
+    package let name: String
     /// Its index in the list, from 0.
-    public let index: Int
+    package let index: Int
     /// The names that there are, in alphabetical order.
-    public let known: [String]
+    package let known: [String]
 
     /// The name and those that there are, for a person.
-    public var description: String {
+    package var description: String {
         "no transformer is called '\(name.unicodeScalars.map { $0.isInvisible ? "?" : String($0) }.joined())'; "
             + "there are " + known.joined(separator: ", ")
     }

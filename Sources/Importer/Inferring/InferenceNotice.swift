@@ -1,9 +1,9 @@
 import ImportModel
 
 /// Something that inference noticed and that a person may want to know.
-public struct InferenceNotice: Sendable, Hashable, CustomStringConvertible {
+struct InferenceNotice: Sendable, Hashable, CustomStringConvertible {
     /// What was noticed.
-    public enum Finding: Sendable, Hashable {
+    enum Finding: Sendable, Hashable {
         /// The attribute is in every record and its values do not repeat; known of all of them, or of a sample only.
         case identifierCandidate(isCertain: Bool)
         /// Every string is a date, but not one that a `date` would give back as it was; in words.
@@ -19,22 +19,22 @@ public struct InferenceNotice: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// How often a kind of value was seen.
-    public struct KindCount: Sendable, Hashable {
+    struct KindCount: Sendable, Hashable {
         /// The kind of the values.
-        public let kind: JSONKind
+        let kind: JSONKind
         /// How many there were.
-        public let count: Int64
+        let count: Int64
     }
 
     /// The entity's name.
-    public let entity: String
+    let entity: String
     /// Where it was noticed.
-    public let path: AttributePath
+    let path: AttributePath
     /// What was noticed.
-    public let finding: Finding
+    let finding: Finding
 
     /// One line for people, with control characters escaped.
-    public var description: String { "\(entity): \(path): \(text)" }
+    var description: String { "\(entity): \(path): \(text)" }
 
     private var text: String {
         switch finding {

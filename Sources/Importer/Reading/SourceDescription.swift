@@ -1,29 +1,29 @@
 /// One input of a job, as it was when the job met it.
-public struct SourceDescription: Sendable, Hashable, Codable {
+struct SourceDescription: Sendable, Hashable, Codable {
     /// The path as given, `-` for standard input, or `archive.zip:member.json` for a member of an archive.
-    public let name: String
+    let name: String
     /// The file's absolute path; nil for standard input.
-    public let path: String?
+    let path: String?
     /// The member's path inside an archive of several.
-    public let member: String?
+    let member: String?
     /// The file's own size in bytes (compressed, if it is); nil for standard input.
-    public let size: Int64?
+    let size: Int64?
     /// The file's modification time, in nanoseconds since 1970; nil for standard input.
-    public let modified: Int64?
+    let modified: Int64?
     /// The time of its last change, of its bytes or of what the system notes of it (`st_ctime`), in nanoseconds since 1970.
     ///
     /// Nil for standard input, and in what was written before this was noted.
-    public let changed: Int64?
+    let changed: Int64?
     /// The file's number on its disk (`st_ino`); nil where `changed` is.
-    public let inode: UInt64?
+    let inode: UInt64?
     /// Whether its bytes are compressed or in an archive, so that `size` is not its length.
-    public let isCompressed: Bool
+    let isCompressed: Bool
     /// XXH3-64 of its first MiB, decompressed, in hexadecimal; nil before it was looked into.
-    public let fingerprint: String?
+    let fingerprint: String?
 
     // More than seven parameters, as it is a plain value: one for each property.
     /// Describes a source by an argument for each property; nothing is looked at.
-    public init(
+    init(
         name: String,
         path: String?,
         member: String?,
@@ -49,7 +49,7 @@ public struct SourceDescription: Sendable, Hashable, Codable {
     var isSound: Bool { (0...(1 << 53)).contains(size ?? 0) && path?.isEmpty != true }
 
     /// Whether the source can be read a second time.
-    public var isRepeatable: Bool { path != nil }
+    var isRepeatable: Bool { path != nil }
 
     /// The same source, with the fingerprint of what it begins with.
     func fingerprinted(_ sample: [UInt8]) -> SourceDescription {
@@ -67,7 +67,7 @@ public struct SourceDescription: Sendable, Hashable, Codable {
     }
 
     /// Its length in bytes, where that is known before it is read.
-    public var plainSize: Int64? { isCompressed ? nil : size }
+    var plainSize: Int64? { isCompressed ? nil : size }
 }
 
 extension [SourceDescription] {

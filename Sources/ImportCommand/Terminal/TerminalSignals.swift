@@ -20,15 +20,16 @@ final class TerminalSignals: Sendable {
         var isContinued = false
     }
 
-    /// Readable when something has happened.
-    let wakeDescriptor: Int32
-    private let wakeEnd: Int32
+    private let pipe: WakePipe
     private let events = Mutex(Events())
     private let isOver = Atomic(false)
 
-    private init(_ ends: [Int32]) {
-        (wakeDescriptor, wakeEnd) = (ends[0], ends[1])
+    private init() throws {
+        pipe = try WakePipe()
     }
+
+    /// Readable when something has happened.
+    var wakeDescriptor: Int32 { pipe.descriptor }
 
     /// Starts waiting.
     ///
@@ -36,17 +37,7 @@ final class TerminalSignals: Sendable {
     ///
     /// - Throws: `ImportError` with `.noResources` when the system gives no thread or descriptor.
     static func start() throws -> TerminalSignals {
-        var ends: [Int32] = [-1, -1]
-        guard pipe(&ends) == 0 else {
-            let code = errno
-            let message: ImportText = "cannot make a pipe: \(String(cString: strerror(code)))"
-            throw ImportError.shortage(code, message) ?? ImportError(.systemCallFailed, message)
-        }
-        for end in ends {
-            _ = fcntl(end, F_SETFL, O_NONBLOCK)
-            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
-        }
-        let signals = TerminalSignals(ends)
+        let signals = try TerminalSignals()
         var set = sigset_t()
         sigemptyset(&set)
         for number in [SIGWINCH, SIGTSTP, SIGCONT] {
@@ -77,8 +68,7 @@ final class TerminalSignals: Sendable {
 
     /// What has happened since the last call.
     func take() -> Events {
-        var buffer = [UInt8](repeating: 0, count: 64)
-        while read(wakeDescriptor, &buffer, buffer.count) > 0 {}
+        pipe.rest()
         return events.withLock { events in
             defer { events = Events() }
             return events
@@ -106,8 +96,7 @@ final class TerminalSignals: Sendable {
 
     /// Wakes those that wait.
     func wake() {
-        var byte: UInt8 = 0
-        _ = write(wakeEnd, &byte, 1)
+        pipe.wake()
     }
 
     private func note(_ number: Int32) {

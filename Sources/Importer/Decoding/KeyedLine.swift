@@ -5,11 +5,11 @@ enum KeyedLine {
     /// The key and the place of the value in a keyed record's line, `{"key": value}`, which is not parsed.
     static func split(_ line: ByteView) -> (key: String, value: Range<Int>) {
         func skipSpace(_ index: inout Int) {
-            while index < line.count, [0x20, 0x09, 0x0D, 0x0A].contains(line[index]) { index += 1 }
+            while index < line.count, ByteScan.isSpace(line[index]) { index += 1 }
         }
         var end = max(0, line.count - 1)
         if end > 0, line[end - 1] == UInt8(ascii: "}") { end -= 1 }
-        while end > 0, [0x20, 0x09, 0x0D, 0x0A].contains(line[end - 1]) { end -= 1 }
+        while end > 0, ByteScan.isSpace(line[end - 1]) { end -= 1 }
         var index = 1
         skipSpace(&index)
         let start = min(index + 1, end)

@@ -148,7 +148,7 @@ private struct PlaceCursor {
             guard let found = try Row.fetchOne(statement, arguments: [job, entity, rowID]) else { return nil }
             let row = BookkeepingRow(found, of: "_import_place", database)
             (firstRowID, source) = (try row.rowID("first_rowid"), try row.index("source"))
-            places = RecordPlaces.Block(firstRowID: firstRowID, bytes: try row.bytes("places")).places
+            places = RecordPlaces.places(in: try row.bytes("places"))
         }
         let index = Int(rowID &- firstRowID)
         return places.indices.contains(index) ? (places[index], source) : nil

@@ -17,55 +17,45 @@ struct RecordPlaces {
         let identifierOffset: Int64
     }
 
-    /// Those of consecutive rows as the store keeps them: numbers of seven bits a byte, the lowest first, which say how
-    /// far each place is from the one before.
+    /// Those of consecutive rows as the store keeps them: packed numbers, which say how far each place is from the one
+    /// before.
     struct Block {
         let firstRowID: Int64
-        fileprivate(set) var bytes: [UInt8] = []
+        fileprivate var numbers = PackedNumbers()
 
-        init(firstRowID: Int64, bytes: [UInt8] = []) {
+        fileprivate init(firstRowID: Int64) {
             self.firstRowID = firstRowID
-            self.bytes = bytes
         }
+
+        var bytes: [UInt8] { numbers.bytes }
 
         fileprivate mutating func append(_ number: Int64) {
-            var rest = UInt64(bitPattern: number)
-            while rest >= 0x80 {
-                bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
-                rest >>= 7
-            }
-            bytes.append(UInt8(truncatingIfNeeded: rest))
+            numbers.append(UInt64(bitPattern: number))
         }
+    }
 
-        /// The positions of the rows from the first one on.
-        var places: [Place] {
-            var places: [Place] = []
-            var numbers: [Int64] = []
-            var (ordinal, end): (Int64, Int64) = (0, 0)
-            var (number, shift): (UInt64, UInt64) = (0, 0)
-            for byte in bytes {
-                number |= UInt64(byte & 0x7F) << shift
-                shift += 7
-                guard byte < 0x80 else { continue }
-                numbers.append(Int64(bitPattern: number))
-                (number, shift) = (0, 0)
-                guard numbers.count == 5 else { continue }
-                let firstByte = end &+ numbers[1]
-                places.append(
-                    Place(
-                        ordinal: ordinal &+ numbers[0],
-                        firstByte: firstByte,
-                        keyLength: numbers[2],
-                        length: numbers[3],
-                        identifierOffset: firstByte &+ numbers[4]
-                    )
+    /// The positions of a block's rows, from the first one on.
+    static func places(in bytes: [UInt8]) -> [Place] {
+        var places: [Place] = []
+        var numbers = PackedNumbers.Reader(bytes)
+        func next() -> Int64? { numbers.next().map { Int64(bitPattern: $0) } }
+        var (ordinal, end): (Int64, Int64) = (0, 0)
+        while let step = next(), let gap = next(), let keyLength = next(), let length = next(), let identifier = next()
+        {
+            ordinal &+= step
+            let firstByte = end &+ gap
+            places.append(
+                Place(
+                    ordinal: ordinal,
+                    firstByte: firstByte,
+                    keyLength: keyLength,
+                    length: length,
+                    identifierOffset: firstByte &+ identifier
                 )
-                ordinal &+= numbers[0]
-                end = firstByte &+ numbers[2] &+ numbers[3]
-                numbers.removeAll(keepingCapacity: true)
-            }
-            return places
+            )
+            end = firstByte &+ keyLength &+ length
         }
+        return places
     }
 
     /// So many rows make a block: one that is read for a single row should not be large.

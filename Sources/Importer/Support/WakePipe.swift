@@ -1,12 +1,12 @@
 import Foundation
 
 /// A pipe to end a `poll(2)` that waits for something else.
-final class WakePipe: Sendable {
+package final class WakePipe: Sendable {
     private let readEnd: Descriptor
     private let writeEnd: Descriptor
 
     /// - Throws: `ImportError` with `.noResources` when no more descriptors can be had.
-    init() throws {
+    package init() throws {
         var ends: [Int32] = [0, 0]
         guard pipe(&ends) == 0 else {
             let code = errno
@@ -21,10 +21,19 @@ final class WakePipe: Sendable {
         }
     }
 
+    /// Readable once it was woken, until `rest` is called.
+    package var descriptor: Int32 { readEnd.number }
+
     /// Ends the present wait and all later ones.
-    func wake() {
+    package func wake() {
         var byte: UInt8 = 1
         _ = write(writeEnd.number, &byte, 1)
+    }
+
+    /// Lets later waits wait again.
+    package func rest() {
+        var buffer = [UInt8](repeating: 0, count: 64)
+        while read(readEnd.number, &buffer, buffer.count) > 0 {}
     }
 
     /// Waits until `descriptor` has something to read or has ended.

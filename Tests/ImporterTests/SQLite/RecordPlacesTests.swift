@@ -35,7 +35,7 @@ struct RecordPlacesTests {
         }
         var found: [Int64: [Int64]] = [:]
         for block in places.blocks {
-            let stored = RecordPlaces.Block(firstRowID: block.firstRowID, bytes: block.bytes).places
+            let stored = RecordPlaces.places(in: block.bytes)
             #expect(stored.count <= 256)
             for (index, place) in stored.enumerated() {
                 found[block.firstRowID + Int64(index)] = [

@@ -1,0 +1,54 @@
+/// Numbers of seven bits a byte, the lowest first (LEB128): small ones take little.
+struct PackedNumbers {
+    private(set) var bytes: [UInt8] = []
+
+    /// Adds a number.
+    mutating func append(_ number: UInt64) {
+        var rest = number
+        while rest >= 0x80 {
+            bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+            rest >>= 7
+        }
+        bytes.append(UInt8(truncatingIfNeeded: rest))
+    }
+
+    /// Adds a number of either sign; small ones are short.
+    mutating func appendSigned(_ number: Int64) {
+        append(UInt64(bitPattern: (number << 1) ^ (number >> 63)))
+    }
+
+    /// Forgets all numbers, and keeps the memory.
+    mutating func removeAll() {
+        bytes.removeAll(keepingCapacity: true)
+    }
+
+    /// Reads numbers in their order.
+    struct Reader {
+        private let bytes: [UInt8]
+        private var place = 0
+
+        init(_ bytes: [UInt8]) {
+            self.bytes = bytes
+        }
+
+        var bytesLeft: Int { bytes.count - place }
+
+        /// The next number; nil where there is none, or one that is larger than any that was added.
+        mutating func next() -> UInt64? {
+            var (number, shift): (UInt64, UInt64) = (0, 0)
+            while place < bytes.count, shift < 64 {
+                let byte = bytes[place]
+                place += 1
+                number |= UInt64(byte & 0x7F) << shift
+                if byte < 0x80 { return number }
+                shift += 7
+            }
+            return nil
+        }
+
+        /// The next number of either sign.
+        mutating func nextSigned() -> Int64? {
+            next().map { Int64(bitPattern: $0 >> 1) ^ -Int64(bitPattern: $0 & 1) }
+        }
+    }
+}

@@ -291,7 +291,7 @@ struct BadInputTests {
         try run([Project.importer, "import", source, "--into", wholeInferred] + options)
 
         var generator = SeededGenerator(seed: 42)
-        for attempt in 0..<14 {
+        for attempt in 0..<8 {
             let hasModel = attempt % 2 == 0
             let store = directory.path("store-\(attempt).sqlite")
             let length = attempt == 0 ? bytes.count - 2 : 1 + generator.next(bytes.count - 2)

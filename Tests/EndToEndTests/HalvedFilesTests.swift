@@ -40,7 +40,8 @@ struct HalvedFilesTests {
         let path = SharedData.path(sample.name)
         let content =
             path.hasSuffix(".gz") ? try run(["gzip", "-dc", path]).output : try Data(contentsOf: URL(filePath: path))
-        let lines = content.split(separator: 0x0A)
+        // Few of the lines are empty.
+        let lines = [UInt8](content).split(separator: 0x0A, maxSplits: 2 * Self.mostLines).prefix(2 * Self.mostLines)
             .filter { !$0.allSatisfy { $0 == 0x20 || $0 == 0x0D } }
             .prefix(Self.mostLines)
         let half = lines.count / 2

@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import ImportModel
 import TestSupport
 
@@ -21,6 +22,24 @@ struct LibraryImport {
     static func items(_ count: Int) -> String {
         let records = (0..<count).map { "{\"id\":\(count - $0),\"name\":\"n\($0 % 7)\"}" }
         return "[" + records.joined(separator: ",\n") + "]"
+    }
+
+    /// An import of that many `items` which is over: the first is imported, the others are as if they had been.
+    static func finished(items count: Int) throws -> Self {
+        let job = try Self(items(1))
+        _ = try job.pipeline().run()
+        let writer = try DatabaseQueue(path: job.store)
+        try writer.write {
+            try $0.execute(
+                sql: """
+                    UPDATE item SET id = \(count);
+                    WITH RECURSIVE others (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM others WHERE i + 1 < \(count))
+                    INSERT INTO item (id, name) SELECT \(count) - i, 'n' || (i % 7) FROM others
+                    """
+            )
+        }
+        try writer.close()
+        return job
     }
 
     func pipeline(_ job: JobOptions = JobOptions(), _ run: RunOptions = RunOptions()) -> ImportPipeline {

@@ -230,8 +230,7 @@ struct FetchingTests {
     }
 
     @Test func findsTheLastPageFromTheEnd() throws {
-        let job = try LibraryImport(LibraryImport.items(25_000))
-        _ = try job.pipeline().run()
+        let job = try LibraryImport.finished(items: 25_000)
         let reader = try StoreReader(store: job.store)
         for (offset, limit) in [(24_990, 5), (24_990, nil), (12_600, 100), (25_000, 3), (30_000, nil), (20_000, 9_000)]
         {
@@ -259,8 +258,7 @@ struct FetchingTests {
 
     /// Between pages no transaction is open: the whole WAL can be taken over into the store, and others be fetched.
     @Test(arguments: Way.allCases) func callsNobodyInATransaction(way: Way) throws {
-        let job = try LibraryImport(LibraryImport.items(30_000))
-        _ = try job.pipeline().run()
+        let job = try LibraryImport.finished(items: 30_000)
         let writer = try DatabaseQueue(path: job.store)
         let reader = try StoreReader(store: job.store)
         // The last ones are more than a page too.

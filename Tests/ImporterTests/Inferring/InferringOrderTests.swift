@@ -28,7 +28,7 @@ struct InferringOrderTests {
         var records = RandomRecords(seed: seed)
         let texts = (0..<Int.random(in: 1...60, using: &random)).map { _ in records.next().text }
         let whole = gather(texts, limits: limits).entity(named: "e")
-        for _ in 0..<4 {
+        for _ in 0..<2 {
             let parts = merged(texts, limits: limits, &random).entity(named: "e")
             #expect(parts.entity == whole.entity, "seed \(seed), \(limits)")
             #expect(parts.notices == whole.notices, "seed \(seed), \(limits)")
@@ -37,12 +37,12 @@ struct InferringOrderTests {
 
     @Test(arguments: 0..<8) func ofRandomRecordsUnderTheUsualLimits(part: UInt64) {
         var random = SeededGenerator(seed: part)
-        for seed in part * 40..<part * 40 + 40 { check(seed: seed, limits: InferenceLimits(), &random) }
+        for seed in part * 20..<part * 20 + 20 { check(seed: seed, limits: InferenceLimits(), &random) }
     }
 
     @Test(arguments: 0..<8) func ofRandomRecordsUnderTightLimits(part: UInt64) {
         var random = SeededGenerator(seed: part + 100)
-        for seed in part * 100..<part * 100 + 100 {
+        for seed in part * 50..<part * 50 + 50 {
             let charge = Int.random(in: 4...120, using: &random)
             let limits = InferenceLimits(
                 charges: [charge, max(2, charge / 2), max(2, charge / 4), max(2, charge / 8)],

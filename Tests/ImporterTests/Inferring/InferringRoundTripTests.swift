@@ -14,7 +14,7 @@ struct InferringRoundTripTests {
     }
 
     @Test(arguments: 0..<10) func ofRandomRecords(part: UInt64) throws {
-        for seed in part * 30..<part * 30 + 30 {
+        for seed in part * 15..<part * 15 + 15 {
             var generator = RandomRecords(seed: seed)
             let records = (0..<40).map { _ in generator.next() }
             let limits = seed.isMultiple(of: 2) ? InferenceLimits() : InferenceLimits(keys: 3, depth: 3, columns: 8)

@@ -103,7 +103,7 @@ struct RecordTokenizerTests {
 
     // MARK: Tests
 
-    @Test(arguments: 1...20)
+    @Test(arguments: 1...6)
     func takesAllJSONAsYajlDoes(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         for _ in 0..<500 {
@@ -113,7 +113,7 @@ struct RecordTokenizerTests {
     }
 
     /// Bytes changed, left out and put in at random: nothing is taken that yajl does not take.
-    @Test(arguments: 1...20)
+    @Test(arguments: 1...6)
     func leavesEverythingElseToYajl(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let interesting =
@@ -137,7 +137,7 @@ struct RecordTokenizerTests {
 
     /// What one tokenizer remembers of the lines before changes nothing: lines of nearly the same keys, a few of them left
     /// out, put in, of another length by a byte, spaced otherwise or not JSON.
-    @Test(arguments: 1...20)
+    @Test(arguments: 1...6)
     func readsEachLineAsIfItWereTheFirst(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var tokenizer = RecordTokenizer(maxDepth: 64)

@@ -34,14 +34,21 @@ struct StoreLockTests {
         let store = directory.path("s.sqlite")
         let looking = open(store + ".lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         #expect(flock(looking, LOCK_SH | LOCK_NB) == 0)
-        // The machine has something else to do, just then.
+        // The machine has something else to do, until the importer has come.
         Thread.detachNewThread {
-            usleep(400_000)
+            _ = try? wait(for: "the importer") { Self.descriptors(of: store + ".lock") > 1 ? true : nil }
             close(looking)
         }
         let lock = try StoreLock(store: store)
         #expect(StoreLock.isHeld(store: store))
         withExtendedLifetime(lock) {}
+    }
+
+    /// How many of this process there are.
+    private static func descriptors(of path: String) -> Int {
+        let folder = "/proc/self/fd"
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        return names.count { (try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\($0)")) == path }
     }
 
     @Test func leavesAFileOfSomebodyElseAlone() throws {

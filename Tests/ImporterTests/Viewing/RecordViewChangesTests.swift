@@ -33,7 +33,7 @@ struct RecordViewChangesTests {
 
     @Test func makesTheOldSnapshotTheNewOne() throws {
         var random = SeededGenerator(seed: 5)
-        for _ in 0..<20_000 {
+        for _ in 0..<5_000 {
             let old = snapshot(&random, names: Self.names)
             let new = snapshot(&random, names: Self.names)
             let changes = RecordViewChanges(from: old, to: new)

@@ -61,32 +61,30 @@ struct RecordViewModelTests {
     /// The changes of each merge, applied to what the view showed before, are what a fresh and slow query gives.
     @Test(arguments: [false, true], 0..<4) func followsAnyCommits(isKeyed: Bool, seed: Int) throws {
         var random = SeededGenerator(seed: UInt64(seed * 2) + (isKeyed ? 1 : 0))
-        for _ in 0..<3 {
-            let store = try ViewedStore(isKeyed: isKeyed)
-            if Bool.random(using: &random) { try store.execute("CREATE INDEX i ON item (s)") }
-            if Bool.random(using: &random) { try store.execute("CREATE INDEX j ON item (s COLLATE NOCASE, n)") }
-            for _ in 0..<Int.random(in: 0...10, using: &random) { try commit(store, isKeyed: isKeyed, &random) }
-            _ = store.notification()
-            let views = try (0..<12).map { _ in try FollowedView(store, Self.sorts, &random) }
-            for _ in 0..<30 {
-                for _ in 0..<Int.random(in: 1...2, using: &random) { try commit(store, isKeyed: isKeyed, &random) }
-                let first = store.notification()
-                // Sometimes the store is ahead of the notification.
-                let isAhead = Int.random(in: 0..<3, using: &random) == 0
-                if isAhead { try commit(store, isKeyed: isKeyed, &random) }
-                let second = store.notification()
-                for view in views {
-                    // Then nothing is said of what it shows, but the notifications mend it.
-                    let isHasty = Int.random(in: 0..<6, using: &random) == 0
-                    if isHasty { try view.move(&random) }
-                    try view.merge(first)
-                    if isHasty, Bool.random(using: &random) { try view.move(&random) }
-                    if isAhead { try view.merge(second) }
-                    try view.check("seed \(seed)")
-                    if Int.random(in: 0..<10, using: &random) == 0 {
-                        try view.move(&random)
-                        try view.check("moved")
-                    }
+        let store = try ViewedStore(isKeyed: isKeyed)
+        if Bool.random(using: &random) { try store.execute("CREATE INDEX i ON item (s)") }
+        if Bool.random(using: &random) { try store.execute("CREATE INDEX j ON item (s COLLATE NOCASE, n)") }
+        for _ in 0..<Int.random(in: 0...10, using: &random) { try commit(store, isKeyed: isKeyed, &random) }
+        _ = store.notification()
+        let views = try (0..<12).map { _ in try FollowedView(store, Self.sorts, &random) }
+        for _ in 0..<30 {
+            for _ in 0..<Int.random(in: 1...2, using: &random) { try commit(store, isKeyed: isKeyed, &random) }
+            let first = store.notification()
+            // Sometimes the store is ahead of the notification.
+            let isAhead = Int.random(in: 0..<3, using: &random) == 0
+            if isAhead { try commit(store, isKeyed: isKeyed, &random) }
+            let second = store.notification()
+            for view in views {
+                // Then nothing is said of what it shows, but the notifications mend it.
+                let isHasty = Int.random(in: 0..<6, using: &random) == 0
+                if isHasty { try view.move(&random) }
+                try view.merge(first)
+                if isHasty, Bool.random(using: &random) { try view.move(&random) }
+                if isAhead { try view.merge(second) }
+                try view.check("seed \(seed)")
+                if Int.random(in: 0..<10, using: &random) == 0 {
+                    try view.move(&random)
+                    try view.check("moved")
                 }
             }
         }

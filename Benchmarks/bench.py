@@ -268,7 +268,7 @@ def checkout(revision):
 # MARK: Checking
 
 # The difference between a small run and a smaller one is what records cost; what every start costs is in both.
-FEW, MANY = 2_000, 20_000
+FEW, MANY = 4_000, 11_000
 
 
 def check(given, folder):

@@ -25,6 +25,10 @@ final class MemoryStore: Destination, Sendable {
         /// So many commits are accepted; nil for any number.
         var commitsLeft: Int?
         var isLocked = false
+        /// What settling gives.
+        var settlement: MergeNotification?
+        /// How often it was asked for.
+        var settled = 0
     }
 
     let state = Mutex(State())
@@ -116,7 +120,12 @@ extension MemoryStore: Journal {
         state.withLock { ($0.read, $0.progress.rejects) }
     }
 
-    func readEntities(of job: StoredJob) -> Set<String> { Set(job.sources.flatMap(\.entities)) }
+    func readEntities(of job: StoredJob) -> Set<String> {
+        state.withLock { state in
+            Set(zip(job.model?.entities ?? [], state.rows).filter { !$1.isEmpty }.map { $0.0.name })
+        }
+    }
+
     func outsideNames(of job: StoredJob) -> [String] { [] }
     func unfoundPaths(of job: StoredJob) -> [String] { [] }
     func indexes(of job: StoredJob) -> StoreIndexes { StoreIndexes(wanted: []) }
@@ -188,7 +197,13 @@ extension MemoryStore: Journal {
         return (job, nil)
     }
 
-    func remove(_ job: StoredJob) throws -> MergeNotification? { throw Self.unsupported }
+    func remove(_ job: StoredJob) -> MergeNotification? {
+        state.withLock { state in
+            state.job = nil
+            state.rows = []
+        }
+        return nil
+    }
 
     private func note(_ state: ImportReport.State, _ message: String?, seconds: Double) {
         self.state.withLock {
@@ -229,7 +244,12 @@ extension MemoryStore: Journal {
         )
     }
 
-    func settle(_ job: StoredJob, _ opener: SourceOpener, _ interruption: Interruption) -> MergeNotification? { nil }
+    func settle(_ job: StoredJob, _ opener: SourceOpener, _ interruption: Interruption) -> MergeNotification? {
+        state.withLock { state in
+            state.settled += 1
+            return state.settlement
+        }
+    }
 
     func record(_ files: [RecordedFile], chunksOf job: StoredJob?) throws {
         state.withLock { state in

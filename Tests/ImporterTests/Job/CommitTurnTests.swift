@@ -4,7 +4,7 @@ import Testing
 
 @testable import Importer
 
-struct CommitOrderTests {
+struct CommitTurnTests {
     private struct Stop: Error {}
 
     /// However many workers there are, chunks commit in the order in which they were handed out.
@@ -54,17 +54,5 @@ struct CommitOrderTests {
         try pool.start([waiter(for: 5), waiter(for: 6), thrower])
         #expect(throws: Stop.self) { try pool.wait() }
         #expect(woken.withLock { $0 } == 2)
-    }
-
-    @Test func aFailedQueueTakesAndGivesNothing() {
-        let queue = ChunkQueue(capacity: 1)
-        queue.fail(Stop())
-        #expect(throws: Stop.self) { try queue.take() }
-    }
-
-    @Test func aClosedQueueIsEmptied() throws {
-        let queue = ChunkQueue(capacity: 1)
-        queue.close()
-        #expect(try queue.take() == nil)
     }
 }

@@ -1,0 +1,67 @@
+import Foundation
+import ImportModel
+import TestSupport
+
+@testable import Importer
+
+/// An import into a store in memory, phase by phase.
+struct MemoryImport {
+    static let model = """
+        {"entities": {
+          "item": {"records": "$.items[*]", "attributes": {"id": {"type": "integer64"}}},
+          "note": {"records": "$.notes[*]", "attributes": {"text": {"type": "string"}}}}}
+        """
+
+    let files: LibraryImport
+    let store = MemoryStore()
+    let progress = ImportProgress()
+    let interruption = Interruption()
+    var options: JobOptions
+    /// One worker, so that what is committed before an error does not depend on others.
+    var run = RunOptions(workers: 1, chunkSize: 100, commitEvery: 3)
+
+    /// - Parameter hasModel: whether the job is given one, or has to infer it.
+    init(_ text: String, hasModel: Bool = true) throws {
+        files = try LibraryImport(text)
+        options = JobOptions(model: hasModel ? try ModelDescription(parsing: Array(Self.model.utf8)) : nil)
+        if !hasModel { options.records = [try RecordPath("$.items[*]")] }
+    }
+
+    /// A document with so many items, those of `faulty` without a sound id.
+    static func document(items: Int, faulty: Set<Int> = [], notes: Int = 1) -> String {
+        let items = (0..<items).map { "{\"id\":\(faulty.contains($0) ? "\"x\"" : "\($0)")}" }
+        let notes = (0..<notes).map { "{\"text\":\"n\($0)\"}" }
+        return "{\"items\":[\(items.joined(separator: ","))],\"notes\":[\(notes.joined(separator: ","))]}"
+    }
+
+    var chunks: String { files.store + ".chunks" }
+
+    var hasChunks: Bool { FileManager.default.fileExists(atPath: chunks) }
+
+    /// Begins the job, or opens it where it was interrupted.
+    func start() throws -> JobRun {
+        // A worker that fails stops its own run.
+        let interruption = interruption.child()
+        let context = RunContext(
+            store: files.store,
+            options: run,
+            opener: SourceOpener(),
+            transformers: .standard,
+            progress: progress,
+            interruption: interruption,
+            merges: MergeCenter()
+        )
+        let planner = JobPlanner(options: options, opener: context.opener, interruption: interruption) { _ in }
+        let opening = JobOpening(store: files.store, options: options, run: run, planner: planner)
+        let decision = try store.read { try opening.decide(importing: [files.source], $0) }
+        return try StartJob(context, in: store).start(decision)
+    }
+
+    /// Begins the job and imports its records.
+    func imported() throws -> JobRun { try ImportPhase(try start(), into: store).importRecords() }
+
+    /// The rows of an entity.
+    func rows(of entity: Int) -> [String] {
+        store.state.withLock { $0.rows.indices.contains(entity) ? $0.rows[entity] : [] }
+    }
+}

@@ -126,7 +126,7 @@ struct ChunkFeed {
         let stream = try context.opener.open(source.description, interruption: context.interruption)
         try SourceCheck(opener: context.opener, interruption: context.interruption).verify(
             stream,
-            source.description.displayName,
+            source.description.name,
             ranges,
             upTo: point.split.position.byteOffset
         )

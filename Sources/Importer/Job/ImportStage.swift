@@ -145,7 +145,7 @@ final class ImportStage<Writers: BatchWriters>: Sendable {
         _ decoder: Decoder,
         _ writer: Writer
     ) throws {
-        let source = job.sources[chunk.entry.source].description.displayName
+        let source = job.sources[chunk.entry.source].description.name
         let retried = try writer.retriedRecords(of: chunk.entry)
         try decoder.open(chunk, skipping: committed, source: source, retried: retried)
     }
@@ -177,7 +177,7 @@ final class ImportStage<Writers: BatchWriters>: Sendable {
             }
         } catch let excess as RejectLimit.Excess {
             try commitRecords(before: excess.reject.ordinal, of: chunk, decoder, writer)
-            throw excess.error(in: job.sources[chunk.entry.source].description.displayName)
+            throw excess.error(in: job.sources[chunk.entry.source].description.name)
         }
         context.merges.enqueue(notification)
         context.progress.update {

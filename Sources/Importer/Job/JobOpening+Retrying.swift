@@ -247,7 +247,7 @@ extension JobOpening {
             let names = own.map { "\($0.0)" }.joined(separator: ", ")
             throw ImportError(
                 .jobsDiffer,
-                at: description.displayName,
+                at: description.name,
                 "has rejects of the jobs \(names), whose models or options differ",
                 advice: "Retry each job's rejects by themselves (\(call: .exportingRejects(of: .job))), "
                     + "or give one model for all with \(.model)."
@@ -288,7 +288,7 @@ extension JobOpening {
         _ journal: any JournalReader
     ) throws -> any RetryPlan {
         let stream = try opener.open(description, interruption: interruption)
-        let plan = try journal.retryPlan(description.displayName, maxRecordBytes: maxRecordBytes(of: jobs)) { body in
+        let plan = try journal.retryPlan(description.name, maxRecordBytes: maxRecordBytes(of: jobs)) { body in
             var block = [UInt8](repeating: 0, count: 256 << 10)
             while true {
                 let count = try stream.read(into: &block)
@@ -299,7 +299,7 @@ extension JobOpening {
         guard !plan.jobs.isEmpty else {
             throw ImportError(
                 .repairFileInvalid,
-                at: description.displayName,
+                at: description.name,
                 "there is no line in it",
                 advice: "\(call: .exportingRejects()) writes one for each open reject."
             )

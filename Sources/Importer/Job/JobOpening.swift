@@ -191,7 +191,7 @@ struct JobOpening {
             guard done.contains(where: { !$0.isRepeatable && $0.fingerprint == source.fingerprint }) else { continue }
             throw ImportError(
                 .alreadyImported,
-                at: source.displayName,
+                at: source.name,
                 "begins like a stream that \(store) has already",
                 advice: "If it is another one, or is meant to be imported once more, give \(.again)."
             )

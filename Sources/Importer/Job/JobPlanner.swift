@@ -151,7 +151,7 @@ struct JobPlanner {
         if case .empty = found {
             throw ImportError(
                 .sourceEmpty,
-                at: source.displayName,
+                at: source.name,
                 "has no JSON value",
                 advice: "An import without records needs an empty array: []."
             )
@@ -173,7 +173,8 @@ struct JobPlanner {
         case .unnameable(let candidate):
             throw ImportError(
                 .notUTF8,
-                at: source.displayName,
+                at: source.name,
+                position: ImportError.Position(byteOffset: candidate.invalidKeyOffset.map(Int64.init)),
                 "\(candidate.path) has a key that is not UTF-8, at byte "
                     + "\(candidate.invalidKeyOffset ?? 0)",
                 advice: "Records there have no path that could be named. Convert the file to UTF-8."
@@ -186,12 +187,12 @@ struct JobPlanner {
             }
             throw ImportError(
                 .recordsAmbiguous,
-                at: source.displayName,
+                at: source.name,
                 "records could be at several record paths",
                 advice: "Say which with one or more of:\n\(list.joined(separator: "\n"))"
             )
         case .empty:
-            throw ImportError(.sourceEmpty, at: source.displayName, "has no JSON value")
+            throw ImportError(.sourceEmpty, at: source.name, "has no JSON value")
         }
     }
 
@@ -222,7 +223,8 @@ struct JobPlanner {
         guard beginnings.contains(sample[place]) else {
             throw ImportError(
                 .notJSON,
-                at: source.displayName,
+                at: source.name,
+                position: ImportError.Position(byteOffset: Int64(place)),
                 "is not JSON: byte \(place) cannot begin a value",
                 advice: "Give JSON, plain or compressed; nothing was imported."
             )
@@ -247,7 +249,7 @@ struct JobPlanner {
         guard let path = source.path else {
             throw ImportError(
                 .entityUnnamed,
-                at: source.displayName,
+                at: source.name,
                 "has no file name to name its table",
                 advice: "Give the table's name with \(anyOf: .entity)."
             )
@@ -273,39 +275,6 @@ struct JobPlanner {
             "the model does not say which entity the records at \(path) are",
             advice: "Give the entity's \"records\" in the model, or \(anyOf: .entity)."
         )
-    }
-
-    /// The last keys of several record paths.
-    private static func names(of paths: [String]) throws -> [String] {
-        let names = paths.map { text -> String in
-            let keys = (try? RecordPath(text))?.steps.compactMap { step in
-                if case .key(let key) = step { return key }
-                return nil
-            }
-            return keys?.last ?? ""
-        }
-        guard !names.contains(""), Set(names.map(\.asciiLowercased)).count == names.count else {
-            throw ImportError(
-                .entityUnnamed,
-                "the record paths do not name their entities",
-                advice: "Give a model with \(.model)."
-            )
-        }
-        return names
-    }
-
-    /// A file's name without its folders and without the extensions of JSON and of compression.
-    static func name(of path: String) -> String {
-        var name = path.split(separator: "/").last.map(String.init) ?? path
-        let extensions = [
-            "gz", "zst", "xz", "bz2", "zip", "tar", "tgz", "json", "ndjson", "jsonl", "geojson", "bom", "min",
-        ]
-        while let dot = name.lastIndex(of: "."), dot > name.startIndex,
-            extensions.contains(name[name.index(after: dot)...].lowercased())
-        {
-            name = String(name[..<dot])
-        }
-        return name.replacing("\0", with: "_")
     }
 }
 

@@ -34,8 +34,8 @@ struct SourceCheck {
         let committed = try journal.committed(of: job, source: index)
         let stream = try opener.open(now, interruption: interruption)
         do {
-            try verify(stream, now.displayName, committed.ranges, upTo: committed.ranges.last?.endByte ?? 0)
-            if !committed.hasReachedLimit { try verifyEnd(of: stream, now.displayName) }
+            try verify(stream, now.name, committed.ranges, upTo: committed.ranges.last?.endByte ?? 0)
+            if !committed.hasReachedLimit { try verifyEnd(of: stream, now.name) }
             return true
         } catch let error as ImportError where error.code == .badInput {
             return false

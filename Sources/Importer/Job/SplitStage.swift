@@ -87,7 +87,7 @@ struct SplitStage {
             return error
         }
         guard case .fault(let fault) = end else { return nil }
-        return fault.error(in: source.description.displayName)
+        return fault.error(in: source.description.name)
     }
 }
 

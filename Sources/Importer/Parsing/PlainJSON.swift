@@ -38,6 +38,7 @@ enum PlainJSON {
     ///   - keys: those of the value before, which become this one's.
     ///   - output: what is told of its tokens.
     /// - Returns: just past it; -1 for what is left to yajl, and where there was no room.
+    // More than 60 lines: a part of it in a function of its own is not inlined, which costs each value a call.
     @inline(__always)
     static func end<Output: PlainJSONOutput>(
         of start: Int,

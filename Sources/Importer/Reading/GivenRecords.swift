@@ -58,6 +58,7 @@ final class GivenRecords: Sendable {
         let path = context.codingPath.map(\.stringValue).joined(separator: ".")
         return ImportError(
             .recordsFailed,
+            position: ImportError.Position(record: Int64(count) + 1, keyPath: path),
             "record \(count + 1): \(path.isEmpty ? "" : "\(path): ")cannot be encoded: \(context.debugDescription)",
             advice: "The records before it are imported. Give all of them again to resume."
         )

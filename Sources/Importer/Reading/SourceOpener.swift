@@ -121,7 +121,7 @@ struct SourceOpener: Sendable {
         let descriptor =
             source.name == "-"
             ? Descriptor(borrowing: standardInput) : try Descriptor.open(source.name, waits: false)
-        return try openPipe(descriptor, name: source.displayName, at: offset, interruption: interruption)
+        return try openPipe(descriptor, name: source.name, at: offset, interruption: interruption)
     }
 
     private func openRecords(
@@ -132,7 +132,7 @@ struct SourceOpener: Sendable {
         guard let records, records.name == source.name else {
             throw ImportError(
                 .recordsNotGiven,
-                at: source.displayName,
+                at: source.name,
                 "were given by a program, which has to give them again",
                 advice: "Run that program again: the import resumes where it stopped."
             )
@@ -142,7 +142,7 @@ struct SourceOpener: Sendable {
             from: 0,
             at: offset,
             totalBytes: nil,
-            name: source.displayName,
+            name: source.name,
             interruption: interruption
         )
     }
@@ -220,16 +220,7 @@ extension SourceDescription {
     /// The name for messages.
     ///
     /// Control characters in it are escaped: it may go to a terminal.
-    var displayName: String {
-        guard name != "-" else { return "standard input" }
-        return name.unicodeScalars.reduce(into: "") { text, scalar in
-            if scalar.properties.generalCategory == .control {
-                text += scalar.escaped(asASCII: true)
-            } else {
-                text.unicodeScalars.append(scalar)
-            }
-        }
-    }
+    var displayName: String { name.shownPath }
 
     fileprivate static func pipe(named name: String) -> SourceDescription {
         SourceDescription(name: name, path: nil, member: nil, size: nil, modified: nil)

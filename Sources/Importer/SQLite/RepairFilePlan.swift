@@ -119,6 +119,7 @@ final class RepairFilePlan: RetryPlan {
                 guard line.count <= maxLineBytes else {
                     throw ImportError(
                         .repairFileInvalid,
+                        position: ImportError.Position(line: Int64(number) + 1),
                         "line \(number + 1) is longer than a record may be",
                         advice: "Each line holds one reject, as \(call: .exportingRejects()) writes it."
                     )

@@ -28,7 +28,7 @@ extension RetriedRecords {
         guard records.count == chunk.records else {
             throw ImportError(
                 .sourceChanged,
-                at: job.sources.first?.description.displayName ?? "",
+                at: job.sources.first?.description.name ?? "",
                 "has changed since its retry was started",
                 advice: "Run the same retry again."
             )

@@ -110,7 +110,7 @@ final class SourceRecords {
     }
 
     private var changed: ImportError {
-        let name = job.sources.indices.contains(source) ? job.sources[source].description.displayName : "a source"
+        let name = job.sources.indices.contains(source) ? job.sources[source].description.name : "a source"
         return ImportError(.sourceChanged, at: name, "is not what was imported any more", advice: advice)
     }
 }

@@ -50,7 +50,7 @@ public struct ImportError: LocalizedError, Sendable, Hashable, CustomStringConve
 
     /// Its cause.
     public private(set) var reason: Reason
-    /// The file, directory or store that it is about, as it was named; nil where there is none.
+    /// The file, directory or store that it is about, as it was named (`-` is standard input); nil where there is none.
     public private(set) var path: String?
     /// Where in the file; nil where that is not known, or it is about no part of it.
     public let position: Position?
@@ -92,7 +92,7 @@ public struct ImportError: LocalizedError, Sendable, Hashable, CustomStringConve
         self.path = path
         self.position = position
         self.modelError = modelError
-        text = path.map { "\($0): \(what)" } ?? what
+        text = path.map { "\($0.shownPath): \(what)" } ?? what
         remedy = advice
     }
 

@@ -48,7 +48,7 @@ struct PreviewTool {
                 from: stream.offset,
                 at: stream.offset,
                 totalBytes: nil,
-                name: source.description.displayName,
+                name: source.description.name,
                 interruption: interruption
             )
         }

@@ -112,12 +112,12 @@ struct SplitTool {
             }
             guard let last = ranges.last else { continue }
             let stream = try opener.open(source, interruption: interruption)
-            try check.verify(stream, source.displayName, ranges, upTo: last.endByte)
+            try check.verify(stream, source.name, ranges, upTo: last.endByte)
             let entries = content.entries.filter { $0.source == index }
             let records = entries.reduce(0) { $0 + Int64($1.records) }
             let paths = content.header.shapes[index].paths.count
             if entries.contains(where: \.isLast), !content.header.limits.isReached(records: records, paths: paths) {
-                try check.verifyEnd(of: stream, source.displayName)
+                try check.verifyEnd(of: stream, source.name)
             }
         }
     }

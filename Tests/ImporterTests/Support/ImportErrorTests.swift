@@ -22,6 +22,29 @@ struct ImportErrorTests {
         #expect(error.position == ImportError.Position(line: 2, column: 7, byteOffset: 17))
     }
 
+    /// A text may go to a terminal; a program opens what it was told.
+    @Test func aPathIsAsItWasGivenAndShownWithoutControlCharacters() throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path("a\nb.json")
+        let pipeline = ImportPipeline(
+            sources: [path],
+            into: directory.path("store.sqlite"),
+            job: JobOptions(),
+            run: RunOptions()
+        )
+        let error = try #require(throws: ImportError.self) { try pipeline.run() }
+        #expect(error.reason == .fileNotFound)
+        #expect(error.path == path)
+        #expect(error.message == directory.path("a\\nb.json: no such file"))
+    }
+
+    @Test func whatCannotBeginAValueHasItsByte() throws {
+        let (job, error) = try error(importing: "  x")
+        #expect(error.reason == .notJSON)
+        #expect(error.path == job.source)
+        #expect(error.position == ImportError.Position(byteOffset: 2))
+    }
+
     @Test func aRejectThatIsTooManyHasItsRecordAndItsKeyPath() throws {
         let attribute = AttributeDescription(name: "a", type: .integer64)
         var options = JobOptions(

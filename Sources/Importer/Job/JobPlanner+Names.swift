@@ -1,0 +1,37 @@
+import ImportModel
+
+/// What records are called that nobody has named.
+extension JobPlanner {
+    /// The last keys of several record paths.
+    static func names(of paths: [String]) throws -> [String] {
+        let names = paths.map { text -> String in
+            let keys = (try? RecordPath(text))?.steps.compactMap { step in
+                if case .key(let key) = step { return key }
+                return nil
+            }
+            return keys?.last ?? ""
+        }
+        guard !names.contains(""), Set(names.map(\.asciiLowercased)).count == names.count else {
+            throw ImportError(
+                .entityUnnamed,
+                "the record paths do not name their entities",
+                advice: "Give a model with \(.model)."
+            )
+        }
+        return names
+    }
+
+    /// A file's name without its folders and without the extensions of JSON and of compression.
+    static func name(of path: String) -> String {
+        var name = path.split(separator: "/").last.map(String.init) ?? path
+        let extensions = [
+            "gz", "zst", "xz", "bz2", "zip", "tar", "tgz", "json", "ndjson", "jsonl", "geojson", "bom", "min",
+        ]
+        while let dot = name.lastIndex(of: "."), dot > name.startIndex,
+            extensions.contains(name[name.index(after: dot)...].lowercased())
+        {
+            name = String(name[..<dot])
+        }
+        return name.replacing("\0", with: "_")
+    }
+}

@@ -24,34 +24,14 @@ protocol YajlHandler {
     mutating func endArray(at position: YajlPosition) -> Bool
 }
 
-/// Where the parser is, asked only when it is needed, and which events it is to report.
+/// Where the parser is, asked only when it is needed.
 struct YajlPosition {
     fileprivate let handle: yajl_handle
-    fileprivate let tables: UnsafeMutablePointer<yajl_callbacks>
 
     /// Just past the current token, counted from the beginning of the block being parsed
     /// (`yajl_get_bytes_consumed`).
     @inline(__always)
     var end: Int { Int(yajl_get_bytes_consumed(handle)) }
-
-    /// Has yajl pass keys and scalars over without a word until `reportScalars`; it still checks them.
-    ///
-    /// yajl asks the table that it was given for each event again (`yajl_alloc` keeps a pointer to it), and leaves out
-    /// those that it has no function for.
-    @inline(__always)
-    func ignoreScalars() {
-        tables[0].yajl_null = nil
-        tables[0].yajl_boolean = nil
-        tables[0].yajl_number = nil
-        tables[0].yajl_string = nil
-        tables[0].yajl_map_key = nil
-    }
-
-    /// Has yajl report all events again.
-    @inline(__always)
-    func reportScalars() {
-        tables[0] = tables[1]
-    }
 }
 
 /// A table of yajl callbacks.
@@ -74,19 +54,15 @@ final class YajlParser<Handler: YajlHandler> {
     }
 
     private let context: UnsafeMutablePointer<YajlContext<Handler>>
-    /// The table that yajl looks at, and after it a whole one.
-    private let tables: UnsafeMutablePointer<yajl_callbacks>
+    /// The table that yajl looks at.
+    private let callbacks: UnsafeMutablePointer<yajl_callbacks>
 
     init(handler: Handler) {
-        tables = .allocate(capacity: 2)
-        tables.initialize(repeating: Handler.callbacks.table, count: 2)
+        callbacks = .allocate(capacity: 1)
+        callbacks.initialize(to: Handler.callbacks.table)
         context = .allocate(capacity: 1)
         context.initialize(
-            to: YajlContext(
-                handler: handler,
-                handle: YajlContext<Handler>.makeHandle(tables, context),
-                tables: tables
-            )
+            to: YajlContext(handler: handler, handle: YajlContext<Handler>.makeHandle(callbacks, context))
         )
     }
 
@@ -94,7 +70,7 @@ final class YajlParser<Handler: YajlHandler> {
         yajl_free(context.pointee.handle)
         context.deinitialize(count: 1)
         context.deallocate()
-        tables.deallocate()
+        callbacks.deallocate()
     }
 
     /// The handler, changed in place.
@@ -118,8 +94,7 @@ final class YajlParser<Handler: YajlHandler> {
     /// Forgets what was parsed so far; the handler stays as it is.
     func restart() {
         yajl_free(context.pointee.handle)
-        tables[0] = tables[1]
-        context.pointee.handle = YajlContext<Handler>.makeHandle(tables, context)
+        context.pointee.handle = YajlContext<Handler>.makeHandle(callbacks, context)
     }
 
     /// What yajl says is wrong, in its words, without the text around it (`yajl_get_error`).
@@ -149,14 +124,13 @@ extension String {
 struct YajlContext<Handler: YajlHandler> {
     var handler: Handler
     var handle: yajl_handle
-    let tables: UnsafeMutablePointer<yajl_callbacks>
 
     /// A parser that takes any number of values and leaves the check of UTF-8 to us, as yajl's lets wrong forms through.
     static func makeHandle(
-        _ tables: UnsafeMutablePointer<yajl_callbacks>,
+        _ callbacks: UnsafeMutablePointer<yajl_callbacks>,
         _ context: UnsafeMutablePointer<YajlContext<Handler>>
     ) -> yajl_handle {
-        guard let handle = yajl_alloc(tables, nil, context) else {
+        guard let handle = yajl_alloc(callbacks, nil, context) else {
             // yajl_alloc fails only when malloc does.
             fatalError("out of memory")
         }
@@ -166,7 +140,7 @@ struct YajlContext<Handler: YajlHandler> {
     }
 
     @inline(__always)
-    var position: YajlPosition { YajlPosition(handle: handle, tables: tables) }
+    var position: YajlPosition { YajlPosition(handle: handle) }
 }
 
 extension ByteView {

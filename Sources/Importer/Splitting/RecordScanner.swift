@@ -397,11 +397,7 @@ extension RecordScanner: YajlHandler {
     @inline(__always)
     private mutating func start(isArray: Bool, _ position: YajlPosition) -> Bool {
         let end = position.end
-        guard depth > 0 else {
-            guard open(isArray: isArray, end: end) else { return false }
-            if depth > 0 { position.ignoreScalars() }
-            return true
-        }
+        guard depth > 0 else { return open(isArray: isArray, end: end) }
         places.lastEnd = end
         depth += 1
         return depth <= depthLimit || exceedDepth(end: end)
@@ -417,7 +413,6 @@ extension RecordScanner: YajlHandler {
         }
         if depth == 1 {
             depth = 0
-            position.reportScalars()
             if path < 0 {
                 builder?.endOutside(at: places.offset(end))
                 return true

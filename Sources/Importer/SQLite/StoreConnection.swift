@@ -69,18 +69,8 @@ enum StoreConnection {
     /// The connection keeps up to 6.5 MB of changed pages in memory from now on. Building an index changes a page once more
     /// when the one beside it is full. Had the WAL got it already, everything after it there would be read and summed
     /// again at the end (`walRewriteChecksums` in SQLite's wal.c).
-    ///
-    /// - Parameter durability: that of the connection.
-    static func writeIndexes<Result>(
-        _ database: DatabaseQueue,
-        durability: RunOptions.Durability,
-        _ body: (Database) throws -> Result
-    ) throws -> Result {
-        let writeback = try database.inDatabase { database in
-            try database.execute(sql: "PRAGMA cache_spill = -6500")
-            return durability == .off ? nil : try WALWriteback(of: database)
-        }
-        defer { writeback?.stop() }
+    static func writeIndexes<Result>(_ database: DatabaseQueue, _ body: (Database) throws -> Result) throws -> Result {
+        try database.inDatabase { try $0.execute(sql: "PRAGMA cache_spill = -6500") }
         return try database.write(body)
     }
 

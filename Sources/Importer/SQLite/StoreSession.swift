@@ -9,7 +9,6 @@ final class StoreSession: StoredJournal {
     let database: DatabaseQueue
     /// The store's file, which is written as long as it is in its place.
     let file: StoreFile
-    private let durability: RunOptions.Durability
     /// Whether the store is to be in WAL mode afterwards, too.
     let keepsWAL: Bool
     /// Whether the connection is gone, which must not be used any more then.
@@ -29,7 +28,6 @@ final class StoreSession: StoredJournal {
         guard let file = file ?? StoreFile(store) else { throw StoreFile.isGone(store) }
         self.file = file
         self.keepsWAL = keepsWAL
-        self.durability = durability
     }
 
     /// Closes the connection; the WAL goes with it if nobody else has the store open.
@@ -87,7 +85,7 @@ final class StoreSession: StoredJournal {
         }
         do {
             defer { isRunning.clear() }
-            return try StoreConnection.writeIndexes(database, durability: durability, body)
+            return try StoreConnection.writeIndexes(database, body)
         } catch let error as DatabaseError where error.resultCode.primaryResultCode == .SQLITE_INTERRUPT {
             throw interruption.error
         } catch let error as DatabaseError {

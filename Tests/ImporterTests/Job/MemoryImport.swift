@@ -52,7 +52,7 @@ struct MemoryImport {
             merges: MergeCenter()
         )
         let planner = JobPlanner(options: options, opener: context.opener, interruption: interruption) { _ in }
-        let opening = JobOpening(store: files.store, options: options, run: run, planner: planner)
+        let opening = JobOpening(store: files.store, options: options, run: run, planner: planner, isPlanning: false)
         let decision = try store.read { try opening.decide(importing: [files.source], $0) }
         return try StartJob(context, in: store).start(decision)
     }

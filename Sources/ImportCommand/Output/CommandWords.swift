@@ -29,7 +29,7 @@ extension ImportText.Setting {
         case .entity: ("--entity", "NAME")
         case .records: ("--records", "PATH")
         case .identifier: ("--identifier", "NAME")
-        case .types: ("--type", "NAME=TYPE")
+        case .types: ("--type", "NAME:TYPE")
         case .onConflict: ("--on-conflict", "POLICY")
         case .onError: ("--on-error", "POLICY")
         case .maxErrors: ("--max-errors", "N")

@@ -29,6 +29,14 @@ struct CommandWordsTests {
         #expect(text.description == program)
     }
 
+    @Test func textsAreEqualThatReadAlike() {
+        let name = "a"
+        let text: ImportText = "\(name): give \(.again)\("")."
+        #expect(text == "a: \("give" as ImportText) \(.again).")
+        #expect(text == ("a: give " as ImportText) + "\(.again)" + ".")
+        #expect(text != "a: give --again.")
+    }
+
     /// An option that is renamed must be so here.
     @Test func everySettingIsAnOptionOfTheCommand() {
         let commands: [any ParsableCommand.Type] = [

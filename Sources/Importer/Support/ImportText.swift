@@ -21,10 +21,11 @@ public struct ImportText: Sendable, Hashable, ExpressibleByStringInterpolation, 
         case term(Term)
     }
 
-    private var pieces: [Piece]
+    /// Words never follow words, and none are empty, so that texts are equal that read alike.
+    private var pieces: [Piece] = []
 
     /// A text that is shown as it is.
-    public init(_ words: String) { pieces = [.words(words)] }
+    public init(_ words: String) { pieces.append(words) }
 
     /// A text that is shown as it is.
     public init(stringLiteral words: String) { self.init(words) }
@@ -49,19 +50,17 @@ public struct ImportText: Sendable, Hashable, ExpressibleByStringInterpolation, 
 
     /// The text with other words in place of some.
     func replacing(_ words: String, with others: String) -> ImportText {
-        var text = self
-        text.pieces = pieces.map { piece in
-            if case .words(let own) = piece { return .words(own.replacing(words, with: others)) }
-            return piece
+        pieces.reduce(into: ImportText("")) { text, piece in
+            switch piece {
+            case .words(let own): text.pieces.append(own.replacing(words, with: others))
+            case .term: text.pieces.append(piece)
+            }
         }
-        return text
     }
 
     /// One text after another.
     static func + (first: ImportText, second: ImportText) -> ImportText {
-        var both = first
-        both.pieces += second.pieces
-        return both
+        "\(first)\(second)"
     }
 
     /// The parts of a literal.
@@ -74,18 +73,25 @@ public struct ImportText: Sendable, Hashable, ExpressibleByStringInterpolation, 
         }
 
         /// Adds what stands between interpolations.
-        public mutating func appendLiteral(_ literal: String) { pieces.append(.words(literal)) }
+        public mutating func appendLiteral(_ literal: String) { pieces.append(literal) }
 
         /// Adds a value as it describes itself.
         public mutating func appendInterpolation(_ value: some CustomStringConvertible) {
-            pieces.append(.words(value.description))
+            pieces.append(value.description)
         }
 
         /// Adds what an error says of itself.
-        public mutating func appendInterpolation(_ error: any Error) { pieces.append(.words("\(error)")) }
+        public mutating func appendInterpolation(_ error: any Error) { pieces.append("\(error)") }
 
         /// Adds a text with its terms.
-        public mutating func appendInterpolation(_ text: ImportText) { pieces += text.pieces }
+        public mutating func appendInterpolation(_ text: ImportText) {
+            for piece in text.pieces {
+                switch piece {
+                case .words(let words): pieces.append(words)
+                case .term: pieces.append(piece)
+                }
+            }
+        }
 
         /// Adds a setting.
         public mutating func appendInterpolation(_ setting: Setting) { pieces.append(.term(.setting(setting))) }
@@ -109,5 +115,16 @@ extension [ImportText] {
     /// One text with `separator` between those of the array.
     func joined(separator: String) -> ImportText {
         dropFirst().reduce(first ?? "") { "\($0)\(separator)\($1)" }
+    }
+}
+
+extension [ImportText.Piece] {
+    fileprivate mutating func append(_ words: String) {
+        guard !words.isEmpty else { return }
+        if case .words(let before)? = last {
+            self[count - 1] = .words(before + words)
+        } else {
+            append(.words(words))
+        }
     }
 }

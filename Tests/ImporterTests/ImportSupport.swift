@@ -46,3 +46,21 @@ struct LibraryImport {
         ImportPipeline(sources: [source], into: store, job: job, run: run)
     }
 }
+
+extension ImportPipeline {
+    /// Runs the import and stops it once something is committed.
+    ///
+    /// - Returns: whether it was stopped; false if it was quicker.
+    func isStoppedAfterACommit() throws -> Bool {
+        let observer = NotificationCenter.default.addObserver(forName: .storeDidMerge, object: merges, queue: nil) {
+            [interruption] _ in interruption.request(.interrupt)
+        }
+        defer { NotificationCenter.default.removeObserver(observer) }
+        do {
+            _ = try run()
+            return false
+        } catch let error as ImportError where error.code == .interrupted {
+            return true
+        }
+    }
+}

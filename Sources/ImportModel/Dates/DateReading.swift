@@ -14,7 +14,7 @@ enum DateReading {
         self = date.map(DateReading.date) ?? .noFit
     }
 
-    /// The date that is so many units after 1970.
+    /// The date that is a number of units after the beginning of 1970.
     init(_ number: NumberForm?, unit: WrittenDate.UnixUnit) {
         guard let number else {
             self = .noFit

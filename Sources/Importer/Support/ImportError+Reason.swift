@@ -44,7 +44,7 @@ extension ImportError {
 
         // MARK: What was read
 
-        /// The source has no JSON value.
+        /// The source is empty, or white space alone.
         case sourceEmpty
         /// The source is not JSON from some byte on.
         case notJSON

@@ -27,7 +27,7 @@ struct MemoryImport {
         if !hasModel { options.records = [try RecordPath("$.items[*]")] }
     }
 
-    /// A document with so many items, those of `faulty` without a sound id.
+    /// A document with `items` items, those of `faulty` without a sound id.
     static func document(items: Int, faulty: Set<Int> = [], notes: Int = 1) -> String {
         let items = (0..<items).map { "{\"id\":\(faulty.contains($0) ? "\"x\"" : "\($0)")}" }
         let notes = (0..<notes).map { "{\"text\":\"n\($0)\"}" }

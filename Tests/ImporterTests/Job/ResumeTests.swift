@@ -10,22 +10,6 @@ struct ResumeTests {
     /// Small chunks and commits, so that there is something to stop in the middle of.
     private static let small = RunOptions(workers: 2, chunkSize: 2_000, commitEvery: 3)
 
-    /// Runs the import and stops it once something is committed; false if it was quicker.
-    private func stop(_ pipeline: ImportPipeline) throws -> Bool {
-        let observer = NotificationCenter.default.addObserver(
-            forName: .storeDidMerge,
-            object: pipeline.merges,
-            queue: nil
-        ) { _ in pipeline.interruption.request(.interrupt) }
-        defer { NotificationCenter.default.removeObserver(observer) }
-        do {
-            _ = try pipeline.run()
-            return false
-        } catch let error as ImportError where error.code == .interrupted {
-            return true
-        }
-    }
-
     private func digest(_ text: String, _ job: JobOptions = JobOptions()) throws -> String {
         let whole = try LibraryImport(text)
         _ = try whole.pipeline(job).run()
@@ -48,7 +32,7 @@ struct ResumeTests {
         )
         let job = try LibraryImport("\u{FEFF}" + text)
         let large = RunOptions(workers: 2, chunkSize: 8 << 20, commitEvery: 1)
-        #expect(try stop(job.pipeline(options, large)))
+        #expect(try job.pipeline(options, large).isStoppedAfterACommit())
         if !keepsChunks { try FileManager.default.removeItem(atPath: job.store + ".chunks") }
         _ = try ImportPipeline(resuming: job.store, run: Self.small).run()
         #expect(try StoreContent.digest(job.store) == digest(text, options))
@@ -68,7 +52,7 @@ struct ResumeTests {
             interruption: Interruption()
         )
         let given = JobOptions(model: try ModelDescription(parsing: Array(model.text.utf8)))
-        #expect(try stop(job.pipeline(given, options)))
+        #expect(try job.pipeline(given, options).isStoppedAfterACommit())
         _ = try job.pipeline(given, options).run()
         let directory = try ChunkDirectory(path: job.store + ".chunks", creates: false)
         let entries = try #require(try ChunkManifest.read(in: directory)).entries

@@ -63,18 +63,6 @@ struct RetryingInCodeTests {
         ImportPipeline(retrying: records, in: store.path, run: Self.small)
     }
 
-    /// Runs a retry and stops it once something is committed.
-    private func stop(_ pipeline: ImportPipeline) throws {
-        let observer = NotificationCenter.default.addObserver(
-            forName: .storeDidMerge,
-            object: pipeline.merges,
-            queue: nil
-        ) { _ in pipeline.interruption.request(.interrupt) }
-        defer { NotificationCenter.default.removeObserver(observer) }
-        let error = #expect(throws: ImportError.self) { try pipeline.run() }
-        #expect(error?.code == .interrupted)
-    }
-
     @Test func givesTheStoreAndTheCountsThatARepairFileGives() async throws {
         let (one, other) = (try Store(), try Store())
         let report = try await retry(one.repaired(), in: one).run().report
@@ -117,7 +105,7 @@ struct RetryingInCodeTests {
         _ = try retry(whole.repaired(), in: whole).run()
         let store = try Store()
         let repaired = try store.repaired()
-        try stop(retry(repaired, in: store))
+        #expect(try retry(repaired, in: store).isStoppedAfterACommit())
         #expect(try store.states().contains("open|"))
         let again: ImportPipeline
         switch given {
@@ -136,7 +124,7 @@ struct RetryingInCodeTests {
     @Test func otherRecordsThanThoseOfAnInterruptedRetryAreAJobOfTheirOwn() throws {
         let store = try Store()
         let repaired = try store.repaired()
-        try stop(retry(repaired, in: store))
+        #expect(try retry(repaired, in: store).isStoppedAfterACommit())
         let others = try store.rejects.suffix(2).map { reject in
             var record = try JSONValue(parsing: reject.record)
             record["age"] = 8

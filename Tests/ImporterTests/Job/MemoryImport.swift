@@ -39,11 +39,30 @@ struct MemoryImport {
     var hasChunks: Bool { FileManager.default.fileExists(atPath: chunks) }
 
     /// Begins the job, or opens it where it was interrupted.
-    func start() throws -> JobRun {
+    func start() throws -> JobRun { try files.begin(options, run, in: store, progress, interruption) }
+
+    /// Begins the job and imports its records.
+    func imported() throws -> JobRun { try ImportPhase(try start(), into: store).importRecords() }
+
+    /// The rows of an entity.
+    func rows(of entity: Int) -> [String] {
+        store.state.withLock { $0.rows.indices.contains(entity) ? $0.rows[entity] : [] }
+    }
+}
+
+extension LibraryImport {
+    /// Begins the import, or opens it where it was interrupted.
+    func begin(
+        _ options: JobOptions,
+        _ run: RunOptions,
+        in destination: any Destination,
+        _ progress: ImportProgress = ImportProgress(),
+        _ interruption: Interruption = Interruption()
+    ) throws -> JobRun {
         // A worker that fails stops its own run.
         let interruption = interruption.child()
         let context = RunContext(
-            store: files.store,
+            store: store,
             options: run,
             opener: SourceOpener(),
             transformers: .standard,
@@ -52,16 +71,8 @@ struct MemoryImport {
             merges: MergeCenter()
         )
         let planner = JobPlanner(options: options, opener: context.opener, interruption: interruption) { _ in }
-        let opening = JobOpening(store: files.store, options: options, run: run, planner: planner, isPlanning: false)
-        let decision = try store.read { try opening.decide(importing: [files.source], $0) }
-        return try StartJob(context, in: store).start(decision)
-    }
-
-    /// Begins the job and imports its records.
-    func imported() throws -> JobRun { try ImportPhase(try start(), into: store).importRecords() }
-
-    /// The rows of an entity.
-    func rows(of entity: Int) -> [String] {
-        store.state.withLock { $0.rows.indices.contains(entity) ? $0.rows[entity] : [] }
+        let opening = JobOpening(store: store, options: options, run: run, planner: planner, isPlanning: false)
+        let decision = try destination.read { try opening.decide(importing: [source], $0) }
+        return try StartJob(context, in: destination).start(decision)
     }
 }

@@ -21,7 +21,7 @@ struct MergeNotificationTests {
         }
         defer { NotificationCenter.default.removeObserver(observer) }
         let sequence = pipeline.merges.notifications()
-        let reading = Task { await Self.collect(sequence) }
+        let reading = Task { await sequence.all }
         _ = try await pipeline.run()
         for merges in [seen.withLock { $0 }, await reading.value] {
             #expect(merges.map(\.commit) == merges.map(\.commit).sorted())
@@ -54,12 +54,6 @@ struct MergeNotificationTests {
         #expect(changes.flatMap(\.insertedRanges).flatMap { Array($0) } == Array(1...5))
         #expect(changes.flatMap(\.deletedRanges).flatMap { Array($0) } == [3, 5])
         #expect(changes.reduce(0) { $0 + $1.rejected } == 2)
-    }
-
-    private static func collect(_ sequence: MergeNotifications) async -> [MergeNotification] {
-        var all: [MergeNotification] = []
-        for await merge in sequence { all.append(merge) }
-        return all
     }
 
     /// An observer that does not come back until the import is over holds nothing up, and misses nothing.
@@ -122,7 +116,7 @@ struct MergeNotificationTests {
         let seen = SeenMerges(of: center)
         let readings = (0..<20).map { _ in
             let sequence = center.notifications()
-            return Task { await Self.collect(sequence) }
+            return Task { await sequence.all }
         }
         _ = try await pipeline.run()
         #expect(seen.all().rows(of: "item") == Array(1...300))
@@ -130,7 +124,7 @@ struct MergeNotificationTests {
         for reading in readings { #expect(await reading.value.rows(of: "item") == Array(1...300)) }
         await #expect(throws: Nonsense.self) { try await thrown.value }
         // It was kept in one notification for as long as it took.
-        let late = await Self.collect(unread)
+        let late = await unread.all
         #expect(late.count == 1)
         #expect(late.rows(of: "item") == Array(1...300))
     }
@@ -150,163 +144,9 @@ struct MergeNotificationTests {
             isTestOver.signal()
         }
         let sequence = pipeline.merges.notifications()
-        let reading = Task { await Self.collect(sequence) }
+        let reading = Task { await sequence.all }
         #expect(try await pipeline.run().report.inserted == 100)
         #expect(await reading.value.last?.isFinished == true)
-    }
-
-    // MARK: What it costs
-
-    /// Notifications whose ranges are as many as can be, and do not join.
-    private static func scattered(_ count: Int) -> [MergeNotification] {
-        (0..<count).map { commit in
-            var change = EntityChanges(entity: "a", table: "a")
-            for row in 0..<EntityChanges.maximumRanges { change.update(Int64(row * 1_000 + commit * 2)) }
-            return MergeNotification(
-                job: 1,
-                commit: Int64(commit + 1),
-                changes: [change],
-                totals: [],
-                marker: Marker(),
-                isFinished: commit == count - 1
-            )
-        }
-    }
-
-    /// The processor time of `body`, whatever else runs.
-    private static func cost(_ body: () throws -> Void) rethrows -> Double {
-        func now() -> Double {
-            var time = timespec()
-            clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-            return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
-        }
-        let start = now()
-        try body()
-        return now() - start
-    }
-
-    /// Merging is not the commit's work, however late an observer is; a stuck observer does not keep it from a sequence either.
-    @Test func aCommitDoesNotMerge() async throws {
-        let merges = Self.scattered(16)
-        var merged: MergeNotification?
-        let mergingCost = Self.cost { merged = merges.merged }
-        let center = MergeCenter()
-        let isTestOver = DispatchSemaphore(value: 0)
-        let observer = NotificationCenter.default.addObserver(
-            forName: .storeDidMerge,
-            object: center,
-            queue: nil
-        ) { _ in isTestOver.wait() }
-        defer {
-            NotificationCenter.default.removeObserver(observer)
-            isTestOver.signal()
-        }
-        let sequence = center.notifications()
-        try center.open()
-        let cost = Self.cost { for merge in merges { center.enqueue(merge) } }
-        #expect(cost < mergingCost / 10)
-        center.close()
-        let read = await Self.collect(sequence)
-        #expect(read.reduce(0) { $0 + $1.changes[0].updated } == merged?.changes[0].updated)
-        #expect(read.last?.isFinished == true && read.allSatisfy { !$0.needsRefresh })
-    }
-
-    /// However long nobody takes anything, what is kept is bounded, and what it ends with is not lost.
-    @Test(arguments: [1, EntityChanges.maximumRanges]) func theQueueIsBounded(ranges: Int) throws {
-        var change = EntityChanges(entity: "a", table: "a")
-        for row in 0..<ranges { change.update(Int64(row * 2)) }
-        var queue = MergeQueue()
-        let last = 5_000
-        for commit in 1...last {
-            queue.add(
-                MergeNotification(
-                    job: Int64(commit / 1_000 + 1),
-                    commit: Int64(commit),
-                    changes: [change],
-                    totals: [],
-                    marker: Marker(),
-                    isFinished: commit % 1_000 == 999
-                )
-            )
-        }
-        let merges = queue.takeAll().compactMap { item -> MergeNotification? in
-            if case .merge(let merge) = item { merge } else { nil }
-        }
-        #expect(merges.count <= MergeQueue.mostMerges)
-        #expect(merges.reduce(0) { $0 + $1.changes.reduce(0) { $0 + $1.rangeCount } } <= MergeQueue.mostRanges)
-        let merged = try #require(merges.merged)
-        #expect(merged.needsRefresh && merged.commit == Int64(last))
-        #expect(merged.finishedJobs == [1, 2, 3, 4, 5])
-        #expect(merges.first?.needsRefresh == false)
-        #expect(queue.isEmpty)
-    }
-
-    /// Its threads end with the import, and nothing holds the center then.
-    @Test func leavesNoThreadBehind() async throws {
-        weak var center: MergeCenter?
-        var sequence: MergeNotifications?
-        do {
-            let made = MergeCenter()
-            center = made
-            sequence = made.notifications()
-            try made.open()
-            for merge in Self.scattered(2) { made.enqueue(merge) }
-            made.close()
-        }
-        if let sequence { #expect(await Self.collect(sequence).last?.isFinished == true) }
-        let deadline = ContinuousClock.now + patience
-        while center != nil, ContinuousClock.now < deadline { await Task.yield() }
-        #expect(center == nil)
-    }
-
-    /// A center serves one import after the other, and several at once: what each leaves is posted, and sequences end with
-    /// the last.
-    @Test func servesManyImports() async throws {
-        let center = MergeCenter()
-        let posted = Mutex<Set<Int64>>([])
-        let observer = NotificationCenter.default.addObserver(forName: .storeDidMerge, object: center, queue: nil) {
-            guard let merge = MergeNotification($0) else { return }
-            posted.withLock { $0.formUnion(merge.finishedJobs) }
-        }
-        defer { NotificationCenter.default.removeObserver(observer) }
-        func merge(_ job: Int64) -> MergeNotification {
-            MergeNotification(job: job, commit: 1, changes: [], totals: [], marker: Marker(), isFinished: true)
-        }
-        let rounds: Int64 = 200
-        for job in 1...rounds {
-            try center.open()
-            center.enqueue(merge(job))
-            center.close()
-        }
-        // Asked for between two imports, it has nothing to wait for; while there are users, it waits for all of them.
-        #expect(await Self.collect(center.notifications()).isEmpty)
-        try center.open()
-        try center.open()
-        let sequence = center.notifications()
-        center.close()
-        center.enqueue(merge(rounds + 1))
-        center.close()
-        #expect(await Self.collect(sequence).flatMap(\.finishedJobs) == [rounds + 1])
-        let deadline = ContinuousClock.now + patience
-        while posted.withLock({ $0.count }) <= rounds, ContinuousClock.now < deadline { await Task.yield() }
-        #expect(posted.withLock { $0 } == Set(1...rounds + 1))
-    }
-
-    /// A second reader of the same sequence takes the first one's place: nobody waits for ever.
-    @Test func letsNoReaderWaitForEver() async {
-        let mailbox = MergeNotifications.Mailbox()
-        let readers = (0..<3).map { _ in Task { await mailbox.next() } }
-        // Two of the three end because another one waits, whichever comes first.
-        let ended = Shared(0)
-        let waiting = readers.map { reader in
-            Task {
-                _ = await reader.value
-                ended.change { $0 += 1 }
-            }
-        }
-        while ended.value < 2 { await Task.yield() }
-        mailbox.close()
-        for task in waiting { await task.value }
     }
 
     /// What is merged at the end is announced before the job is said to be finished.

@@ -90,6 +90,17 @@ extension [MergeNotification] {
     }
 }
 
+extension MergeNotifications {
+    /// All of them, once no more come.
+    var all: [MergeNotification] {
+        get async {
+            var all: [MergeNotification] = []
+            for await merge in self { all.append(merge) }
+            return all
+        }
+    }
+}
+
 extension StoreFollower {
     /// All that there is now.
     func pollAll() throws -> [MergeNotification] {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Importer
 
-struct SplittingFaultTests {
+struct SourceSplitterFaultTests {
     struct Fault: Sendable, CustomTestStringConvertible {
         let layout: SourceShape.Layout
         let path: String

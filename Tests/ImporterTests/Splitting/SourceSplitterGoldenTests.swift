@@ -2,7 +2,7 @@ import Testing
 
 @testable import Importer
 
-struct SplittingGoldenTests {
+struct SourceSplitterGoldenTests {
     @Test func cutsAnArray() throws {
         let result = try SplitCase(paths: ["$[*]"]).split("[{\"a\":1},\n {\"b\": [2,\r\n3]}, 4 ,\"x\", null]\n")
         #expect(result.texts == ["{\"a\":1}", "{\"b\": [2,  3]}", "4", "\"x\"", "null"])

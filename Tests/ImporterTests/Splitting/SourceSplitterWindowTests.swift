@@ -4,7 +4,7 @@ import Testing
 @testable import Importer
 
 /// `--skip` and `--limit` take of each record path the records that a slice of all of its records has.
-struct SplittingWindowTests {
+struct SourceSplitterWindowTests {
     /// What of a whole split is wanted: each line with its path and its place in the source.
     private struct Taken: Equatable {
         var texts: [String] = []

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Importer
 
-struct SplittingLimitTests {
+struct SourceSplitterLimitTests {
     static let layouts: [SourceShape.Layout] = [.document, .lines]
 
     /// Three records, the middle one of `length` bytes.

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Importer
 
-struct SplittingManifestTests {
+struct ChunkManifestTests {
     private let temporary = ChunkPlace()
     private let shape = SourceShape(layout: .document, paths: ["$[*]"])
 

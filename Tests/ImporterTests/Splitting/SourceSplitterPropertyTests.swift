@@ -80,7 +80,7 @@ struct Sample: Sendable, CustomTestStringConvertible {
     ]
 }
 
-struct SplittingPropertyTests {
+struct SourceSplitterPropertyTests {
     static let blockSizes = Array(1...31) + [64, 1000, 1 << 18]
     static let chunkSizes = [1, 2, 7, 20, 64, 1 << 20]
 

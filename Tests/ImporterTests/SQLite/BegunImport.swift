@@ -1,0 +1,85 @@
+import Foundation
+import GRDB
+import ImportModel
+import TestSupport
+
+@testable import Importer
+
+/// A store in which a job has begun, its source cut into chunks, and what a worker commits them with.
+final class BegunImport {
+    let files: LibraryImport
+    let run: JobRun
+    /// In the order of the source.
+    let chunks: [SealedChunk]
+    let decoder: ChunkDecoder<RowImage>
+    /// How far the job is, as the worker knows it.
+    private(set) var progress: JobProgress
+    private let destination: SQLiteDestination
+    private let writers: StoreWriters
+    private let writer: StoreWriter
+    private var batch = DecodedBatch<RowImage>()
+
+    /// - Parameters:
+    ///   - records: the source.
+    ///   - options: with a model of one entity, `item`.
+    ///   - sql: what somebody has done in the store before.
+    init(_ records: String, _ options: JobOptions, chunkSize: Int = 1 << 20, after sql: String = "") throws {
+        files = try LibraryImport(records)
+        if !sql.isEmpty { try Self.execute(sql, files.store) }
+        destination = SQLiteDestination(files.store, durability: .normal)
+        try destination.lock()
+        run = try files.begin(options, RunOptions(workers: 1, chunkSize: chunkSize), in: destination)
+        guard let model = run.job.model else { throw StoreContent.Failure("the job has no model") }
+        let queue = ChunkQueue(capacity: .max)
+        _ = try ChunkFeed(run).feed(queue, keepsAll: true)
+        queue.close()
+        var chunks: [SealedChunk] = []
+        while let item = try queue.take() { chunks.append(item.chunk) }
+        self.chunks = chunks
+        writers = try destination.writers(run.job, model, started: run.started)
+        progress = writers.progress
+        let plan = try EntityPlan(entity: model.entities[0], index: 0, onConflict: options.onConflict)
+        writer = try writers.writer([plan], progress)
+        decoder = ChunkDecoder(plans: [[plan]], entities: 1, layouts: writer.layoutSchema, options: options)
+    }
+
+    deinit {
+        try? writer.close()
+        try? writers.close()
+        destination.fail(run.job)
+        destination.unlock()
+    }
+
+    /// Begins to decode a chunk after what of it is committed.
+    func open(_ chunk: Int = 0) throws {
+        try decoder.open(chunks[chunk], skipping: progress.marker.committed, source: files.source)
+    }
+
+    /// Decodes the next records and commits them.
+    func commit(_ records: Int, of chunk: Int = 0) throws -> MergeNotification {
+        decoder.decode(upTo: records, into: &batch)
+        return try writer.commit(
+            batch,
+            of: chunks[chunk],
+            chunkBytes: decoder.bytes,
+            progress: &progress,
+            isSynced: false
+        )
+    }
+
+    /// What the store has, for anybody who opens it.
+    func read<Result>(_ body: (Database) throws -> Result) throws -> Result {
+        let queue = try DatabaseQueue(path: files.store)
+        defer { try? queue.close() }
+        return try queue.read(body)
+    }
+
+    /// What another program does in the store.
+    func execute(_ sql: String) throws { try Self.execute(sql, files.store) }
+
+    private static func execute(_ sql: String, _ store: String) throws {
+        let queue = try DatabaseQueue(path: store)
+        defer { try? queue.close() }
+        try queue.writeWithoutTransaction { try $0.execute(sql: sql) }
+    }
+}

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ImportModel
 
-/// DESIGN's coercion table, cell by cell.
+/// The coercion table, cell by cell.
 struct CoercionTableTests {
     struct Row: Sendable {
         let json: String

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Importer
 
-/// Where errors become exit codes and texts (DESIGN §5, after BSD's `sysexits.h`).
+/// Where errors become exit codes and texts (after BSD's `sysexits.h`).
 struct Failure {
     let exitCode: Int32
     /// What standard error gets to read; empty where there is nothing to say.

@@ -1,5 +1,5 @@
 extension AttributeType {
-    /// Turns a value into this type, after DESIGN's table, and says what that changed.
+    /// Turns a value into this type, after the table in the Importer's article Coercion, and says what that changed.
     ///
     /// - Parameters:
     ///   - token: a value of a valid JSON text in valid UTF-8. For `json`, a string's quotes must be around its

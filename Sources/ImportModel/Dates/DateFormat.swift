@@ -1,4 +1,4 @@
-/// A form in which dates are written (DESIGN §7).
+/// A form in which dates are written.
 package enum DateFormat: Sendable, Hashable {
     /// ISO 8601, with all of RFC 3339: `2014-10-17T00:54:11.428+02:00`, a date only, the basic format.
     case iso8601

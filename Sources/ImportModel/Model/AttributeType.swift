@@ -1,4 +1,4 @@
-/// The type of an attribute (DESIGN §7).
+/// The type of an attribute.
 public enum AttributeType: String, Sendable, Hashable, Codable, CaseIterable {
     case string
     case integer16

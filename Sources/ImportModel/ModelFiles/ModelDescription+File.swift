@@ -1,5 +1,5 @@
 extension ModelDescription {
-    /// Reads a model file (DESIGN §7).
+    /// Reads a model file.
     ///
     /// - Parameters:
     ///   - bytes: the file, JSON in UTF-8.

@@ -1,4 +1,4 @@
-/// What coercion changed or lost on the way, counted in the ledger per attribute (DESIGN §7).
+/// What coercion changed or lost on the way, counted in the ledger per attribute.
 public enum LedgerKind: String, Sendable, Hashable, Codable, CaseIterable {
     /// The value's JSON kind was not the attribute's: `"12"` for an integer, `1` for a boolean.
     case kindChanged

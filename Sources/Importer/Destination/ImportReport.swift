@@ -1,6 +1,6 @@
 import ImportModel
 
-/// What an import has done so far, with the keys that scripts rely on (DESIGN §5).
+/// What an import has done so far, with the keys that scripts rely on.
 public struct ImportReport: Sendable, Hashable, Codable {
     /// Where a job is.
     public enum State: String, Sendable, Hashable, Codable {

@@ -2,7 +2,7 @@ import Foundation
 
 /// A chunk directory or a repair file that an import of this store makes, recorded before it is made.
 ///
-/// Only what is recorded here, and still is what was made, is ever removed (DESIGN §3).
+/// Only what is recorded here, and still is what was made, is ever removed.
 struct RecordedFile: Sendable, Hashable {
     /// What it is.
     enum Kind: String, Sendable {

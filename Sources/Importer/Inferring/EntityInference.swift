@@ -1,6 +1,6 @@
 import ImportModel
 
-/// Decides on an entity so that reading its rows back gives its records again (DESIGN §7, Inference).
+/// Decides on an entity so that reading its rows back gives its records again.
 ///
 /// The outcome is a function of the merged statistics and nothing else.
 struct EntityInference {

@@ -1,6 +1,6 @@
 import ImportModel
 
-/// What the result of an import depends on: kept with the job, and refused when a resume gives others (DESIGN §5).
+/// What the result of an import depends on: kept with the job, and refused when a resume gives others.
 public struct JobOptions: Sendable, Hashable {
     /// The model; nil to infer one from all records.
     public var model: ModelDescription?

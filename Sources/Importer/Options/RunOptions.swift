@@ -1,4 +1,4 @@
-/// What may differ at every resume, because the result does not depend on it (DESIGN §5).
+/// What may differ at every resume, because the result does not depend on it.
 public struct RunOptions: Sendable, Hashable {
     /// The largest chunk size, in bytes: a chunk is in memory as a whole, more than once.
     public static let mostChunkBytes = 1 << 30

@@ -9,7 +9,7 @@ extension Migrator.Step {
         try DroppedIndexes.bringUp(database)
     }
 
-    /// The bookkeeping tables of format 4 (DESIGN §8).
+    /// The bookkeeping tables of format 4.
     private static let tablesOfFormat4 = """
         CREATE TABLE IF NOT EXISTS _import_meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
         CREATE TABLE IF NOT EXISTS _import_model (id INTEGER PRIMARY KEY, model TEXT NOT NULL) STRICT;

@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 
 /// A row of a bookkeeping table, whose values are checked when they are read: another program may have written
-/// anything there (DESIGN §3.8).
+/// anything there.
 ///
 /// A value that the importer does not write is an `ImportError` with `.io` that names the table and the column.
 struct BookkeepingRow {

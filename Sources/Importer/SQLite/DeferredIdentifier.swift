@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import ImportModel
 
-/// An entity whose identifier is not looked at while its table is filled for the first time (DESIGN §8).
+/// An entity whose identifier is not looked at while its table is filled for the first time.
 ///
 /// Keeping an index up while a million random identifiers come in takes many times as long as building it once. So each
 /// record becomes a row, and settling makes one object of the rows that have the same identifier, just as if each had

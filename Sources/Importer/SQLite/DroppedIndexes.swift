@@ -1,7 +1,7 @@
 import GRDB
 import ImportModel
 
-/// Indexes that an empty table goes without while an import fills it, to be made again at its end (DESIGN §8).
+/// Indexes that an empty table goes without while an import fills it, to be made again at its end.
 ///
 /// They are noted in the transaction that drops them, so a run after an interruption finds them. What is kept is
 /// what each is on, not its text: a store is data, and none of its texts is run as SQL.

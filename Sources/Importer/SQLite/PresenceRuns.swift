@@ -1,6 +1,6 @@
 /// Which attributes each of consecutive rows mentions, as runs of equal presence masks.
 ///
-/// Kept while rows with the same identifier are beside each other (DESIGN §8): a row has the default or NULL where its
+/// Kept while rows with the same identifier are beside each other: a row has the default or NULL where its
 /// record has no key, and merging must tell that from a value.
 struct PresenceRuns {
     /// Some runs as the store keeps them.

@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
 
-/// The file of a store that an import writes, distinguished from whatever takes its name meanwhile (DESIGN §3.9).
+/// The file of a store that an import writes, distinguished from whatever takes its name meanwhile.
 struct StoreFile: Sendable {
     /// The store's path as it was given.
     let name: String

@@ -1,7 +1,7 @@
 import CSQLite
 import GRDB
 
-/// What keeps a store that somebody else may have written from being more than data (DESIGN §3.8).
+/// What keeps a store that somebody else may have written from being more than data.
 enum StoreProtection {
     /// Protects a connection, before it reads its first page.
     ///

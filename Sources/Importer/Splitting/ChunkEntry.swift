@@ -1,4 +1,4 @@
-/// One sealed chunk, as its line of the manifest has it (DESIGN §6).
+/// One sealed chunk, as its line of the manifest has it.
 ///
 /// Line *i* of the chunk file (from 0) is the record with the ordinal `firstOrdinal + i`. A record that the splitter
 /// passed over has an empty line and an entry in `rejects`; one that is not wanted (`skip`, `limit`) has neither, and

@@ -4,7 +4,7 @@ import Foundation
     import Glibc
 #endif
 
-/// A chunk directory's table of contents, `manifest.ndjson`: a header line, then a line per sealed chunk (DESIGN §6).
+/// A chunk directory's table of contents, `manifest.ndjson`: a header line, then a line per sealed chunk.
 ///
 /// It only ever grows at its end. Each line carries a checksum of itself. The names of chunk files are reserved in it
 /// before the files are made: the header reserves the first ones, and the line of the last chunk of a range the next

@@ -1,4 +1,4 @@
-/// A position between two records of a source, with what a fresh parser needs to continue from there (DESIGN §6).
+/// A position between two records of a source, with what a fresh parser needs to continue from there.
 struct SplitPosition: Sendable, Hashable, Codable {
     /// Offset in the source, from 0, in decompressed bytes.
     var byteOffset: Int64

@@ -152,7 +152,7 @@ struct InferringRoundTripTests {
         }
     }
 
-    /// Whether two values are the same as DESIGN §7 (Inference) has it.
+    /// Whether two values are the same but for what inference may change.
     private func survives(_ before: JSONValue, _ after: JSONValue) -> Bool {
         switch (before, after) {
         case (.object(let first), .object(let second)):

@@ -34,7 +34,10 @@ public struct RunOptions: Sendable, Hashable {
         case off
     }
 
-    /// Creates one.
+    // More than seven parameters, as it is a plain value: one for each property.
+    /// Options; what is not given is as the command has it without options.
+    ///
+    /// There is an argument for each property, and all have defaults.
     public init(
         workers: Int = 2,
         chunkSize: Int = 8 << 20,

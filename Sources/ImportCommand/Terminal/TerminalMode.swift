@@ -8,7 +8,7 @@ import Synchronization
 
 /// A terminal that is taken for a full screen, and given back as it was on any exit.
 ///
-/// There is one per process, as there is one terminal: whoever ends the process asks `restore`, also a signal that kills.
+/// There is one per process, as there is one terminal: what ends the process calls `restore`, also a signal that kills.
 final class TerminalMode: Sendable {
     /// The alternate screen, without a cursor, and without lines that wrap.
     static let enterSequence = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l"
@@ -21,7 +21,7 @@ final class TerminalMode: Sendable {
         var modes = termios()
     }
 
-    // Written while `isTaken` is false only, and read by whoever makes it false. It is memory of its own, never freed: what
+    // Written while `isTaken` is false only, and read by the one that makes it false. It is memory of its own, never freed: what
     // guards a variable's value is nothing for a signal handler.
     nonisolated(unsafe) private static let taken: UnsafeMutablePointer<Taken> = {
         let taken = UnsafeMutablePointer<Taken>.allocate(capacity: 1)

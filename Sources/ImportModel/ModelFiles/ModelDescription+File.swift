@@ -24,7 +24,7 @@ extension ModelDescription {
     ///
     /// It was sound when it was stored, by the rules of that time: what has been forbidden since passes, and so does what
     /// another machine may lack (a transformer, a time zone). An attribute whose values cannot be coerced for that is
-    /// told of where it is used: `AttributeCoercion` cannot be made of it, so an import with it begins with an error,
+    /// an error where it is used: `AttributeCoercion` cannot be made of it, so an import with it begins with an error,
     /// while everything that only reads continues.
     ///
     /// - Parameter bytes: what `encoded()` gave.

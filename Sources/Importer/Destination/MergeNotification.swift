@@ -85,7 +85,7 @@ public struct MergeNotification: Sendable, Hashable {
 }
 
 extension Marker {
-    /// What is told of it to others: without what only a resume needs.
+    /// What others get of it: without what only a resume needs.
     fileprivate var announced: Marker {
         var marker = self
         marker.chunkStart = .start

@@ -189,7 +189,7 @@ final class ImportStage<Writers: BatchWriters>: Sendable {
 
     /// Commits what precedes a record that must not be committed.
     ///
-    /// Its batch came to nothing as a whole, so the chunk is read again from where the store is.
+    /// Nothing of its batch was committed, so the chunk is read again from where the store is.
     private func commitRecords(
         before ordinal: Int64,
         of chunk: SealedChunk,

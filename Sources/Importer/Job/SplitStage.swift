@@ -15,7 +15,7 @@ struct SplitStage {
     ///
     /// - Parameters:
     ///   - open: sources that are open already and are at the place where the split begins, by their index in the job.
-    ///   - onSealed: told of each chunk; may wait or throw.
+    ///   - onSealed: called with each chunk; may wait or throw.
     /// - Returns: what was wrong with the source at which the split had to stop, or nil.
     /// - Throws: `ImportError`, or what `onSealed` throws. What was sealed before stays.
     func run(

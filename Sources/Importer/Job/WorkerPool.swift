@@ -23,7 +23,7 @@ final class WorkerPool: Sendable {
 
     /// - Parameters:
     ///   - workers: how many run at a time, from 1.
-    ///   - onFailure: told of a worker's error at once, on its thread, so that the others can be stopped.
+    ///   - onFailure: called with a worker's error at once, on its thread, so that the others can be stopped.
     init(workers: Int, onFailure: @escaping @Sendable (any Error) -> Void) {
         queue.name = "importer.workers"
         queue.maxConcurrentOperationCount = workers

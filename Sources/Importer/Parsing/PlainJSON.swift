@@ -1,11 +1,11 @@
 import ImportModel
 
-/// What is told of the tokens of a value that is plainly JSON, in their order.
+/// What gets the tokens of a value that is plainly JSON, in their order.
 protocol PlainJSONOutput {
     /// Whether a line feed is white space, and not what stops every loop.
     static var spaceHasLineFeeds: Bool { get }
 
-    /// Whether two more tokens can be told of.
+    /// Whether there is room for two more tokens.
     var hasRoom: Bool { get }
 
     /// White space with a CR or LF was passed.
@@ -36,7 +36,7 @@ enum PlainJSON {
     ///   - last: where a control character is that is no white space here, so that nothing runs past it.
     ///   - maxDepth: how many containers may be inside each other, from 1 to `mostLevels`.
     ///   - keys: those of the value before, which become this one's.
-    ///   - output: what is told of its tokens.
+    ///   - output: what gets its tokens.
     /// - Returns: just past it; -1 for what is left to yajl, and where there was no room.
     // More than 60 lines: a part of it in a function of its own is not inlined, which costs each value a call.
     @inline(__always)

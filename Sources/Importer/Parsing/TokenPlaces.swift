@@ -16,7 +16,7 @@ struct TokenPlaces {
     var lastEnd = -1
     /// What follows the last token of the pieces before.
     private(set) var tail = TokenTail()
-    /// Whether yajl was not told of all bytes of the token at hand.
+    /// Whether yajl was not given all bytes of the token at hand.
     private var isShortened = false
 
     /// The offset in the source of a place in the piece.

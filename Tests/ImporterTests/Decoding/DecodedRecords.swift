@@ -7,8 +7,7 @@ struct DecodedRecords {
     let chunk: [UInt8]
     private(set) var batch = RowBatch()
 
-    /// - Parameter layout: where rows go that are laid out; nil for none.
-    init(_ records: [String], by decoder: inout RecordDecoder, laidOutIn layout: RowImage? = nil) {
+    init(_ records: [String], by decoder: inout RecordDecoder) {
         var bytes: [UInt8] = []
         let starts = records.map { record in
             defer { bytes += Array((record + "\n").utf8) }
@@ -32,7 +31,7 @@ struct DecodedRecords {
                         root: 0,
                         recordKey: -1
                     )
-                    decoder.decode(input, into: &batch, laidOutIn: layout)
+                    decoder.decode(input, into: &batch, laidOutIn: nil as RowImage?)
                 }
             }
             batch.recordsRead[Int(decoder.plan.index)] += 1

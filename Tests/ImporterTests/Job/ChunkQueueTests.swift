@@ -13,7 +13,10 @@ struct ChunkQueueTests {
         let text = "[\((0..<count).map(String.init).joined(separator: ","))]"
         let split = SplitCase(paths: ["$[*]"], chunkSize: 1)
         let entries = try split.split(Array(text.utf8)).entries
-        let directory = try ChunkDirectory(path: TemporaryDirectory().path, creates: true)
+        // Nobody reads the chunks: the directory may go.
+        let place = ChunkPlace()
+        defer { withExtendedLifetime(place) {} }
+        let directory = try ChunkDirectory(path: place.path, creates: true)
         let shape = SourceShape(layout: .document, paths: ["$[*]"])
         return entries.map { SealedChunk($0, in: directory, shape: shape, maxRecordBytes: 100) }
     }

@@ -31,9 +31,9 @@ struct StoreWriterTests {
         /// How many commits the log has.
         let logged: Int
 
-        init(_ given: BegunImport) throws {
+        static func of(_ given: BegunImport) throws -> Content {
             let job = given.run.job.id
-            self = try given.read { database in
+            return try given.read { database in
                 Content(
                     items: try Int.fetchAll(database, sql: "SELECT id FROM item ORDER BY rowid"),
                     rejects: try Int64.fetchAll(database, sql: "SELECT ordinal FROM _import_reject ORDER BY id"),
@@ -42,11 +42,6 @@ struct StoreWriterTests {
                     logged: try Int.fetchOne(database, sql: "SELECT count(*) FROM _import_merge") ?? -1
                 )
             }
-        }
-
-        init(items: [Int], rejects: [Int64], marker: Marker?, totals: [EntityTotals], logged: Int) {
-            (self.items, self.rejects, self.marker, self.totals) = (items, rejects, marker, totals)
-            self.logged = logged
         }
     }
 
@@ -62,7 +57,7 @@ struct StoreWriterTests {
             while !given.decoder.isExhausted {
                 let before = given.progress.marker
                 let merge = try given.commit(records, of: chunk)
-                let content = try Content(given)
+                let content = try Content.of(given)
                 let ordinal = Int(merge.marker.recordOrdinal)
                 #expect(ordinal > before.recordOrdinal && ordinal <= Int(before.recordOrdinal) + records)
                 #expect(content.items == (1...ordinal).filter { !faulty.contains($0) })
@@ -97,9 +92,9 @@ struct StoreWriterTests {
         try given.open()
         _ = try given.commit(10)
         if !change.isEmpty { try given.execute(change) }
-        let (content, marker, rejects) = (try Content(given), given.progress.marker, given.progress.rejects)
+        let (content, marker, rejects) = (try Content.of(given), given.progress.marker, given.progress.rejects)
         let error = #expect(throws: Failure.self) { try given.commit(records) }
-        #expect(try Content(given) == content)
+        #expect(try Content.of(given) == content)
         #expect(given.progress.marker == marker)
         #expect(given.progress.rejects == rejects)
         return error
@@ -126,7 +121,7 @@ struct StoreWriterTests {
         try given.execute("DROP TRIGGER on_INSERT; DROP TRIGGER on_UPDATE")
         try given.open()
         _ = try given.commit(1_000)
-        #expect(try Content(given).items == Array(1...100))
+        #expect(try Content.of(given).items == Array(1...100))
     }
 
     /// Rows that do not follow one another cannot be those of an image; written one by one they are all there.
@@ -142,7 +137,7 @@ struct StoreWriterTests {
         given.decoder.closeLayouts(of: 0)
         try given.open()
         _ = try given.commit(1_000)
-        #expect(Set(try Content(given).items) == Set(1...100))
+        #expect(Set(try Content.of(given).items) == Set(1...100))
     }
 
     /// The lock keeps others away; should it ever not, nothing is imported twice.
@@ -170,7 +165,7 @@ struct StoreWriterTests {
         let merge = try given.commit(1_000)
         // What is there already is changed or refused.
         let rejected = faulty.union(refused).union(onConflict == .error ? [7] : []).sorted()
-        let content = try Content(given)
+        let content = try Content.of(given)
         #expect(content.rejects.map(Int.init) == rejected)
         #expect(Set(content.items.map(abs)) == Set(1...100).subtracting(rejected).union([7]))
         #expect(content.items.contains(onConflict == .error ? -7 : 7))

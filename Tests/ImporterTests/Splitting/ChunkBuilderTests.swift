@@ -29,21 +29,10 @@ struct ChunkBuilderTests {
         limits: SplitLimits = SplitLimits()
     ) throws -> SplitResult {
         let place = ChunkPlace()
+        defer { withExtendedLifetime(place) {} }
         let directory = try ChunkDirectory(path: place.path, creates: true)
-        let header = ChunkManifest.Header(
-            sources: [],
-            shapes: [SourceShape(layout: .document, paths: paths)],
-            limits: limits
-        )
-        let manifest = try ChunkManifest(creatingIn: directory, header: header, synced: false)
-        let writer = ChunkWriter(directory: directory, manifest: manifest, chunkSize: chunkSize, synced: false)
         var entries: [ChunkEntry] = []
-        let builder = ChunkBuilder(
-            writer: writer,
-            settings: ChunkBuilder.Settings(limits: limits, pathCount: paths.count, isUnparsed: false),
-            base: 0,
-            start: SplitStart()
-        ) { entries.append($0) }
+        let builder = try builder(in: directory, chunkSize, limits) { entries.append($0) }
         do {
             try tell(builder, of: found, in: bytes, blockSize)
         } catch is ChunkBuilder.LimitReached {
@@ -62,6 +51,24 @@ struct ChunkBuilderTests {
             end: .finished,
             recordsPerPath: builder.recordsPerPath,
             isKeyed: isKeyed
+        )
+    }
+
+    private static func builder(
+        in directory: ChunkDirectory,
+        _ chunkSize: Int,
+        _ limits: SplitLimits = SplitLimits(),
+        onSealed: @escaping (ChunkEntry) throws -> Void
+    ) throws -> ChunkBuilder {
+        let shape = SourceShape(layout: .document, paths: paths)
+        let header = ChunkManifest.Header(sources: [], shapes: [shape], limits: limits)
+        let manifest = try ChunkManifest(creatingIn: directory, header: header, synced: false)
+        return ChunkBuilder(
+            writer: ChunkWriter(directory: directory, manifest: manifest, chunkSize: chunkSize, synced: false),
+            settings: ChunkBuilder.Settings(limits: limits, pathCount: paths.count, isUnparsed: false),
+            base: 0,
+            start: SplitStart(),
+            onSealed: onSealed
         )
     }
 
@@ -211,23 +218,12 @@ struct ChunkBuilderTests {
 
     private struct Stop: Error {}
 
-    /// Who is told of a chunk may end it all, and is told of none twice.
+    /// What is called with a chunk may end it all, and is not called again.
     @Test func endsWhereItsChunkIsNotWanted() throws {
-        let directory = try ChunkDirectory(path: try TemporaryDirectory().path, creates: true)
-        let header = ChunkManifest.Header(sources: [], shapes: [], limits: SplitLimits())
-        let writer = ChunkWriter(
-            directory: directory,
-            manifest: try ChunkManifest(creatingIn: directory, header: header, synced: false),
-            chunkSize: 1,
-            synced: false
-        )
+        let place = ChunkPlace()
+        defer { withExtendedLifetime(place) {} }
         var sealed: [Int] = []
-        let builder = ChunkBuilder(
-            writer: writer,
-            settings: ChunkBuilder.Settings(limits: SplitLimits(), pathCount: Self.paths.count, isUnparsed: false),
-            base: 0,
-            start: SplitStart()
-        ) { entry in
+        let builder = try Self.builder(in: try ChunkDirectory(path: place.path, creates: true), 1) { entry in
             sealed.append(entry.number)
             if entry.number == 2 { throw Stop() }
         }

@@ -86,7 +86,9 @@ def encoded(value):
 
 
 def rowid_name(connection, table):
-    """The name under which a table's row id can be asked for, or None where columns have taken all three."""
+    """The name under which a table's row id can be asked for, or None where columns have taken all three or it has none."""
+    if connection.execute("SELECT wr FROM pragma_table_list(?) WHERE schema = 'main'", (table,)).fetchone()[0]:
+        return None
     taken = {name.lower() for name in columns_of(connection, table)}
     for name in ("rowid", "_rowid_", "oid"):
         if name not in taken:

@@ -16,7 +16,7 @@ struct ModelSubcommandTests {
     @Test func namesEveryMistakeWithItsPlace() throws {
         let text = #"{"entities": {"E": {"attributes": {"a": {"type": "int"}, "b": {"type": "uri", "min": 1}}}}}"#
         try withFile(text) { file in
-            let mistakes = try ModelSubcommand.Check.mistakes(in: file)
+            let mistakes = try ModelSubcommand.Check.mistakes(in: file).mistakes
             #expect(mistakes.map(\.path) == ["$.entities.E.attributes.a.type", "$.entities.E.attributes.b.min"])
             #expect(ImporterCommand.run(["model", "check", file]) == 65)
             #expect(ImporterCommand.run(["model", "check", "--json", file]) == 65)
@@ -25,7 +25,7 @@ struct ModelSubcommandTests {
 
     @Test func saysNothingIsWrongWhereNothingIs() throws {
         try withFile(#"{"entities": {"E": {"attributes": {"a": {"type": "uri"}}}}}"#) { file in
-            let mistakes = try ModelSubcommand.Check.mistakes(in: file)
+            let mistakes = try ModelSubcommand.Check.mistakes(in: file).mistakes
             #expect(mistakes.isEmpty)
             #expect(ImporterCommand.run(["model", "check", file]) == 0)
         }

@@ -161,7 +161,7 @@ struct ManyMistakesTests {
                 "data": { "type": "binary", "format": ["hex", "base64"], "maxLength": 2, "default": "Zm9vYmFy" },
                 "made": { "typ": "date", "fromat": "dd/MM/yyyy", "optionl": true, "default": null, "nothing": 1 },
                 "what": { "type": "strng", "minLength": "1", "maxLength": -1, "default": {}, "from": ["", "b", "b"] },
-                "who": { "patern": "(", "transform": "Trim", "from": [] },
+                "who": { "patern": "(", "transform": "Trim", "from": [1] },
                 "B\u0000": { "type": "json", "column": "ROWID" },
                 "b": { "type": "double", "column": "GUID", "optional": "no", "default": null }
               }
@@ -172,7 +172,7 @@ struct ManyMistakesTests {
             "third": { "attributes": { "id": 1 } },
             "Fourth": { "table": "OTHER", "userinfo": 1, "attributes": { "id": { "type": "json", "from": "$key" } },
                         "records": "$[*]" },
-            "Other2": { "table": "other", "relationships": {}, "attributes": { "id": { "type": null } } }
+            "Other2": { "table": "other", "links": {}, "attributes": { "id": { "type": null } } }
           }
         }
         """#
@@ -182,7 +182,7 @@ struct ManyMistakesTests {
         + "normalizeNFC, trim, uppercase"
     private static let keys =
         "type, optional, default, from, column, format, timeZone, wallClock, storage, bits, transform, min, max, "
-        + "minLength, maxLength, pattern, enum, generated, owner"
+        + "minLength, maxLength, pattern, enum, generated, owner, renamingIdentifier"
 
     // In the order of the file.
     // swift-format-ignore
@@ -244,7 +244,7 @@ struct ManyMistakesTests {
         #"$.entitys.Person.attributes.who.patern: there is no such key; perhaps "pattern" is meant"#,
         "$.entitys.Person.attributes.who.patern: not a regular expression",
         "$.entitys.Person.attributes.who.transform: no transformer is called 'Trim'; there are \(transformers)",
-        "$.entitys.Person.attributes.who.from: must not be empty",
+        "$.entitys.Person.attributes.who.from[0]: must be a string",
         #"$.entitys.Person.attributes['B\u0000']: a name cannot hold the character U+0000"#,
         #"$.entitys.Person.attributes['B\u0000'].column: a column of this name hides SQLite's row id; give it another with "column""#,
         "$.entitys.Person.attributes.b.column: the column of guid has this name already; SQLite ignores case",
@@ -263,7 +263,8 @@ struct ManyMistakesTests {
         #"$.entitys.Fourth.userinfo: there is no such key; perhaps "userInfo" is meant"#,
         "$.entitys.Fourth.attributes.id.from: can never match: only records whose path ends in .* have a key",
         "$.entitys.Other2.table: the table of Fourth has this name already; SQLite ignores case",
-        "$.entitys.Other2.relationships: there is no such key; an entity may have records, table, identifier, attributes, userInfo",
+        "$.entitys.Other2.links: there is no such key; an entity may have records, table, identifier, attributes, "
+            + "relationships, parent, abstract, subentity, renamingIdentifier, userInfo",
         "$.entitys.Other2.attributes.id.type: must be a string",
     ]
 }

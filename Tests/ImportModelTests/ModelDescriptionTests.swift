@@ -217,11 +217,11 @@ struct ModelDescriptionTests {
                     "x": { "type": "string" },
                     "no type": { "from": ["ok", "a[0]", 1], "optional": "yes" },
                     "when": { "type": "date", "format": ["iso8601", 1], "default": null },
-                    "size": { "type": "integer32", "format": "iso8601", "from": [] },
+                    "size": { "type": "integer32", "format": "iso8601", "from": {} },
                     "rowid": { "type": "string", "column": "OID" },
                     "scalar": 5
                   },
-                  "relationships": {}
+                  "relations": {}
                 },
                 "B": { "attributes": {} }, "C": { }, "D": [], "b": { "attributes": { "v": { "type": "json" } } },
                 "E": { "table": "SQLITE_x", "attributes": { "v": { "type": "real" } } }
@@ -236,7 +236,7 @@ struct ModelDescriptionTests {
             "\(a).attributes['no type'].from[1]", "\(a).attributes['no type'].from[2]",
             "\(a).attributes['no type'].optional", "\(a).attributes.when.format[1]", "\(a).attributes.when.default",
             "\(a).attributes.size.format", "\(a).attributes.size.from", "\(a).attributes.rowid.column",
-            "\(a).attributes.scalar", "\(a).relationships", "$.entities.B.attributes", "$.entities.C", "$.entities.D",
+            "\(a).attributes.scalar", "\(a).relations", "$.entities.B.attributes", "$.entities.C", "$.entities.D",
             "$.entities.b", "$.entities.E.table", "$.entities.E.attributes.v.type",
         ]
         #expect(paths == expected)

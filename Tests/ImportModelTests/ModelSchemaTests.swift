@@ -34,7 +34,7 @@ struct ModelSchemaTests {
         (#"{"type": "date", "format": "mongo", "max": {"$date": 5}}"#, true),
         (#"{"type": "integer16", "max": true}"#, false), (#"{"type": "string", "column": ""}"#, false),
         (#"{}"#, false), (#"{"type": "text"}"#, false), (#"{"type": "string", "nullable": true}"#, false),
-        (#"{"type": "string", "optional": "yes"}"#, false), (#"{"type": "string", "from": []}"#, false),
+        (#"{"type": "string", "optional": "yes"}"#, false), (#"{"type": "string", "from": []}"#, true),
         (#"{"type": "string", "format": "base64"}"#, false), (#"{"type": "binary", "format": "hex"}"#, false),
         (#"{"type": "bitfield"}"#, false), (#"{"type": "bitfield", "bits": {"a": 64}}"#, false),
         (#"{"type": "bitfield", "bits": {}}"#, false), (#"{"type": "string", "bits": {"a": 1}}"#, false),

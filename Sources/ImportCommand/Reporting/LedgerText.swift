@@ -26,6 +26,15 @@ extension LedgerKind {
         case .unknownKey: "unknown key"
         case .outside: "outside of the records"
         case .notFound: "not found in a source"
+        case .nullElement: "null in a list"
+        case .duplicateLink: "listed twice"
+        case .unlinked: "unlinked"
+        case .unresolved: "reference to what is not there"
+        case .stub: "made for a reference"
+        case .ambiguous: "reference that fits several"
+        case .missingReference: "mandatory reference missing"
+        case .orphanDeleted: "orphan deleted"
+        case .orphanDenied: "orphan kept by a delete rule"
         }
     }
 }

@@ -18,6 +18,7 @@ enum ReportText {
         lines += entities(report)
         lines += errors(report)
         lines += ledger(report)
+        lines += unresolved(report, store: quoted, command: command)
         // That it was interrupted is said in the first line.
         if let message = report.message, report.state == .failed {
             lines += ["", TerminalText.escaped(message)]
@@ -149,12 +150,22 @@ enum ReportText {
     private static func entities(_ report: ImportReport) -> [String] {
         guard report.entities.count > 1 else { return [] }
         let rows = report.entities.sorted { $0.key < $1.key }.map { name, counts in
-            let parts = [
+            func list(_ parts: [(Int64?, String)]) -> String {
+                parts.filter { ($0.0 ?? 0) != 0 }.map { "\(NumberText.grouped($0.0 ?? 0)) \($0.1)" }.joined(
+                    separator: ", "
+                )
+            }
+            let records = list([
                 (counts.inserted, "inserted"), (counts.updated, "updated"), (counts.unchanged, "unchanged"),
                 (counts.ignored, "ignored"), (counts.rejected, "rejected"),
-            ]
-            let named = parts.filter { $0.0 != 0 }.map { "\(NumberText.grouped($0.0)) \($0.1)" }
-            return (TerminalText.escaped(name), named.isEmpty ? "no records" : named.joined(separator: ", "))
+            ])
+            let nested = list([
+                (counts.nestedInserted, "inserted"), (counts.nestedUpdated, "updated"),
+                (counts.nestedUnchanged, "unchanged"), (counts.nestedIgnored, "ignored"), (counts.linked, "linked"),
+                (counts.stubs, "made for references"), (counts.deleted, "deleted"),
+            ])
+            let parts = [records, nested.isEmpty ? "" : "nested: \(nested)"].filter { !$0.isEmpty }
+            return (TerminalText.escaped(name), parts.isEmpty ? "no records" : parts.joined(separator: "; "))
         }
         return ["", "Entities"] + aligned(rows)
     }
@@ -163,6 +174,15 @@ enum ReportText {
         guard !report.errors.isEmpty else { return [] }
         let lines = ErrorGroupText.lines(report.errors, namesEntity: report.entities.count > 1)
         return ["", "What did not fit"] + lines.map { "  " + $0 }
+    }
+
+    private static func unresolved(_ report: ImportReport, store: String, command: String) -> [String] {
+        guard let unresolved = report.unresolved, !unresolved.isEmpty else { return [] }
+        let rows = unresolved.sorted { $0.key < $1.key }.map { name, count in
+            (TerminalText.escaped(name), NumberText.counted(count, "reference"))
+        }
+        return ["", "References to what is not in the store (\(command) status \(store) --unresolved lists them)"]
+            + aligned(rows)
     }
 
     static func ledger(_ report: ImportReport) -> [String] {

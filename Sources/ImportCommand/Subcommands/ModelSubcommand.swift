@@ -25,7 +25,8 @@ struct ModelSubcommand: ParsableCommand {
             commandName: "check",
             abstract: "Name every mistake of a model file, each with its path.",
             discussion: """
-                One line per mistake. Exits 0 when there is none, and 65 when there are.
+                One line per mistake. Exits 0 when there is none, and 65 when there are. What the store does not keep by \
+                itself, delete rules for example, is a warning on standard error.
 
                 EXAMPLES
                   importer model check people.model.json
@@ -39,24 +40,28 @@ struct ModelSubcommand: ParsableCommand {
         var json = false
 
         func run() throws {
-            let mistakes = try Self.mistakes(in: file)
+            let (mistakes, warnings) = try Self.mistakes(in: file)
             if json {
                 try StandardOutput.write(json: mistakes.map(MistakeRecord.init))
             } else {
                 let lines = mistakes.map { TerminalText.escaped("\(file): \($0)") + "\n" }
                 try StandardOutput.write(lines.isEmpty ? "no mistakes\n" : lines.joined())
             }
+            for warning in warnings {
+                StandardError.write("importer: " + TerminalText.escaped("\(file): warning: \(warning)") + "\n")
+            }
             if !mistakes.isEmpty { throw ExitCode(ImportError.Code.badInput.rawValue) }
         }
 
         /// - Throws: `ImportError` when the file cannot be read.
-        static func mistakes(in file: String) throws -> [ModelError.Mistake] {
+        static func mistakes(
+            in file: String
+        ) throws -> (mistakes: [ModelError.Mistake], warnings: [ModelError.Mistake]) {
             let bytes = try JobArguments.modelFile(file)
             do throws(ModelError) {
-                _ = try ModelDescription(parsing: bytes)
-                return []
+                return ([], try ModelDescription(parsing: bytes).warnings())
             } catch {
-                return error.mistakes
+                return (error.mistakes, [])
             }
         }
     }

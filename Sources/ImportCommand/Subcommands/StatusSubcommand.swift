@@ -16,6 +16,7 @@ struct StatusSubcommand: ParsableCommand {
               importer status people.sqlite
               importer status people.sqlite --job 1
               importer status people.sqlite --json
+              importer status shop.sqlite --unresolved
             """
     )
 
@@ -33,8 +34,17 @@ struct StatusSubcommand: ParsableCommand {
     )
     var json = false
 
+    @Flag(
+        help: ArgumentHelp(
+            "List the references to objects that are not in the store.",
+            discussion: "A line each: relationship, identifier, count. With --json an object each."
+        )
+    )
+    var unresolved = false
+
     func run() throws {
         let inspection = StoreInspection(store: store)
+        if unresolved { return try writeUnresolved(inspection) }
         let jobs = try inspection.jobs()
         if json {
             let report = try job.map { try inspection.status(of: $0) } ?? inspection.status()
@@ -46,5 +56,13 @@ struct StatusSubcommand: ParsableCommand {
         }
         let report = try inspection.status(of: number)
         try StandardOutput.write(ReportText.text(report, store: store, command: CommandName.text))
+    }
+
+    private func writeUnresolved(_ inspection: StoreInspection) throws {
+        try inspection.forEachUnresolved { reference in
+            if json { return try StandardOutput.write(JSONText.line(reference)) }
+            let texts = [reference.relationship, reference.identifier.joined(separator: ", "), "\(reference.count)"]
+            try StandardOutput.write(texts.map { TerminalText.escaped($0) }.joined(separator: "\t") + "\n")
+        }
     }
 }

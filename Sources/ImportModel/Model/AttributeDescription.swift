@@ -11,6 +11,8 @@ public struct AttributeDescription: Sendable, Hashable {
     /// What an inserted object gets when its record has no such key.
     public var defaultValue: JSONValue?
     /// The key paths of the value; the first one that the record has is used.
+    ///
+    /// Empty where nothing in the JSON states it.
     public var from: [AttributePath]
     /// Whether an inserted object that has no value here gets a UUID of its own.
     public var isGenerated: Bool
@@ -31,6 +33,8 @@ public struct AttributeDescription: Sendable, Hashable {
     public var transformers: [String]
     /// What a value must be beyond its type.
     public var validation: Validation
+    /// Its name in the model before this one; nil where it is the same.
+    public var renamingIdentifier: String?
 
     /// Who may change an attribute of a stored object.
     public enum Owner: String, Sendable, Hashable, Codable, CaseIterable {
@@ -59,7 +63,8 @@ public struct AttributeDescription: Sendable, Hashable {
         storage: DateStorage = .iso8601,
         bits: [Bit] = [],
         transformers: [String] = [],
-        validation: Validation = Validation()
+        validation: Validation = Validation(),
+        renamingIdentifier: String? = nil
     ) {
         self.name = name
         self.column = column ?? name
@@ -76,5 +81,6 @@ public struct AttributeDescription: Sendable, Hashable {
         self.bits = bits
         self.transformers = transformers
         self.validation = validation
+        self.renamingIdentifier = renamingIdentifier
     }
 }

@@ -21,11 +21,12 @@ enum AttributeKey: String, CaseIterable {
     case `enum`
     case generated
     case owner
+    case renamingIdentifier
 
     /// The types of the attributes that may have it.
     var types: [AttributeType] {
         switch self {
-        case .type, .optional, .default, .from, .column, .owner: AttributeType.allCases
+        case .type, .optional, .default, .from, .column, .owner, .renamingIdentifier: AttributeType.allCases
         case .format: [.date, .binary]
         case .timeZone, .wallClock, .storage: [.date]
         case .bits: [.bitfield]
@@ -59,6 +60,7 @@ enum AttributeKey: String, CaseIterable {
         case .enum: "The only values that are accepted."
         case .generated: "Whether an inserted object that has no value here gets a UUID of its own."
         case .owner: "Who changes the value once the object exists; an import leaves what is local alone."
+        case .renamingIdentifier: "The name in the model before this one."
         }
     }
 }

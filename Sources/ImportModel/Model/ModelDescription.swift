@@ -7,4 +7,9 @@ public struct ModelDescription: Sendable, Hashable {
     public init(entities: [EntityDescription]) {
         self.entities = entities
     }
+
+    /// Whether no entity relates to or inherits from another.
+    package var isFlat: Bool {
+        entities.allSatisfy { $0.relationships.isEmpty && $0.parent == nil && !$0.isAbstract && $0.subentity == nil }
+    }
 }

@@ -20,6 +20,18 @@ extension ModelDescription {
         _ = try ModelDescription(parsing: Array(encoded().utf8), transformers: transformers)
     }
 
+    /// What a sound model says that a store does not keep by itself: delete rules on the side that has the column, and rules
+    /// that a mandatory relationship contradicts.
+    ///
+    /// - Returns: one for each, at its path in a model file; none of them keeps an import from being made.
+    public func warnings() -> [ModelError.Mistake] {
+        ModelCheck(self).warnings.map { warning in
+            let keys = ["entities", entities[warning.entity].name] + warning.keys
+            let path = RecordPath(steps: keys.map { .key($0) }).description
+            return ModelError.Mistake(path: path, message: warning.message)
+        }
+    }
+
     /// Reads a model that a store has, without checking it.
     ///
     /// It was sound when it was stored, by the rules of that time: what has been forbidden since passes, and so does what
@@ -69,8 +81,16 @@ extension EntityDescription {
         if !identifier.isEmpty {
             members.append(JSONValue.Member(key: "identifier", value: .array(identifier.map { .string($0) })))
         }
-        let attributes = attributes.map { JSONValue.Member(key: $0.name, value: $0.json) }
-        members.append(JSONValue.Member(key: "attributes", value: .object(attributes)))
+        func add(_ key: String, _ value: JSONValue?) {
+            if let value { members.append(JSONValue.Member(key: key, value: value)) }
+        }
+        add("parent", parent.map { .string($0) })
+        add("abstract", isAbstract ? .boolean(true) : nil)
+        add("attributes", .object(attributes.map { JSONValue.Member(key: $0.name, value: $0.json) }))
+        let relationships = relationships.map { JSONValue.Member(key: $0.name, value: $0.json) }
+        add("relationships", relationships.isEmpty ? nil : .object(relationships))
+        add("subentity", subentity?.json)
+        add("renamingIdentifier", renamingIdentifier.map { .string($0) })
         if let userInfo { members.append(JSONValue.Member(key: "userInfo", value: userInfo)) }
         return .object(members)
     }
@@ -83,13 +103,12 @@ extension AttributeDescription {
         func add(_ key: AttributeKey, _ value: JSONValue?) {
             if let value { members.append(JSONValue.Member(key: key.rawValue, value: value)) }
         }
-        func one(of list: [JSONValue]) -> JSONValue { list.count == 1 ? list[0] : .array(list) }
         add(.type, .string(type.rawValue))
         add(.optional, isOptional ? .boolean(true) : nil)
         add(.default, defaultValue)
-        add(.from, standsUnderItsName ? nil : one(of: from.map { .string($0.description) }))
+        add(.from, standsUnderItsName ? nil : JSONValue.oneOrMore(from.map { .string($0.description) }))
         add(.column, column.hasSameBytes(as: name) ? nil : .string(column))
-        add(.format, formats.isEmpty ? nil : one(of: formats.map { .string($0) }))
+        add(.format, formats.isEmpty ? nil : JSONValue.oneOrMore(formats.map { .string($0) }))
         add(.timeZone, timeZone.map { .string($0) })
         add(.wallClock, isWallClock ? .boolean(true) : nil)
         add(.storage, storage == .iso8601 ? nil : .string(storage.rawValue))
@@ -104,11 +123,86 @@ extension AttributeDescription {
         add(.enum, validation.allowedValues.map { .array($0) })
         add(.generated, isGenerated ? .boolean(true) : nil)
         add(.owner, owner == .source ? nil : .string(owner.rawValue))
+        add(.renamingIdentifier, renamingIdentifier.map { .string($0) })
         return .object(members)
     }
 
-    private var standsUnderItsName: Bool {
-        guard from.count == 1, !from[0].isRecordKey, from[0].keys.count == 1 else { return false }
-        return from[0].keys[0].hasSameBytes(as: name)
+    private var standsUnderItsName: Bool { from.count == 1 && from[0].isJust(name) }
+}
+
+extension RelationshipDescription {
+    /// The relationship's object in a model file.
+    fileprivate var json: JSONValue {
+        var members: [JSONValue.Member] = []
+        func add(_ key: RelationshipKey, _ value: JSONValue?) {
+            if let value { members.append(JSONValue.Member(key: key.rawValue, value: value)) }
+        }
+        func add(_ key: RelationshipKey, _ choice: String, unless standard: String) {
+            if choice != standard { add(key, .string(choice)) }
+        }
+        add(.entity, .string(destination))
+        add(.toMany, isToMany ? .boolean(true) : nil)
+        add(.from, isUnderItsName ? nil : .oneOrMore(from.map(\.json)))
+        add(.by, by.isEmpty ? nil : .oneOrMore(by.map { .string($0) }))
+        add(.inverse, inverse.map { .string($0) })
+        add(.optional, isOptional ? nil : .boolean(false))
+        add(.ordered, isOrdered.map { .boolean($0) })
+        add(.minCount, minimumCount.map { .number("\($0)") })
+        add(.maxCount, maximumCount.map { .number("\($0)") })
+        add(.deleteRule, deleteRule.map { .string($0.rawValue) })
+        add(.list, list.rawValue, unless: ListPolicy.replace.rawValue)
+        add(.orphans, orphans.map { .string($0.rawValue) })
+        add(.unresolved, unresolved.rawValue, unless: UnresolvedPolicy.keep.rawValue)
+        add(.identity, identity.rawValue, unless: Identity.identifier.rawValue)
+        add(.onConflict, onConflict.rawValue, unless: ConflictPolicy.merge.rawValue)
+        add(.owner, owner.rawValue, unless: AttributeDescription.Owner.source.rawValue)
+        let columns = columns.map { JSONValue.string($0) }
+        add(.column, columns.count == 1 ? columns[0] : nil)
+        add(.columns, columns.count > 1 ? .array(columns) : nil)
+        add(.table, table.map { .string($0) })
+        add(.renamingIdentifier, renamingIdentifier.map { .string($0) })
+        return .object(members)
+    }
+
+    private var isUnderItsName: Bool {
+        guard from.count == 1, case .value(let path) = from[0] else { return false }
+        return path.isJust(name)
+    }
+}
+
+extension RelationshipDescription.Source {
+    fileprivate var json: JSONValue {
+        switch self {
+        case .value(let path): .string(path.description)
+        case .members(let path): .string("\(path).*")
+        case .identifier(let paths): .array(paths.map { .string($0.description) })
+        }
+    }
+}
+
+extension SubentityDescription {
+    fileprivate var json: JSONValue {
+        .object([
+            JSONValue.Member(key: "from", value: .oneOrMore(from.map { .string($0.description) })),
+            JSONValue.Member(
+                key: "values",
+                value: .object(values.map { JSONValue.Member(key: $0.value, value: .string($0.entity)) })
+            ),
+        ])
+    }
+}
+
+extension AttributePath {
+    /// Whether it is this one key.
+    fileprivate func isJust(_ key: String) -> Bool {
+        isWithinRecord && keys.count == 1 && keys[0].hasSameBytes(as: key)
+    }
+}
+
+extension JSONValue {
+    /// A list, or its element where it has just one that is no list itself.
+    fileprivate static func oneOrMore(_ list: [JSONValue]) -> JSONValue {
+        if list.count == 1, list[0].kind != .array { return list[0] }
+        return .array(list)
     }
 }

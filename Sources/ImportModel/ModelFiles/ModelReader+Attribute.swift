@@ -24,6 +24,7 @@ extension ModelReader {
         }
         if let generated = members[.generated] { attribute.isGenerated = boolean(generated) }
         if let owner = members[.owner] { attribute.owner = choice(owner) ?? .source }
+        if let renaming = members[.renamingIdentifier] { attribute.renamingIdentifier = string(renaming) }
         readOptions(&attribute, members)
         attribute.validation = validation(members)
         attribute.defaultValue = members[.default]?.value
@@ -168,6 +169,7 @@ extension ModelReader {
     }
 
     private mutating func attributePaths(_ member: Member, records: RecordPath?) -> [AttributePath] {
+        if case .array(let elements) = member.value, elements.isEmpty { return [] }
         var paths: [AttributePath] = []
         var last: AttributePath?
         for element in list(member) {
@@ -181,7 +183,8 @@ extension ModelReader {
                 } else if paths.contains(where: { $0.description.hasSameBytes(as: path.description) }) {
                     objection(element.place, "is repeated")
                 }
-                if path == .record || path.isRecordKey && records?.isKeyed == true { last = last ?? path }
+                let isAlwaysThere = path == .record || path.isRecordKey && records?.isKeyed == true
+                if isAlwaysThere { last = last ?? path }
                 paths.append(path)
             } catch {
                 mistake(element.place, "not an attribute path: \(error)")

@@ -28,7 +28,10 @@ struct ModelReader {
     static let modelKeys = ["$schema", "entities"]
 
     /// What an entity's object may have.
-    static let entityKeys = ["records", "table", "identifier", "attributes", "userInfo"]
+    static let entityKeys = [
+        "records", "table", "identifier", "attributes", "relationships", "parent", "abstract", "subentity",
+        "renamingIdentifier", "userInfo",
+    ]
 
     /// Notes that something else is there than is asked for.
     mutating func mistake(_ place: Place, _ message: String) {
@@ -57,9 +60,16 @@ struct ModelReader {
             return ModelDescription(entities: [])
         }
         var tables = NamesInUse()
-        let entities = distinctMembers(of: list).map { entity($0, &tables) }
-        if entities.isEmpty, case .object = list.value { objection(list.place, "there is no entity") }
-        return ModelDescription(entities: entities)
+        let entityMembers = distinctMembers(of: list)
+        let model = ModelDescription(entities: entityMembers.map { entity($0, &tables) })
+        if model.entities.isEmpty, case .object = list.value { objection(list.place, "there is no entity") }
+        guard transformers != nil else { return model }
+        // What entities say of one another is looked at when each says what it should by itself.
+        if misread.isEmpty {
+            let places = EntityPlaces(entityMembers)
+            for mistake in ModelCheck(model).mistakes { objection(places.place(of: mistake), mistake.message) }
+        }
+        return model
     }
 
     // MARK: Entities
@@ -78,25 +88,36 @@ struct ModelReader {
         if !isMisread(table?.place), let other = tables.insert(entity.table, of: member.key) {
             objection(tablePlace, "the table of \(other) has this name already; SQLite ignores case")
         }
+        if let parent = members["parent"] { entity.parent = string(parent) }
+        if let abstract = members["abstract"] { entity.isAbstract = boolean(abstract) }
+        if let subentity = members["subentity"] { entity.subentity = self.subentity(subentity) }
+        if let renaming = members["renamingIdentifier"] { entity.renamingIdentifier = string(renaming) }
+        if let relationships = members["relationships"] { entity.relationships = self.relationships(relationships) }
+        // One that inherits or relates may do without.
+        let mayLackAttributes = entity.parent != nil || members["relationships"] != nil
         if let attributes = members["attributes"] {
-            entity.attributes = self.attributes(attributes, records: entity.records)
-        } else if case .object = member.value {
+            entity.attributes = self.attributes(attributes, of: entity, mayBeEmpty: mayLackAttributes)
+        } else if case .object = member.value, !mayLackAttributes {
             mistake(member.place, "the attributes are missing")
         }
         if let identifier = members["identifier"] {
-            entity.identifier = identifierNames(identifier, of: entity.attributes)
+            entity.identifier = identifierNames(identifier, of: entity)
         }
         return entity
     }
 
-    private mutating func attributes(_ list: Member, records: RecordPath?) -> [AttributeDescription] {
+    private mutating func attributes(
+        _ list: Member,
+        of entity: EntityDescription,
+        mayBeEmpty: Bool
+    ) -> [AttributeDescription] {
         let members = distinctMembers(of: list)
-        if members.isEmpty, case .object = list.value { objection(list.place, "there is no attribute") }
+        if members.isEmpty, !mayBeEmpty, case .object = list.value { objection(list.place, "there is no attribute") }
         if members.count > Self.mostAttributes {
             objection(list.place, "\(members.count) attributes; a table has at most \(Self.mostAttributes)")
         }
         var columns = NamesInUse()
-        return members.map { attribute($0, records: records, &columns) }
+        return members.map { attribute($0, records: entity.records, &columns) }
     }
 
     private mutating func recordPath(_ member: Member) -> RecordPath? {
@@ -109,7 +130,7 @@ struct ModelReader {
         }
     }
 
-    private mutating func identifierNames(_ member: Member, of attributes: [AttributeDescription]) -> [String] {
+    private mutating func identifierNames(_ member: Member, of entity: EntityDescription) -> [String] {
         guard case .array(let elements) = member.value else {
             mistake(member.place, "must be a list of attributes' names, like [\"id\"]")
             return []
@@ -123,10 +144,15 @@ struct ModelReader {
             guard let name = string(Member(key: "", value: element, place: place)) else { continue }
             let isRepeated = names.contains(where: name.hasSameBytes)
             names.append(name)
-            // Where there are no attributes at all, that is what is wrong.
-            if attributes.isEmpty { continue }
+            let attributes = entity.attributes
             if isRepeated {
                 objection(place, "is repeated")
+                continue
+            }
+            // Where there are no attributes at all, that is what is wrong; what may be inherited is looked for later.
+            if name.hasSameBytes(as: EntityDescription.parentIdentifier) || entity.parent != nil { continue }
+            if attributes.isEmpty {
+                if !entity.relationships.isEmpty { objection(place, "names no attribute") }
             } else if let attribute = attributes.first(where: { $0.name.hasSameBytes(as: name) }) {
                 if attribute.isOptional { objection(place, "names an optional attribute") }
             } else {

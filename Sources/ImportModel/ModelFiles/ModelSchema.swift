@@ -17,7 +17,10 @@ public enum ModelSchema {
             ("additionalProperties", .boolean(false)),
             (
                 "$defs",
-                object([("entity", entity), ("attribute", attribute), ("recordPath", recordPath), ("from", from)])
+                object([
+                    ("entity", entity), ("attribute", attribute), ("relationship", relationship),
+                    ("subentity", subentity), ("recordPath", recordPath), ("from", from),
+                ])
             ),
         ])
     }
@@ -37,10 +40,17 @@ public enum ModelSchema {
         object([
             ("type", .string("object")),
             ("properties", object(ModelReader.entityKeys.map { ($0, entityProperty($0)) })),
-            ("required", .array([.string("attributes")])),
+            ("anyOf", .array([hasAttributes, requires("parent"), requires("relationships")])),
             ("additionalProperties", .boolean(false)),
         ])
     }
+
+    private static var hasAttributes: JSONValue {
+        let some = object([("attributes", object([("minProperties", .number("1"))]))])
+        return object([("required", strings(["attributes"])), ("properties", some)])
+    }
+
+    private static func requires(_ key: String) -> JSONValue { object([("required", strings([key]))]) }
 
     private static func entityProperty(_ key: String) -> JSONValue {
         switch key {
@@ -53,17 +63,33 @@ public enum ModelSchema {
             ])
         case "identifier":
             object([
-                ("description", .string("The attributes by which two records are the same object.")),
+                (
+                    "description",
+                    .string("The attributes by which two records are the same object; @parent is the object around it.")
+                ),
                 ("type", .string("array")), ("items", object([("type", .string("string"))])),
                 ("minItems", .number("1")), ("uniqueItems", .boolean(true)),
             ])
         case "attributes":
             object([
                 ("description", .string("The attributes by name, in the order of the columns.")),
-                ("type", .string("object")), ("minProperties", .number("1")),
+                ("type", .string("object")),
                 ("maxProperties", .number("\(ModelReader.mostAttributes)")), ("propertyNames", name),
                 ("additionalProperties", reference("attribute")),
             ])
+        case "relationships":
+            object([
+                ("description", .string("The relationships by name, in the order in which their values are read.")),
+                ("type", .string("object")), ("propertyNames", name),
+                ("additionalProperties", reference("relationship")),
+            ])
+        case "parent": text("The entity whose attributes, relationships and identifier it inherits.")
+        case "abstract":
+            object([
+                ("description", .string("Whether only its subentities have objects.")), ("type", .string("boolean")),
+            ])
+        case "subentity": reference("subentity")
+        case "renamingIdentifier": text("The name in the model before this one.")
         default: object([("description", .string("Free annotations, kept as they are."))])
         }
     }
@@ -116,10 +142,10 @@ public enum ModelSchema {
         case .type: return [("enum", strings(AttributeType.allCases.map(\.rawValue)))]
         case .optional, .wallClock, .generated: return [("type", .string("boolean"))]
         case .default: return []
-        case .from: return oneOrMore(reference("from"))
+        case .from: return pathsOrNone(reference("from"))
         case .format: return oneOrMore(string)
         case .column: return [("type", .string("string")), ("minLength", .number("1"))]
-        case .timeZone, .pattern: return [("type", .string("string"))]
+        case .timeZone, .pattern, .renamingIdentifier: return [("type", .string("string"))]
         case .storage: return [("enum", strings(DateStorage.allCases.map(\.rawValue)))]
         case .bits:
             let bit = object([
@@ -135,6 +161,77 @@ public enum ModelSchema {
         case .enum: return [("type", .string("array")), ("minItems", .number("1"))]
         case .owner: return [("enum", strings(AttributeDescription.Owner.allCases.map(\.rawValue)))]
         }
+    }
+
+    // MARK: Relationships
+
+    private static var relationship: JSONValue {
+        let limited = RelationshipKey.allCases.filter(\.isForToMany)
+        let toMany = object([
+            ("properties", object([("toMany", object([("const", .boolean(true))]))])),
+            ("required", strings(["toMany"])),
+        ])
+        return object([
+            ("type", .string("object")),
+            (
+                "properties",
+                object(
+                    RelationshipKey.allCases.map {
+                        ($0.rawValue, object([("description", .string($0.summary))] + rules($0)))
+                    }
+                )
+            ),
+            ("required", strings([RelationshipKey.entity.rawValue])),
+            ("additionalProperties", .boolean(false)),
+            ("dependentSchemas", object(limited.map { ($0.rawValue, toMany) })),
+        ])
+    }
+
+    private static func rules(_ key: RelationshipKey) -> [(String, JSONValue)] {
+        let text: [(String, JSONValue)] = [("type", .string("string")), ("minLength", .number("1"))]
+        switch key {
+        case .toMany, .optional, .ordered: return [("type", .string("boolean"))]
+        case .from:
+            let parts = object([("type", .string("array")), ("items", reference("from")), ("minItems", .number("1"))])
+            return pathsOrNone(object([("anyOf", .array([reference("from"), parts]))]))
+        case .by: return oneOrMore(object(text))
+        case .minCount, .maxCount: return [("type", .string("integer")), ("minimum", .number("0"))]
+        case .deleteRule: return choices(RelationshipDescription.DeleteRule.self)
+        case .list: return choices(RelationshipDescription.ListPolicy.self)
+        case .orphans: return choices(RelationshipDescription.OrphanPolicy.self)
+        case .unresolved: return choices(RelationshipDescription.UnresolvedPolicy.self)
+        case .identity: return choices(RelationshipDescription.Identity.self)
+        case .onConflict: return choices(ConflictPolicy.self)
+        case .owner: return choices(AttributeDescription.Owner.self)
+        case .columns: return [("type", .string("array")), ("items", object(text)), ("minItems", .number("1"))]
+        case .entity, .inverse, .column, .table, .renamingIdentifier: return text
+        }
+    }
+
+    private static func choices<Choice: RawRepresentable<String> & CaseIterable>(
+        _ type: Choice.Type
+    ) -> [(String, JSONValue)] {
+        [("enum", strings(type.allCases.map(\.rawValue)))]
+    }
+
+    private static var subentity: JSONValue {
+        object([
+            ("description", .string("How an object says which subentity it is.")), ("type", .string("object")),
+            (
+                "properties",
+                object([
+                    ("from", object(oneOrMore(reference("from")))),
+                    (
+                        "values",
+                        object([
+                            ("description", .string("The entities by value.")), ("type", .string("object")),
+                            ("additionalProperties", object([("type", .string("string"))])),
+                        ])
+                    ),
+                ])
+            ),
+            ("required", strings(["from", "values"])), ("additionalProperties", .boolean(false)),
+        ])
     }
 
     /// The names of formats: those of a binary only, those of a date or a pattern.
@@ -155,6 +252,15 @@ public enum ModelSchema {
     }
 
     // MARK: Parts
+
+    private static func text(_ description: String) -> JSONValue {
+        object([("description", .string(description)), ("type", .string("string")), ("minLength", .number("1"))])
+    }
+
+    /// A key path, or a list of them, which is empty where nothing in the JSON states the value.
+    private static func pathsOrNone(_ element: JSONValue) -> [(String, JSONValue)] {
+        [("anyOf", .array([element, object([("type", .string("array")), ("items", element)])]))]
+    }
 
     private static func oneOrMore(_ element: JSONValue) -> [(String, JSONValue)] {
         let list = object([("type", .string("array")), ("items", element), ("minItems", .number("1"))])

@@ -1,6 +1,6 @@
 extension AttributePath: CustomStringConvertible, Codable {
     /// Reads a path: keys with dots between them (`name.full`), keys that are not plain names in brackets and quotes
-    /// (`['a.b'].c`), `$key` or `$`.
+    /// (`['a.b'].c`), `$key` or `$`; in nested objects also `@value`, `@index`, `@key` or `@parent.name`.
     ///
     /// - Throws: `PathSyntaxError` if the text is anything else.
     public init(_ text: String) throws(PathSyntaxError) {
@@ -16,6 +16,10 @@ extension AttributePath: CustomStringConvertible, Codable {
             self = .recordKey
             return
         }
+        if scanner.take("@") {
+            self = try Self.nested(&scanner)
+            return
+        }
         var keys: [String] = []
         repeat {
             if scanner.take("[") {
@@ -28,9 +32,43 @@ extension AttributePath: CustomStringConvertible, Codable {
         self.init(keys: keys)
     }
 
+    /// What follows an `@`.
+    private static func nested(_ scanner: inout PathScanner) throws(PathSyntaxError) -> AttributePath {
+        let name = try scanner.name()
+        if name.hasSameBytes(as: "parent") {
+            guard !scanner.isAtEnd else { throw scanner.error("an attribute's name is missing, as in @parent.id") }
+            let attribute: String
+            if scanner.take("[") {
+                attribute = try scanner.bracketedKey()
+            } else {
+                guard scanner.take(".") else { throw scanner.error("a step begins with . or [") }
+                attribute = try scanner.name()
+            }
+            guard scanner.isAtEnd else { throw scanner.error("an attribute of the parent has no parts") }
+            return .parent(attribute: attribute)
+        }
+        let known: [(String, AttributePath)] = [("value", .element), ("index", .index), ("key", .recordKey)]
+        guard scanner.isAtEnd, let path = known.first(where: { name.hasSameBytes(as: $0.0) })?.1 else {
+            throw scanner.error(
+                "after @ there may be value, index, key or parent.name; a key that begins with @ is written in ['…']"
+            )
+        }
+        return path
+    }
+
     /// The path as text, from which it can be read again.
     public var description: String {
-        if isRecordKey { return "$key" }
+        switch origin {
+        case .key: return "$key"
+        case .element: return "@value"
+        case .index: return "@index"
+        case .parent(let attribute):
+            if PathScanner.isPlainName(attribute) { return "@parent.\(attribute)" }
+            var text = "@parent"
+            PathScanner.appendBracketed(attribute, to: &text)
+            return text
+        case .value: break
+        }
         if keys.isEmpty { return "$" }
         var text = ""
         for key in keys {

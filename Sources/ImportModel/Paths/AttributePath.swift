@@ -1,24 +1,66 @@
 /// Where an attribute's value is in its record: `name.full`, `['a.b'].c`, or `$key`.
+///
+/// In a nested object it is within that object, and may also be `@value` (the element itself, in a list of scalars),
+/// `@index` (its index in its list), `@key` (its key, where an object is the collection), or `@parent.name` (an attribute of
+/// the object around it).
 public struct AttributePath: Sendable, Hashable {
+    /// What a path is, beyond its keys.
+    enum Origin: Hashable, Sendable {
+        case value
+        case element
+        case key
+        case index
+        case parent(attribute: String)
+    }
+
     /// The keys from the record's object inwards; empty means the record itself (a scalar record's `value`).
     public let keys: [String]
-    /// Whether this is `$key`, the key under which a keyed record is.
-    public let isRecordKey: Bool
+    let origin: Origin
 
     /// The path of these keys; none for the record itself.
     public init(keys: [String]) {
         self.keys = keys
-        isRecordKey = false
+        origin = .value
     }
 
-    private init(recordKey: Void) {
+    init(_ origin: Origin) {
         keys = []
-        isRecordKey = true
+        self.origin = origin
     }
 
-    /// The key under which a record of a keyed collection is (`$key`).
-    public static let recordKey = AttributePath(recordKey: ())
+    /// An attribute of the object around a nested one (`@parent.name`).
+    public static func parent(attribute: String) -> AttributePath { AttributePath(.parent(attribute: attribute)) }
+
+    /// The key under which a record of a keyed collection is (`$key`), or an element of an object that is a collection
+    /// (`@key`).
+    public static let recordKey = AttributePath(.key)
 
     /// The record itself (`$`).
     public static let record = AttributePath(keys: [])
+
+    /// An element that is no object, or any other (`@value`).
+    ///
+    /// An entity with an attribute of this path takes scalars for objects of its own; otherwise they are identifiers.
+    public static let element = AttributePath(.element)
+
+    /// The index of an element in its list, from 0 (`@index`).
+    public static let index = AttributePath(.index)
+
+    /// Whether this is ``recordKey``.
+    public var isRecordKey: Bool { origin == .key }
+
+    /// Whether this is ``element``.
+    public var isElement: Bool { origin == .element }
+
+    /// Whether this is ``index``.
+    public var isIndex: Bool { origin == .index }
+
+    /// The attribute of the object around, where this is a ``parent(attribute:)``; nil for all others.
+    public var parentAttribute: String? {
+        if case .parent(let attribute) = origin { return attribute }
+        return nil
+    }
+
+    /// Whether the keys lead to the value: none of them for the record itself.
+    public var isWithinRecord: Bool { origin == .value }
 }

@@ -34,13 +34,21 @@ public struct CoercionError: Error, Sendable, Hashable, Codable {
         case missingValue
         /// A record that is no object where the entity asks for one.
         case notAnObject
-        /// An object with the same identifier exists already, and the import says (`ConflictPolicy.error`) that it must not be.
+        /// An object with the same identifier exists already, and the import says (``ConflictPolicy/error``) that it must not be.
         case duplicateIdentifier
         /// A record whose row breaks a constraint that the store's table has of its own: `UNIQUE`, `CHECK`, `NOT NULL`, a
         /// trigger that raises.
         ///
         /// The byte offset is the record's.
         case constraintViolation
+        /// Fewer elements than the relationship's `minCount`.
+        case tooFew
+        /// More elements than the relationship's `maxCount`.
+        case tooMany
+        /// An object of an abstract entity that does not say which subentity it is.
+        case abstractEntity
+        /// An object that is stored as one of an entity that the relationship does not lead to.
+        case wrongEntity
         /// Bytes that are not JSON.
         case malformed
         /// Bytes that are not UTF-8 (RFC 3629).

@@ -34,10 +34,31 @@ public enum LedgerKind: String, Sendable, Hashable, Codable, CaseIterable {
     /// A source in which nothing is at a record path, not even an empty collection.
     case notFound
 
+    /// A null in a list of a relationship.
+    case nullElement
+    /// The same object more than once in a list; it is linked once, at its first index.
+    case duplicateLink
+    /// A link that a list has removed.
+    case unlinked
+    /// A reference to an object that is not there when the job ends.
+    case unresolved
+    /// An object with nothing but its identifier, made for a reference to it.
+    case stub
+    /// A reference whose attributes fit several objects; the first of them is linked.
+    case ambiguous
+    /// A mandatory relationship that is still empty when the job ends.
+    case missingReference
+    /// An object that a list has unlinked, and that is deleted as its relationship says.
+    case orphanDeleted
+    /// One that is kept, as a delete rule denies it.
+    case orphanDenied
+
     /// Whether something of the source's value is gone, rather than spelled in another way.
     public var isLoss: Bool {
         switch self {
-        case .kindChanged, .trimmed, .respelled, .transformed, .outside, .notFound, .unknownKey: false
+        case .kindChanged, .trimmed, .respelled, .transformed, .outside, .notFound, .unknownKey, .nullElement,
+            .duplicateLink, .unlinked, .unresolved, .stub, .ambiguous, .missingReference, .orphanDeleted, .orphanDenied:
+            false
         case .digitsLost, .timeZoneLost, .subMillisecondLost, .leapSecond, .minimumDate, .nulled, .duplicateKey,
             .loneSurrogate, .notAnObject:
             true

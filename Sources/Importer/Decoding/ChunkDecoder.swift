@@ -8,6 +8,8 @@ final class ChunkDecoder<Layout: RowLayout> {
     private let reader: ChunkReader
     /// A decoder for each entity that a source has.
     private var decoders: [RecordDecoder]
+    /// Decodes records of entities that relate to one another; nil where none do.
+    private let graph: GraphDecoder?
     /// Per source of the job, the index in `decoders` of each of its record paths.
     private let places: [[Int]]
     private let entities: Int
@@ -24,9 +26,17 @@ final class ChunkDecoder<Layout: RowLayout> {
     /// - Parameters:
     ///   - plans: per source of the job, the plan of each of its record paths.
     ///   - entities: how many entities the job has.
+    ///   - graph: the plan of its entities together, where they relate to one another.
     ///   - layouts: what the layouts have in common that rows go into, where their plan says so; nil where none do.
     ///   - options: the job's: how deeply a record may be nested, and what a value does that does not fit.
-    init(plans: [[EntityPlan]], entities: Int, layouts: Layout.Schema?, options: JobOptions) {
+    init(
+        plans: [[EntityPlan]],
+        entities: Int,
+        graph: GraphPlan? = nil,
+        layouts: Layout.Schema?,
+        options: JobOptions
+    ) {
+        self.graph = graph.map { GraphDecoder(plan: $0, options: options) }
         let maxDepth = options.maxDepth
         reader = ChunkReader(maxDepth: maxDepth)
         self.entities = entities
@@ -94,7 +104,7 @@ final class ChunkDecoder<Layout: RowLayout> {
         // Taken out meanwhile: as a local value it is changed without the checks that a class's properties need.
         var decoders = decoders
         self.decoders = []
-        let retried = retried
+        let (retried, graph) = (retried, graph)
         if retried == nil { for place in decoders.indices { decoders[place].retry(nil) } }
         let (source, opened) = (chunk.entry.source, layout)
         reader.read(maxRecords) { line in
@@ -111,7 +121,10 @@ final class ChunkDecoder<Layout: RowLayout> {
             case .record where record?.isText == true:
                 reject(line, .malformed, at: 0, decoders[place].plan, into: &batch)
             case .record:
-                if let record { decoders[place].retry(record) }
+                if let record {
+                    decoders[place].retry(record)
+                    graph?.retry(record)
+                }
                 // Not the line itself, which would be copied into the closure.
                 let (bytes, offset, byteOffset) = (line.bytes, line.offset, line.byteOffset)
                 let (ordinal, root, recordKey) = (line.ordinal, line.root, line.isKeyed ? 1 : -1)
@@ -126,7 +139,11 @@ final class ChunkDecoder<Layout: RowLayout> {
                         root: root,
                         recordKey: recordKey
                     )
-                    decoders[place].decode(input, into: &batch, laidOutIn: opened)
+                    if let graph {
+                        graph.decode(input, entity: entity, into: &batch)
+                    } else {
+                        decoders[place].decode(input, into: &batch, laidOutIn: opened)
+                    }
                 }
             case .broken(let code, let byte):
                 reject(line, code, at: byte, decoders[place].plan, into: &batch)
@@ -137,6 +154,7 @@ final class ChunkDecoder<Layout: RowLayout> {
             return batch.rejectBytes < maximumRejectBytes
         }
         for place in decoders.indices { decoders[place].flush(into: &batch) }
+        graph?.flush(into: &batch)
         self.decoders = decoders
         layout?.finish()
         hash(from: first)

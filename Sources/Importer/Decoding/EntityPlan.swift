@@ -88,6 +88,18 @@ final class EntityPlan {
     let identifier: [Int]
     /// What a record does whose object is there already.
     let onConflict: ConflictPolicy
+    /// The slot of an element that is no object (`@value`), and of its index in its list (`@index`); -1 where no attribute
+    /// reads them.
+    let elementSlot: Int
+    let indexSlot: Int
+    /// The slots of attributes of the object around (`@parent.name`), with their names.
+    let parentSlots: [(slot: Int, attribute: String)]
+    /// Attributes that are a reference, and the one that is the row's index in the list of what it refers to.
+    var positions: [(reference: Range<Int>, position: Int)] = []
+    /// How many of the attributes a record sets that replaces an object, whether it mentions them or not.
+    let replacedCount: Int
+    /// Per path beside the attributes' the slot that it fills.
+    let otherSlots: [Int]
     /// Which attributes a record sets on insert only.
     let isLocal: [Bool]
     /// Whether rows may turn out to be rejects when they are written, so that their records' positions are kept.
@@ -97,6 +109,8 @@ final class EntityPlan {
 
     /// - Parameters:
     ///   - unread: attributes of the table that the entity does not have: no record mentions them.
+    ///   - replaced: how many of the attributes a record sets that replaces an object; nil for all.
+    ///   - otherPaths: key paths that something else than an attribute reads.
     ///   - transformers: those that the entity may name.
     /// - Throws: `ImportError` when a default does not fit its attribute, or an attribute's options do not go together,
     ///   which a checked model never has, but one whose transformers are not there.
@@ -105,12 +119,15 @@ final class EntityPlan {
         index: Int,
         onConflict: ConflictPolicy = .merge,
         unread: [AttributeDescription] = [],
+        replaced: Int? = nil,
+        otherPaths: [AttributePath] = [],
         transformers: TransformerRegistry = .standard
     ) throws {
         var entity = entity
         let readCount = entity.attributes.count
         entity.attributes += unread
         self.entity = entity
+        replacedCount = replaced ?? entity.attributes.count
         self.onConflict = onConflict
         isLocal = entity.attributes.map { $0.owner == .local }
         self.index = Int32(index)
@@ -118,20 +135,22 @@ final class EntityPlan {
         var keys: [(keys: [String], slot: Int)] = []
         var slotOf: [ExactText: Int] = [:]
         var slotPaths: [String] = []
-        var slots = entity.attributes.prefix(readCount).map { attribute in
-            attribute.from.map { path in
-                let text = path.description
-                if let slot = slotOf[ExactText(text)] { return slot }
-                let slot = slotPaths.count
-                slotOf[ExactText(text)] = slot
-                slotPaths.append(text)
-                if !path.isRecordKey, !path.keys.isEmpty { keys.append((path.keys, slot)) }
-                return slot
-            }
+        func slot(of path: AttributePath) -> Int {
+            let text = path.description
+            if let slot = slotOf[ExactText(text)] { return slot }
+            let slot = slotPaths.count
+            slotOf[ExactText(text)] = slot
+            slotPaths.append(text)
+            if !path.keys.isEmpty { keys.append((path.keys, slot)) }
+            return slot
         }
-        if !unread.isEmpty {
+        var slots = entity.attributes.prefix(readCount).map { $0.from.map(slot(of:)) }
+        let paths = entity.attributes.prefix(readCount).flatMap(\.from)
+        otherSlots = otherPaths.map(slot(of:))
+        if !unread.isEmpty || slots.contains(where: \.isEmpty) {
             // A slot that no record fills.
-            slots += unread.map { _ in [slotPaths.count] }
+            let unfilled = [slotPaths.count]
+            slots = slots.map { $0.isEmpty ? unfilled : $0 } + unread.map { _ in unfilled }
             slotPaths.append("")
         }
         self.slots = slots
@@ -140,6 +159,11 @@ final class EntityPlan {
         slotCount = slotPaths.count
         recordSlot = slotOf[ExactText(AttributePath.record.description)] ?? -1
         recordKeySlot = slotOf[ExactText(AttributePath.recordKey.description)] ?? -1
+        elementSlot = slotOf[ExactText(AttributePath.element.description)] ?? -1
+        indexSlot = slotOf[ExactText(AttributePath.index.description)] ?? -1
+        parentSlots = Set(paths).compactMap { path in
+            path.parentAttribute.flatMap { name in slotOf[ExactText(path.description)].map { ($0, name) } }
+        }
         hasGenerated = entity.attributes.contains(where: \.isGenerated)
         needsPresence = onConflict == .merge || onConflict == .replace && hasGenerated
         var defaultBytes: [UInt8] = []

@@ -2,9 +2,9 @@ import ImportModel
 
 /// What is above attributes on their paths and is not an object: it covers all of them.
 extension RecordDecoder {
-    /// What is in a slot for the token that covers it, below `retriedKeyToken`; of that, the token again.
+    /// What is in a slot for the token that covers it, below `parentToken`; of that, the token again.
     @inline(__always)
-    private static func covered(_ token: Int) -> Int { retriedKeyToken &- 1 &- token }
+    static func covered(_ token: Int) -> Int { parentToken &- 1 &- token }
 
     /// Fills the slots below a node whose value is null, a scalar or an array: the record says that there is nothing.
     ///
@@ -34,6 +34,8 @@ extension RecordDecoder {
         batch: inout RowBatch
     ) -> Cell {
         if token == Self.retriedKeyToken { return keyCell(attribute, input: input, batch: &batch) }
+        if token == Self.indexToken { return indexCell(attribute, input: input, batch: &batch) }
+        if token == Self.parentToken { return parentCell(slot) }
         let index = Self.covered(token)
         if input.tokens[index].kind != .null, !plan.attributes[attribute].isOptional,
             !plan.attributes[attribute].isGenerated

@@ -56,7 +56,7 @@ extension RecordDecoder {
     ///
     /// - Returns: how many cells there are.
     @inline(__always)
-    private mutating func fillCells(_ input: Input, isNoObject: Bool, _ batch: inout RowBatch) -> Int {
+    mutating func fillCells(_ input: Input, isNoObject: Bool, _ batch: inout RowBatch) -> Int {
         let (cells, presence) = (marks.cells, marks.presence)
         let (tokens, attributes, slots) = (input.tokens, plan.attributes, marks.slots)
         let (generation, isLossless) = (generation, isLossless)
@@ -145,8 +145,10 @@ extension RecordDecoder {
             input
         )
         // Merged into a stored object, or left out for it, a record may lack what is not part of the identifier.
-        let isAlwaysWhole = plan.identifier.isEmpty || [.replace, .error].contains(plan.onConflict)
+        let onConflict = surroundings?.onConflict ?? plan.onConflict
+        let isAlwaysWhole = plan.identifier.isEmpty || [.replace, .error].contains(onConflict)
         if isAlwaysWhole || plan.identifier.contains(attribute) {
+            if surroundings?.isPositional == true, plan.identifier.contains(attribute) { return }
             errors.append(error)
         } else {
             unmet.append(error)

@@ -85,6 +85,18 @@ extension RecordDecoder {
         }
     }
 
+    /// The cell of an attribute that reads the index of the object in its list.
+    mutating func indexCell(_ attribute: Int, input: Input, batch: inout RowBatch) -> Cell {
+        let text = Array("\(surroundings?.index ?? 0)".utf8)
+        return text.withUnsafeBufferPointer { buffer in
+            let token = JSONToken(kind: .number, bytes: ByteView(buffer), hasEscapes: false)
+            return cell(attribute, token, isInChunk: false, slot: plan.indexSlot, input.root, input, &batch)
+        }
+    }
+
+    /// The cell of an attribute that reads one of the object around.
+    func parentCell(_ slot: Int) -> Cell { surroundings?.values[slot] ?? .null }
+
     /// What a value that is not null comes to.
     ///
     /// - Parameters:

@@ -36,6 +36,18 @@ struct RecordDecoder {
         let byteOffset: Int64
     }
 
+    /// What is around a nested object, as far as its attributes read it.
+    struct Surroundings {
+        /// What it does to a stored object.
+        let onConflict: ConflictPolicy
+        /// Whether it may lack its identifier, as its index tells it apart.
+        let isPositional: Bool
+        /// Its index in its list, from 0.
+        let index: Int
+        /// By the slots that read them, attributes of the object around.
+        let values: [Int: Cell]
+    }
+
     let plan: EntityPlan
     let tree: KeyTree
     let marks: RecordMarks
@@ -64,6 +76,11 @@ struct RecordDecoder {
     var origin: Origin?
     /// Stands for the token of `retriedKey`, which is not on the tape.
     static let retriedKeyToken = -2
+    /// Stand for the index in a list, and for an attribute of the object around, of a nested object.
+    static let indexToken = -3
+    static let parentToken = -4
+    /// What nested objects have of that; nil for a record itself.
+    var surroundings: Surroundings?
 
     /// - Parameters:
     ///   - onError: what a value does that does not fit.
@@ -81,6 +98,15 @@ struct RecordDecoder {
     ///
     /// - Parameter layout: where rows go that are laid out; nil for none.
     mutating func decode(_ input: Input, into batch: inout RowBatch, laidOutIn layout: (some RowLayout)?) {
+        let isNoObject = find(input)
+        appendRow(input, isNoObject: isNoObject, to: &batch, layout)
+    }
+
+    /// Finds the values of the record, and forgets all that was noted of the one before.
+    ///
+    /// - Returns: whether it is something else than an object where the entity asks for one.
+    @inline(__always)
+    mutating func find(_ input: Input) -> Bool {
         generation &+= 1
         if generation == 0 {
             // After four billion records the marks of the first ones would count again.
@@ -98,15 +124,20 @@ struct RecordDecoder {
         if plan.recordSlot >= 0 { fill(plan.recordSlot, input.root) }
         if plan.recordKeySlot >= 0, input.recordKey >= 0 { fill(plan.recordKeySlot, input.recordKey) }
         if plan.recordKeySlot >= 0, retriedKey != nil { fill(plan.recordKeySlot, Self.retriedKeyToken) }
-        let isNoObject = root.kind != .object && plan.recordSlot < 0
         if root.kind == .object {
             walk(input.root, node: 0, isCovered: plan.recordSlot >= 0, input: input)
-        } else if isNoObject {
-            errors.append(error(.notAnObject, at: "", expected: "object", found: root.kind.name, input.root, input))
-        } else {
-            cover(0, by: input.root, isRead: true, input)
+            return false
         }
-        appendRow(input, isNoObject: isNoObject, to: &batch, layout)
+        if plan.elementSlot >= 0 {
+            fill(plan.elementSlot, input.root)
+            return false
+        }
+        guard plan.recordSlot >= 0 else {
+            errors.append(error(.notAnObject, at: "", expected: "object", found: root.kind.name, input.root, input))
+            return true
+        }
+        cover(0, by: input.root, isRead: true, input)
+        return false
     }
 
     /// Says which reject is decoded next, in a retry; nil for records of an import.
@@ -116,7 +147,7 @@ struct RecordDecoder {
     }
 
     @inline(__always)
-    private func fill(_ slot: Int, _ token: Int) {
+    func fill(_ slot: Int, _ token: Int) {
         marks.slots[slot] = RecordMarks.Slot(generation: generation, token: Int32(truncatingIfNeeded: token))
     }
 

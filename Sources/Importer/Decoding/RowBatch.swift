@@ -122,6 +122,8 @@ struct RowBatch {
     var places: [Place] = []
     var cells: [Cell] = []
     var presence: [UInt64] = []
+    /// What the records say beyond their rows, where entities relate to one another; the positions are then those of records.
+    var graph = GraphBatch()
     /// The texts that had to be rewritten.
     var bytes: [UInt8] = []
     var rejects: [Reject] = []
@@ -140,7 +142,8 @@ struct RowBatch {
 
     /// How much memory it takes, roughly.
     var footprint: Int {
-        rows.count * MemoryLayout<Row>.stride + cells.count * MemoryLayout<Cell>.stride + presence.count * 8
+        rows.count * (MemoryLayout<Row>.stride + (graph.nested.isEmpty ? 0 : 80)) + cells.count
+            * MemoryLayout<Cell>.stride + presence.count * 8
             + bytes.count + rejectBytes
     }
 
@@ -183,6 +186,7 @@ struct RowBatch {
     mutating func reset(entities: Int) {
         rows.removeAll(keepingCapacity: true)
         places.removeAll(keepingCapacity: true)
+        graph.removeAll()
         cells.removeAll(keepingCapacity: true)
         presence.removeAll(keepingCapacity: true)
         bytes.removeAll(keepingCapacity: true)

@@ -58,8 +58,9 @@ protocol BatchWriters: Sendable {
     ///
     /// - Parameters:
     ///   - plans: the worker's own, of the model's entities in their order; told how their rows reach the store.
+    ///   - graph: the plan of its entities together, where they relate to one another.
     ///   - progress: how far the job is.
-    func writer(_ plans: [EntityPlan], _ progress: Writer.Progress) throws -> Writer
+    func writer(_ plans: [EntityPlan], _ graph: GraphPlan?, _ progress: Writer.Progress) throws -> Writer
 
     /// Ends what serves all writers, after they are closed; called once.
     func close() throws

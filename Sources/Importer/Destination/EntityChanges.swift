@@ -31,6 +31,8 @@ public struct EntityChanges: Sendable, Hashable {
     public internal(set) var ignored: Int64 = 0
     /// Records that were not accepted.
     public internal(set) var rejected: Int64 = 0
+    /// What of it came from objects that were nested in records of any entity.
+    public internal(set) var nested = NestedCounts()
 
     /// At most this many ranges are kept; scattered row ids must not fill the memory.
     public static let maximumRanges = 10_000
@@ -58,6 +60,7 @@ public struct EntityChanges: Sendable, Hashable {
     /// Whether it says nothing.
     public var isEmpty: Bool {
         inserted == 0 && updated == 0 && deleted == 0 && unchanged == 0 && ignored == 0 && rejected == 0
+            && nested.isEmpty
     }
 
     mutating func insert(_ rowID: Int64) {
@@ -73,6 +76,12 @@ public struct EntityChanges: Sendable, Hashable {
     mutating func update(_ rowID: Int64) {
         updated += 1
         Self.extend(&updatedRanges, with: rowID)
+    }
+
+    /// Notes that an object has changed by what other objects say: no record of its own is counted.
+    mutating func touch(_ rowID: Int64) {
+        update(rowID)
+        nested.touched += 1
     }
 
     mutating func delete(_ rowID: Int64) {
@@ -108,6 +117,16 @@ public struct EntityChanges: Sendable, Hashable {
         unchanged = unchanged.addingClamped(next.unchanged)
         ignored = ignored.addingClamped(next.ignored)
         rejected = rejected.addingClamped(next.rejected)
+        nested.add(next.nested)
+    }
+
+    /// What records of the entity came to, without nested objects.
+    var records: (inserted: Int64, updated: Int64, deleted: Int64) {
+        (
+            inserted.subtractingClamped(nested.inserted),
+            updated.subtractingClamped(nested.updated.addingClamped(nested.touched)),
+            deleted.subtractingClamped(nested.deleted)
+        )
     }
 
     @inline(__always)

@@ -18,6 +18,8 @@ public struct EntityTotals: Sendable, Hashable {
     public internal(set) var ignored: Int64 = 0
     /// Records that were not accepted.
     public internal(set) var rejected: Int64 = 0
+    /// Objects that were nested in records of any entity, beside those.
+    public internal(set) var nested = NestedCounts()
     /// Rows in the entity's table, those from before the job too.
     ///
     /// They are not counted but known, as long as nobody but imports inserts or deletes any.
@@ -33,12 +35,13 @@ public struct EntityTotals: Sendable, Hashable {
         // A damaged store may have any counts.
         self.recordsRead = self.recordsRead.addingClamped(recordsRead)
         // A row that is gone was counted as inserted when it came.
-        let difference = changes.inserted.subtractingClamped(changes.deleted)
-        inserted = inserted.addingClamped(difference)
-        updated = updated.addingClamped(changes.updated)
+        let records = changes.records
+        inserted = inserted.addingClamped(records.inserted.subtractingClamped(records.deleted))
+        updated = updated.addingClamped(records.updated)
         unchanged = unchanged.addingClamped(changes.unchanged)
         ignored = ignored.addingClamped(changes.ignored)
         rejected = rejected.addingClamped(changes.rejected)
-        rows = rows.addingClamped(difference)
+        nested.add(changes.nested)
+        rows = rows.addingClamped(changes.inserted.subtractingClamped(changes.deleted))
     }
 }

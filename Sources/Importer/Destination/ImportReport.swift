@@ -24,13 +24,37 @@ public struct ImportReport: Sendable, Hashable, Codable {
         public var ignored: Int64 = 0
         /// Records that were not accepted.
         public var rejected: Int64 = 0
+        /// Nested objects and references in the records that were accepted, of any entity; = nestedInserted + nestedUpdated +
+        /// nestedUnchanged + nestedIgnored + linked.
+        ///
+        /// This and what follows is nil where no entity of the job relates to another.
+        public var nested: Int64?
+        /// Nested objects that are new.
+        public var nestedInserted: Int64?
+        /// Nested objects that changed a stored one.
+        public var nestedUpdated: Int64?
+        /// Nested objects that were stored with all their values already.
+        public var nestedUnchanged: Int64?
+        /// Nested objects left out, as their relationship says.
+        public var nestedIgnored: Int64?
+        /// References without more than an identifier.
+        public var linked: Int64?
+        /// Objects that were made for references to them.
+        public var stubs: Int64?
+        /// Objects that are gone: surplus ones of a list without identifiers, orphans, and what a delete rule takes with them.
+        public var deleted: Int64?
 
         /// Starts with nothing.
         public init() {}
 
         enum CodingKeys: String, CodingKey {
             case recordsRead = "records_read"
-            case inserted, updated, unchanged, ignored, rejected
+            case inserted, updated, unchanged, ignored, rejected, nested
+            case nestedInserted = "nested_inserted"
+            case nestedUpdated = "nested_updated"
+            case nestedUnchanged = "nested_unchanged"
+            case nestedIgnored = "nested_ignored"
+            case linked, stubs, deleted
         }
     }
 
@@ -64,6 +88,9 @@ public struct ImportReport: Sendable, Hashable, Codable {
     public var entities: [String: Counts]
     /// Entity, attribute (key path), kind of loss or change: how often.
     public var ledger: [String: [String: [String: Int64]]]
+    /// Relationship (`order.customer`): how many references lead to objects that are not there; nil where no entity relates to
+    /// another.
+    public var unresolved: [String: Int64]?
     /// What was wrong with records, in the order in which it first came.
     public var errors: [ErrorGroup]
     /// The sources, as they were given.
@@ -84,6 +111,6 @@ public struct ImportReport: Sendable, Hashable, Codable {
         case recordsRead = "records_read"
         case inserted, updated, unchanged, ignored, rejected, repaired, chunks
         case chunksDone = "chunks_done"
-        case bytes, seconds, entities, ledger, errors, sources, message
+        case bytes, seconds, entities, ledger, unresolved, errors, sources, message
     }
 }

@@ -40,7 +40,7 @@ struct StoredJob: Sendable {
     var chunkDirectory: String
 
     /// The tables of its entities; none before it has a model.
-    var tables: [String] { model?.entities.map(\.table) ?? [] }
+    var tables: [String] { model?.tables ?? [] }
 
     init(
         options: JobOptions,
@@ -64,5 +64,19 @@ struct StoredJob: Sendable {
         if case .count? = options.maxErrors { return false }
         return options.onError != .stop && retry == nil && !takesChunks
             && sources.allSatisfy(\.description.isRepeatable)
+    }
+}
+
+extension ModelDescription {
+    /// The tables of its entities: that of an ancestor, where their rows are in it.
+    ///
+    /// Join tables are not among them.
+    var tables: [String] {
+        guard !isFlat, let layout = try? ModelLayout(importing: self) else { return entities.map(\.table) }
+        var tables: [String] = []
+        for entity in entities.indices where layout.hasTable(entity) && !tables.contains(layout.table(of: entity)) {
+            tables.append(layout.table(of: entity))
+        }
+        return tables
     }
 }

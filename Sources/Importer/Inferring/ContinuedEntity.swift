@@ -39,7 +39,7 @@ struct CoveredPaths {
     /// The paths of these attributes.
     init(_ attributes: [AttributeDescription]) {
         for path in attributes.flatMap(\.from) {
-            if path.isRecordKey { coversRecordKey = true } else { insert(path.keys[...]) }
+            if path.isRecordKey { coversRecordKey = true } else if path.isWithinRecord { insert(path.keys[...]) }
         }
     }
 

@@ -71,6 +71,7 @@ extension EntityStatistics {
     /// Where a key path was met; nil where it was not.
     func path(of path: AttributePath) -> Int? {
         if path.isRecordKey { return Self.recordKey }
+        guard path.isWithinRecord else { return nil }
         return path.keys.reduce(Self.record) { parent, key in
             parent.flatMap { parent in children(of: parent).first { ExactText(self.key(of: $0)) == ExactText(key) } }
         }

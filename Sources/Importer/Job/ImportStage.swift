@@ -60,27 +60,21 @@ final class ImportStage<Writers: BatchWriters>: Sendable {
     ///
     /// - Throws: `ImportError`; what was committed before stays.
     private func work() throws {
-        let plans = try model.entities.enumerated().map {
-            try EntityPlan(
-                entity: $1,
-                index: $0,
-                onConflict: job.options.onConflict,
-                unread: writers.unread[$0],
-                transformers: context.transformers
-            )
-        }
+        let graph = try model.isFlat ? nil : graphPlan()
+        let plans = try graph?.plans ?? self.plans()
         // A retry knows of each of its records by itself which entity it is.
         let bySource = job.sources.map { source in
             job.retry != nil
                 ? plans
                 : source.entities.compactMap { name in plans.first { $0.entity.name == name } }
         }
-        let writer = try writers.writer(plans, state.withLock { $0 })
+        let writer = try writers.writer(plans, graph, state.withLock { $0 })
         var batches = BatchStock<Writer.Layout>()
         do {
             let decoder = Decoder(
                 plans: bySource,
                 entities: plans.count,
+                graph: graph,
                 layouts: writer.layoutSchema,
                 options: job.options
             )
@@ -92,6 +86,22 @@ final class ImportStage<Writers: BatchWriters>: Sendable {
             throw error
         }
         try writer.close()
+    }
+
+    private func plans() throws -> [EntityPlan] {
+        try model.entities.enumerated().map {
+            try EntityPlan(
+                entity: $1,
+                index: $0,
+                onConflict: job.options.onConflict,
+                unread: writers.unread[$0],
+                transformers: context.transformers
+            )
+        }
+    }
+
+    private func graphPlan() throws -> GraphPlan {
+        try GraphPlan(model, onConflict: job.options.onConflict, transformers: context.transformers)
     }
 
     private func importChunk(

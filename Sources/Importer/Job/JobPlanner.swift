@@ -140,13 +140,33 @@ struct JobPlanner {
         return options.model?.entities.compactMap(\.records) ?? []
     }
 
+    /// The keys that lead to what a record's relationships hold: an object that has them is a record itself.
+    private var nestedKeys: [[String]] {
+        guard let model = options.model, !model.isFlat else { return [] }
+        let destinations = Set(model.entities.flatMap(\.relationships).map { ExactText($0.destination) })
+        let roots = model.entities.filter { entity in
+            options.entity.map { $0 == entity.name } ?? !destinations.contains(ExactText(entity.name))
+        }
+        let hierarchy = EntityHierarchy(model.entities)
+        let ancestors = roots.flatMap { root in
+            hierarchy.index(of: root.name).map { hierarchy.chain(of: $0).map { model.entities[$0] } } ?? []
+        }
+        return ancestors.flatMap(\.relationships).flatMap(\.from).map { source in
+            switch source {
+            case .value(let path), .members(let path): path.keys
+            case .identifier(let paths): paths.first?.keys ?? []
+            }
+        }.filter { !$0.isEmpty }
+    }
+
     /// A source's shape, and in words what was found by itself.
     private func shape(
         of sample: SourceStream.Sample,
         _ source: SourceDescription
     ) throws -> (SourceShape, words: String?, trees: [ImportText]) {
         try checkBeginning(of: sample.bytes, source)
-        let detector = ShapeDetector(sample.bytes, isWhole: sample.isWhole)
+        var detector = ShapeDetector(sample.bytes, isWhole: sample.isWhole)
+        detector.nested = nestedKeys
         let found = detector.detection
         if case .empty = found {
             throw ImportError(

@@ -28,6 +28,7 @@ struct BatchCounts {
     func writeErrors(
         _ batch: borrowing RowBatch,
         late: [RowBatch.Reject],
+        besides more: borrowing LedgerCounts = LedgerCounts(),
         of chunk: ChunkEntry,
         _ progress: inout JobProgress,
         _ database: Database
@@ -41,6 +42,9 @@ struct BatchCounts {
         for record in batch.unmet where !rejected.contains(record.ordinal) {
             for error in record.errors.prefix(record.nulled.count) { errors.add(error, ordinal: record.ordinal) }
             for attribute in record.nulled { ledger.add(.nulled, entity: record.entity, attribute: attribute) }
+        }
+        for (key, count) in zip(more.keys, more.counts) {
+            ledger.add(key.kind, entity: key.entity, attribute: key.attribute.text, count: count)
         }
         try progress.errorGroups.add(errors, source: chunk.source, database)
         try writeLedger(ledger, &progress, database)
@@ -78,9 +82,12 @@ struct BatchCounts {
                 WHERE job = ? AND position = ?
                 """
         )
-        for (index, change) in changes.enumerated() where batch.recordsRead[index] > 0 {
+        for (index, change) in changes.enumerated() {
+            try change.nested.save(job: job.id, position: index, database)
+            guard batch.recordsRead[index] > 0 else { continue }
+            let records = change.records
             try statement.execute(arguments: [
-                batch.recordsRead[index], change.inserted, change.updated, change.unchanged, change.ignored,
+                batch.recordsRead[index], records.inserted, records.updated, change.unchanged, change.ignored,
                 change.rejected,
                 job.id, index,
             ])

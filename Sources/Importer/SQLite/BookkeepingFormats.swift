@@ -9,6 +9,49 @@ extension Migrator.Step {
         try DroppedIndexes.bringUp(database)
     }
 
+    /// Adds what imports of entities that relate to one another keep.
+    static let format5 = Migrator.Step(to: 5, texts: BookkeepingTable.texts(in: tablesOfFormat4 + tablesOfFormat5)) {
+        try $0.execute(sql: tablesOfFormat5)
+    }
+
+    /// The bookkeeping tables that format 5 adds.
+    private static let tablesOfFormat5 = """
+        CREATE TABLE IF NOT EXISTS _import_nested (
+            job INTEGER NOT NULL,
+            position INTEGER NOT NULL,
+            nested INTEGER NOT NULL DEFAULT 0,
+            inserted INTEGER NOT NULL DEFAULT 0,
+            updated INTEGER NOT NULL DEFAULT 0,
+            unchanged INTEGER NOT NULL DEFAULT 0,
+            ignored INTEGER NOT NULL DEFAULT 0,
+            linked INTEGER NOT NULL DEFAULT 0,
+            stubs INTEGER NOT NULL DEFAULT 0,
+            deleted INTEGER NOT NULL DEFAULT 0,
+            PRIMARY KEY (job, position)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS _import_link (
+            relationship TEXT NOT NULL,
+            target BLOB NOT NULL,
+            source BLOB NOT NULL,
+            position INTEGER,
+            job INTEGER NOT NULL,
+            PRIMARY KEY (relationship, target, source)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX IF NOT EXISTS _import_link_source ON _import_link (relationship, source);
+        CREATE TABLE IF NOT EXISTS _import_orphan (
+            job INTEGER NOT NULL,
+            relationship TEXT NOT NULL,
+            target BLOB NOT NULL,
+            PRIMARY KEY (job, relationship, target)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS _import_unresolved (
+            job INTEGER NOT NULL,
+            relationship TEXT NOT NULL,
+            count INTEGER NOT NULL,
+            PRIMARY KEY (job, relationship)
+        ) STRICT, WITHOUT ROWID;
+        """
+
     /// The bookkeeping tables of format 4.
     private static let tablesOfFormat4 = """
         CREATE TABLE IF NOT EXISTS _import_meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
@@ -209,5 +252,6 @@ extension Migrator.Step {
             changes BLOB NOT NULL,
             totals BLOB NOT NULL
         ) STRICT;
+
         """
 }

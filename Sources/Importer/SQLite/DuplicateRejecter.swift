@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import ImportModel
 
-/// Makes rejects of the records whose identifier an earlier row has, under ``ConflictPolicy/error``, just as if each had
+/// Makes rejects of the records whose identifier an earlier row has, under `ConflictPolicy.error`, just as if each had
 /// been looked up as it came.
 ///
 /// Nothing here grows with their number: they are noted in a temporary table, as their bytes are read in source order,

@@ -3,25 +3,35 @@ import GRDB
 extension EntityTotals {
     /// Those of a job's entities as the store has them, in their order.
     static func all(of job: Int64, _ database: Database) throws -> [EntityTotals] {
+        // A store of an older format has none.
+        let hasNested = try database.tableExists("_import_nested")
+        let nested = hasNested ? "LEFT JOIN _import_nested AS nested USING (job, position)" : ""
+        let gain = hasNested ? " + coalesce(nested.inserted + nested.stubs - nested.deleted, 0)" : ""
         // The last job that came to a table has counted its rows when it began.
-        try BookkeepingRow.fetchAll(
+        return try BookkeepingRow.fetchAll(
             database,
             from: "_import_entity",
             sql: """
-                SELECT *,
-                    CAST(CASE job WHEN (
+                WITH gains AS (
+                    SELECT job, position, table_name, entity.inserted\(gain) AS gain
+                    FROM _import_entity AS entity \(nested)
+                )
+                SELECT own.*,
+                    CAST(CASE own.job WHEN (
                         SELECT max(job) FROM _import_entity AS other WHERE other.table_name = own.table_name COLLATE NOCASE
-                    ) THEN rows_before + inserted ELSE (
+                    ) THEN rows_before + (
+                        SELECT total(gain) FROM gains
+                        WHERE gains.job = own.job AND gains.table_name = own.table_name COLLATE NOCASE
+                    ) ELSE (
                         SELECT rows_before FROM _import_entity AS first
                         WHERE first.table_name = own.table_name COLLATE NOCASE ORDER BY job LIMIT 1
                     ) + (
-                        SELECT total(inserted) FROM _import_entity AS other
-                        WHERE other.table_name = own.table_name COLLATE NOCASE
+                        SELECT total(gain) FROM gains WHERE gains.table_name = own.table_name COLLATE NOCASE
                     ) END AS INTEGER) AS row_count
                 FROM _import_entity AS own WHERE job = ? ORDER BY position
                 """,
             arguments: [job]
-        ).map { row in
+        ).enumerated().map { position, row in
             var totals = EntityTotals(entity: try row.text("entity"), table: try row.text("table_name"))
             totals.recordsRead = try row.number("records_read")
             totals.inserted = try row.number("inserted")
@@ -30,7 +40,45 @@ extension EntityTotals {
             totals.ignored = try row.number("ignored")
             totals.rejected = try row.number("rejected")
             totals.rows = try row.rowID("row_count")
+            if hasNested { totals.nested = try NestedCounts(job: job, position: position, database) }
             return totals
         }
+    }
+}
+
+extension NestedCounts {
+    /// Those of a job's entity as the store has them.
+    init(job: Int64, position: Int, _ database: Database) throws {
+        self.init()
+        let row = try BookkeepingRow.fetchOne(
+            database,
+            from: "_import_nested",
+            sql: "SELECT * FROM _import_nested WHERE job = ? AND position = ?",
+            arguments: [job, position]
+        )
+        guard let row else { return }
+        nested = try row.number("nested")
+        inserted = try row.number("inserted")
+        updated = try row.number("updated")
+        unchanged = try row.number("unchanged")
+        ignored = try row.number("ignored")
+        linked = try row.number("linked")
+        stubs = try row.number("stubs")
+        deleted = try row.number("deleted")
+    }
+
+    /// Adds them to what the store has of a job's entity.
+    func save(job: Int64, position: Int, _ database: Database) throws {
+        guard !isEmpty else { return }
+        try database.cachedStatement(
+            sql: """
+                UPDATE _import_nested SET nested = nested + ?, inserted = inserted + ?, updated = updated + ?,
+                    unchanged = unchanged + ?, ignored = ignored + ?, linked = linked + ?, stubs = stubs + ?,
+                    deleted = deleted + ?
+                WHERE job = ? AND position = ?
+                """
+        ).execute(arguments: [
+            nested, inserted, updated, unchanged, ignored, linked, stubs, deleted, job, position,
+        ])
     }
 }

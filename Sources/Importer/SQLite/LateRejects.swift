@@ -13,7 +13,17 @@ struct LateRejects {
         _ index: Int,
         _ batch: borrowing RowBatch
     ) -> ImportModel.RecordError {
-        let plan = plans[Int(batch.rows[index].entity)]
+        error(refusal, plans[Int(batch.rows[index].entity)], byteOffset: batch.places[index].byteOffset)
+    }
+
+    /// What is wrong with a row that the table refuses.
+    ///
+    /// - Parameter byteOffset: its record's.
+    func error(
+        _ refusal: TableConstraints.Refusal,
+        _ plan: EntityPlan,
+        byteOffset: Int64
+    ) -> ImportModel.RecordError {
         let attributes = refusal.columns.compactMap { column in
             plan.entity.attributes.firstIndex { $0.column.asciiLowercased == column }
         }
@@ -23,7 +33,7 @@ struct LateRejects {
             code: .constraintViolation,
             expected: refusal.expected,
             found: refusal.found,
-            byteOffset: batch.places[index].byteOffset
+            byteOffset: byteOffset
         )
     }
 
@@ -33,14 +43,17 @@ struct LateRejects {
         _ error: ImportModel.RecordError,
         _ batch: borrowing RowBatch
     ) -> RowBatch.Reject {
-        let row = batch.rows[index]
-        let place = batch.places[index]
-        return RowBatch.Reject(
+        reject(batch.rows[index], batch.places[index], [error])
+    }
+
+    /// The reject that a record is for errors that were found only now.
+    func reject(_ row: RowBatch.Row, _ place: RowBatch.Place, _ errors: [ImportModel.RecordError]) -> RowBatch.Reject {
+        RowBatch.Reject(
             entity: row.entity,
             ordinal: row.ordinal,
             byteOffset: place.byteOffset,
             length: Int64(place.length),
-            errors: [error],
+            errors: errors,
             bytes: Array(chunkBytes[place.chunkOffset..<place.chunkOffset + place.length]),
             key: key(of: place)
         )

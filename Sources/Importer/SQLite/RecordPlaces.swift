@@ -1,6 +1,6 @@
 /// Where the records of rows are in their source.
 ///
-/// Kept while rows with the same identifier are beside each other: under ``ConflictPolicy/error`` the
+/// Kept while rows with the same identifier are beside each other: under `ConflictPolicy.error` the
 /// records of all but the first are rejects, and their bytes are read again.
 struct RecordPlaces {
     /// Where one is.

@@ -22,8 +22,12 @@ final class RowWriter {
         case refused(TableConstraints.Refusal)
     }
 
-    private let statements: TableStatements
+    let statements: TableStatements
     private let connection: OpaquePointer
+    /// What a row does whose object is there already.
+    var onConflict: ConflictPolicy
+    /// Where the last row is that was not left out.
+    private(set) var lastRowID: Int64 = 0
     private let entity: EntityDescription
     private let plan: EntityPlan
     private let identifier: [Int]
@@ -34,6 +38,7 @@ final class RowWriter {
     /// The current row's cell of each attribute; -1 where the record does not mention it.
     private var places: [Int]
     private var insert: OpaquePointer?
+    private var overwriting: OpaquePointer?
     /// Copies the rows of images, where nothing has to be asked about a row.
     private let copier: RowCopier?
     /// Where records are merged by an identifier.
@@ -48,6 +53,7 @@ final class RowWriter {
         connection = statements.connection
         self.entity = entity
         self.plan = plan
+        onConflict = plan.onConflict
         identifier = plan.identifier
         places = Array(repeating: -1, count: entity.attributes.count)
         copier = plan.laysOutRows ? try RowCopier(database, statements, plan) : nil
@@ -56,13 +62,16 @@ final class RowWriter {
         let places = (1...max(1, columns.count)).map { "?\($0)" }
         // The statement's policy goes before those of constraints (`ON CONFLICT REPLACE`): no row gives way silently.
         insert = try statements.prepare(
-            "INSERT OR ABORT INTO \(entity.table.quotedIdentifier) (\(columns.joined(separator: ", "))) "
-                + "VALUES (\(places.joined(separator: ", ")))"
+            columns.isEmpty
+                ? "INSERT OR ABORT INTO \(entity.table.quotedIdentifier) DEFAULT VALUES"
+                : "INSERT OR ABORT INTO \(entity.table.quotedIdentifier) (\(columns.joined(separator: ", "))) "
+                    + "VALUES (\(places.joined(separator: ", ")))"
         )
     }
 
     deinit {
         sqlite3_finalize(insert)
+        sqlite3_finalize(overwriting)
         for statement in updates.values { sqlite3_finalize(statement) }
     }
 
@@ -95,6 +104,15 @@ final class RowWriter {
         }
     }
 
+    /// Writes one row.
+    ///
+    /// - Parameter values: its cells, which may be others than the batch's.
+    func write(_ index: Int, _ values: RowValues, _ batch: borrowing RowBatch) throws -> Effect {
+        let effect = try write(batch.rows[index], values, batch) {}
+        if case .inserted(let rowID) = effect { lastRowID = rowID }
+        return effect
+    }
+
     @inline(__always)
     private func write(
         _ row: RowBatch.Row,
@@ -114,11 +132,12 @@ final class RowWriter {
         if let finder {
             place(row, in: batch)
             if let rowID = try finder.find(values, places) {
-                switch plan.onConflict {
+                lastRowID = rowID
+                switch onConflict {
                 case .merge, .replace: return try merge(values, into: rowID, finder)
                 case .ignore, .error:
                     finder.reset()
-                    return plan.onConflict == .ignore ? .ignored : .duplicate
+                    return onConflict == .ignore ? .ignored : .duplicate
                 }
             }
         }
@@ -225,20 +244,53 @@ final class RowWriter {
         }
         finder.reset()
         guard !changed.isEmpty else { return .unchanged }
+        // The index in one list is none in another's.
+        for (reference, position) in plan.positions where places[position] < 0 && !changed.contains(position) {
+            if changed.contains(where: reference.contains) { changed.append(position) }
+        }
         let statement = try update(setting: changed)
         for (place, attribute) in changed.enumerated() {
-            guard let (cell, values) = newValue(of: attribute, values, absent) else { continue }
+            let (cell, values) = newValue(of: attribute, values, absent) ?? (.null, absent)
             try bind(cell, values, to: statement, at: Int32(place + 1))
         }
         sqlite3_bind_int64(statement, Int32(changed.count + 1), rowID)
         return try statements.run(statement).map { .refused($0) } ?? .updated(rowID: rowID)
     }
 
+    /// Sets all that a stored row has to what another has, or its defaults.
+    ///
+    /// - Returns: whether that changed anything.
+    func overwrite(_ rowID: Int64, with index: Int, _ values: RowValues, _ batch: borrowing RowBatch) throws -> Bool {
+        let attributes = places.indices.filter { !identifier.contains($0) }
+        if overwriting == nil {
+            let columns = attributes.map { entity.attributes[$0].column.quotedIdentifier }
+            let sets = columns.enumerated().map { "\($1) = ?\($0 + 1)" }.joined(separator: ", ")
+            let differs = columns.enumerated().map { "\($1) IS NOT ?\($0 + 1)" }.joined(separator: " OR ")
+            overwriting = try statements.prepare(
+                "UPDATE OR ABORT \(entity.table.quotedIdentifier) SET \(sets) "
+                    + "WHERE rowid = ?\(columns.count + 1) AND (\(differs))"
+            )
+        }
+        place(batch.rows[index], in: batch)
+        for (number, attribute) in attributes.enumerated() {
+            let place = Int32(number + 1)
+            if places[attribute] >= 0 {
+                try bind(values.cells[places[attribute]], values, to: overwriting, at: place)
+            } else {
+                try bind(plan.defaults[attribute], values.absent, to: overwriting, at: place)
+            }
+        }
+        sqlite3_bind_int64(overwriting, Int32(attributes.count + 1), rowID)
+        if try statements.run(overwriting) != nil { return false }
+        lastRowID = rowID
+        return sqlite3_changes(connection) > 0
+    }
+
     /// What the current row sets an attribute of a stored object to; nil to leave it alone.
     @inline(__always)
     private func newValue(of attribute: Int, _ values: RowValues, _ absent: RowValues) -> (Cell, RowValues)? {
         if places[attribute] >= 0 { return (values.cells[places[attribute]], values) }
-        return plan.onConflict == .replace ? (plan.defaults[attribute], absent) : nil
+        return onConflict == .replace && attribute < plan.replacedCount ? (plan.defaults[attribute], absent) : nil
     }
 
     private func update(setting attributes: [Int]) throws -> OpaquePointer? {

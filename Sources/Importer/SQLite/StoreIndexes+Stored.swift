@@ -24,11 +24,11 @@ extension StoreIndexes {
     /// Keeps them with a job, instead of those that it was asked for before; none are no new wish.
     func save(for job: StoredJob, _ database: Database) throws {
         guard !wanted.isEmpty else { return }
-        try replace(for: job, database)
+        try overwrite(for: job, database)
     }
 
     /// Keeps them with a job, instead of all that it was asked for before.
-    func replace(for job: StoredJob, _ database: Database) throws {
+    func overwrite(for job: StoredJob, _ database: Database) throws {
         try database.execute(sql: "DELETE FROM \(Self.table) WHERE job = ?", arguments: [job.id])
         for (position, names) in wanted.enumerated() {
             try database.execute(

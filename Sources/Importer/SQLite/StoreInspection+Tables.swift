@@ -38,10 +38,17 @@ extension StoreInspection {
     /// - Throws: `ImportError` as `status` does.
     public func tables() throws -> [TableComparison] {
         try read { database in
+            // A store of an older format has no nested objects.
+            let nested = try database.tableExists("_import_nested")
+            let gain = nested ? "entity.inserted + coalesce(nested.inserted + stubs - deleted, 0)" : "inserted"
+            let join = nested ? "LEFT JOIN _import_nested AS nested USING (job, position)" : ""
             let rows = try BookkeepingRow.fetchAll(
                 database,
                 from: "_import_entity",
-                sql: "SELECT table_name, rows_before, inserted FROM _import_entity ORDER BY job, position"
+                sql: """
+                    SELECT table_name, rows_before, \(gain) AS gain FROM _import_entity AS entity \(join)
+                    WHERE table_name <> '' ORDER BY job, position
+                    """
             )
             var names: [ExactText: String] = [:]
             var expected: [ExactText: Int64] = [:]
@@ -51,7 +58,7 @@ extension StoreInspection {
                 names[table] = names[table] ?? name
                 // Before its first import, and what each has inserted.
                 let before = try row.number("rows_before")
-                expected[table] = (expected[table] ?? before).addingClamped(try row.number("inserted"))
+                expected[table] = (expected[table] ?? before).addingClamped(try row.rowID("gain"))
             }
             return try names.sorted { $0.value.utf8.lexicographicallyPrecedes($1.value.utf8) }.map {
                 try comparison(of: $0.value, expected: expected[$0.key] ?? 0, database)

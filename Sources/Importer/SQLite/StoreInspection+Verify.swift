@@ -93,7 +93,7 @@ extension StoreInspection {
                 "\(marker.source) of \(job.sources.count)"
             )
         }
-        return checks
+        return try checks + relationshipChecks(of: job, report, database)
     }
 
     /// A job's errors as its groups count them, and as its rejects have them; nil where there are no groups yet.

@@ -131,7 +131,10 @@ public struct StoreInspection: Sendable {
             sql: "SELECT * FROM _import_entity WHERE job = ? ORDER BY position",
             arguments: [job.id]
         ) {
-            let counts = try ImportReport.Counts(row)
+            var counts = try ImportReport.Counts(row)
+            if job.model?.isFlat == false {
+                counts.add(try NestedCounts(job: job.id, position: row.index("position"), database))
+            }
             entities[try row.text("entity")] = counts
             total.add(counts)
         }
@@ -163,6 +166,7 @@ public struct StoreInspection: Sendable {
             seconds: marker.seconds,
             entities: entities,
             ledger: ledger,
+            unresolved: try unresolved(of: job, database),
             errors: try ErrorGroupTable.groups(
                 database,
                 job: job.id,
@@ -212,6 +216,18 @@ extension ImportReport.Counts {
         unchanged = unchanged.addingClamped(other.unchanged)
         ignored = ignored.addingClamped(other.ignored)
         rejected = rejected.addingClamped(other.rejected)
+    }
+
+    /// Adds what nested objects came to.
+    fileprivate mutating func add(_ other: NestedCounts) {
+        nested = other.nested
+        nestedInserted = other.inserted
+        nestedUpdated = other.updated
+        nestedUnchanged = other.unchanged
+        nestedIgnored = other.ignored
+        linked = other.linked
+        stubs = other.stubs
+        deleted = other.deleted
     }
 }
 

@@ -33,6 +33,9 @@ enum StoreSchema {
         _ database: Database,
         store: String
     ) throws -> Preparation {
+        guard model.isFlat else {
+            return try prepareTables(ModelLayout(importing: model), job: job, database, store: store)
+        }
         var preparation = Preparation()
         for entity in model.entities {
             try checkNames(entity, store: store)
@@ -117,7 +120,7 @@ enum StoreSchema {
         return try isThere ?? false || DroppedIndexes.holds(name, database)
     }
 
-    private static func checkNames(_ entity: EntityDescription, store: String) throws {
+    static func checkNames(_ entity: EntityDescription, store: String) throws {
         for name in [entity.table] + entity.attributes.map(\.column) where name.utf8.contains(0) {
             throw ImportError(
                 .nameInvalid,

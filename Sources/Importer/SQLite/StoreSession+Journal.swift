@@ -101,7 +101,7 @@ extension StoreSession: Journal {
         var job = job
         try write {
             try job.setState(state, message: message, seconds: seconds, $0)
-            try indexes.replace(for: job, $0)
+            try indexes.overwrite(for: job, $0)
         }
     }
 
@@ -128,10 +128,15 @@ extension StoreSession: Journal {
     ) throws -> MergeNotification? {
         let indexes = try indexes(of: job)
         let isPending = try readIfThere { try DeferredIdentifier.isPending(job: job.id, $0) } ?? false
-        guard isPending || !indexes.wanted.isEmpty else { return nil }
+        let isFlat = job.model?.isFlat ?? true
+        guard isPending || !indexes.wanted.isEmpty || !isFlat else { return nil }
         let sources = SourceRecords(of: job, opener: opener, interruption: interruption)
         return try writeIndexes(interruption) { database in
-            let changes = try DeferredIdentifier.settle(job, database, sources: sources) { try interruption.check() }
+            var changes = try DeferredIdentifier.settle(job, database, sources: sources) { try interruption.check() }
+            if !isFlat, let model = job.model {
+                var settlement = try GraphSettlement(job, model, database) { try interruption.check() }
+                changes += try settlement.settle(database)
+            }
             if let model = job.model {
                 // What accepted nothing leaves no index behind.
                 let filled = try job.takenTables(database)

@@ -14,6 +14,8 @@ final class StoreWriter: BatchWriter {
     private let limit: RejectLimit
     private let counts: BatchCounts
     private var writers: [RowWriter]
+    /// Writes records of entities that relate to one another; nil where none do.
+    private var graphWriter: GraphWriter?
     let layoutSchema: RowImageSchema?
     private var attached: AttachedImage?
 
@@ -23,6 +25,7 @@ final class StoreWriter: BatchWriter {
     ///   - job: whose batches are committed.
     ///   - plans: the job's entities, in their order; told whether rows may turn out to be rejects, and whether they go
     ///     into images.
+    ///   - graph: the plan of its entities together, where they relate to one another.
     ///   - deferred: the entities whose identifiers are not looked at for now, by their indexes.
     ///   - durability: that of the commits.
     ///   - checkpointer: what makes the checkpoints; without one, this makes them when it commits.
@@ -31,6 +34,7 @@ final class StoreWriter: BatchWriter {
         file: StoreFile? = nil,
         job: StoredJob,
         plans: [EntityPlan],
+        graph: GraphPlan? = nil,
         deferred: Set<Int> = [],
         durability: RunOptions.Durability,
         checkpointer: Checkpointer? = nil
@@ -45,8 +49,12 @@ final class StoreWriter: BatchWriter {
         self.queue = queue
         var attached: AttachedImage?
         do {
-            (layoutSchema, writers) = try queue.inDatabase { database in
+            graphWriter = try queue.inDatabase { database in
                 checkpointer?.attach(to: database)
+                return try graph.map { try GraphWriter(database, plan: $0, job: job.id) }
+            }
+            (layoutSchema, writers) = try queue.inDatabase { database in
+                if graph != nil { return (nil, []) }
                 let constraints = try plans.map { try TableConstraints(of: $0.entity, database) }
                 let mayRefuse = job.options.onConflict == .error || constraints.contains(where: \.canRefuse)
                 // The databases of a connection have one encoding.
@@ -70,6 +78,7 @@ final class StoreWriter: BatchWriter {
     /// What the statements need must be gone before the connection is, and the connection before what it reads.
     func close() throws {
         writers = []
+        graphWriter = nil
         try queue.retire()
         attached = nil
     }
@@ -122,12 +131,15 @@ final class StoreWriter: BatchWriter {
             return changes
         }
         let found = LateRejects(plans: plans, chunkBytes: chunkBytes)
-        let late = try writeRows(batch, image, found, source: chunk.entry.source, &progress, &changes, database)
+        var ledger = LedgerCounts()
+        let late =
+            try writeGraph(batch, found, &changes, &ledger)
+            ?? writeRows(batch, image, found, source: chunk.entry.source, &progress, &changes, database)
         let rejects = late.isEmpty ? batch.rejects : (batch.rejects + late).sorted { $0.ordinal < $1.ordinal }
         try limit.check(rejects, after: progress.rejects)
         for reject in rejects { changes[Int(reject.entity)].rejected += 1 }
         try counts.write(rejects, of: chunk.entry, database)
-        try counts.writeErrors(batch, late: late, of: chunk.entry, &progress, database)
+        try counts.writeErrors(batch, late: late, besides: ledger, of: chunk.entry, &progress, database)
         if job.retry != nil, progress.marker.recordOrdinal < batch.end.ordinal {
             let ordinals = progress.marker.recordOrdinal + 1...batch.end.ordinal
             try RetryOutcome.settle(ordinals, of: job.id, database)
@@ -190,6 +202,22 @@ final class StoreWriter: BatchWriter {
     }
 
     // MARK: Rows
+
+    /// - Returns: the rejects that were found only now; nil where entities do not relate to one another.
+    private func writeGraph(
+        _ batch: borrowing RowBatch,
+        _ found: LateRejects,
+        _ changes: inout [EntityChanges],
+        _ ledger: inout LedgerCounts
+    ) throws -> [RowBatch.Reject]? {
+        guard let graphWriter else { return nil }
+        var late: [RowBatch.Reject] = []
+        try graphWriter.write(batch, found, &changes, &ledger) { record, errors in
+            let row = batch.rows[batch.graph.records[record].row]
+            late.append(found.reject(row, batch.places[record], errors))
+        }
+        return late
+    }
 
     /// - Returns: the rejects that were found only now, by the stored objects.
     private func writeRows(

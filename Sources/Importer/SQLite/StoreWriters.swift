@@ -29,7 +29,7 @@ final class StoreWriters: BatchWriters {
         self.job = job
         self.durability = durability
         let known = try session.readIfThere { database in
-            let unread = try model.entities.map { try job.unread(besides: $0, database) }
+            let unread = try model.isFlat ? model.entities.map { try job.unread(besides: $0, database) } : []
             return (try JobProgress(database, job: job.id, started: started), unread)
         }
         guard let known else { throw ImportError(.fault, at: session.store, "the store is closed") }
@@ -37,12 +37,13 @@ final class StoreWriters: BatchWriters {
         checkpointer = try Checkpointer(store: store, file: file, durability: durability)
     }
 
-    func writer(_ plans: [EntityPlan], _ progress: JobProgress) throws -> StoreWriter {
+    func writer(_ plans: [EntityPlan], _ graph: GraphPlan?, _ progress: JobProgress) throws -> StoreWriter {
         try StoreWriter(
             store: store,
             file: file,
             job: job,
             plans: plans,
+            graph: graph,
             deferred: progress.deferredIdentifiers,
             durability: durability,
             checkpointer: checkpointer

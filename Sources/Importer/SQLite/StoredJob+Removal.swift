@@ -48,7 +48,8 @@ extension StoredJob {
         for row in tables {
             let table = try row.text("table_name")
             // Nothing but the model's own tables may go.
-            guard model?.entities.contains(where: { $0.table == table }) ?? false else {
+            if table.isEmpty { continue }
+            guard model?.tables.contains(table) ?? false else {
                 throw row.damage("table_name")
             }
             try TableWitness.forget([table], database)
@@ -67,7 +68,7 @@ extension StoredJob {
         )
         for table in [
             "entity", "chunk", "marker", "reject", "ledger", "error", "retry", "deferred_identifier", "presence",
-            "place",
+            "place", "nested", "link", "orphan", "unresolved",
         ] {
             try database.execute(sql: "DELETE FROM _import_\(table) WHERE job = ?", arguments: [id])
         }

@@ -19,12 +19,16 @@ extension StoredJob {
         store: String
     ) throws -> (merges: [MergeNotification], messages: [ImportText]) {
         // What cannot be imported with, or read back, must not get into the store.
-        for (position, entity) in model.entities.enumerated() {
-            _ = try EntityPlan(entity: entity, index: position, transformers: transformers)
+        if model.isFlat {
+            for (position, entity) in model.entities.enumerated() {
+                _ = try EntityPlan(entity: entity, index: position, transformers: transformers)
+            }
+        } else {
+            _ = try GraphPlan(model, onConflict: options.onConflict, transformers: transformers)
         }
-        let merges = try DeferredIdentifier.settle(tables: model.entities.map(\.table), database)
+        let merges = try DeferredIdentifier.settle(tables: model.tables, database)
         let preparation = try StoreSchema.prepareTables(model, job: id, database, store: store)
-        try TableWitness.forget(model.entities.map(\.table), database)
+        try TableWitness.forget(model.tables, database)
         let text = model.encoded()
         var number = try Int64.fetchOne(
             database,
@@ -39,22 +43,52 @@ extension StoredJob {
             sql: "UPDATE _import_job SET model = ?, is_model_final = ? WHERE id = ?",
             arguments: [number, isFinal, id]
         )
+        let layout = model.isFlat ? nil : try ModelLayout(importing: model)
         for (position, entity) in model.entities.enumerated() {
-            let table = entity.table.quotedIdentifier
-            try database.execute(
-                sql: """
-                    INSERT INTO _import_entity (
-                        job, position, entity, table_name, made_table, rows_before, last_rowid_before
-                    )
-                    SELECT ?, ?, ?, ?, ?, (SELECT count(*) FROM \(table)), (SELECT coalesce(max(rowid), 0) FROM \(table))
-                    """,
-                arguments: [id, position, entity.name, entity.table, preparation.made.contains(entity.table)]
+            let isThere = layout?.hasTable(position) ?? true
+            try insert(
+                entity,
+                position: position,
+                table: isThere ? layout?.table(of: position) ?? entity.table : "",
+                made: preparation.made,
+                database
             )
-            try prepareIndexes(of: entity, position: position, database, store: store)
+            if layout == nil { try prepareIndexes(of: entity, position: position, database, store: store) }
         }
         self.model = model
         isModelFinal = isFinal
         return (merges, preparation.messages)
+    }
+
+    /// Begins to count an entity.
+    ///
+    /// - Parameter table: that of its rows; empty for none.
+    private func insert(
+        _ entity: EntityDescription,
+        position: Int,
+        table: String,
+        made: [String],
+        _ database: Database
+    ) throws {
+        let rows =
+            table.isEmpty
+            ? "0, 0"
+            : "(SELECT count(*) FROM \(table.quotedIdentifier)), "
+                + "(SELECT coalesce(max(rowid), 0) FROM \(table.quotedIdentifier))"
+        try database.execute(
+            sql: """
+                INSERT INTO _import_entity (
+                    job, position, entity, table_name, made_table, rows_before, last_rowid_before
+                ) SELECT ?, ?, ?, ?, ?, \(rows)
+                """,
+            arguments: [id, position, entity.name, table, made.contains(table)]
+        )
+        if model?.isFlat == false {
+            try database.execute(
+                sql: "INSERT INTO _import_nested (job, position) VALUES (?, ?)",
+                arguments: [id, position]
+            )
+        }
     }
 
     /// Makes sure that the tables are as the job needs them, when it continues after a while.
@@ -62,6 +96,10 @@ extension StoredJob {
     /// - Throws: `ImportError` when another job has made them otherwise.
     func prepareAgain(_ database: Database, store: String) throws {
         guard let model else { return }
+        guard model.isFlat else {
+            _ = try StoreSchema.prepareTables(ModelLayout(importing: model), job: id, database, store: store)
+            return
+        }
         let deferred = try DeferredIdentifier.positions(job: id, database)
         for (position, entity) in model.entities.enumerated() where try database.tableExists(entity.table) {
             try StoreSchema.extend(entity, job: id, database, store: store)
@@ -72,6 +110,8 @@ extension StoredJob {
 
     /// Takes away what the job has added to tables that nothing came into.
     func removeUnusedAdditions(_ database: Database) throws {
+        // What refers to a table needs its indexes, whether there are rows or not.
+        guard model?.isFlat != false else { return }
         let tables = try String.fetchAll(
             database,
             sql: "SELECT table_name FROM _import_entity WHERE job = ?",
@@ -90,9 +130,12 @@ extension StoredJob {
                 database,
                 sql: """
                     SELECT table_name FROM _import_entity
-                    WHERE job = ? AND inserted + updated + unchanged + ignored > 0
+                    WHERE job = :job AND inserted + updated + unchanged + ignored > 0
+                    UNION
+                    SELECT table_name FROM _import_entity JOIN _import_nested AS nested USING (job, position)
+                    WHERE job = :job AND nested.nested + nested.stubs + nested.deleted > 0
                     """,
-                arguments: [id]
+                arguments: ["job": id]
             )
         )
     }

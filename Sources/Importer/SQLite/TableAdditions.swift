@@ -1,12 +1,12 @@
 import GRDB
 
-/// What jobs have added to tables that were there before: columns, and the indexes of identifiers.
+/// What jobs have added beside the tables of entities: columns of tables that were there before, indexes, join tables.
 ///
 /// It is removed with the job, and where the job accepts nothing.
 enum TableAdditions {
     /// What was added.
     enum Kind: String {
-        case column, index
+        case column, index, table
     }
 
     private static let table = "_import_addition"
@@ -57,6 +57,7 @@ enum TableAdditions {
 
     private static func drop(_ kind: Kind, _ name: String, of tableName: String, _ database: Database) throws {
         switch kind {
+        case .table: try database.execute(sql: "DROP TABLE IF EXISTS \(name.quotedIdentifier)")
         case .index:
             let isThere = try Bool.fetchOne(
                 database,

@@ -58,6 +58,9 @@ struct ShapeDetector {
     /// Whether the sample is JSON as far as it goes.
     let isSound: Bool
 
+    /// Keys that lead to what records hold, where that is known: no record path begins with them.
+    var nested: [[String]] = []
+
     /// Reads the beginning of a source, which is UTF-8 without a byte order mark.
     ///
     /// - Parameters:
@@ -102,7 +105,7 @@ struct ShapeDetector {
         }
         switch tape.tokens[first].kind {
         case .array: return elements("a top-level array")
-        case .object: return detection(in: candidates(in: first))
+        case .object: return detection(in: candidates(in: first).filter { !isNested($0.path) })
         default: return root("a single value")
         }
     }
@@ -113,6 +116,10 @@ struct ShapeDetector {
         let dominant = candidates.first { $0.bytes * 20 >= text.count * 19 }
         guard let dominant else { return .ambiguous(candidates) }
         return chosen(dominant, "by far the largest \(dominant.kind.rawValue)")
+    }
+
+    private func isNested(_ path: RecordPath) -> Bool {
+        nested.contains { keys in path.steps.starts(with: keys.map { .key($0) }) }
     }
 
     private func chosen(_ candidate: Candidate, _ reason: String) -> Detection {

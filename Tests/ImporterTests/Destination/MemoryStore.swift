@@ -282,7 +282,7 @@ struct MemoryWriters: BatchWriters {
     var progress: MemoryProgress { store.state.withLock { $0.progress } }
     var unread: [[AttributeDescription]] { model.entities.map { _ in [] } }
 
-    func writer(_ plans: [EntityPlan], _ progress: MemoryProgress) throws -> MemoryWriter {
+    func writer(_ plans: [EntityPlan], _ graph: GraphPlan?, _ progress: MemoryProgress) throws -> MemoryWriter {
         for plan in plans { plan.laysOutRows = true }
         return MemoryWriter(store: store, model: model, job: job)
     }

@@ -39,7 +39,7 @@ final class BegunImport {
         writers = try destination.writers(run.job, model, started: run.started)
         progress = writers.progress
         let plan = try EntityPlan(entity: model.entities[0], index: 0, onConflict: options.onConflict)
-        writer = try writers.writer([plan], progress)
+        writer = try writers.writer([plan], nil, progress)
         decoder = ChunkDecoder(plans: [[plan]], entities: 1, layouts: writer.layoutSchema, options: options)
     }
 

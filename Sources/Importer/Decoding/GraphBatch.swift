@@ -1,0 +1,63 @@
+/// What the records of a batch say beyond their rows, where entities relate to one another: which rows belong to which record,
+/// and what lists say.
+struct GraphBatch {
+    /// A record that was accepted.
+    struct Record {
+        /// The index of its own row in the batch; those of nested objects follow.
+        let row: Int
+        /// What it says, in the order in which it takes effect.
+        var statements: Range<Int>
+    }
+
+    /// What a row is beyond its cells.
+    struct Nested {
+        /// The relationship that it is nested in, among the layout's; -1 for a record's own row.
+        let relationship: Int
+        /// The first of its cells that refer to the object around, or -1: where that is known by its row id alone, the cell is
+        /// the writer's to fill.
+        var referenceCell = -1
+        /// The cell of its index in its list, or -1.
+        var positionCell = -1
+        /// The first of the cells by which it is referred to; -1 where that is its row id.
+        var keyCell = -1
+        /// Its index in its list, from 0.
+        var position = 0
+    }
+
+    /// Something that a record says.
+    enum Statement {
+        /// An object is as this row has it.
+        case row(Int)
+        /// The links of an object are these, for a relationship that its own row does not hold.
+        ///
+        /// - isStated: whether the record has the list; otherwise it is empty as the object is taken as a whole.
+        case links(relationship: Int, row: Int, targets: Range<Int>)
+        /// A column of an object refers to another that is known by its row id alone.
+        case refers(relationship: Int, row: Int, to: Int)
+        /// An object is linked in a join table to another that is known by its row id alone.
+        case joins(relationship: Int, row: Int, to: Int)
+        /// An object refers to one of this entity, and says no more of it.
+        case reference(entity: Int)
+    }
+
+    /// An element of a list.
+    struct Target {
+        /// The first of the cells by which it is referred to; -1 where it is known by its row id alone.
+        let keyCell: Int
+        /// The index of its row in the batch; -1 where the list has its identifier only.
+        var row: Int
+    }
+
+    var records: [Record] = []
+    /// For each row of the batch.
+    var nested: [Nested] = []
+    var statements: [Statement] = []
+    var targets: [Target] = []
+
+    mutating func removeAll() {
+        records.removeAll(keepingCapacity: true)
+        nested.removeAll(keepingCapacity: true)
+        statements.removeAll(keepingCapacity: true)
+        targets.removeAll(keepingCapacity: true)
+    }
+}

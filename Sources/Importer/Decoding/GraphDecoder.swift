@@ -1,0 +1,360 @@
+import ImportModel
+
+/// Turns records of entities that relate to one another into rows and what they say of one another.
+///
+/// An object's own row comes before those nested in it, depth first in the order of the model's relationships. One error
+/// anywhere in a record makes a reject of all of it. Made and used by one worker.
+final class GraphDecoder {
+    /// The object around a nested one.
+    struct Around {
+        /// The index of its row in the batch, and its entity.
+        let row: Int
+        let node: Int
+        let relationship: GraphPlan.Relationship
+        /// The index of the nested object in its list, from 0.
+        let index: Int
+        /// The token of the nested object's key, where the collection is an object; else -1.
+        let key: Int
+        /// Its index in the JSON, from 0; -1 for a to-one.
+        let place: Int
+
+        var isInList: Bool { place >= 0 }
+    }
+
+    /// What a record has for a relationship.
+    enum Value {
+        case missing
+        /// Null, or something above it on its path that is no object.
+        case null(Int)
+        case token(Int)
+        case members(Int)
+        case parts([Int])
+    }
+
+    /// A step on the way to the object at hand, for errors.
+    private struct Step {
+        let path: String
+        let index: Int
+    }
+
+    let plan: GraphPlan
+    let onError: ErrorPolicy
+    let isLossless: Bool
+    var decoders: [RecordDecoder]
+    private var path: [Step] = []
+    // Of the record at hand:
+    var errors: [RecordError] = []
+    /// The errors of values that become null instead, with their entity and attribute.
+    private var nulled: [(entity: Int, attribute: String, error: RecordError)] = []
+    private var changes: [(kind: LedgerKind, entity: Int, attribute: String)] = []
+    private var notes: [(entity: Int, note: RecordMarks.Note)] = []
+
+    init(plan: GraphPlan, options: JobOptions) {
+        self.plan = plan
+        onError = options.onError
+        isLossless = options.isLossless
+        decoders = plan.nodes.map {
+            RecordDecoder(plan: $0.plan, onError: options.onError, isLossless: options.isLossless)
+        }
+    }
+
+    /// Says which reject is decoded next, in a retry; nil for records of an import.
+    func retry(_ record: RetriedRecords.Record?) {
+        for index in decoders.indices { decoders[index].retry(record) }
+    }
+
+    /// Adds what was noted of the records taken so far to the batch's ledger.
+    func flush(into batch: inout RowBatch) {
+        for index in decoders.indices { decoders[index].flush(into: &batch) }
+    }
+
+    /// Appends the rows of a record of an entity to `batch`, or a reject with all of its errors.
+    func decode(_ input: RecordDecoder.Input, entity: Int, into batch: inout RowBatch) {
+        errors.removeAll(keepingCapacity: true)
+        nulled.removeAll(keepingCapacity: true)
+        changes.removeAll(keepingCapacity: true)
+        notes.removeAll(keepingCapacity: true)
+        path.removeAll(keepingCapacity: true)
+        let before = BatchEndings(batch)
+        let row = batch.rows.count
+        take(input, entity: entity, around: nil, into: &batch)
+        guard errors.isEmpty else {
+            before.restore(&batch)
+            let all = (errors + nulled.map(\.error)).sorted { $0.byteOffset < $1.byteOffset }
+            batch.reject(decoders[entity].reject(input, errors: all))
+            return
+        }
+        count(input, into: &batch)
+        batch.places.append(decoders[entity].place(input))
+        let statements = before.statements..<batch.graph.statements.count
+        batch.graph.records.append(GraphBatch.Record(row: row, statements: statements))
+    }
+
+    /// How much a batch holds, to go back to.
+    private struct BatchEndings {
+        let rows, cells, presence, bytes, unmet, nested, statements, targets: Int
+
+        init(_ batch: borrowing RowBatch) {
+            (rows, cells, presence) = (batch.rows.count, batch.cells.count, batch.presence.count)
+            (bytes, unmet, nested) = (batch.bytes.count, batch.unmet.count, batch.graph.nested.count)
+            (statements, targets) = (batch.graph.statements.count, batch.graph.targets.count)
+        }
+
+        func restore(_ batch: inout RowBatch) {
+            batch.rows.removeLast(batch.rows.count - rows)
+            batch.cells.removeLast(batch.cells.count - cells)
+            batch.presence.removeLast(batch.presence.count - presence)
+            batch.bytes.removeLast(batch.bytes.count - bytes)
+            batch.unmet.removeLast(batch.unmet.count - unmet)
+            batch.graph.nested.removeLast(batch.graph.nested.count - nested)
+            batch.graph.statements.removeLast(batch.graph.statements.count - statements)
+            batch.graph.targets.removeLast(batch.graph.targets.count - targets)
+        }
+    }
+
+    private func count(_ input: RecordDecoder.Input, into batch: inout RowBatch) {
+        for change in changes {
+            batch.ledger.add(change.kind, entity: Int32(change.entity), attribute: change.attribute)
+        }
+        for (entity, note) in notes {
+            let counts = decoders[entity].marks.noteCounts
+            var bits = note.notes.rawValue
+            while bits != 0 {
+                counts[Int(note.attribute) * CoercionNotes.count + bits.trailingZeroBitCount] += 1
+                bits &= bits - 1
+            }
+        }
+        for (entity, attribute, error) in nulled {
+            batch.count([error], nulled: [attribute], entity: Int32(entity), ordinal: input.ordinal)
+        }
+    }
+
+    // MARK: Notes
+
+    /// Counts something that is not lost with the record.
+    func note(_ kind: LedgerKind, _ entity: Int, _ attribute: String) { changes.append((kind, entity, attribute)) }
+
+    /// The key path of something at a path within the object at hand.
+    func keyPath(_ own: String) -> String {
+        var text = ""
+        for step in path {
+            append(step.path, to: &text)
+            if step.index >= 0 { text += "[\(step.index)]" }
+        }
+        append(own, to: &text)
+        return text
+    }
+
+    private func append(_ path: String, to text: inout String) {
+        // An element that is no object is where its list has it.
+        if path == AttributePath.element.description || path.isEmpty { return }
+        text += text.isEmpty || path.hasPrefix("[") ? path : "." + path
+    }
+
+    func error(
+        _ code: CoercionError.Code,
+        _ node: Int,
+        at own: String,
+        expected: String,
+        found: String,
+        _ token: Int,
+        _ input: RecordDecoder.Input
+    ) {
+        let path = keyPath(own)
+        errors.append(
+            decoders[node].error(code, at: path, expected: expected, found: found, token, input)
+        )
+    }
+
+    /// Does something with the path of a nested object.
+    func within(_ path: String, index: Int, _ body: () -> Void) {
+        self.path.append(Step(path: path, index: index))
+        body()
+        self.path.removeLast()
+    }
+
+    // MARK: Objects
+
+    /// Appends the rows of an object and of all that is nested in it.
+    ///
+    /// - Returns: the index of its own row in the batch; -1 where it has none, as there is an error.
+    @discardableResult
+    func take(
+        _ input: RecordDecoder.Input,
+        entity: Int,
+        around: Around?,
+        into batch: inout RowBatch
+    ) -> Int {
+        guard let node = subentity(of: entity, input) else { return -1 }
+        let isNoObject = find(input, node, around, batch)
+        let values = plan.nodes[node].relationships.map { value(of: $0, in: node) }
+        let count = decoders[node].fillCells(input, isNoObject: isNoObject, &batch)
+        collect(node)
+        let row = append(count, node, chosen: node != entity, values, around, input, into: &batch)
+        for (relationship, value) in zip(plan.nodes[node].relationships, values) {
+            state(relationship, value, of: row, node, around, input, into: &batch)
+        }
+        return row
+    }
+
+    private func find(
+        _ input: RecordDecoder.Input,
+        _ node: Int,
+        _ around: Around?,
+        _ batch: borrowing RowBatch
+    ) -> Bool {
+        guard let around else {
+            decoders[node].surroundings = nil
+            return decoders[node].find(input)
+        }
+        let entityPlan = plan.nodes[node].plan
+        var values: [Int: Cell] = [:]
+        for (slot, attribute) in entityPlan.parentSlots {
+            values[slot] = cell(of: attribute, inRow: around.row, node: around.node, batch)
+        }
+        decoders[node].surroundings = RecordDecoder.Surroundings(
+            onConflict: around.relationship.description.onConflict,
+            isPositional: around.relationship.description.identity == .position,
+            index: max(0, around.place),
+            values: values
+        )
+        let isNoObject = decoders[node].find(input)
+        if entityPlan.indexSlot >= 0, around.isInList {
+            decoders[node].fill(entityPlan.indexSlot, RecordDecoder.indexToken)
+        }
+        for slot in values.keys { decoders[node].fill(slot, RecordDecoder.parentToken) }
+        return isNoObject
+    }
+
+    /// The cell of an attribute of a row; nil where its record does not mention it.
+    private func cell(of attribute: String, inRow row: Int, node: Int, _ batch: borrowing RowBatch) -> Cell? {
+        let attributes = plan.nodes[node].plan.entity.attributes
+        guard let place = attributes.firstIndex(where: { ExactText($0.name) == ExactText(attribute) }) else {
+            return nil
+        }
+        var next = batch.rows[row].firstCell
+        for other in 0..<place where batch.isPresent(other, in: batch.rows[row]) { next += 1 }
+        return batch.isPresent(place, in: batch.rows[row]) ? batch.cells[next] : nil
+    }
+
+    /// Moves what a decoder has noted of the object at hand to the record.
+    private func collect(_ node: Int) {
+        let prefix = !path.isEmpty
+        let attributes = plan.nodes[node].plan.entity.attributes
+        var nulls = decoders[node].nulled[...]
+        if !decoders[node].errors.isEmpty {
+            let isNulled = decoders[node].errors.count == nulls.count
+            for error in decoders[node].errors {
+                let error = prefix ? error.moved(to: keyPath(error.keyPath)) : error
+                if isNulled, let attribute = nulls.popFirst() {
+                    nulled.append((node, attributes[attribute].name, error))
+                } else {
+                    errors.append(error)
+                }
+            }
+        }
+        if prefix {
+            decoders[node].unmet = decoders[node].unmet.map { $0.moved(to: keyPath($0.keyPath)) }
+        }
+        for change in decoders[node].changes { changes.append((change.kind, node, change.attribute)) }
+        for index in 0..<decoders[node].noteCount { notes.append((node, decoders[node].marks.notes[index])) }
+    }
+
+    /// The entity of an object: the one that it names, or else the one that is asked for.
+    private func subentity(of entity: Int, _ input: RecordDecoder.Input) -> Int? {
+        let node = plan.nodes[entity]
+        if !node.subentities.isEmpty {
+            decoders[entity].surroundings = nil
+            _ = decoders[entity].find(input)
+            for slot in node.subentitySlots {
+                guard let token = decoders[entity].token(inSlot: slot) else { continue }
+                let name = text(of: token, input)
+                if let found = name.flatMap({ node.subentities[ExactText($0)] }),
+                    plan.layout.hierarchy.chain(of: found).contains(entity)
+                {
+                    return found
+                }
+                break
+            }
+        }
+        guard node.isAbstract else { return entity }
+        error(
+            .abstractEntity,
+            entity,
+            at: "",
+            expected: "an object that says which subentity of \(node.plan.entity.name) it is",
+            found: "none",
+            input.root,
+            input
+        )
+        return nil
+    }
+
+    private func text(of token: Int, _ input: RecordDecoder.Input) -> String? {
+        let json = input.tokens[token].json(in: input.line)
+        switch json.kind {
+        case .object, .array, .null: return nil
+        case .string where json.hasEscapes:
+            var text: [UInt8] = []
+            _ = Unescaping.append(json.bytes, to: &text)
+            return String(decoding: text, as: UTF8.self)
+        case .string, .number, .boolean: return String(decoding: json.bytes.buffer, as: UTF8.self)
+        }
+    }
+
+    /// What an object has for a relationship.
+    private func value(of relationship: GraphPlan.Relationship, in node: Int) -> Value {
+        for source in relationship.sources {
+            switch source {
+            case .value(let slot):
+                if let value = decoders[node].value(inSlot: slot) { return value }
+            case .members(let slot):
+                if let value = decoders[node].value(inSlot: slot) {
+                    if case .token(let token) = value { return .members(token) }
+                    return value
+                }
+            case .identifier(let slots):
+                let values = slots.map { decoders[node].value(inSlot: $0) }
+                guard let first = values.compactMap(\.self).first else { continue }
+                let tokens = values.map { value in
+                    if case .token(let token)? = value { return token }
+                    return -1
+                }
+                if tokens.allSatisfy({ $0 < 0 }) { return first }
+                return .parts(tokens)
+            }
+        }
+        return .missing
+    }
+}
+
+extension RecordDecoder {
+    /// The token that fills a slot of the record at hand; nil where none does.
+    func token(inSlot slot: Int) -> Int? {
+        guard marks.slots[slot].generation == generation else { return nil }
+        let token = Int(marks.slots[slot].token)
+        return token >= 0 ? token : nil
+    }
+
+    /// What fills a slot of the record at hand; nil where nothing does.
+    fileprivate func value(inSlot slot: Int) -> GraphDecoder.Value? {
+        guard marks.slots[slot].generation == generation else { return nil }
+        let token = Int(marks.slots[slot].token)
+        // What covers it is no object: there is nothing.
+        return token >= 0 ? .token(token) : .null(Self.covered(token))
+    }
+}
+
+extension RecordError {
+    /// The same error at another key path.
+    fileprivate func moved(to path: String) -> RecordError {
+        RecordError(
+            entity: entity,
+            keyPath: path,
+            code: code,
+            expected: expected,
+            found: found,
+            byteOffset: byteOffset
+        )
+    }
+}

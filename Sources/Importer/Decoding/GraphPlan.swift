@@ -1,0 +1,219 @@
+import ImportModel
+
+/// A model whose entities relate to one another, made ready for decoding.
+final class GraphPlan {
+    /// An entity with its relationships.
+    struct Node {
+        let plan: EntityPlan
+        let rows: RowDescription
+        /// In the order in which their values are read: those that are inherited first.
+        let relationships: [Relationship]
+        /// What a new object must have beside its identifier.
+        let requiresMore: Bool
+        /// Per path of the value that names the subentity its slot, and the entities by value; of the nearest ancestor that
+        /// has any.
+        let subentitySlots: [Int]
+        let subentities: [ExactText: Int]
+        let isAbstract: Bool
+        /// Whether something refers to its rows, or lists them.
+        let needsKey: Bool
+    }
+
+    /// Where in the store a relationship is, seen from the object that states it.
+    enum Side {
+        /// In columns of the object's own row.
+        case own
+        /// In columns of the rows that it leads to.
+        case other
+        /// In a join table.
+        case join
+    }
+
+    /// A relationship as decoding sees it.
+    struct Relationship {
+        /// Its index among the layout's.
+        let index: Int
+        let description: RelationshipDescription
+        let side: Side
+        /// The relationship whose names its storage has, among the layout's.
+        let owner: Int
+        let inverse: Int?
+        let destination: Int
+        /// Per source of its value the slots that fill it.
+        let sources: [Source]
+        /// Whether its elements have no identifier, so that their indexes tell them apart.
+        let isPositional: Bool
+        /// Whether a new object must state it.
+        let isRequired: Bool
+        /// The attributes of the destination that a scalar names.
+        let named: [Int]
+        /// Whether these are its identifier.
+        let namesIdentifier: Bool
+
+        enum Source {
+            case value(slot: Int)
+            case members(slot: Int)
+            case identifier(slots: [Int])
+
+            /// The slot that names it in errors.
+            var slot: Int {
+                switch self {
+                case .value(let slot), .members(let slot): slot
+                case .identifier(let slots): slots.first ?? 0
+                }
+            }
+        }
+    }
+
+    let layout: ModelLayout
+    /// In the model's order.
+    let nodes: [Node]
+    /// The plans of the entities, in the model's order.
+    var plans: [EntityPlan] { nodes.map(\.plan) }
+
+    /// - Parameters:
+    ///   - model: of entities that relate to one another.
+    ///   - onConflict: what a record does whose object is there already.
+    ///   - transformers: those that the model may name.
+    /// - Throws: `ImportError` as a plan of an entity does, and where the model cannot be laid out in tables.
+    init(_ model: ModelDescription, onConflict: ConflictPolicy, transformers: TransformerRegistry) throws {
+        let layout = try ModelLayout(importing: model)
+        self.layout = layout
+        try Self.checkSupport(of: layout)
+        nodes = try model.entities.indices.map { index in
+            let rows = layout.rows(of: index)
+            let chain = layout.hierarchy.chain(of: index)
+            let relationships = layout.relationships(of: index)
+            var paths: [AttributePath] = []
+            func slots(_ more: [AttributePath]) -> Range<Int> {
+                paths += more
+                return paths.count - more.count..<paths.count
+            }
+            let subentity = chain.compactMap { model.entities[$0].subentity }.first
+            let subentityPlaces = slots(subentity?.from ?? [])
+            let sources = relationships.map { relationship in
+                layout.relationships[relationship].description.from.map { source in
+                    switch source {
+                    case .value(let path): (source, slots([path]))
+                    case .members(let path): (source, slots([path]))
+                    case .identifier(let paths): (source, slots(paths))
+                    }
+                }
+            }
+            let plan = try EntityPlan(
+                entity: rows.entity,
+                index: index,
+                onConflict: onConflict,
+                replaced: rows.attributeCount,
+                otherPaths: paths,
+                transformers: transformers
+            )
+            plan.positions = rows.positions.compactMap { owner, position in
+                rows.references[owner].map { ($0, position) }
+            }
+            var subentities: [ExactText: Int] = [:]
+            for value in subentity?.values ?? [] {
+                subentities[ExactText(value.value)] = layout.hierarchy.index(of: value.entity)
+            }
+            return Node(
+                plan: plan,
+                rows: rows,
+                relationships: zip(relationships, sources).map { relationship, sources in
+                    Self.relationship(
+                        relationship,
+                        sources.map { Relationship.Source($0.0, $0.1.map { plan.otherSlots[$0] }) },
+                        layout
+                    )
+                },
+                requiresMore: !layout.hierarchy.requirements(of: index).isEmpty,
+                subentitySlots: subentityPlaces.map { plan.otherSlots[$0] },
+                subentities: subentities,
+                isAbstract: model.entities[index].isAbstract,
+                needsKey: !rows.isKeyless && !rows.entity.identifier.isEmpty
+            )
+        }
+    }
+
+    /// - Throws: `ImportError` where a relationship says what imports do not do yet.
+    private static func checkSupport(of layout: ModelLayout) throws {
+        for (index, placement) in layout.relationships.enumerated() {
+            let by = placement.description.by.map(ExactText.init)
+            let identifier = layout.hierarchy.identifier(of: placement.destination).map(ExactText.init)
+            let key: String? =
+                if !by.isEmpty, by != identifier {
+                    "by"
+                } else if placement.description.unresolved == .reject {
+                    "unresolved\": \"reject"
+                } else {
+                    nil
+                }
+            guard let key else { continue }
+            throw ImportError(
+                .modelInvalid,
+                "\(layout.name(of: index)): \"\(key)\" is not supported by imports yet",
+                advice: "Leave it out of the model."
+            )
+        }
+    }
+
+    private static func relationship(
+        _ index: Int,
+        _ sources: [Relationship.Source],
+        _ layout: ModelLayout
+    ) -> Relationship {
+        let placement = layout.relationships[index]
+        let side: Side =
+            switch placement.shape {
+            case .join: .join
+            case .source: .own
+            case .ownedDestination: .other
+            case .oneToMany, .oneToOne: placement.owner == index ? .own : .other
+            }
+        let identifier = layout.hierarchy.identifier(of: placement.destination)
+        let attributes = layout.hierarchy.attributes(of: placement.destination)
+        let names = placement.description.by.isEmpty ? identifier : placement.description.by
+        let inverse = placement.inverse.map { layout.relationships[$0].description }
+        return Relationship(
+            index: index,
+            description: placement.description,
+            side: side,
+            owner: placement.owner,
+            inverse: placement.inverse,
+            destination: placement.destination,
+            sources: sources,
+            isPositional: identifier.isEmpty,
+            isRequired: !placement.description.isOptional && !placement.description.isToMany
+                && inverse?.from.isEmpty != false,
+            named: names.compactMap { name in attributes.firstIndex { ExactText($0.name) == ExactText(name) } },
+            namesIdentifier: placement.description.by.isEmpty
+                || names.map(ExactText.init) == identifier.map(ExactText.init)
+        )
+    }
+}
+
+extension GraphPlan.Relationship.Source {
+    fileprivate init(_ source: RelationshipDescription.Source, _ slots: [Int]) {
+        switch source {
+        case .value: self = .value(slot: slots[0])
+        case .members: self = .members(slot: slots[0])
+        case .identifier: self = .identifier(slots: slots)
+        }
+    }
+}
+
+extension ModelLayout {
+    /// The layout of a model that is imported with.
+    ///
+    /// - Throws: `ImportError` where it cannot be laid out, which a checked model always can.
+    init(importing model: ModelDescription) throws {
+        do throws(LayoutError) {
+            try self.init(model)
+        } catch {
+            throw ImportError(
+                .modelInvalid,
+                "\(model.entities[error.entity].name): \(error.message)",
+                advice: "\(call: .checkingModel) names all mistakes of a model file."
+            )
+        }
+    }
+}

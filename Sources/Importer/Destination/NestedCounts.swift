@@ -1,0 +1,43 @@
+/// What happened to objects of an entity that were nested in records, and to the references to them.
+///
+/// `nested` is the sum of `inserted`, `updated`, `unchanged`, `ignored` and `linked`.
+public struct NestedCounts: Sendable, Hashable {
+    /// Nested objects, and references to objects, in records that were accepted.
+    public internal(set) var nested: Int64 = 0
+    /// Nested objects that are new.
+    public internal(set) var inserted: Int64 = 0
+    /// Nested objects that changed a stored one.
+    public internal(set) var updated: Int64 = 0
+    /// Nested objects that were stored with all their values already.
+    public internal(set) var unchanged: Int64 = 0
+    /// Nested objects left out, as their relationship says.
+    public internal(set) var ignored: Int64 = 0
+    /// References without more than an identifier.
+    public internal(set) var linked: Int64 = 0
+    /// Objects that were made for references to them.
+    public internal(set) var stubs: Int64 = 0
+    /// Objects that are gone: surplus ones of a list without identifiers, orphans, and what a delete rule takes with them.
+    public internal(set) var deleted: Int64 = 0
+
+    /// Objects that were changed by what others say of them, which no count of records has.
+    var touched: Int64 = 0
+
+    /// Whether it says nothing.
+    public var isEmpty: Bool { self == NestedCounts() }
+
+    /// Starts with nothing.
+    init() {}
+
+    /// Takes in what happened next.
+    mutating func add(_ next: NestedCounts) {
+        nested = nested.addingClamped(next.nested)
+        inserted = inserted.addingClamped(next.inserted)
+        updated = updated.addingClamped(next.updated)
+        unchanged = unchanged.addingClamped(next.unchanged)
+        ignored = ignored.addingClamped(next.ignored)
+        linked = linked.addingClamped(next.linked)
+        stubs = stubs.addingClamped(next.stubs)
+        deleted = deleted.addingClamped(next.deleted)
+        touched = touched.addingClamped(next.touched)
+    }
+}

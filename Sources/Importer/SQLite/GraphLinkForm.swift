@@ -1,0 +1,187 @@
+import ImportModel
+
+/// The statements on the links of one relationship, seen from the side that states it.
+struct GraphLinkForm {
+    let relationship: Int
+    let description: RelationshipDescription
+    /// The indexes of the entities that state it, and that it leads to.
+    let entity: Int
+    let destination: Int
+    /// `order.lines`.
+    let name: String
+    let isJoin: Bool
+    let isPositional: Bool
+    let isOneToOne: Bool
+    let isSymmetric: Bool
+    let hasPosition: Bool
+    let deletesOrphans: Bool
+    /// The columns by which what it leads to is referred to.
+    let destinationKey: [String]
+    /// The same of the side that has the columns.
+    let holderKey: [String]
+
+    private let table: String
+    private let references: [String]
+    private let position: String?
+    /// In a join table, the columns of this side, and of the other.
+    private let own: [String]
+    private let other: [String]
+
+    init(_ relationship: Int, _ layout: ModelLayout) {
+        let placement = layout.relationships[relationship]
+        self.relationship = relationship
+        description = placement.description
+        entity = placement.entity
+        destination = placement.destination
+        name = layout.name(of: relationship)
+        isJoin = placement.shape == .join
+        isPositional = layout.hierarchy.identifier(of: placement.destination).isEmpty
+        isOneToOne = placement.shape == .oneToOne
+        isSymmetric = isJoin && placement.inverse == relationship
+        let isOwned = layout.hierarchy.isOwned(placement.destination)
+        deletesOrphans = (description.orphans ?? (isOwned ? .delete : .keep)) == .delete
+        destinationKey = Self.key(of: placement.destination, layout)
+        holderKey = placement.holder.map { Self.key(of: $0, layout) } ?? []
+        if isJoin {
+            let join = layout.join(of: relationship)
+            let isMaking = placement.owner == relationship
+            table = join.table.quotedIdentifier
+            own = (isMaking ? join.source : join.destination).map(\.name.quotedIdentifier)
+            other = (isMaking ? join.destination : join.source).map(\.name.quotedIdentifier)
+            position = (isMaking ? join.position : join.inversePosition)?.quotedIdentifier
+            references = []
+        } else {
+            table = layout.table(of: placement.holder ?? placement.entity).quotedIdentifier
+            references = layout.references(of: relationship).map(\.name.quotedIdentifier)
+            position = layout.positionColumn(of: relationship)?.quotedIdentifier
+            (own, other) = ([], [])
+        }
+        hasPosition = position != nil
+    }
+
+    /// The columns of a key; a row id is known by its own name, whether the table has a column for it or not.
+    private static func key(of entity: Int, _ layout: ModelLayout) -> [String] {
+        layout.key(of: entity).map { $0.role == .rowID ? "rowid" : $0.name.quotedIdentifier }
+    }
+
+    private func equal(_ columns: [String]) -> String { columns.map { "\($0) = ?" }.joined(separator: " AND ") }
+    private func sets(_ columns: [String], _ value: String = "?") -> String {
+        columns.map { "\($0) = \(value)" }.joined(separator: ", ")
+    }
+    private var columns: [String] { references + [position].compactMap { $0 } }
+
+    /// The rows that are linked to an object: row id, position and key; of a join table the position and the other side's
+    /// key.
+    var selectRows: String {
+        if isJoin {
+            return
+                "SELECT \((["\(position ?? "NULL")"] + other).joined(separator: ", ")) FROM \(table) WHERE \(equal(own))"
+        }
+        let key = isPositional ? [] : destinationKey
+        return "SELECT \((["rowid", position ?? "-1"] + key).joined(separator: ", ")) FROM \(table) "
+            + "WHERE \(equal(references)) ORDER BY \(position ?? "rowid"), rowid"
+    }
+
+    /// The row with an identifier.
+    var findRow: String { "SELECT rowid FROM \(table) WHERE \(equal(destinationKey))" }
+
+    /// Links a row, if it is not linked so already.
+    var setRow: String {
+        let differs = columns.map { "\($0) IS NOT ?" }.joined(separator: " OR ")
+        return "UPDATE \(table) SET \(sets(columns)) WHERE rowid = ? AND (\(differs))"
+    }
+
+    /// Links a row that is not linked.
+    var setIfNull: String {
+        let isFree = references.map { "\($0) IS NULL" }.joined(separator: " AND ")
+        return "UPDATE \(table) SET \(sets(columns)) WHERE rowid = ? AND \(isFree)"
+    }
+
+    var clearRow: String { "UPDATE \(table) SET \(sets(columns, "NULL")) WHERE rowid = ?" }
+
+    /// Clears all others that are linked to an object.
+    var clearOthers: String {
+        "UPDATE \(table) SET \(sets(columns, "NULL")) WHERE \(equal(references)) AND rowid <> ?"
+    }
+
+    /// The rows that refer to an object: row id and key.
+    var selectOwners: String {
+        "SELECT \((["rowid"] + holderKey).joined(separator: ", ")) FROM \(table) WHERE \(equal(references))"
+    }
+
+    var clearOwner: String { clearRow }
+
+    var setOwn: String { "UPDATE \(table) SET \(sets(references)) WHERE rowid = ?" }
+
+    // MARK: Settling
+
+    /// Whether something is linked to what it leads to: by row id, or by key in a join table.
+    var isLinked: String {
+        if isJoin { return "SELECT 1 FROM \(table) WHERE \(equal(other)) LIMIT 1" }
+        let isSet = references.map { "\($0) IS NOT NULL" }.joined(separator: " AND ")
+        return "SELECT 1 FROM \(table) WHERE rowid = ? AND \(isSet)"
+    }
+
+    /// The rows whose reference leads to nothing, as a table with a condition.
+    func dangling(in layout: ModelLayout, destination: Int) -> String {
+        let columns = isJoin ? other : references
+        let pairs = zip(columns, destinationKey).map { "link.\($0) = target.\($1)" }.joined(separator: " AND ")
+        let isSet = columns.map { "link.\($0) IS NOT NULL" }.joined(separator: " AND ")
+        return "\(table) AS link WHERE \(isSet) AND NOT EXISTS (SELECT 1 FROM "
+            + "\(layout.table(of: destination).quotedIdentifier) AS target WHERE \(pairs))"
+    }
+
+    var danglingKey: String { (isJoin ? other : references).joined(separator: ", ") }
+
+    /// The order in which stubs are made: that of the referring rows.
+    var danglingOrder: String { isJoin ? (own + [position ?? other[0]]).joined(separator: ", ") : "rowid" }
+
+    /// Removes references that lead to nothing.
+    func removal(of dangling: String) -> String {
+        isJoin
+            ? "DELETE FROM \(dangling)"
+            : "UPDATE \(table) SET \(sets(columns, "NULL")) WHERE rowid IN (SELECT rowid FROM \(dangling))"
+    }
+
+    /// How many rows refer to an object that is not there, from the side that has no columns.
+    func countOfLost(in layout: ModelLayout) -> String {
+        let target = layout.target(of: relationship)
+        let key = Self.key(of: target, layout)
+        let pairs = zip(references, key).map { "link.\($0) = target.\($1)" }.joined(separator: " AND ")
+        let isSet = references.map { "link.\($0) IS NOT NULL" }.joined(separator: " AND ")
+        return "SELECT count(*) FROM \(table) AS link WHERE \(isSet) AND NOT EXISTS (SELECT 1 FROM "
+            + "\(layout.table(of: target).quotedIdentifier) AS target WHERE \(pairs))"
+    }
+
+    /// How many rows refer to what another one refers to.
+    var countOfShared: String {
+        let list = references.joined(separator: ", ")
+        let isSet = references.map { "\($0) IS NOT NULL" }.joined(separator: " AND ")
+        return "SELECT count(*) FROM (SELECT 1 FROM \(table) WHERE \(isSet) GROUP BY \(list) HAVING count(*) > 1)"
+    }
+
+    /// How many rows refer to nothing.
+    var countOfEmpty: String {
+        let isEmpty = references.map { "\($0) IS NULL" }.joined(separator: " OR ")
+        return "SELECT count(*) FROM \(table) WHERE \(isEmpty)"
+    }
+
+    // MARK: Join tables
+
+    var deleteLink: String { "DELETE FROM \(table) WHERE \(equal(own)) AND \(equal(other))" }
+
+    var insertLink: String {
+        let names = own + other + [position].compactMap { $0 }
+        let places = names.map { _ in "?" }.joined(separator: ", ")
+        let conflict =
+            position.map { "DO UPDATE SET \($0) = excluded.\($0) WHERE \($0) IS NOT excluded.\($0)" } ?? "DO NOTHING"
+        return "INSERT INTO \(table) (\(names.joined(separator: ", "))) VALUES (\(places)) ON CONFLICT \(conflict)"
+    }
+
+    /// The other direction of a link that is its own inverse.
+    var insertSymmetricLink: String {
+        let names = own + other
+        let places = names.map { _ in "?" }.joined(separator: ", ")
+        return "INSERT INTO \(table) (\(names.joined(separator: ", "))) VALUES (\(places)) ON CONFLICT DO NOTHING"
+    }
+}

@@ -1,0 +1,122 @@
+import GRDBSQLite
+import ImportModel
+
+/// What deleting an object does to others, by the delete rules: the importer works without the store's foreign keys.
+extension GraphLinks {
+    /// Deletes an object, and does what the delete rules say.
+    ///
+    /// - Returns: whether it is gone: a rule may deny it.
+    @discardableResult
+    func delete(_ rowID: Int64, of entity: Int, _ outcome: inout GraphWriter.Outcome) throws -> Bool {
+        var pending = [(entity, rowID)]
+        var seen: Set<Int64> = []
+        var all: [(entity: Int, rowID: Int64, key: RowKey)] = []
+        // What goes with it is found before anything is done: one denial keeps all of it.
+        while let (entity, rowID) = pending.popLast() {
+            guard seen.insert(rowID &* 64 &+ Int64(layout.home(of: entity))).inserted else { continue }
+            let key = try self.key(of: rowID, entity)
+            all.append((entity, rowID, key))
+            for (index, placement) in layout.relationships.enumerated()
+            where layout.hierarchy.isRelated(placement.entity, entity) {
+                let destinations = try self.destinations(of: index, key, rowID)
+                switch placement.deleteRule {
+                case .deny where !destinations.isEmpty: return false
+                case .cascade: pending += destinations.map { (placement.destination, $0) }
+                case .deny, .nullify, .noAction: break
+                }
+            }
+        }
+        for (entity, rowID, key) in all {
+            for (index, placement) in layout.relationships.enumerated() where placement.owner == index {
+                try clear(index, placement, key, entity, &outcome)
+            }
+            let table = layout.table(of: entity).quotedIdentifier
+            try statements.run("DELETE FROM \(table) WHERE rowid = ?", [.number(rowID)])
+            outcome.deleted.append((entity, rowID))
+        }
+        return true
+    }
+
+    private func key(of rowID: Int64, _ entity: Int) throws -> RowKey {
+        let names = layout.key(of: entity)
+        if layout.hierarchy.identifier(of: entity).isEmpty { return RowKey(rowID: rowID) }
+        var key = RowKey()
+        let columns = names.map(\.name.quotedIdentifier).joined(separator: ", ")
+        let table = layout.table(of: entity).quotedIdentifier
+        try statements.run("SELECT \(columns) FROM \(table) WHERE rowid = ?", [.number(rowID)]) {
+            key = RowKey($0, columns: 0..<Int32(names.count))
+        }
+        return key
+    }
+
+    /// The row ids of what an object leads to by a relationship.
+    private func destinations(of relationship: Int, _ key: RowKey, _ rowID: Int64) throws -> [Int64] {
+        let form = form(of: relationship)
+        let placement = layout.relationships[relationship]
+        var rowIDs: [Int64] = []
+        if form.isJoin {
+            var keys: [RowKey] = []
+            try statements.run(form.selectRows, [.key(key)]) {
+                keys.append(RowKey($0, columns: 1..<1 + Int32(form.destinationKey.count)))
+            }
+            for other in keys {
+                let table = layout.table(of: placement.destination).quotedIdentifier
+                let condition = form.destinationKey.map { "\($0) = ?" }.joined(separator: " AND ")
+                try statements.run("SELECT rowid FROM \(table) WHERE \(condition)", [.key(other)]) {
+                    rowIDs.append(sqlite3_column_int64($0, 0))
+                }
+            }
+        } else if placement.owner == relationship, placement.shape != .ownedDestination {
+            // The column is the object's own.
+            let own = layout.table(of: placement.holder ?? placement.entity).quotedIdentifier
+            let other = layout.table(of: placement.destination).quotedIdentifier
+            let pairs = zip(layout.references(of: relationship), layout.key(of: placement.destination))
+            let condition = pairs.map { "own.\($0.name.quotedIdentifier) = other.\($1.name.quotedIdentifier)" }
+            try statements.run(
+                "SELECT other.rowid FROM \(own) AS own JOIN \(other) AS other ON \(condition.joined(separator: " AND ")) "
+                    + "WHERE own.rowid = ?",
+                [.number(rowID)]
+            ) { rowIDs.append(sqlite3_column_int64($0, 0)) }
+        } else {
+            try statements.run(form.selectRows, [.key(key)]) { rowIDs.append(sqlite3_column_int64($0, 0)) }
+        }
+        return rowIDs
+    }
+
+    /// Takes away what refers to an object that goes.
+    private func clear(
+        _ relationship: Int,
+        _ placement: RelationshipPlacement,
+        _ key: RowKey,
+        _ entity: Int,
+        _ outcome: inout GraphWriter.Outcome
+    ) throws {
+        let form = form(of: relationship)
+        if form.isJoin {
+            let join = layout.join(of: relationship)
+            let table = join.table.quotedIdentifier
+            for (columns, end) in [(join.source, placement.entity), (join.destination, placement.destination)]
+            where layout.hierarchy.isRelated(end, entity) {
+                let condition = columns.map { "\($0.name.quotedIdentifier) = ?" }.joined(separator: " AND ")
+                try statements.run("DELETE FROM \(table) WHERE \(condition)", [.key(key)])
+            }
+            return
+        }
+        guard layout.hierarchy.isRelated(layout.target(of: relationship), entity) else { return }
+        let rule = placement.shape == .ownedDestination ? placement : placement.inverse.map { layout.relationships[$0] }
+        guard rule?.deleteRule != .noAction else { return }
+        var rowIDs: [Int64] = []
+        try statements.run(form.selectOwners, [.key(key)]) { rowIDs.append(sqlite3_column_int64($0, 0)) }
+        for rowID in rowIDs {
+            try statements.run(form.clearOwner, [.number(rowID)])
+            outcome.updated.append((placement.holder ?? entity, rowID))
+        }
+    }
+}
+
+extension EntityHierarchy {
+    /// Whether rows of one entity may be rows of the other.
+    func isRelated(_ one: Int, _ other: Int) -> Bool {
+        chain(of: one).contains(other) || chain(of: other).contains(one)
+    }
+}

@@ -1,0 +1,351 @@
+import GRDB
+import GRDBSQLite
+import ImportModel
+
+/// Makes and breaks the links of stored objects.
+///
+/// Belongs to one connection; used inside of its transactions only.
+final class GraphLinks {
+    /// An element of a list.
+    struct Target {
+        /// Its identifier; nil where it has none.
+        let key: RowKey?
+        /// The index of its row in the batch; -1 where only its identifier is known.
+        let row: Int
+    }
+
+    let layout: ModelLayout
+    let statements: GraphStatements
+    private let job: Int64
+    private var forms: [Int: GraphLinkForm] = [:]
+    /// The relationships that have links whose rows are not there yet; nil until it is asked for.
+    private var waiting: Set<String>?
+
+    init(_ layout: ModelLayout, _ statements: GraphStatements, job: Int64) {
+        self.layout = layout
+        self.statements = statements
+        self.job = job
+    }
+
+    func form(of relationship: Int) -> GraphLinkForm {
+        if let form = forms[relationship] { return form }
+        let form = GraphLinkForm(relationship, layout)
+        forms[relationship] = form
+        return form
+    }
+
+    // MARK: Lists
+
+    /// Makes the links of an object those of a list.
+    ///
+    /// - Parameters:
+    ///   - row: its index in the batch.
+    ///   - key: by what it is referred to.
+    ///   - isNew: whether this record has made it.
+    func set(
+        _ list: [Target],
+        of relationship: Int,
+        row: Int,
+        key: RowKey,
+        isNew: Bool,
+        _ outcome: inout GraphWriter.Outcome
+    ) throws {
+        let form = form(of: relationship)
+        // What is not identified in full cannot be referred to.
+        guard !key.hasNull else { return }
+        if form.isJoin {
+            try setJoin(list, form, row, key, &outcome)
+        } else if form.isPositional {
+            try setElements(list, form, row, key, isNew: isNew, &outcome)
+        } else {
+            try setColumns(list, form, row, key, &outcome)
+        }
+    }
+
+    /// Lists without identifiers: their rows are overwritten where they are, and surplus ones go.
+    private func setElements(
+        _ list: [Target],
+        _ form: GraphLinkForm,
+        _ row: Int,
+        _ key: RowKey,
+        isNew: Bool,
+        _ outcome: inout GraphWriter.Outcome
+    ) throws {
+        let listKey = GraphWriter.ListKey(row: row, relationship: form.relationship)
+        var stored: [Int64] = []
+        var last: Int64 = -1
+        if !isNew {
+            try statements.run(form.selectRows, [.key(key)]) {
+                stored.append(sqlite3_column_int64($0, 0))
+                last = max(last, sqlite3_column_int64($0, 1))
+            }
+        }
+        guard form.description.list == .replace else {
+            outcome.firstPositions[listKey] = last + 1
+            return
+        }
+        for rowID in stored.dropFirst(list.count) {
+            try delete(rowID, of: form.destination, &outcome)
+            outcome.relinked.insert(row)
+        }
+        outcome.elements[listKey] = Dictionary(
+            uniqueKeysWithValues: stored.prefix(list.count).enumerated().map { ($0, $1) }
+        )
+    }
+
+    /// Lists whose links are in columns of the rows that they lead to.
+    private func setColumns(
+        _ list: [Target],
+        _ form: GraphLinkForm,
+        _ row: Int,
+        _ key: RowKey,
+        _ outcome: inout GraphWriter.Outcome
+    ) throws {
+        let named = Set(list.compactMap(\.key))
+        var (present, left): (Set<RowKey>, [(rowID: Int64, key: RowKey)]) = ([], [])
+        var last: Int64 = -1
+        let listKey = GraphWriter.ListKey(row: row, relationship: form.relationship)
+        let unnamed = Set(list.indices.filter { list[$0].key == nil })
+        try statements.run(form.selectRows, [.key(key)]) { statement in
+            let width = Int32(form.destinationKey.count)
+            let other = RowKey(statement, columns: 2..<2 + width)
+            let (rowID, position) = (sqlite3_column_int64(statement, 0), sqlite3_column_int64(statement, 1))
+            last = max(last, position)
+            if named.contains(other) {
+                present.insert(other)
+            } else if unnamed.contains(Int(clamping: position)), form.description.list == .replace {
+                outcome.elements[listKey, default: [:]][Int(clamping: position)] = rowID
+            } else {
+                left.append((rowID, other))
+            }
+        }
+        if form.description.list == .replace {
+            for other in left {
+                if other.key.hasNull {
+                    // What has no identifier is nothing but an element of this list.
+                    try delete(other.rowID, of: form.destination, &outcome)
+                } else {
+                    try unlink(other.rowID, form, &outcome)
+                }
+                outcome.relinked.insert(row)
+            }
+            try forgetWaiting(form, source: key)
+        } else {
+            outcome.firstPositions[listKey] = last + 1
+        }
+        let first = form.description.list == .union ? last + 1 : 0
+        for (index, target) in list.enumerated() {
+            guard let other = target.key else { continue }
+            if !present.contains(other) { outcome.relinked.insert(row) }
+            guard target.row < 0 else { continue }
+            try link(other, to: key, at: first + Int64(index), form, &outcome)
+        }
+    }
+
+    /// Sets the columns of a row that only its identifier is known of; it waits where there is none yet.
+    private func link(
+        _ target: RowKey,
+        to key: RowKey,
+        at position: Int64,
+        _ form: GraphLinkForm,
+        _ outcome: inout GraphWriter.Outcome
+    ) throws {
+        var rowID: Int64?
+        try statements.run(form.findRow, [.key(target)]) { rowID = sqlite3_column_int64($0, 0) }
+        guard let rowID else { return try wait(for: target, key, position, form) }
+        if form.isOneToOne { try statements.run(form.clearOthers, [.key(key), .number(rowID)]) }
+        let parameters: [GraphStatements.Parameter] =
+            [.key(key)] + (form.hasPosition ? [.number(position)] : []) + [.number(rowID)]
+        let differs = try statements.run(
+            form.setRow,
+            parameters + [.key(key)] + (form.hasPosition ? [.number(position)] : [])
+        )
+        if differs > 0 { outcome.updated.append((form.destination, rowID)) }
+    }
+
+    /// Clears the columns of a row that a list no longer has.
+    private func unlink(
+        _ rowID: Int64,
+        _ form: GraphLinkForm,
+        _ outcome: inout GraphWriter.Outcome
+    ) throws {
+        try statements.run(form.clearRow, [.number(rowID)])
+        outcome.updated.append((form.destination, rowID))
+        outcome.ledger.append((.unlinked, form.entity, form.description.name))
+        guard form.deletesOrphans else { return }
+        try statements.run(
+            "INSERT OR IGNORE INTO _import_orphan (job, relationship, target) VALUES (?, ?, ?)",
+            [.number(job), .text(form.name), .bytes(RowKey(rowID: rowID).bytes)]
+        )
+    }
+
+    /// Lists in join tables.
+    private func setJoin(
+        _ list: [Target],
+        _ form: GraphLinkForm,
+        _ row: Int,
+        _ key: RowKey,
+        _ outcome: inout GraphWriter.Outcome
+    ) throws {
+        let named = Set(list.compactMap(\.key))
+        var (present, left): (Set<RowKey>, [RowKey]) = ([], [])
+        var last: Int64 = -1
+        try statements.run(form.selectRows, [.key(key)]) { statement in
+            let other = RowKey(statement, columns: 1..<1 + Int32(form.destinationKey.count))
+            last = max(last, sqlite3_column_int64(statement, 0))
+            if named.contains(other) { present.insert(other) } else { left.append(other) }
+        }
+        if form.description.list == .replace {
+            for other in left {
+                try statements.run(form.deleteLink, [.key(key), .key(other)])
+                if form.isSymmetric { try statements.run(form.deleteLink, [.key(other), .key(key)]) }
+                outcome.relinked.insert(row)
+                outcome.ledger.append((.unlinked, form.entity, form.description.name))
+                guard form.deletesOrphans else { continue }
+                try statements.run(
+                    "INSERT OR IGNORE INTO _import_orphan (job, relationship, target) VALUES (?, ?, ?)",
+                    [.number(job), .text(form.name), .bytes(other.bytes)]
+                )
+            }
+        }
+        var position = form.description.list == .union ? last + 1 : 0
+        for target in list {
+            guard let other = target.key else {
+                outcome.joinPositions[target.row] = position
+                position += 1
+                continue
+            }
+            if other.hasNull || form.description.list == .union && present.contains(other) { continue }
+            let place: [GraphStatements.Parameter] = form.hasPosition ? [.number(position)] : []
+            if try statements.run(form.insertLink, [.key(key), .key(other)] + place) > 0 {
+                outcome.relinked.insert(row)
+            }
+            if form.isSymmetric {
+                try statements.run(form.insertSymmetricLink, [.key(other), .key(key)])
+            }
+            position += 1
+        }
+    }
+
+    /// Adds a link of an object to a row that is known by its row id alone.
+    func join(_ relationship: Int, _ key: RowKey, to rowID: Int64, at position: Int64) throws {
+        let form = form(of: relationship)
+        let place: [GraphStatements.Parameter] = form.hasPosition ? [.number(position)] : []
+        try statements.run(form.insertLink, [.key(key), .key(RowKey(rowID: rowID))] + place)
+        if form.isSymmetric { try statements.run(form.insertSymmetricLink, [.key(RowKey(rowID: rowID)), .key(key)]) }
+    }
+
+    // MARK: To-ones
+
+    /// Sets a to-one whose destination is known by its row id alone.
+    func refer(_ relationship: Int, from rowID: Int64, to key: RowKey) throws {
+        try statements.run(form(of: relationship).setOwn, [.key(key), .number(rowID)])
+    }
+
+    /// Takes from others what a row is about to refer to, where only one may.
+    func release(
+        partnersOf row: Int,
+        _ entity: Int,
+        _ batch: borrowing RowBatch,
+        _ cells: [Cell],
+        _ values: RowValues,
+        _ plan: GraphPlan,
+        _ outcome: inout GraphWriter.Outcome
+    ) throws {
+        let own = batch.rows[row]
+        for (owner, range) in plan.nodes[entity].rows.references where layout.relationships[owner].shape == .oneToOne {
+            guard batch.isPresent(range.lowerBound, in: own) else { continue }
+            var place = own.firstCell
+            for attribute in 0..<range.lowerBound where batch.isPresent(attribute, in: own) { place += 1 }
+            let key = RowKey(cells[place..<place + range.count], values)
+            guard !key.hasNull else { continue }
+            let form = form(of: owner)
+            var taken: [Int64] = []
+            let keyCell = batch.graph.nested[row].keyCell
+            let width = plan.nodes[entity].plan.identifier.count
+            let identifier = keyCell < 0 ? nil : RowKey(cells[keyCell..<keyCell + width], values)
+            try statements.run(form.selectOwners, [.key(key)]) { statement in
+                let other = RowKey(statement, columns: 1..<1 + Int32(form.holderKey.count))
+                if other != identifier { taken.append(sqlite3_column_int64(statement, 0)) }
+            }
+            for rowID in taken {
+                try statements.run(form.clearOwner, [.number(rowID)])
+                outcome.updated.append((entity, rowID))
+                outcome.ledger.append(
+                    (.unlinked, layout.relationships[owner].entity, layout.relationships[owner].description.name)
+                )
+            }
+        }
+    }
+
+    // MARK: Links that wait
+
+    private func wait(for target: RowKey, _ source: RowKey, _ position: Int64, _ form: GraphLinkForm) throws {
+        // One row refers to one object.
+        try statements.run(
+            "DELETE FROM _import_link WHERE relationship = ? AND target = ?",
+            [.text(form.name), .bytes(target.bytes)]
+        )
+        try statements.run(
+            "INSERT OR REPLACE INTO _import_link (relationship, target, source, position, job) VALUES (?, ?, ?, ?, ?)",
+            [.text(form.name), .bytes(target.bytes), .bytes(source.bytes), .number(position), .number(job)]
+        )
+        waiting?.insert(form.name)
+    }
+
+    private func forgetWaiting(_ form: GraphLinkForm, source: RowKey) throws {
+        guard try isWaiting(form.name) else { return }
+        try statements.run(
+            "DELETE FROM _import_link WHERE relationship = ? AND source = ?",
+            [.text(form.name), .bytes(source.bytes)]
+        )
+    }
+
+    private func isWaiting(_ relationship: String) throws -> Bool {
+        if waiting == nil {
+            var names: Set<String> = []
+            try statements.run("SELECT DISTINCT relationship FROM _import_link") {
+                names.insert(String(cString: sqlite3_column_text($0, 0)))
+            }
+            waiting = names
+        }
+        return waiting?.contains(relationship) ?? false
+    }
+
+    /// Forgets which links wait: another connection may have added some.
+    func forget() { waiting = nil }
+
+    /// Links a new row to what has named it before it came.
+    func applyWaiting(
+        for rowID: Int64,
+        _ entity: Int,
+        key: RowKey,
+        _ outcome: inout GraphWriter.Outcome
+    ) throws {
+        for index in layout.relationships.indices {
+            let placement = layout.relationships[index]
+            guard placement.shape != .join,
+                placement.holder.map({ layout.hierarchy.chain(of: entity).contains($0) }) == true,
+                placement.owner != index || placement.shape == .ownedDestination
+            else { continue }
+            let form = form(of: index)
+            guard try isWaiting(form.name) else { continue }
+            var found: (source: RowKey, position: Int64)?
+            try statements.run(
+                "SELECT source, position FROM _import_link WHERE relationship = ? AND target = ?",
+                [.text(form.name), .bytes(key.bytes)]
+            ) { statement in
+                found = (RowKey(bytes: statement.bytes(of: 0)), sqlite3_column_int64(statement, 1))
+            }
+            guard let found else { continue }
+            let position: [GraphStatements.Parameter] = form.hasPosition ? [.number(found.position)] : []
+            if form.isOneToOne { try statements.run(form.clearOthers, [.key(found.source), .number(rowID)]) }
+            // What the row says itself is newer.
+            try statements.run(form.setIfNull, [.key(found.source)] + position + [.number(rowID)])
+            try statements.run(
+                "DELETE FROM _import_link WHERE relationship = ? AND target = ?",
+                [.text(form.name), .bytes(key.bytes)]
+            )
+        }
+    }
+}

@@ -1,0 +1,280 @@
+import GRDB
+import GRDBSQLite
+import ImportModel
+
+/// What is left to do for a job whose entities relate to one another, when all of its records are in the store: orphans, and
+/// references to objects that are not there.
+///
+/// Done again, it changes nothing more.
+struct GraphSettlement {
+    private let job: StoredJob
+    private let plan: GraphPlan
+    private let layout: ModelLayout
+    private let statements: GraphStatements
+    private let links: GraphLinks
+    private let check: () throws -> Void
+    private var changes: [EntityChanges]
+
+    /// - Parameter check: called between the steps; may throw.
+    init(
+        _ job: StoredJob,
+        _ model: ModelDescription,
+        _ database: Database,
+        check: @escaping () throws -> Void
+    ) throws {
+        self.job = job
+        self.check = check
+        var model = model
+        // The values are coerced already, maybe by transformers that only another program has.
+        for entity in model.entities.indices {
+            for attribute in model.entities[entity].attributes.indices {
+                model.entities[entity].attributes[attribute].transformers = []
+            }
+        }
+        plan = try GraphPlan(model, onConflict: job.options.onConflict, transformers: .standard)
+        layout = plan.layout
+        statements = try GraphStatements(database)
+        links = GraphLinks(layout, statements, job: job.id)
+        changes = plan.nodes.enumerated().map { index, node in
+            EntityChanges(entity: node.plan.entity.name, table: node.plan.entity.table, position: index)
+        }
+    }
+
+    /// - Returns: what it has changed, by entity.
+    mutating func settle(_ database: Database) throws -> [EntityChanges] {
+        try deleteOrphans()
+        for relationship in layout.relationships.indices {
+            try check()
+            try resolve(relationship)
+        }
+        for (position, change) in changes.enumerated() {
+            try change.nested.save(job: job.id, position: position, database)
+        }
+        return changes
+    }
+
+    // MARK: Orphans
+
+    private mutating func deleteOrphans() throws {
+        for relationship in layout.relationships.indices {
+            let form = links.form(of: relationship)
+            var targets: [RowKey] = []
+            try statements.run(
+                "SELECT target FROM _import_orphan WHERE job = ? AND relationship = ? ORDER BY target",
+                [.number(job.id), .text(form.name)]
+            ) { targets.append(RowKey(bytes: $0.bytes(of: 0))) }
+            for target in targets { try deleteIfUnlinked(target, form) }
+            try statements.run(
+                "DELETE FROM _import_orphan WHERE job = ? AND relationship = ?",
+                [.number(job.id), .text(form.name)]
+            )
+        }
+    }
+
+    private mutating func deleteIfUnlinked(_ target: RowKey, _ form: GraphLinkForm) throws {
+        var found: Int64?
+        let destination = layout.table(of: form.destination).quotedIdentifier
+        // Of a link in columns it is the row id: the identifier may be gone with the link.
+        let condition = form.isJoin ? form.destinationKey.map { "\($0) = ?" }.joined(separator: " AND ") : "rowid = ?"
+        try statements.run("SELECT rowid FROM \(destination) WHERE \(condition)", [.key(target)]) {
+            found = sqlite3_column_int64($0, 0)
+        }
+        guard let found else { return }
+        var isLinked = false
+        try statements.run(form.isLinked, form.isJoin ? [.key(target)] : [.number(found)]) { _ in isLinked = true }
+        guard !isLinked else { return }
+        var outcome = GraphWriter.Outcome()
+        let isGone = try links.delete(found, of: form.destination, &outcome)
+        for (entity, rowID) in outcome.updated { changes[entity].touch(rowID) }
+        for (entity, rowID) in outcome.deleted {
+            changes[entity].delete(rowID)
+            changes[entity].nested.deleted += 1
+        }
+        try count(isGone ? .orphanDeleted : .orphanDenied, 1, form.relationship)
+    }
+
+    // MARK: References
+
+    private mutating func resolve(_ index: Int) throws {
+        let placement = layout.relationships[index]
+        let form = links.form(of: index)
+        var open: Int64 = 0
+        switch placement.shape {
+        case .join: open = try settle(index, form, isJoin: true)
+        case .ownedDestination: open = try countWaiting(form)
+        case .source: open = try settle(index, form, isJoin: false)
+        case .oneToMany, .oneToOne:
+            open =
+                placement.owner == index ? try settle(index, form, isJoin: false) : try settleWaiting(index, form)
+        }
+        try statements.run(
+            "DELETE FROM _import_unresolved WHERE relationship = ?",
+            [.text(form.name)]
+        )
+        if open > 0 {
+            try statements.run(
+                "INSERT INTO _import_unresolved (job, relationship, count) VALUES (?, ?, ?)",
+                [.number(job.id), .text(form.name), .number(open)]
+            )
+        }
+        try setCount(.unresolved, open, index)
+        try countMissing(index, form)
+    }
+
+    /// - Returns: how many references stay open.
+    private mutating func settle(_ index: Int, _ form: GraphLinkForm, isJoin: Bool) throws -> Int64 {
+        let placement = layout.relationships[index]
+        let dangling = form.dangling(in: layout, destination: placement.destination)
+        switch placement.description.unresolved {
+        case .keep, .reject: break
+        case .null:
+            let rowIDs = isJoin ? [] : try rows("SELECT rowid FROM \(dangling)")
+            let count = try statements.run(form.removal(of: dangling))
+            for rowID in rowIDs { changes[placement.entity].touch(rowID) }
+            if count > 0 { try self.count(.unresolved, Int64(count), index) }
+        case .stub: try makeStubs(index, form, dangling)
+        }
+        var open: Int64 = 0
+        try statements.run("SELECT count(*) FROM \(dangling)") { open = sqlite3_column_int64($0, 0) }
+        return open
+    }
+
+    private func rows(_ sql: String) throws -> [Int64] {
+        var rowIDs: [Int64] = []
+        try statements.run(sql) { rowIDs.append(sqlite3_column_int64($0, 0)) }
+        return rowIDs
+    }
+
+    private mutating func makeStubs(_ index: Int, _ form: GraphLinkForm, _ dangling: String) throws {
+        let width = Int32(layout.key(of: layout.relationships[index].destination).count)
+        while true {
+            // A page at a time, as each is looked for by what is there.
+            var keys: [RowKey] = []
+            var known: Set<RowKey> = []
+            try statements.run("SELECT \(form.danglingKey) FROM \(dangling) ORDER BY \(form.danglingOrder) LIMIT 1000")
+            {
+                let key = RowKey($0, columns: 0..<width)
+                if known.insert(key).inserted { keys.append(key) }
+            }
+            if keys.isEmpty { return }
+            for key in keys { try makeStub(key, of: index) }
+        }
+    }
+
+    private mutating func makeStub(_ key: RowKey, of index: Int) throws {
+        let destination = layout.relationships[index].destination
+        let plan = plan.nodes[destination].plan
+        var columns = layout.key(of: destination).map(\.name.quotedIdentifier)
+        var defaults: [Int] = []
+        for attribute in plan.attributes.indices where !plan.identifier.contains(attribute) {
+            guard plan.defaults[attribute].tag != .null else { continue }
+            columns.append(plan.entity.attributes[attribute].column.quotedIdentifier)
+            defaults.append(attribute)
+        }
+        let values = plan.defaultBytes.withUnsafeBufferPointer { bytes in
+            let values = RowValues(
+                cells: UnsafeBufferPointer(start: nil, count: 0),
+                chunk: bytes,
+                own: bytes,
+                defaults: bytes
+            )
+            return RowKey(defaults.map { plan.defaults[$0] }, values)
+        }
+        let places = columns.map { _ in "?" }.joined(separator: ", ")
+        try statements.run(
+            "INSERT INTO \(plan.entity.table.quotedIdentifier) (\(columns.joined(separator: ", "))) VALUES (\(places))",
+            [.key(key), .key(values)]
+        )
+        changes[destination].insert(sqlite3_last_insert_rowid(statements.connection))
+        changes[destination].nested.stubs += 1
+        try count(.stub, 1, index)
+    }
+
+    /// Links whose rows have not come.
+    private mutating func settleWaiting(_ index: Int, _ form: GraphLinkForm) throws -> Int64 {
+        switch layout.relationships[index].description.unresolved {
+        case .keep, .reject: break
+        case .null:
+            let count = try statements.run("DELETE FROM _import_link WHERE relationship = ?", [.text(form.name)])
+            if count > 0 { try self.count(.unresolved, Int64(count), index) }
+        case .stub:
+            var targets: [RowKey] = []
+            try statements.run("SELECT target FROM _import_link WHERE relationship = ?", [.text(form.name)]) {
+                targets.append(RowKey(bytes: $0.bytes(of: 0)))
+            }
+            for target in targets {
+                try makeStub(target, of: index)
+                var outcome = GraphWriter.Outcome()
+                let rowID = sqlite3_last_insert_rowid(statements.connection)
+                try links.applyWaiting(for: rowID, layout.relationships[index].destination, key: target, &outcome)
+            }
+        }
+        return try countWaiting(form)
+    }
+
+    private func countWaiting(_ form: GraphLinkForm) throws -> Int64 {
+        var open: Int64 = 0
+        try statements.run("SELECT count(*) FROM _import_link WHERE relationship = ?", [.text(form.name)]) {
+            open = sqlite3_column_int64($0, 0)
+        }
+        return open
+    }
+
+    /// Mandatory to-ones that are empty though their other side might have stated them.
+    private func countMissing(_ index: Int, _ form: GraphLinkForm) throws {
+        let placement = layout.relationships[index]
+        guard !placement.description.isOptional, !placement.description.isToMany, placement.owner == index,
+            placement.shape == .oneToMany || placement.shape == .oneToOne
+        else { return }
+        var missing: Int64 = 0
+        try statements.run(form.countOfEmpty) { missing = sqlite3_column_int64($0, 0) }
+        try setCount(.missingReference, missing, index)
+    }
+
+    // MARK: Ledger
+
+    private func count(_ kind: LedgerKind, _ count: Int64, _ relationship: Int) throws {
+        try note(kind, count, relationship, "count + excluded.count")
+    }
+
+    /// Counts what is there, and not what has happened.
+    private func setCount(_ kind: LedgerKind, _ count: Int64, _ relationship: Int) throws {
+        guard count > 0 || layout.relationships[relationship].description.unresolved == .keep else { return }
+        guard count == 0 else { return try note(kind, count, relationship, "excluded.count") }
+        let placement = layout.relationships[relationship]
+        try statements.run(
+            "DELETE FROM _import_ledger WHERE job = ? AND entity = ? AND attribute = ? AND kind = ?",
+            [
+                .number(job.id), .text(layout.entities[placement.entity].name), .text(placement.description.name),
+                .text(kind.rawValue),
+            ]
+        )
+    }
+
+    private func note(_ kind: LedgerKind, _ count: Int64, _ relationship: Int, _ sum: String) throws {
+        let placement = layout.relationships[relationship]
+        try statements.run(
+            """
+            INSERT INTO _import_ledger (job, entity, attribute, kind, count) VALUES (?, ?, ?, ?, ?)
+            ON CONFLICT DO UPDATE SET count = \(sum)
+            """,
+            [
+                .number(job.id), .text(layout.entities[placement.entity].name), .text(placement.description.name),
+                .text(kind.rawValue), .number(count),
+            ]
+        )
+    }
+}
+
+extension OpaquePointer {
+    /// The bytes of a blob in a column of the row that the statement is on.
+    func bytes(of column: Int32) -> [UInt8] {
+        let count = Int(sqlite3_column_bytes(self, column))
+        return Array(UnsafeRawBufferPointer(start: sqlite3_column_blob(self, column), count: count))
+    }
+}
+
+extension OpaquePointer? {
+    /// The bytes of a blob in a column of the row that the statement is on.
+    func bytes(of column: Int32) -> [UInt8] { self?.bytes(of: column) ?? [] }
+}

@@ -1,0 +1,101 @@
+import GRDB
+import GRDBSQLite
+
+/// Statements on the links of a store, prepared once and kept, whose parameters are keys and numbers.
+///
+/// Belongs to one connection; used inside of its transactions only.
+final class GraphStatements {
+    /// A value of a statement's parameter, or several.
+    enum Parameter {
+        case key(RowKey)
+        case number(Int64?)
+        case bytes([UInt8])
+        case text(String)
+    }
+
+    let connection: OpaquePointer
+    private var prepared: [String: OpaquePointer] = [:]
+
+    /// - Throws: `ImportError` where the connection is closed.
+    init(_ database: Database) throws {
+        guard let connection = database.sqliteConnection else {
+            throw ImportError(.fault, "the store's connection is closed")
+        }
+        self.connection = connection
+    }
+
+    deinit {
+        for statement in prepared.values { sqlite3_finalize(statement) }
+    }
+
+    /// Runs a statement.
+    ///
+    /// - Parameters:
+    ///   - parameters: in the order of the statement's; a key has several.
+    ///   - body: called with each row, whose columns it reads from the statement.
+    /// - Returns: how many rows it has changed.
+    /// - Throws: `DatabaseError`, and what `body` throws.
+    @discardableResult
+    func run(
+        _ sql: String,
+        _ parameters: [Parameter] = [],
+        _ body: (OpaquePointer?) throws -> Void = { _ in }
+    ) throws -> Int {
+        let statement = try statement(sql)
+        defer {
+            sqlite3_reset(statement)
+            sqlite3_clear_bindings(statement)
+        }
+        var place: Int32 = 1
+        for parameter in parameters {
+            switch parameter {
+            case .key(let key): place += key.bind(to: statement, at: place) - 1
+            case .number(let number?): sqlite3_bind_int64(statement, place, number)
+            case .number(nil): sqlite3_bind_null(statement, place)
+            case .bytes(let bytes):
+                _ = bytes.withUnsafeBytes {
+                    let start = $0.baseAddress ?? UnsafeRawPointer(bitPattern: 1)!
+                    return sqlite3_bind_blob(
+                        statement,
+                        place,
+                        start,
+                        Int32(clamping: $0.count),
+                        unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+                    )
+                }
+            case .text(let text):
+                sqlite3_bind_text(statement, place, text, -1, unsafeBitCast(-1, to: sqlite3_destructor_type.self))
+            }
+            place += 1
+        }
+        while true {
+            let code = sqlite3_step(statement)
+            if code == SQLITE_ROW {
+                try body(statement)
+                continue
+            }
+            guard code == SQLITE_DONE else { throw error(code) }
+            return Int(sqlite3_changes(connection))
+        }
+    }
+
+    private func statement(_ sql: String) throws -> OpaquePointer? {
+        if let statement = prepared[sql] { return statement }
+        var statement: OpaquePointer?
+        let code = sqlite3_prepare_v3(
+            connection,
+            sql,
+            -1,
+            UInt32(bitPattern: SQLITE_PREPARE_PERSISTENT),
+            &statement,
+            nil
+        )
+        guard code == SQLITE_OK else { throw error(code) }
+        prepared[sql] = statement
+        return statement
+    }
+
+    private func error(_ code: Int32) -> DatabaseError {
+        DatabaseError(resultCode: ResultCode(rawValue: code), message: String(cString: sqlite3_errmsg(connection)))
+    }
+}

@@ -1,0 +1,298 @@
+import GRDB
+import GRDBSQLite
+import ImportModel
+
+/// Writes records of entities that relate to one another: each record's rows and links, all of them or none.
+///
+/// It does what a record says in the order in which it is said, so that the store is what one record after another makes of
+/// it. Belongs to one connection; used inside of its transactions only.
+final class GraphWriter {
+    /// What became of the rows of the record at hand.
+    struct Outcome {
+        enum Effect {
+            case inserted, updated, unchanged, ignored
+        }
+
+        /// By the row's index in the batch.
+        var effects: [Int: Effect] = [:]
+        var rowIDs: [Int: Int64] = [:]
+        /// Rows whose links have changed, or those of whose lists without identifiers.
+        var relinked: Set<Int> = []
+        /// Rows of other objects that were changed: entity and row id.
+        var updated: [(entity: Int, rowID: Int64)] = []
+        var deleted: [(entity: Int, rowID: Int64)] = []
+        /// References without more than an identifier, by entity.
+        var linked: [Int: Int64] = [:]
+        var ledger: [(kind: LedgerKind, entity: Int, attribute: String)] = []
+        var errors: [ImportModel.RecordError] = []
+        /// Stored rows of elements without identifier, by the owner's row and the relationship, and by their index.
+        var elements: [ListKey: [Int: Int64]] = [:]
+        /// The row that has stated a list of elements without identifier last, by the relationship and the owner's key: an object
+        /// may be nested in itself.
+        var lastLists: [OwnerKey: Int] = [:]
+        /// Of rows that are known by their row ids alone, the position in the list of a join table.
+        var joinPositions: [Int: Int64] = [:]
+        /// Where a list that adds to the stored one begins.
+        var firstPositions: [ListKey: Int64] = [:]
+    }
+
+    /// A list of the record at hand.
+    struct ListKey: Hashable {
+        let row: Int
+        let relationship: Int
+    }
+
+    /// A list of an object, whichever row of the record states it.
+    struct OwnerKey: Hashable {
+        let relationship: Int
+        let key: RowKey
+    }
+
+    let plan: GraphPlan
+    let layout: ModelLayout
+    let job: Int64
+    let statements: GraphStatements
+    let links: GraphLinks
+    private let database: Database
+    private var writers: [Int: RowWriter] = [:]
+    var outcome = Outcome()
+    /// The cells of the batch at hand, with those filled in that are known only now.
+    private var cells: [Cell] = []
+
+    init(_ database: Database, plan: GraphPlan, job: Int64) throws {
+        self.database = database
+        self.plan = plan
+        self.job = job
+        layout = plan.layout
+        statements = try GraphStatements(database)
+        links = GraphLinks(layout, statements, job: job)
+    }
+
+    private func writer(of entity: Int) throws -> RowWriter {
+        if let writer = writers[entity] { return writer }
+        let plan = plan.nodes[entity].plan
+        let constraints = try TableConstraints(of: plan.entity, database)
+        let writer = try RowWriter(database, plan: plan, constraints: constraints)
+        writers[entity] = writer
+        return writer
+    }
+
+    /// Writes the records of a batch.
+    ///
+    /// - Parameters:
+    ///   - changes: gets what is changed, by entity.
+    ///   - ledger: gets what is counted beside that.
+    ///   - refused: called with records that turn out to be rejects, by their index, and their errors.
+    func write(
+        _ batch: borrowing RowBatch,
+        _ found: LateRejects,
+        _ changes: inout [EntityChanges],
+        _ ledger: inout LedgerCounts,
+        refused: (Int, [ImportModel.RecordError]) -> Void
+    ) throws {
+        cells = batch.cells
+        links.forget()
+        for index in batch.graph.records.indices {
+            outcome = Outcome()
+            try statements.run("SAVEPOINT import_record")
+            try write(index, batch, found)
+            if outcome.errors.isEmpty {
+                count(batch.graph.records[index], batch, &changes, &ledger)
+            } else {
+                try statements.run("ROLLBACK TO import_record")
+                refused(index, outcome.errors)
+            }
+            try statements.run("RELEASE import_record")
+        }
+        cells = []
+    }
+
+    private func write(_ record: Int, _ batch: borrowing RowBatch, _ found: LateRejects) throws {
+        for place in batch.graph.records[record].statements {
+            switch batch.graph.statements[place] {
+            case .row(let row):
+                try write(row: row, record, batch, found)
+                // What a record says that is left out is left out with it.
+                if outcome.effects[row] == .ignored, batch.rows[row].parent < 0 { return }
+            case .links(let relationship, let row, let targets):
+                guard let effect = outcome.effects[row], effect != .ignored else { continue }
+                let isNew = effect == .inserted
+                if !isNew, layout.relationships[relationship].description.owner == .local { continue }
+                try found.withValues(of: batch, cells) { values in
+                    let key = self.key(of: row, batch, values)
+                    var isNew = isNew
+                    if links.form(of: relationship).isPositional {
+                        // An object that is nested in itself may have the list already.
+                        let owner = OwnerKey(relationship: relationship, key: key)
+                        if outcome.lastLists.updateValue(row, forKey: owner) != nil { isNew = false }
+                    }
+                    let list = targets.map { target -> GraphLinks.Target in
+                        let target = batch.graph.targets[target]
+                        guard target.keyCell >= 0 else { return GraphLinks.Target(key: nil, row: target.row) }
+                        let width = layout.key(of: layout.relationships[relationship].destination).count
+                        let cells = cells[target.keyCell..<target.keyCell + width]
+                        return GraphLinks.Target(key: RowKey(cells, values), row: target.row)
+                    }
+                    try links.set(list, of: relationship, row: row, key: key, isNew: isNew, &outcome)
+                }
+                shiftPositions(relationship, row, targets, batch)
+            case .refers(let relationship, let row, let other):
+                guard let own = outcome.rowIDs[row], let target = outcome.rowIDs[other] else { continue }
+                try links.refer(relationship, from: own, to: RowKey(rowID: target))
+            case .joins(let relationship, let row, let other):
+                guard let effect = outcome.effects[row], effect != .ignored, let target = outcome.rowIDs[other] else {
+                    continue
+                }
+                try found.withValues(of: batch, cells) { values in
+                    let key = self.key(of: row, batch, values)
+                    try links.join(relationship, key, to: target, at: outcome.joinPositions[other] ?? 0)
+                }
+                outcome.relinked.insert(row)
+            case .reference(let entity): outcome.linked[entity, default: 0] += 1
+            }
+        }
+    }
+
+    /// The values by which a row of the record at hand is referred to.
+    private func key(of row: Int, _ batch: borrowing RowBatch, _ values: RowValues) -> RowKey {
+        let cell = batch.graph.nested[row].keyCell
+        guard cell >= 0 else { return RowKey(rowID: outcome.rowIDs[row] ?? 0) }
+        let width = plan.nodes[Int(batch.rows[row].entity)].plan.identifier.count
+        return RowKey(cells[cell..<cell + width], values)
+    }
+
+    /// A list that adds to the stored one goes on after it.
+    private func shiftPositions(
+        _ relationship: Int,
+        _ row: Int,
+        _ targets: Range<Int>,
+        _ batch: borrowing RowBatch
+    ) {
+        guard let first = outcome.firstPositions[ListKey(row: row, relationship: relationship)] else { return }
+        for target in targets where batch.graph.targets[target].row >= 0 {
+            let cell = batch.graph.nested[batch.graph.targets[target].row].positionCell
+            if cell >= 0 { cells[cell] = .integer(first + Int64(target - targets.lowerBound)) }
+        }
+    }
+
+    // MARK: Rows
+
+    private func write(row: Int, _ record: Int, _ batch: borrowing RowBatch, _ found: LateRejects) throws {
+        let (own, nested) = (batch.rows[row], batch.graph.nested[row])
+        let parent = Int(own.parent)
+        if parent >= 0 {
+            guard let effect = outcome.effects[parent], effect != .ignored else { return }
+            if nested.referenceCell >= 0, batch.graph.nested[parent].keyCell < 0 {
+                cells[nested.referenceCell] = .integer(outcome.rowIDs[parent] ?? 0)
+            }
+        }
+        let entity = Int(own.entity)
+        let writer = try writer(of: entity)
+        let relationship = nested.relationship < 0 ? nil : layout.relationships[nested.relationship]
+        writer.onConflict = relationship?.description.onConflict ?? plan.nodes[entity].plan.onConflict
+        try found.withValues(of: batch, cells, defaults: plan.nodes[entity].plan) { values in
+            if parent >= 0, links.form(of: nested.relationship).isPositional {
+                let owner = OwnerKey(relationship: nested.relationship, key: key(of: parent, batch, values))
+                // The same list has been stated again since, further in.
+                if let last = outcome.lastLists[owner], last != parent { return }
+            }
+            if let stored = storedElement(nested, parent) {
+                outcome.rowIDs[row] = stored
+                outcome.effects[row] = .unchanged
+                if try writer.overwrite(stored, with: row, values, batch) {
+                    outcome.effects[row] = .updated
+                    outcome.relinked.insert(parent)
+                }
+                return
+            }
+            try links.release(partnersOf: row, entity, batch, cells, values, plan, &outcome)
+            switch try writer.write(row, values, batch) {
+            case .inserted(let rowID):
+                (outcome.effects[row], outcome.rowIDs[row]) = (.inserted, rowID)
+                if parent >= 0, plan.nodes[entity].plan.identifier.isEmpty { outcome.relinked.insert(parent) }
+                try links.applyWaiting(for: rowID, entity, key: key(of: row, batch, values), &outcome)
+            case .updated(let rowID): (outcome.effects[row], outcome.rowIDs[row]) = (.updated, rowID)
+            case .unchanged: (outcome.effects[row], outcome.rowIDs[row]) = (.unchanged, writer.lastRowID)
+            case .ignored: (outcome.effects[row], outcome.rowIDs[row]) = (.ignored, writer.lastRowID)
+            case .duplicate:
+                let offset = batch.places[record].identifierOffset
+                outcome.errors.append(plan.nodes[entity].plan.duplicateError(at: offset))
+            case .refused(let refusal):
+                let offset = batch.places[record].byteOffset
+                outcome.errors.append(found.error(refusal, plan.nodes[entity].plan, byteOffset: offset))
+            case .incomplete: outcome.errors += batch.unmet[Int(own.unmet)].errors
+            }
+        }
+    }
+
+    /// The stored row that an element without identifier overwrites; nil where it is new.
+    private func storedElement(_ nested: GraphBatch.Nested, _ parent: Int) -> Int64? {
+        guard parent >= 0 else { return nil }
+        let list = outcome.elements[ListKey(row: parent, relationship: nested.relationship)]
+        return list?[nested.position]
+    }
+
+    // MARK: Counts
+
+    private func count(
+        _ record: GraphBatch.Record,
+        _ batch: borrowing RowBatch,
+        _ changes: inout [EntityChanges],
+        _ ledger: inout LedgerCounts
+    ) {
+        for row in outcome.effects.keys.sorted() {
+            guard let first = outcome.effects[row] else { continue }
+            let entity = Int(batch.rows[row].entity)
+            let rowID = outcome.rowIDs[row] ?? 0
+            let effect = first == .unchanged && outcome.relinked.contains(row) ? .updated : first
+            let isNested = batch.rows[row].parent >= 0
+            if isNested { changes[entity].nested.nested += 1 }
+            switch effect {
+            case .inserted:
+                changes[entity].insert(rowID)
+                if isNested { changes[entity].nested.inserted += 1 }
+            case .updated:
+                changes[entity].update(rowID)
+                if isNested { changes[entity].nested.updated += 1 }
+            case .unchanged:
+                if isNested { changes[entity].nested.unchanged += 1 } else { changes[entity].unchanged += 1 }
+            case .ignored:
+                if isNested { changes[entity].nested.ignored += 1 } else { changes[entity].ignored += 1 }
+            }
+        }
+        for (entity, rowID) in outcome.updated { changes[entity].touch(rowID) }
+        for (entity, rowID) in outcome.deleted {
+            changes[entity].delete(rowID)
+            changes[entity].nested.deleted += 1
+        }
+        for (entity, count) in outcome.linked {
+            changes[entity].nested.nested += count
+            changes[entity].nested.linked += count
+        }
+        for entry in outcome.ledger { ledger.add(entry.kind, entity: Int32(entry.entity), attribute: entry.attribute) }
+    }
+}
+
+extension LateRejects {
+    /// Lends a batch's cells as values.
+    ///
+    /// - Parameters:
+    ///   - cells: the batch's, or others of the same number.
+    ///   - plan: of the entity whose defaults they get.
+    func withValues<Result>(
+        of batch: borrowing RowBatch,
+        _ cells: [Cell],
+        defaults plan: EntityPlan? = nil,
+        _ body: (RowValues) throws -> Result
+    ) rethrows -> Result {
+        try chunkBytes.withUnsafeBufferPointer { chunk in
+            try batch.bytes.withUnsafeBufferPointer { own in
+                try cells.withUnsafeBufferPointer { cells in
+                    try (plan?.defaultBytes ?? []).withUnsafeBufferPointer { defaults in
+                        try body(RowValues(cells: cells, chunk: chunk, own: own, defaults: defaults))
+                    }
+                }
+            }
+        }
+    }
+}

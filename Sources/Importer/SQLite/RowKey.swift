@@ -1,0 +1,139 @@
+import Foundation
+import GRDBSQLite
+import ImportModel
+
+/// The values by which a row is referred to, as bytes that are equal only if the values are.
+///
+/// The bookkeeping keeps keys in this form: each value's kind as a byte, then 8 bytes of a number, or the length of a text or
+/// blob in 8 bytes and its bytes; all numbers little-endian.
+struct RowKey: Hashable {
+    private enum Kind: UInt8 {
+        case null, integer, real, text, blob
+    }
+
+    private(set) var bytes: [UInt8] = []
+
+    init() {}
+
+    init(bytes: [UInt8]) { self.bytes = bytes }
+
+    /// The key of these cells.
+    init(_ cells: some Sequence<Cell>, _ values: RowValues) {
+        for cell in cells {
+            switch cell.tag {
+            case .null: bytes.append(Kind.null.rawValue)
+            case .integer: append(.integer, cell.payload)
+            case .real: append(.real, cell.payload)
+            case .chunkText, .batchText, .generatedText: append(.text, values.text(cell))
+            case .batchBlob: append(.blob, values.text(cell))
+            }
+        }
+    }
+
+    /// A row id as a key.
+    init(rowID: Int64) { append(.integer, UInt64(bitPattern: rowID)) }
+
+    /// The key in the columns of a statement's row.
+    init(_ statement: OpaquePointer?, columns: Range<Int32>) {
+        for column in columns {
+            switch sqlite3_column_type(statement, column) {
+            case SQLITE_INTEGER:
+                append(.integer, UInt64(bitPattern: sqlite3_column_int64(statement, column)))
+            case SQLITE_FLOAT: append(.real, sqlite3_column_double(statement, column).bitPattern)
+            case SQLITE_TEXT:
+                let text = sqlite3_column_text(statement, column)
+                append(.text, UnsafeRawBufferPointer(start: text, count: Int(sqlite3_column_bytes(statement, column))))
+            case SQLITE_BLOB:
+                let blob = sqlite3_column_blob(statement, column)
+                append(.blob, UnsafeRawBufferPointer(start: blob, count: Int(sqlite3_column_bytes(statement, column))))
+            default: bytes.append(Kind.null.rawValue)
+            }
+        }
+    }
+
+    private mutating func append(_ kind: Kind, _ word: UInt64) {
+        bytes.append(kind.rawValue)
+        withUnsafeBytes(of: word.littleEndian) { bytes.append(contentsOf: $0) }
+    }
+
+    private mutating func append(_ kind: Kind, _ text: UnsafeRawBufferPointer) {
+        append(kind, UInt64(text.count))
+        bytes.append(contentsOf: text)
+    }
+
+    /// Whether a part of it is null: then it refers to nothing.
+    var hasNull: Bool {
+        var isNull = false
+        forEach { kind, _, _ in if kind == .null { isNull = true } }
+        return isNull
+    }
+
+    /// Its values as JSON; a blob in base64.
+    var texts: [String] {
+        var texts: [String] = []
+        forEach { kind, word, text in
+            switch kind {
+            case .null: texts.append("null")
+            case .integer: texts.append("\(Int64(bitPattern: word))")
+            case .real: texts.append("\(Double(bitPattern: word))")
+            case .text: texts.append(JSONValue.string(String(decoding: text, as: UTF8.self)).serialized())
+            case .blob: texts.append(JSONValue.string(Data(text).base64EncodedString()).serialized())
+            }
+        }
+        return texts
+    }
+
+    /// Binds its values to consecutive parameters of a statement.
+    ///
+    /// - Returns: how many they are.
+    @discardableResult
+    func bind(to statement: OpaquePointer?, at first: Int32) -> Int32 {
+        var parameter = first
+        forEach { kind, word, text in
+            switch kind {
+            case .null: sqlite3_bind_null(statement, parameter)
+            case .integer: sqlite3_bind_int64(statement, parameter, Int64(bitPattern: word))
+            case .real: sqlite3_bind_double(statement, parameter, Double(bitPattern: word))
+            case .text:
+                text.withUnsafeBytes {
+                    let start = $0.baseAddress ?? UnsafeRawPointer(bitPattern: 1)!
+                    let characters = start.assumingMemoryBound(to: CChar.self)
+                    sqlite3_bind_text(statement, parameter, characters, Int32(clamping: $0.count), Self.transient)
+                }
+            case .blob:
+                text.withUnsafeBytes {
+                    let start = $0.baseAddress ?? UnsafeRawPointer(bitPattern: 1)!
+                    sqlite3_bind_blob(statement, parameter, start, Int32(clamping: $0.count), Self.transient)
+                }
+            }
+            parameter += 1
+        }
+        return parameter - first
+    }
+
+    /// SQLite copies what is bound.
+    private static let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+
+    @discardableResult
+    private func forEach(_ body: (Kind, UInt64, ArraySlice<UInt8>) -> Void) -> Bool {
+        var rest = bytes[...]
+        while let first = rest.popFirst() {
+            guard let kind = Kind(rawValue: first) else { return false }
+            guard kind != .null else {
+                body(kind, 0, [])
+                continue
+            }
+            guard rest.count >= 8 else { return false }
+            let word = rest.prefix(8).reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+            rest = rest.dropFirst(8)
+            guard kind == .text || kind == .blob else {
+                body(kind, word, [])
+                continue
+            }
+            guard word <= UInt64(rest.count) else { return false }
+            body(kind, word, rest.prefix(Int(word)))
+            rest = rest.dropFirst(Int(word))
+        }
+        return true
+    }
+}

@@ -1,0 +1,75 @@
+import GRDB
+import GRDBSQLite
+import ImportModel
+
+extension StoreInspection {
+    /// References to an object that is not there.
+    public struct UnresolvedReference: Sendable, Hashable, Codable {
+        /// The relationship: `order.customer`.
+        public let relationship: String
+        /// The identifier that it refers to: its values as JSON, in the identifier's order.
+        public let identifier: [String]
+        /// How many references there are.
+        public let count: Int64
+    }
+
+    /// How many references of each relationship led nowhere when a job was settled.
+    func unresolved(of job: StoredJob, _ database: Database) throws -> [String: Int64]? {
+        guard job.model?.isFlat == false else { return nil }
+        var counts: [String: Int64] = [:]
+        for row in try BookkeepingRow.fetchAll(
+            database,
+            from: "_import_unresolved",
+            sql: "SELECT relationship, count FROM _import_unresolved WHERE job = ?",
+            arguments: [job.id]
+        ) { counts[try row.text("relationship")] = try row.number("count") }
+        return counts
+    }
+
+    /// Calls `body` with the references to objects that are not there now, by relationship in the model's order.
+    ///
+    /// The relationships are those of the last job whose entities relate to one another.
+    ///
+    /// - Throws: `ImportError` as `status` does, and what `body` throws.
+    public func forEachUnresolved(_ body: (UnresolvedReference) throws -> Void) throws {
+        try read { database in
+            let jobs = try StoredJob.all(database)
+            guard !jobs.isEmpty else { throw noImport }
+            guard let model = jobs.last(where: { $0.model?.isFlat == false })?.model else { return }
+            let layout = try ModelLayout(importing: model)
+            let statements = try GraphStatements(database)
+            for relationship in layout.relationships.indices {
+                try forEachUnresolved(GraphLinkForm(relationship, layout), layout, statements, body)
+            }
+        }
+    }
+
+    private func forEachUnresolved(
+        _ form: GraphLinkForm,
+        _ layout: ModelLayout,
+        _ statements: GraphStatements,
+        _ body: (UnresolvedReference) throws -> Void
+    ) throws {
+        let placement = layout.relationships[form.relationship]
+        let width = Int32(form.destinationKey.count)
+        if placement.shape == .join || placement.owner == form.relationship && placement.shape != .ownedDestination {
+            let dangling = form.dangling(in: layout, destination: placement.destination)
+            try statements.run(
+                "SELECT \(form.danglingKey), count(*) FROM \(dangling) GROUP BY \(form.danglingKey)"
+            ) { row in
+                let identifier = RowKey(row, columns: 0..<width).texts
+                let count = sqlite3_column_int64(row, width)
+                try body(UnresolvedReference(relationship: form.name, identifier: identifier, count: count))
+            }
+        } else {
+            try statements.run(
+                "SELECT target, count(*) FROM _import_link WHERE relationship = ? GROUP BY target",
+                [.text(form.name)]
+            ) { row in
+                let identifier = RowKey(bytes: row.bytes(of: 0)).texts
+                let count = sqlite3_column_int64(row, 1)
+                try body(UnresolvedReference(relationship: form.name, identifier: identifier, count: count))
+            }
+        }
+    }
+}

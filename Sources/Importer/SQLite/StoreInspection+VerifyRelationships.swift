@@ -1,0 +1,99 @@
+import GRDB
+import GRDBSQLite
+import ImportModel
+
+/// What must hold of nested objects and of references.
+extension StoreInspection {
+    func relationshipChecks(of job: StoredJob, _ report: ImportReport, _ database: Database) throws -> [Check] {
+        guard let model = job.model, !model.isFlat else { return [] }
+        let layout = try ModelLayout(importing: model)
+        let subject = "job \(job.id)"
+        var checks = [nestedCheck(subject, report)]
+        guard job.state == .finished, try StoredJob.all(database).last?.id == job.id else { return checks }
+        let statements = try GraphStatements(database)
+        checks.append(try referenceCheck(subject, layout, report, statements))
+        checks.append(try elementCheck(subject, layout, statements))
+        checks.append(try partnerCheck(subject, layout, statements))
+        return checks
+    }
+
+    private func nestedCheck(_ subject: String, _ report: ImportReport) -> Check {
+        let wrong = report.entities.sorted { $0.key < $1.key }.first { _, counts in
+            let effects = [
+                counts.nestedInserted, counts.nestedUpdated, counts.nestedUnchanged, counts.nestedIgnored,
+                counts.linked,
+            ]
+            return counts.nested != effects.compactMap(\.self).reduce(0) { $0.addingClamped($1) }
+        }
+        let sums = report.entities.values.reduce(into: (Int64(0), Int64(0))) { sums, counts in
+            sums.0 = sums.0.addingClamped(counts.nested ?? 0)
+            sums.1 = sums.1.addingClamped(counts.linked ?? 0)
+        }
+        return Check(
+            "nested = inserted + updated + unchanged + ignored + linked, of each entity",
+            of: subject,
+            holds: wrong == nil,
+            detail: wrong.map { "\($0.key) has \($0.value.nested ?? 0)" }
+                ?? "\(sums.0) nested, \(sums.1) of them linked"
+        )
+    }
+
+    private func referenceCheck(
+        _ subject: String,
+        _ layout: ModelLayout,
+        _ report: ImportReport,
+        _ statements: GraphStatements
+    ) throws -> Check {
+        var (open, counted): (Int64, Int64) = (0, 0)
+        for relationship in layout.relationships.indices {
+            let placement = layout.relationships[relationship]
+            let form = GraphLinkForm(relationship, layout)
+            counted = counted.addingClamped(report.unresolved?[form.name] ?? 0)
+            if placement.shape == .join || placement.owner == relationship && placement.shape != .ownedDestination {
+                let dangling = form.dangling(in: layout, destination: placement.destination)
+                try statements.run("SELECT count(*) FROM \(dangling)") { open += sqlite3_column_int64($0, 0) }
+            } else {
+                try statements.run("SELECT count(*) FROM _import_link WHERE relationship = ?", [.text(form.name)]) {
+                    open += sqlite3_column_int64($0, 0)
+                }
+            }
+        }
+        return Check(
+            "every reference leads to a row or is counted as unresolved",
+            of: subject,
+            holds: open == counted,
+            detail: "\(open) and \(counted)"
+        )
+    }
+
+    private func elementCheck(_ subject: String, _ layout: ModelLayout, _ statements: GraphStatements) throws -> Check {
+        var alone: Int64 = 0
+        for (relationship, placement) in layout.relationships.enumerated() where placement.shape == .ownedDestination {
+            let form = GraphLinkForm(relationship, layout)
+            guard form.isPositional else { continue }
+            try statements.run(form.countOfLost(in: layout)) { alone += sqlite3_column_int64($0, 0) }
+        }
+        return Check(
+            "no element of a list is without its object",
+            of: subject,
+            holds: alone == 0,
+            detail: "\(alone)"
+        )
+    }
+
+    private func partnerCheck(_ subject: String, _ layout: ModelLayout, _ statements: GraphStatements) throws -> Check {
+        var shared: Int64 = 0
+        for (relationship, placement) in layout.relationships.enumerated()
+        where placement.shape == .oneToOne && placement.owner == relationship {
+            try statements.run(GraphLinkForm(relationship, layout).countOfShared) {
+                shared += sqlite3_column_int64($0, 0)
+            }
+        }
+        return Check(
+            "no two objects share the partner of a one-to-one",
+            of: subject,
+            holds: shared == 0,
+            detail: "\(shared)"
+        )
+    }
+}

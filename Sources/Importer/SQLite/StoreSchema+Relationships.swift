@@ -1,0 +1,137 @@
+import GRDB
+import ImportModel
+
+/// The tables of models whose entities relate to one another.
+extension StoreSchema {
+    /// Makes the tables of a model, or adds the columns that they lack, and their indexes.
+    ///
+    /// - Throws: `ImportError` when a table that is there does not agree.
+    static func prepareTables(
+        _ layout: ModelLayout,
+        job: Int64,
+        _ database: Database,
+        store: String
+    ) throws -> Preparation {
+        var preparation = Preparation()
+        for table in layout.tables {
+            let entity = EntityDescription(name: table.name, attributes: table.columns.map(\.attributeOfColumn))
+            try checkNames(entity, store: store)
+            if try database.tableExists(table.name) {
+                guard try !table.isJoin && isStillEmpty(table.name, database) else {
+                    let added = try extend(table, entity, job: job, database, store: store)
+                    if !added.isEmpty { preparation.added.append((table.name, added)) }
+                    try prepareIndexes(of: table, job: job, database)
+                    continue
+                }
+                try TableAdditions.forget(table: table.name, database)
+                try database.execute(sql: "DROP TABLE \(table.name.quotedIdentifier)")
+            }
+            try database.execute(sql: table.creation)
+            if table.isJoin {
+                try TableAdditions.note(.table, table.name, of: table.name, job: job, database)
+            } else {
+                preparation.made.append(table.name)
+            }
+            try prepareIndexes(of: table, job: job, database)
+        }
+        return preparation
+    }
+
+    private static func extend(
+        _ table: TableDescription,
+        _ entity: EntityDescription,
+        job: Int64,
+        _ database: Database,
+        store: String
+    ) throws -> [AttributeDescription] {
+        let key = table.columns.first { $0.role == .rowID || table.isJoin }
+        let lacks = try StoredColumn.all(of: table.name, database).allSatisfy { column in
+            key.map { ContinuedEntity.folded($0.name) != ContinuedEntity.folded(column.name) } ?? false
+        }
+        guard key == nil || !lacks else {
+            throw ImportError(
+                .tableUnsuitable,
+                at: store,
+                "the table \(table.name) has no column \(key?.name ?? "") by which its rows could be referred to",
+                advice: "Give the entity an identifier, or import into another store. Nothing was written."
+            )
+        }
+        guard !table.isJoin else { return [] }
+        return try extend(entity, job: job, database, store: store)
+    }
+
+    /// Makes the indexes that a table lacks.
+    private static func prepareIndexes(of table: TableDescription, job: Int64, _ database: Database) throws {
+        for index in table.indexes
+        where try !hasIndex(on: index.columns, isUnique: index.isUnique, table.name, database) {
+            var name = index.name
+            var number = 2
+            while try isTaken(name, database) { (name, number) = ("\(index.name)_\(number)", number + 1) }
+            let columns = index.columns.map(\.quotedIdentifier).joined(separator: ", ")
+            try database.execute(
+                sql: "CREATE \(index.isUnique ? "UNIQUE " : "")INDEX \(name.quotedIdentifier) "
+                    + "ON \(table.name.quotedIdentifier) (\(columns))"
+            )
+            try TableAdditions.note(.index, name, of: table.name, job: job, database)
+        }
+    }
+
+    /// Whether a table has an index that begins with just these columns in this order.
+    private static func hasIndex(on columns: [String], isUnique: Bool, _ table: String, _ database: Database) throws
+        -> Bool
+    {
+        let indexes = try Row.fetchAll(
+            database,
+            sql: "SELECT name, \"unique\" FROM pragma_index_list(?) WHERE NOT partial",
+            arguments: [table]
+        )
+        return try indexes.contains { index in
+            let keys = try String.fetchAll(
+                database,
+                sql: "SELECT coalesce(name, '') FROM pragma_index_info(?) ORDER BY seqno",
+                arguments: [index["name"] as String]
+            )
+            return keys.map(\.asciiLowercased) == columns.map(\.asciiLowercased) && (!isUnique || index["unique"])
+        }
+    }
+}
+
+extension TableDescription.Column {
+    /// The column as an attribute with its name.
+    fileprivate var attributeOfColumn: AttributeDescription {
+        var attribute = attribute
+        if role != .attribute { attribute.name = name }
+        attribute.column = name
+        return attribute
+    }
+}
+
+extension TableDescription {
+    /// The statement that makes the table (<https://www.sqlite.org/foreignkeys.html>).
+    var creation: String {
+        func list(_ names: [String]) -> String { names.map(\.quotedIdentifier).joined(separator: ", ") }
+        let isRowID = primaryKey.count == 1 && !isJoin
+        var parts = columns.map { column in
+            "\(column.name.quotedIdentifier) \(column.attribute.declaredType)"
+                + (isRowID && column.name == primaryKey[0] ? " PRIMARY KEY" : "")
+        }
+        if isJoin { parts.append("PRIMARY KEY (\(list(primaryKey)))") }
+        parts += foreignKeys.map { key in
+            "FOREIGN KEY (\(list(key.columns))) REFERENCES \(key.table.quotedIdentifier) (\(list(key.referenced))) "
+                + key.action.sql
+        }
+        return "CREATE TABLE \(name.quotedIdentifier) (\(parts.joined(separator: ", ")))"
+            + (isJoin ? " WITHOUT ROWID" : "")
+    }
+}
+
+extension TableDescription.DeleteAction {
+    fileprivate var sql: String {
+        switch self {
+        case .setNull: "ON DELETE SET NULL"
+        case .cascade: "ON DELETE CASCADE"
+        case .restrict: "ON DELETE RESTRICT"
+        case .noActionDeferred: "ON DELETE NO ACTION DEFERRABLE INITIALLY DEFERRED"
+        }
+    }
+}

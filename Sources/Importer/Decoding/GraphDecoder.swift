@@ -41,9 +41,12 @@ final class GraphDecoder {
     let onError: ErrorPolicy
     let isLossless: Bool
     var decoders: [RecordDecoder]
+    let digester = StatementDigester()
     private var path: [Step] = []
     // Of the record at hand:
     var errors: [RecordError] = []
+    /// Whether its links only add to what is there, provided that its own object is new.
+    var isAppendable = true
     /// The errors of values that become null instead, with their entity and attribute.
     private var nulled: [(entity: Int, attribute: String, error: RecordError)] = []
     private var changes: [(kind: LedgerKind, entity: Int, attribute: String)] = []
@@ -75,6 +78,7 @@ final class GraphDecoder {
         changes.removeAll(keepingCapacity: true)
         notes.removeAll(keepingCapacity: true)
         path.removeAll(keepingCapacity: true)
+        isAppendable = plan.isAppendable
         let before = BatchEndings(batch)
         let row = batch.rows.count
         take(input, entity: entity, around: nil, into: &batch)
@@ -87,7 +91,7 @@ final class GraphDecoder {
         count(input, into: &batch)
         batch.places.append(decoders[entity].place(input))
         let statements = before.statements..<batch.graph.statements.count
-        batch.graph.records.append(GraphBatch.Record(row: row, statements: statements))
+        batch.graph.records.append(GraphBatch.Record(row: row, statements: statements, isAppendable: isAppendable))
     }
 
     /// How much a batch holds, to go back to.

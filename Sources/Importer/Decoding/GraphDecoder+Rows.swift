@@ -25,6 +25,7 @@ extension GraphDecoder {
         var nested = GraphBatch.Nested(relationship: around?.relationship.index ?? -1)
         nested.position = around?.index ?? 0
         let rows = plan.nodes[node].rows
+        var named: [Named] = []
         if chosen, let column = rows.entityColumn {
             let name = Array(plan.nodes[node].plan.entity.name.utf8)
             batch.bytes += name
@@ -41,6 +42,7 @@ extension GraphDecoder {
                     around,
                     isAround,
                     &lacks,
+                    &named,
                     input,
                     &batch
                 )
@@ -64,7 +66,23 @@ extension GraphDecoder {
             }
         }
         if plan.nodes[node].needsKey { nested.keyCell = appendKey(of: node, row, &batch) }
-        return append(row, nested, parent: around?.row ?? -1, node, lacks, input, &batch)
+        let index = append(row, nested, parent: around?.row ?? -1, node, lacks, input, &batch)
+        for name in named {
+            let statement = GraphBatch.Statement.names(
+                relationship: name.relationship,
+                row: index,
+                valueCell: batch.cells.count
+            )
+            batch.graph.statements.append(statement)
+            batch.cells += name.values
+        }
+        return index
+    }
+
+    /// A to-one of an object at hand that values of other attributes than the identifier's name.
+    struct Named {
+        let relationship: Int
+        let values: [Cell]
     }
 
     /// Whether a row is referred to by these cells.
@@ -90,7 +108,7 @@ extension GraphDecoder {
         }
     }
 
-    private func append(
+    func append(
         _ row: NewRow,
         _ nested: GraphBatch.Nested,
         parent: Int,
@@ -170,12 +188,20 @@ extension GraphDecoder {
         _ around: Around?,
         _ isAround: Bool,
         _ lacks: inout [RecordError],
+        _ named: inout [Named],
         _ input: RecordDecoder.Input,
         _ batch: inout RowBatch
     ) -> [Cell]? {
         let width = plan.nodes[node].rows.references[relationship.owner]?.count ?? 1
         let nulls = Array(repeating: Cell.null, count: width)
         let path = self.path(of: relationship, in: node)
+        func scalars(_ tokens: [Int]) -> [Cell]? {
+            guard let cells = key(of: relationship, tokens, at: path, node, input, &batch) else { return nulls }
+            if relationship.namesIdentifier { return cells }
+            // Its own columns are set when it is known which object that is.
+            named.append(Named(relationship: relationship.index, values: cells))
+            return nil
+        }
         switch value {
         case .missing:
             if relationship.isRequired, !isAround {
@@ -197,8 +223,7 @@ extension GraphDecoder {
         case .null(let token):
             checkNull(relationship, node, token, input)
             return nulls
-        case .parts(let tokens):
-            return key(of: relationship, tokens, at: path, node, input, &batch) ?? nulls
+        case .parts(let tokens): return scalars(tokens)
         case .members(let token):
             wrongKind(relationship, node, token, input)
             return nulls
@@ -218,7 +243,7 @@ extension GraphDecoder {
                     return nestedKey(of: token, -1, relationship.destination, around: nil, input, &batch)?.cells
                         ?? nulls
                 }
-                return key(of: relationship, [token], at: path, node, input, &batch) ?? nulls
+                return scalars([token])
             }
         }
     }
@@ -268,13 +293,14 @@ extension GraphDecoder {
     ) -> [Cell]? {
         let destination = plan.nodes[relationship.destination].plan
         let name = relationship.description.name
-        let isWhole = relationship.named.count == destination.identifier.count
+        let isWhole = !relationship.namesIdentifier || relationship.named.count == destination.identifier.count
         guard tokens.count == relationship.named.count, isWhole, !tokens.isEmpty else {
+            let count = relationship.namesIdentifier ? destination.identifier.count : relationship.named.count
             error(
                 .wrongKind,
                 node,
                 at: path,
-                expected: "\(destination.entity.name), which is identified by \(destination.identifier.count) values",
+                expected: "\(destination.entity.name), which is identified by \(count) values",
                 found: input.tokens[tokens.first ?? input.root].kind.name,
                 tokens.first ?? input.root,
                 input
@@ -388,8 +414,7 @@ extension GraphDecoder {
                 return nil
             }
         }
-        let isBare = own.tokens[token].kind == .object && own.memberCount == plan.identifier.count
-        return (cells, isBare && self.plan.nodes[entity].requiresMore)
+        return (cells, isReference(entity, cells, own, batch))
     }
 }
 
@@ -406,12 +431,5 @@ extension RecordDecoder.Input {
             root: token,
             recordKey: key
         )
-    }
-
-    /// How many members the object at its root has.
-    fileprivate var memberCount: Int {
-        var (index, count) = (root + 1, 0)
-        while index < Int(tokens[root].next) { (index, count) = (Int(tokens[index + 1].next), count + 1) }
-        return count
     }
 }

@@ -17,6 +17,10 @@ final class GraphPlan {
         let isAbstract: Bool
         /// Whether something refers to its rows, or lists them.
         let needsKey: Bool
+        /// Whether rows of other entities are in its table and have its identifier, so that a stored object may be of one.
+        let isShared: Bool
+        /// Whether one of these inherits from it: then a stored object decides what a record's is.
+        let isOpen: Bool
     }
 
     /// Where in the store a relationship is, seen from the object that states it.
@@ -129,7 +133,10 @@ final class GraphPlan {
                 subentitySlots: subentityPlaces.map { plan.otherSlots[$0] },
                 subentities: subentities,
                 isAbstract: model.entities[index].isAbstract,
-                needsKey: !rows.isKeyless && !rows.entity.identifier.isEmpty
+                needsKey: !rows.isKeyless && !rows.entity.identifier.isEmpty,
+                isShared: layout.isShared(index) && !rows.entity.identifier.isEmpty,
+                isOpen: layout.isShared(index) && !rows.entity.identifier.isEmpty
+                    && layout.hierarchy.subentities(of: index).count > 1
             )
         }
     }
@@ -137,10 +144,9 @@ final class GraphPlan {
     /// - Throws: `ImportError` where a relationship says what imports do not do yet.
     private static func checkSupport(of layout: ModelLayout) throws {
         for (index, placement) in layout.relationships.enumerated() {
-            let by = placement.description.by.map(ExactText.init)
-            let identifier = layout.hierarchy.identifier(of: placement.destination).map(ExactText.init)
+            let isKeyless = layout.hierarchy.identifier(of: placement.destination).isEmpty
             let key: String? =
-                if !by.isEmpty, by != identifier {
+                if !placement.description.by.isEmpty, isKeyless, placement.owner != index || placement.shape == .join {
                     "by"
                 } else if placement.description.unresolved == .reject {
                     "unresolved\": \"reject"

@@ -30,6 +30,7 @@ extension GraphLinks {
             for (index, placement) in layout.relationships.enumerated() where placement.owner == index {
                 try clear(index, placement, key, entity, &outcome)
             }
+            try forgetWaiting(of: key, entity)
             let table = layout.table(of: entity).quotedIdentifier
             try statements.run("DELETE FROM \(table) WHERE rowid = ?", [.number(rowID)])
             outcome.deleted.append((entity, rowID))
@@ -81,6 +82,14 @@ extension GraphLinks {
             try statements.run(form.selectRows, [.key(key)]) { rowIDs.append(sqlite3_column_int64($0, 0)) }
         }
         return rowIDs
+    }
+
+    /// Forgets what waits for an object that goes to refer to it, or to be referred to by it.
+    private func forgetWaiting(of key: RowKey, _ entity: Int) throws {
+        for (index, placement) in layout.relationships.enumerated()
+        where layout.hierarchy.isRelated(placement.entity, entity) {
+            try forgetWaiting(form(of: index), source: key)
+        }
     }
 
     /// Takes away what refers to an object that goes.

@@ -12,11 +12,13 @@ final class GraphLinks {
         let key: RowKey?
         /// The index of its row in the batch; -1 where only its identifier is known.
         let row: Int
+        /// The values that name it, where no object has them.
+        var values: RowKey?
     }
 
     let layout: ModelLayout
     let statements: GraphStatements
-    private let job: Int64
+    let job: Int64
     private var forms: [Int: GraphLinkForm] = [:]
     /// The relationships that have links whose rows are not there yet; nil until it is asked for.
     private var waiting: Set<String>?
@@ -105,7 +107,7 @@ final class GraphLinks {
         var (present, left): (Set<RowKey>, [(rowID: Int64, key: RowKey)]) = ([], [])
         var last: Int64 = -1
         let listKey = GraphWriter.ListKey(row: row, relationship: form.relationship)
-        let unnamed = Set(list.indices.filter { list[$0].key == nil })
+        let unnamed = Set(list.indices.filter { list[$0].key == nil && list[$0].values == nil })
         try statements.run(form.selectRows, [.key(key)]) { statement in
             let width = Int32(form.destinationKey.count)
             let other = RowKey(statement, columns: 2..<2 + width)
@@ -131,10 +133,12 @@ final class GraphLinks {
             }
             try forgetWaiting(form, source: key)
         } else {
+            last = max(last, try lastWaitingPosition(form, source: key))
             outcome.firstPositions[listKey] = last + 1
         }
         let first = form.description.list == .union ? last + 1 : 0
         for (index, target) in list.enumerated() {
+            if let values = target.values { try wait(forValues: values, key, first + Int64(index), form) }
             guard let other = target.key else { continue }
             if !present.contains(other) { outcome.relinked.insert(row) }
             guard target.row < 0 else { continue }
@@ -208,8 +212,15 @@ final class GraphLinks {
                 )
             }
         }
+        if form.description.list == .replace { try forgetWaiting(form, source: key) }
+        last = max(last, try lastWaitingPosition(form, source: key))
         var position = form.description.list == .union ? last + 1 : 0
         for target in list {
+            if let values = target.values {
+                try wait(forValues: values, key, position, form)
+                position += 1
+                continue
+            }
             guard let other = target.key else {
                 outcome.joinPositions[target.row] = position
                 position += 1
@@ -293,7 +304,7 @@ final class GraphLinks {
         waiting?.insert(form.name)
     }
 
-    private func forgetWaiting(_ form: GraphLinkForm, source: RowKey) throws {
+    func forgetWaiting(_ form: GraphLinkForm, source: RowKey) throws {
         guard try isWaiting(form.name) else { return }
         try statements.run(
             "DELETE FROM _import_link WHERE relationship = ? AND source = ?",
@@ -301,7 +312,7 @@ final class GraphLinks {
         )
     }
 
-    private func isWaiting(_ relationship: String) throws -> Bool {
+    func isWaiting(_ relationship: String) throws -> Bool {
         if waiting == nil {
             var names: Set<String> = []
             try statements.run("SELECT DISTINCT relationship FROM _import_link") {
@@ -314,6 +325,8 @@ final class GraphLinks {
 
     /// Forgets which links wait: another connection may have added some.
     func forget() { waiting = nil }
+
+    func noteWaiting(_ relationship: String) { waiting?.insert(relationship) }
 
     /// Links a new row to what has named it before it came.
     func applyWaiting(

@@ -47,6 +47,7 @@ struct GraphSettlement {
             try check()
             try resolve(relationship)
         }
+        try links.removeLookups()
         for (position, change) in changes.enumerated() {
             try change.nested.save(job: job.id, position: position, database)
         }
@@ -101,12 +102,12 @@ struct GraphSettlement {
         var open: Int64 = 0
         switch placement.shape {
         case .join: open = try settle(index, form, isJoin: true)
-        case .ownedDestination: open = try countWaiting(form)
+        case .ownedDestination: break
         case .source: open = try settle(index, form, isJoin: false)
         case .oneToMany, .oneToOne:
-            open =
-                placement.owner == index ? try settle(index, form, isJoin: false) : try settleWaiting(index, form)
+            if placement.owner == index { open = try settle(index, form, isJoin: false) }
         }
+        open += try settleWaiting(index, form)
         try statements.run(
             "DELETE FROM _import_unresolved WHERE relationship = ?",
             [.text(form.name)]
@@ -202,7 +203,8 @@ struct GraphSettlement {
             try statements.run("SELECT target FROM _import_link WHERE relationship = ?", [.text(form.name)]) {
                 targets.append(RowKey(bytes: $0.bytes(of: 0)))
             }
-            for target in targets {
+            // Of what is named by other attributes, nobody knows the identifier.
+            for target in targets where target.bytes.first != GraphLinks.mark {
                 try makeStub(target, of: index)
                 var outcome = GraphWriter.Outcome()
                 let rowID = sqlite3_last_insert_rowid(statements.connection)

@@ -52,10 +52,9 @@ extension StoreInspection {
             if placement.shape == .join || placement.owner == relationship && placement.shape != .ownedDestination {
                 let dangling = form.dangling(in: layout, destination: placement.destination)
                 try statements.run("SELECT count(*) FROM \(dangling)") { open += sqlite3_column_int64($0, 0) }
-            } else {
-                try statements.run("SELECT count(*) FROM _import_link WHERE relationship = ?", [.text(form.name)]) {
-                    open += sqlite3_column_int64($0, 0)
-                }
+            }
+            try statements.run("SELECT count(*) FROM _import_link WHERE relationship = ?", [.text(form.name)]) {
+                open += sqlite3_column_int64($0, 0)
             }
         }
         return Check(

@@ -51,7 +51,7 @@ final class StoreWriter: BatchWriter {
         do {
             graphWriter = try queue.inDatabase { database in
                 checkpointer?.attach(to: database)
-                return try graph.map { try GraphWriter(database, plan: $0, job: job.id) }
+                return try graph.map { try GraphWriter(database, plan: $0, job: job.id, options: job.options) }
             }
             (layoutSchema, writers) = try queue.inDatabase { database in
                 if graph != nil { return (nil, []) }
@@ -133,13 +133,21 @@ final class StoreWriter: BatchWriter {
         let found = LateRejects(plans: plans, chunkBytes: chunkBytes)
         var ledger = LedgerCounts()
         let late =
-            try writeGraph(batch, found, &changes, &ledger)
+            try writeGraph(batch, found, source: chunk.entry.source, &changes, &ledger)
             ?? writeRows(batch, image, found, source: chunk.entry.source, &progress, &changes, database)
         let rejects = late.isEmpty ? batch.rejects : (batch.rejects + late).sorted { $0.ordinal < $1.ordinal }
         try limit.check(rejects, after: progress.rejects)
         for reject in rejects { changes[Int(reject.entity)].rejected += 1 }
         try counts.write(rejects, of: chunk.entry, database)
-        try counts.writeErrors(batch, late: late, besides: ledger, of: chunk.entry, &progress, database)
+        try counts.writeErrors(
+            batch,
+            late: late,
+            besides: ledger,
+            graphWriter?.errors,
+            of: chunk.entry,
+            &progress,
+            database
+        )
         if job.retry != nil, progress.marker.recordOrdinal < batch.end.ordinal {
             let ordinals = progress.marker.recordOrdinal + 1...batch.end.ordinal
             try RetryOutcome.settle(ordinals, of: job.id, database)
@@ -207,10 +215,12 @@ final class StoreWriter: BatchWriter {
     private func writeGraph(
         _ batch: borrowing RowBatch,
         _ found: LateRejects,
+        source: Int,
         _ changes: inout [EntityChanges],
         _ ledger: inout LedgerCounts
     ) throws -> [RowBatch.Reject]? {
         guard let graphWriter else { return nil }
+        graphWriter.source = source
         var late: [RowBatch.Reject] = []
         try graphWriter.write(batch, found, &changes, &ledger) { record, errors in
             let row = batch.rows[batch.graph.records[record].row]

@@ -13,6 +13,8 @@ struct GraphLinkForm {
     let isPositional: Bool
     let isOneToOne: Bool
     let isSymmetric: Bool
+    /// The index of the other side's relationship, where that is another one.
+    let inverse: Int?
     let hasPosition: Bool
     let deletesOrphans: Bool
     /// The columns by which what it leads to is referred to.
@@ -32,7 +34,8 @@ struct GraphLinkForm {
     let destinationTable: String
     let isDestination: String
 
-    init(_ relationship: Int, _ layout: ModelLayout) {
+    /// - Parameter holder: the entity whose table has the columns, where several do; nil for the one that the layout has.
+    init(_ relationship: Int, _ layout: ModelLayout, holder: Int? = nil) {
         let placement = layout.relationships[relationship]
         self.relationship = relationship
         description = placement.description
@@ -43,6 +46,7 @@ struct GraphLinkForm {
         isPositional = layout.hierarchy.identifier(of: placement.destination).isEmpty
         isOneToOne = placement.shape == .oneToOne
         isSymmetric = isJoin && placement.inverse == relationship
+        inverse = placement.inverse == relationship ? nil : placement.inverse
         let isOwned = layout.hierarchy.isOwned(placement.destination)
         deletesOrphans = (description.orphans ?? (isOwned ? .delete : .keep)) == .delete
         destinationKey = Self.key(of: placement.destination, layout)
@@ -59,12 +63,27 @@ struct GraphLinkForm {
             position = (isMaking ? join.position : join.inversePosition)?.quotedIdentifier
             references = []
         } else {
-            table = layout.table(of: placement.holder ?? placement.entity).quotedIdentifier
+            table = layout.table(of: holder ?? placement.holder ?? placement.entity).quotedIdentifier
             references = layout.references(of: relationship).map(\.name.quotedIdentifier)
             position = layout.positionColumn(of: relationship)?.quotedIdentifier
             (own, other) = ([], [])
         }
         hasPosition = position != nil
+    }
+
+    /// The forms of a relationship in all tables that have its columns.
+    ///
+    /// A to-one without inverse is inherited by entities that have tables of their own.
+    static func all(_ relationship: Int, _ layout: ModelLayout) -> [(holder: Int, form: GraphLinkForm)] {
+        let placement = layout.relationships[relationship]
+        guard placement.shape == .source else {
+            return [(placement.holder ?? placement.entity, GraphLinkForm(relationship, layout))]
+        }
+        var tables: Set<String> = []
+        let holders = layout.hierarchy.subentities(of: placement.entity).filter { entity in
+            layout.hasTable(entity) && tables.insert(layout.table(of: entity)).inserted
+        }
+        return holders.map { ($0, GraphLinkForm(relationship, layout, holder: $0)) }
     }
 
     /// The columns of a key; a row id is known by its own name, whether the table has a column for it or not.

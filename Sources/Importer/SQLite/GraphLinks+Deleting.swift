@@ -18,7 +18,7 @@ extension GraphLinks {
             all.append((entity, rowID, key))
             for (index, placement) in layout.relationships.enumerated()
             where layout.hierarchy.isRelated(placement.entity, entity) {
-                let destinations = try self.destinations(of: index, key, rowID)
+                let destinations = try self.destinations(of: index, key, rowID, entity)
                 switch placement.deleteRule {
                 case .deny where !destinations.isEmpty: return false
                 case .cascade: pending += destinations.map { (placement.destination, $0) }
@@ -51,7 +51,7 @@ extension GraphLinks {
     }
 
     /// The row ids of what an object leads to by a relationship.
-    private func destinations(of relationship: Int, _ key: RowKey, _ rowID: Int64) throws -> [Int64] {
+    private func destinations(of relationship: Int, _ key: RowKey, _ rowID: Int64, _ entity: Int) throws -> [Int64] {
         let form = form(of: relationship)
         let placement = layout.relationships[relationship]
         var rowIDs: [Int64] = []
@@ -69,7 +69,8 @@ extension GraphLinks {
             }
         } else if placement.owner == relationship, placement.shape != .ownedDestination {
             // The column is the object's own.
-            let own = layout.table(of: placement.holder ?? placement.entity).quotedIdentifier
+            let holder = placement.shape == .source ? entity : placement.holder ?? placement.entity
+            let own = layout.table(of: holder).quotedIdentifier
             let other = layout.table(of: placement.destination).quotedIdentifier
             let pairs = zip(layout.references(of: relationship), layout.key(of: placement.destination))
             let condition = pairs.map { "own.\($0.name.quotedIdentifier) = other.\($1.name.quotedIdentifier)" }
@@ -114,11 +115,13 @@ extension GraphLinks {
         guard layout.hierarchy.isRelated(layout.target(of: relationship), entity) else { return }
         let rule = placement.shape == .ownedDestination ? placement : placement.inverse.map { layout.relationships[$0] }
         guard rule?.deleteRule != .noAction else { return }
-        var rowIDs: [Int64] = []
-        try statements.run(form.selectOwners, [.key(key)]) { rowIDs.append(sqlite3_column_int64($0, 0)) }
-        for rowID in rowIDs {
-            try statements.run(form.clearOwner, [.number(rowID)])
-            outcome.updated.append((placement.holder ?? entity, rowID))
+        for (holder, form) in GraphLinkForm.all(relationship, layout) {
+            var rowIDs: [Int64] = []
+            try statements.run(form.selectOwners, [.key(key)]) { rowIDs.append(sqlite3_column_int64($0, 0)) }
+            for rowID in rowIDs {
+                try statements.run(form.clearOwner, [.number(rowID)])
+                outcome.updated.append((holder, rowID))
+            }
         }
     }
 }

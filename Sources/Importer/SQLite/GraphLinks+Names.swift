@@ -31,17 +31,18 @@ extension GraphLinks {
     ///
     /// - Parameters:
     ///   - row: its index in the batch.
-    ///   - rowID: its row id.
+    ///   - rowID: its row id, among those of this entity.
     ///   - key: by what it is referred to.
     func name(
         _ relationship: Int,
         _ values: RowKey,
         row: Int,
         rowID: Int64,
+        of entity: Int,
         key: RowKey,
         _ outcome: inout GraphWriter.Outcome
     ) throws {
-        let form = form(of: relationship)
+        let form = form(of: relationship, in: entity)
         guard let target = try find(values, of: relationship, &outcome) else {
             if try statements.run(form.clearNamed, [.number(rowID)]) > 0 { outcome.relinked.insert(row) }
             let isWaiting = try self.isWaiting(form, for: values, source: key)
@@ -61,6 +62,7 @@ extension GraphLinks {
         _ outcome: inout GraphWriter.Outcome
     ) throws -> Bool {
         if form.isOneToOne {
+            if let inverse = form.inverse { try forgetWaiting(self.form(of: inverse), source: target) }
             var others: [Int64] = []
             try statements.run(form.selectOwners, [.key(target)]) { others.append(sqlite3_column_int64($0, 0)) }
             for other in others where other != rowID {
@@ -190,10 +192,12 @@ extension GraphLinks {
             try statements.run(form.insertNamedLink, [.key(source), .key(key)] + place)
             if form.isSymmetric { try statements.run(form.insertSymmetricLink, [.key(key), .key(source)]) }
         } else if placement.owner == form.relationship {
-            var holders: [Int64] = []
-            try statements.run(form.selectWaiting, [.key(source)]) { holders.append(sqlite3_column_int64($0, 0)) }
-            for holder in holders where try set(form, holder, to: key, &outcome) {
-                outcome.updated.append((placement.holder ?? form.entity, holder))
+            for (entity, form) in GraphLinkForm.all(form.relationship, layout) {
+                var holders: [Int64] = []
+                try statements.run(form.selectWaiting, [.key(source)]) { holders.append(sqlite3_column_int64($0, 0)) }
+                for holder in holders where try set(form, holder, to: key, &outcome) {
+                    outcome.updated.append((entity, holder))
+                }
             }
         } else if !isStated {
             if form.isOneToOne { try statements.run(form.clearOthers, [.key(source), .number(rowID)]) }

@@ -36,6 +36,12 @@ final class GraphLinks {
         return form
     }
 
+    /// The same, for an object of an entity that states it in its own columns.
+    func form(of relationship: Int, in entity: Int) -> GraphLinkForm {
+        guard layout.relationships[relationship].shape == .source else { return form(of: relationship) }
+        return GraphLinkForm(relationship, layout, holder: entity)
+    }
+
     // MARK: Lists
 
     /// Makes the links of an object those of a list.
@@ -271,6 +277,8 @@ final class GraphLinks {
             let key = RowKey(cells[place..<place + range.count], values)
             guard !key.hasNull else { continue }
             let form = form(of: owner)
+            // It has another partner than the one that it waited for.
+            if let inverse = form.inverse { try forgetWaiting(self.form(of: inverse), source: key) }
             var taken: [Int64] = []
             let keyCell = batch.graph.nested[row].keyCell
             let width = plan.nodes[entity].plan.identifier.count

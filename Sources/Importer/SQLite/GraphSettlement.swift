@@ -101,11 +101,10 @@ struct GraphSettlement {
         let form = links.form(of: index)
         var open: Int64 = 0
         switch placement.shape {
-        case .join: open = try settle(index, form, isJoin: true)
+        case .join, .source: open = try settle(index)
         case .ownedDestination: break
-        case .source: open = try settle(index, form, isJoin: false)
         case .oneToMany, .oneToOne:
-            if placement.owner == index { open = try settle(index, form, isJoin: false) }
+            if placement.owner == index { open = try settle(index) }
         }
         open += try settleWaiting(index, form)
         try statements.run(
@@ -123,20 +122,23 @@ struct GraphSettlement {
     }
 
     /// - Returns: how many references stay open.
-    private mutating func settle(_ index: Int, _ form: GraphLinkForm, isJoin: Bool) throws -> Int64 {
+    private mutating func settle(_ index: Int) throws -> Int64 {
         let placement = layout.relationships[index]
-        let dangling = form.dangling(in: layout, destination: placement.destination)
-        switch placement.description.unresolved {
-        case .keep, .reject: break
-        case .null:
-            let rowIDs = isJoin ? [] : try rows("SELECT rowid FROM \(dangling)")
-            let count = try statements.run(form.removal(of: dangling))
-            for rowID in rowIDs { changes[placement.entity].touch(rowID) }
-            if count > 0 { try self.count(.unresolved, Int64(count), index) }
-        case .stub: try makeStubs(index, form, dangling)
-        }
+        let isJoin = placement.shape == .join
         var open: Int64 = 0
-        try statements.run("SELECT count(*) FROM \(dangling)") { open = sqlite3_column_int64($0, 0) }
+        for (holder, form) in GraphLinkForm.all(index, layout) {
+            let dangling = form.dangling(in: layout, destination: placement.destination)
+            switch placement.description.unresolved {
+            case .keep, .reject: break
+            case .null:
+                let rowIDs = isJoin ? [] : try rows("SELECT rowid FROM \(dangling)")
+                let count = try statements.run(form.removal(of: dangling))
+                for rowID in rowIDs { changes[holder].touch(rowID) }
+                if count > 0 { try self.count(.unresolved, Int64(count), index) }
+            case .stub: try makeStubs(index, form, dangling)
+            }
+            try statements.run("SELECT count(*) FROM \(dangling)") { open += sqlite3_column_int64($0, 0) }
+        }
         return open
     }
 

@@ -161,7 +161,8 @@ final class GraphWriter {
                 try found.withValues(of: batch, cells) { values in
                     let named = RowKey(cells[valueCell..<valueCell + description.by.count], values)
                     let key = self.key(of: row, batch, values)
-                    try links.name(relationship, named, row: row, rowID: rowID, key: key, &outcome)
+                    let entity = Int(batch.rows[row].entity)
+                    try links.name(relationship, named, row: row, rowID: rowID, of: entity, key: key, &outcome)
                 }
             case .refers(let relationship, let row, let other):
                 guard let own = outcome.rowIDs[row], let target = outcome.rowIDs[other] else { continue }

@@ -53,9 +53,12 @@ extension StoreInspection {
         let placement = layout.relationships[form.relationship]
         let width = Int32(form.destinationKey.count)
         if placement.shape == .join || placement.owner == form.relationship && placement.shape != .ownedDestination {
-            let dangling = form.dangling(in: layout, destination: placement.destination)
+            let references = GraphLinkForm.all(form.relationship, layout).map { _, form in
+                "SELECT \(form.danglingKey) FROM \(form.dangling(in: layout, destination: placement.destination))"
+            }
+            let columns = (1...max(1, width)).map(String.init).joined(separator: ", ")
             try statements.run(
-                "SELECT \(form.danglingKey), count(*) FROM \(dangling) GROUP BY \(form.danglingKey)"
+                "SELECT *, count(*) FROM (\(references.joined(separator: " UNION ALL "))) GROUP BY \(columns)"
             ) { row in
                 let identifier = RowKey(row, columns: 0..<width).texts
                 let count = sqlite3_column_int64(row, width)

@@ -169,7 +169,7 @@ extension GraphDecoder {
             return false
         }
         return plan.nodes[node].relationships.allSatisfy { relationship in
-            if case .missing = value(of: relationship, in: node) { return true }
+            if case .missing = found(relationship, in: node).1 { return true }
             return false
         }
     }

@@ -7,13 +7,13 @@ extension GraphDecoder {
     /// - Parameters:
     ///   - count: how many cells it has.
     ///   - chosen: whether it names its subentity.
-    ///   - values: what it has for its relationships.
+    ///   - stated: its relationships, and what it has for them.
     /// - Returns: its index in the batch.
     func append(
         _ count: Int,
         _ node: Int,
         chosen: Bool,
-        _ values: [Value],
+        _ stated: [(relationship: GraphPlan.Relationship, value: Value)],
         _ around: Around?,
         _ input: RecordDecoder.Input,
         into batch: inout RowBatch
@@ -32,12 +32,12 @@ extension GraphDecoder {
             row.add(.text(.batchText, offset: batch.bytes.count - name.count, length: name.count), column, &batch)
         }
         for (owner, range) in rows.references.sorted(by: { $0.value.lowerBound < $1.value.lowerBound }) {
-            let own = plan.nodes[node].relationships.firstIndex { $0.owner == owner && $0.side == .own }
+            let own = stated.first { $0.relationship.owner == owner && $0.relationship.side == .own }
             let isAround = around.map { $0.relationship.side == .other && $0.relationship.owner == owner } == true
-            let cells = own.flatMap { place in
+            let cells = own.flatMap { relationship, value in
                 reference(
-                    plan.nodes[node].relationships[place],
-                    values[place],
+                    relationship,
+                    value,
                     node,
                     around,
                     isAround,
@@ -248,9 +248,10 @@ extension GraphDecoder {
         }
     }
 
-    /// The key path of a relationship within its object: that of its first source.
+    /// The key path of a relationship within its object: that of its value, or of its first source.
     func path(of relationship: GraphPlan.Relationship, in node: Int) -> String {
-        relationship.sources.first.map { plan.nodes[node].plan.slotPaths[$0.slot] } ?? relationship.description.name
+        if relationship.slot >= 0 { return plan.nodes[node].plan.slotPaths[relationship.slot] }
+        return relationship.sources.first.map { plan.nodes[node].plan.slotPaths[$0.slot] } ?? relationship.description.name
     }
 
     /// Notes that a relationship is null, where it must not be.

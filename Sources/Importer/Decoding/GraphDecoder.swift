@@ -231,11 +231,11 @@ final class GraphDecoder {
     ) -> Int {
         guard let node = kind(of: entity, around, input, into: &batch) else { return -1 }
         let isNoObject = find(input, node, around, batch)
-        let values = plan.nodes[node].relationships.map { value(of: $0, in: node) }
+        let stated = plan.nodes[node].relationships.map { found($0, in: node) }
         let count = decoders[node].fillCells(input, isNoObject: isNoObject, &batch)
         collect(node)
-        let row = append(count, node, chosen: node != entity, values, around, input, into: &batch)
-        for (relationship, value) in zip(plan.nodes[node].relationships, values) {
+        let row = append(count, node, chosen: node != entity, stated, around, input, into: &batch)
+        for (relationship, value) in stated {
             state(relationship, value, of: row, node, around, input, into: &batch)
         }
         return row
@@ -304,29 +304,28 @@ final class GraphDecoder {
         for index in 0..<decoders[node].noteCount { notes.append((node, decoders[node].marks.notes[index])) }
     }
 
-    /// What an object has for a relationship.
-    func value(of relationship: GraphPlan.Relationship, in node: Int) -> Value {
+    /// What an object has for a relationship, and the relationship with the slot that has it.
+    func found(_ relationship: GraphPlan.Relationship, in node: Int) -> (GraphPlan.Relationship, Value) {
+        var found = relationship
         for source in relationship.sources {
             switch source {
-            case .value(let slot):
-                if let value = decoders[node].value(inSlot: slot) { return value }
-            case .members(let slot):
-                if let value = decoders[node].value(inSlot: slot) {
-                    if case .token(let token) = value { return .members(token) }
-                    return value
-                }
+            case .value(let slot), .members(let slot):
+                guard let value = decoders[node].value(inSlot: slot) else { continue }
+                found.slot = slot
+                if case .members = source, case .token(let token) = value { return (found, .members(token)) }
+                return (found, value)
             case .identifier(let slots):
                 let values = slots.map { decoders[node].value(inSlot: $0) }
-                guard let first = values.compactMap(\.self).first else { continue }
+                guard let place = values.firstIndex(where: { $0 != nil }), let first = values[place] else { continue }
+                found.slot = slots[place]
                 let tokens = values.map { value in
                     if case .token(let token)? = value { return token }
                     return -1
                 }
-                if tokens.allSatisfy({ $0 < 0 }) { return first }
-                return .parts(tokens)
+                return (found, tokens.allSatisfy { $0 < 0 } ? first : .parts(tokens))
             }
         }
-        return .missing
+        return (found, .missing)
     }
 }
 

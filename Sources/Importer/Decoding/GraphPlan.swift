@@ -53,6 +53,8 @@ final class GraphPlan {
         let named: [Int]
         /// Whether these are its identifier.
         let namesIdentifier: Bool
+        /// The slot that its value is in, of an object at hand; -1 for none.
+        var slot = -1
 
         enum Source {
             case value(slot: Int)

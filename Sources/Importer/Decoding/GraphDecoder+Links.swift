@@ -133,7 +133,12 @@ extension GraphDecoder {
     ) {
         let first = batch.graph.targets.count
         for key in keys {
-            batch.graph.targets.append(GraphBatch.Target(keyCell: batch.cells.count, row: -1))
+            let target = GraphBatch.Target(
+                keyCell: batch.cells.count,
+                row: -1,
+                isNamed: !relationship.namesIdentifier
+            )
+            batch.graph.targets.append(target)
             batch.cells += key
         }
         let targets = first..<batch.graph.targets.count
@@ -154,7 +159,7 @@ extension GraphDecoder {
         let path = path(of: relationship, in: node)
         let destination = plan.nodes[relationship.destination].plan
         let first = batch.graph.targets.count
-        var known = KnownKeys()
+        var (known, knownNames) = (KnownKeys(), KnownKeys())
         var references = 0
         for place in elements.indices {
             let kind = input.tokens[elements[place].token].kind
@@ -214,13 +219,18 @@ extension GraphDecoder {
                 references += 1
             }
             guard let cells else { continue }
-            if known.contains(cells, batch, input) {
+            let isNamed = !elements[place].isObject && kind != .object && !relationship.namesIdentifier
+            if isNamed ? knownNames.contains(cells, batch, input) : known.contains(cells, batch, input) {
                 note(.duplicateLink, node, relationship.description.name)
                 continue
             }
             elements[place].target = batch.graph.targets.count
-            known.add(batch.cells.count, cells.count)
-            batch.graph.targets.append(GraphBatch.Target(keyCell: batch.cells.count, row: -1))
+            if isNamed {
+                knownNames.add(batch.cells.count, cells.count)
+            } else {
+                known.add(batch.cells.count, cells.count)
+            }
+            batch.graph.targets.append(GraphBatch.Target(keyCell: batch.cells.count, row: -1, isNamed: isNamed))
             batch.cells += cells
         }
         let targets = first..<batch.graph.targets.count

@@ -9,7 +9,7 @@ public struct Record: Sendable, Hashable {
     /// The row's id in its table.
     public let rowID: Int64
     /// The values of the columns that were asked for, in their order: those of the entity's attributes, if nothing else is
-    /// said. Then the related objects that were asked for, the JSON of each relationship.
+    /// said. Then the related objects that were asked for, the JSON of each relationship; null where a to-one leads nowhere.
     public let values: [Value]
 
     /// Creates one.
@@ -43,7 +43,8 @@ extension Record {
             var bytes: [UInt8] = []
             try objects.append(of: row, at: source, to: &bytes, database)
             source += objects.sources.count
-            values.append(.text(String(decoding: bytes, as: UTF8.self)))
+            let isNull = bytes.elementsEqual("null".utf8)
+            values.append(isNull ? .null : .text(String(decoding: bytes, as: UTF8.self)))
         }
         self.init(rowID: row.integer(at: 0), values: values)
     }

@@ -1,11 +1,11 @@
 """Compares records that `importer fetch --include` printed with what they were imported from.
 
-usage: nested_fetch.py same SOURCE OUTPUT
+usage: nested_fetch.py same SOURCE OUTPUT MODEL ENTITY
        nested_fetch.py where SOURCE PREDICATES
        nested_fetch.py stored STORE OUTPUT
 
 `same`: the nested JSON of SOURCE and OUTPUT is equal, up to the order of keys, and values that are null, missing or an empty
-array. `where` prints, for each line of PREDICATES (an expression in Python over `r`, a record), the ids of the records that meet
+array. What MODEL reads from a key path is put there again. `where` prints, for each line of PREDICATES (an expression in Python over `r`, a record), the ids of the records that meet
 it, as SQL's logic has it: where anything on the way is missing, the expression fails and does not hold. `stored` reads the
 store of the orders in FetchRelationshipTests with sqlite3 and compares. Exit code 1 where something differs.
 """
@@ -29,8 +29,42 @@ def plain(value):
     return value
 
 
-def same(source, output):
-    one, other = [plain(record) for record in lines(source)], [plain(record) for record in lines(output)]
+def at_their_paths(record, entity, entities):
+    """A record with its values where the model says that they came from."""
+    if record is None:
+        return None
+    description = entities[entity]
+    placed = {}
+
+    def place(name, value, source):
+        if value in (None, []):
+            return
+        target = placed
+        *way, last = source.split(".") if isinstance(source, str) else [name]
+        for key in way:
+            target = target.setdefault(key, {})
+        target[last] = value
+
+    for name, attribute in description.get("attributes", {}).items():
+        place(name, record.get(name), attribute.get("from"))
+    for name, relationship in description.get("relationships", {}).items():
+        if name in record:
+            value = record[name]
+            below = relationship["entity"]
+            nested = (
+                [at_their_paths(element, below, entities) for element in value]
+                if isinstance(value, list)
+                else at_their_paths(value, below, entities)
+            )
+            place(name, nested, relationship.get("from"))
+    return placed
+
+
+def same(source, output, model, entity):
+    with open(model, encoding="utf-8") as file:
+        entities = json.load(file)["entities"]
+    one = [plain(record) for record in lines(source)]
+    other = [plain(at_their_paths(record, entity, entities)) for record in lines(output)]
     for number, (left, right) in enumerate(zip(one, other)):
         if left != right:
             print("record %d: %s\n  is now %s" % (number, json.dumps(left), json.dumps(right)))

@@ -60,7 +60,9 @@ struct FetchRelationshipTests {
                 "{\"sku\": \"s\(Int.random(in: 0..<5, using: &random))\", \"count\": \(Int.random(in: 0..<9, using: &random))}"
             }
             parts.append("\"items\": [\(lines.joined(separator: ", "))]")
-            let tags = (0..<6).shuffled(using: &random).prefix(Int.random(in: 0...4, using: &random)).map { "\"t\($0)\"" }
+            let tags = (0..<6).shuffled(using: &random).prefix(Int.random(in: 0...4, using: &random)).map {
+                "\"t\($0)\""
+            }
             parts.append("\"tags\": [\(tags.joined(separator: ", "))]")
             text += "{\(parts.joined(separator: ", "))}\n"
         }
@@ -93,7 +95,17 @@ struct FetchRelationshipTests {
         )
         // Columns that hold references are printed where nothing is included, or where they are asked for.
         #expect(try fetch("order", "--format", "ndjson", "--limit", "1").outputText == "{\"id\":7,\"customer_id\":1}\n")
-        let columns = try fetch("order", "--format", "ndjson", "--include", "lines", "--columns", "customer_id", "--offset", "1")
+        let columns = try fetch(
+            "order",
+            "--format",
+            "ndjson",
+            "--include",
+            "lines",
+            "--columns",
+            "customer_id",
+            "--offset",
+            "1"
+        )
         #expect(columns.outputText == "{\"customer_id\":2,\"lines\":[]}\n")
     }
 
@@ -118,8 +130,9 @@ struct FetchRelationshipTests {
             {"entities": {
               "a": {"attributes": {"x": {"type": "integer64", "optional": true}, "y": {"type": "string", "optional": true}},
                 "relationships": {"b": {"entity": "a_b", "toMany": true, "deleteRule": "cascade", "ordered": true},
-                                  "e": {"entity": "a_e", "toMany": true, "deleteRule": "cascade", "ordered": true}}},
-              "a_b": {"attributes": {"x": {"type": "integer64", "optional": true}},
+                                  "d_e": {"entity": "a_e", "toMany": true, "from": "d.e", "deleteRule": "cascade", "ordered": true}}},
+              "a_b": {"attributes": {"x": {"type": "integer64", "optional": true},
+                  "w_v": {"type": "string", "from": "w.v", "optional": true}},
                 "relationships": {"c": {"entity": "a_b_c", "toMany": true, "deleteRule": "cascade", "ordered": true}}},
               "a_b_c": {"attributes": {"z": {"type": "double", "optional": true}, "j": {"type": "json", "optional": true}}},
               "a_e": {"attributes": {"x": {"type": "boolean", "optional": true}}}}}
@@ -136,15 +149,16 @@ struct FetchRelationshipTests {
         var text = ""
         for number in 1...300 {
             let inner = (0..<Int.random(in: 0...3, using: &random)).map { place in
-                "{\"x\": \(place), \"c\": \(list(third))}"
+                "{\"x\": \(place), \"w\": {\"v\": \"\(number)\"}, \"c\": \(list(third))}"
             }
             text += "{\"x\": \(number), \"y\": \"\(number % 7)\", \"b\": [\(inner.joined(separator: ", "))]"
-            text += number.isMultiple(of: 3) ? "" : ", \"e\": [{\"x\": true}, {\"x\": null}, {\"x\": false}]"
+            text += number.isMultiple(of: 3) ? "" : ", \"d\": {\"e\": [{\"x\": true}, {\"x\": null}, {\"x\": false}]}"
             text += "}\n"
         }
         let (source, _) = try importing(text, entity: "a", model: model)
-        let output = try fetch("a", "--format", "ndjson", "--include", "b.c,e")
-        let checked = try check("same", source, try directory.write(output.output, to: "output.ndjson"))
+        let output = try fetch("a", "--format", "ndjson", "--include", "b.c,d_e")
+        let nested = try directory.write(output.output, to: "output.ndjson")
+        let checked = try check("same", source, nested, directory.path("model.json"), "a")
         #expect(checked.ending == .exit(0), "\(checked.outputText)\(checked.errorText)")
         #expect(checked.outputText == "300 records\n")
     }
@@ -174,7 +188,10 @@ struct FetchRelationshipTests {
     private static let predicates: [(predicate: String, python: String)] = [
         ("customer.name = 'n1'", "r['customer']['name'] == 'n1'"),
         ("not customer.name = 'n1'", "r['customer']['name'] != 'n1'"),
-        ("customer.name in ('n1', 'n2') and lines.count > 1", "r['customer']['name'] in ('n1', 'n2') and len(r['lines']) > 1"),
+        (
+            "customer.name in ('n1', 'n2') and lines.count > 1",
+            "r['customer']['name'] in ('n1', 'n2') and len(r['lines']) > 1"
+        ),
         ("lines.count = 0", "len(r['lines']) == 0"), ("lines.count > 3", "len(r['lines']) > 3"),
         ("lines.count between 1 and 2", "1 <= len(r['lines']) <= 2"),
         ("lines.count = tags.count", "len(r['lines']) == len(r['tags'])"),
@@ -182,7 +199,10 @@ struct FetchRelationshipTests {
         ("customer.orders.count >= 0", "len(r['customer']['orders']) >= 0"),
         ("customer.name begins with 'n' and customer.id < 4", "'name' in r['customer'] and r['customer']['id'] < 4"),
         ("customer.id < id", "r['customer']['id'] < r['id'] and 'orders' in r['customer']"),
-        ("customer.\"name\" = 'n3' or tags.count = 4", "(r['customer'] or {}).get('name') == 'n3' or len(r['tags']) == 4"),
+        (
+            "customer.\"name\" = 'n3' or tags.count = 4",
+            "(r['customer'] or {}).get('name') == 'n3' or len(r['tags']) == 4"
+        ),
     ]
 
     /// Predicates over paths hold for the records for which Python says so, of what was nested.
@@ -202,7 +222,15 @@ struct FetchRelationshipTests {
             #expect(count == "\(expected.split(separator: ",").count)\n")
         }
         // A sort by what others have, whatever the pages.
-        let sorted = try fetch("order", "--sort", "customer.name:desc,lines.count,id:desc", "--format", "csv", "--columns", "id")
+        let sorted = try fetch(
+            "order",
+            "--sort",
+            "customer.name:desc,lines.count,id:desc",
+            "--format",
+            "csv",
+            "--columns",
+            "id"
+        )
         let query = """
             SELECT group_concat(id, char(10)) FROM (SELECT id FROM "order" AS o ORDER BY
                 (SELECT name FROM person WHERE id = o.customer_id) DESC,
@@ -246,10 +274,10 @@ struct FetchRelationshipTests {
         let records = """
             {"id": 1, "things": [{"kind": "b", "code": "x", "price": 1.5, "pages": 3}, {"kind": "d", "code": "y", "minutes": 9},
             """ + """
-             {"kind": "c", "code": "z", "color": true}]}
-            {"id": 2, "things": [{"kind": "d", "code": "w"}]}
+                 {"kind": "c", "code": "z", "color": true}]}
+                {"id": 2, "things": [{"kind": "d", "code": "w"}]}
 
-            """
+                """
         _ = try importing(records, entity: "shop", model: model)
         func codes(_ entity: String, _ options: String...) throws -> String {
             let result = try run(

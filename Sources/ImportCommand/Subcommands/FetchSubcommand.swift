@@ -32,7 +32,7 @@ struct FetchSubcommand: ParsableCommand {
               importer fetch people.sqlite people --sort created:desc,name --format csv
               importer fetch people.sqlite people --count --where "note is null"
               importer fetch people.sqlite people --format ndjson | gzip > people.gz
-              importer fetch shop.sqlite order --where "customer.city = 'Lund' and lines.count > 3"
+              importer fetch shop.sqlite order --where "lines.count > 3"
               importer fetch shop.sqlite person --include orders.lines --format ndjson
             """
     )

@@ -9,7 +9,9 @@ public struct Record: Sendable, Hashable {
     /// The row's id in its table.
     public let rowID: Int64
     /// The values of the columns that were asked for, in their order: those of the entity's attributes, if nothing else is
-    /// said. Then the related objects that were asked for, the JSON of each relationship; null where a to-one leads nowhere.
+    /// said.
+    ///
+    /// Then the related objects that were asked for, as the JSON of each relationship; null where a to-one leads nowhere.
     public let values: [Value]
 
     /// Creates one.

@@ -153,7 +153,8 @@ struct RecordScan {
         _ body: (StoredRow, Database) throws -> Step
     ) throws -> Next {
         try progress.begin(database)
-        let query = SQLText("SELECT \(valueColumns.joined(separator: ", ")) FROM \(table)") + filter(SQLText("rowid = ?"))
+        let query =
+            SQLText("SELECT \(valueColumns.joined(separator: ", ")) FROM \(table)") + filter(SQLText("rowid = ?"))
         let statement = try RowStatement(database, query)
         defer { statement.reset() }
         for (index, rowID) in zip(rowIDs.indices, rowIDs) {

@@ -193,8 +193,10 @@ extension ImportError.Reason {
     /// The exit code that belongs to it.
     public var code: ImportError.Code {
         switch self {
-        case .optionInvalid, .optionsConflict, .optionsDiffer, .unknownAttribute, .unknownRelationship, .attributeAmbiguous,
-            .unknownEntity, .entityUnnamed, .nameTaken, .identifierMismatch, .recordsAmbiguous, .sourceReadOnce, .alreadyImported,
+        case .optionInvalid, .optionsConflict, .optionsDiffer, .unknownAttribute, .unknownRelationship,
+            .attributeAmbiguous,
+            .unknownEntity, .entityUnnamed, .nameTaken, .identifierMismatch, .recordsAmbiguous, .sourceReadOnce,
+            .alreadyImported,
             .jobUnfinished, .jobSuperseded, .jobsDiffer, .rowsIndistinct, .pipelineSpent, .sameFile:
             .usage
         case .sourceEmpty, .notJSON, .notUTF8, .cannotDecompress, .archiveEmpty, .archiveAmbiguous, .recordsNotFound,

@@ -28,7 +28,8 @@ struct ChangedRows {
         !tables.isEmpty
             && all.contains { changes in
                 tables.contains(ExactText(changes.table.asciiLowercased))
-                    && !(changes.insertedRanges.isEmpty && changes.updatedRanges.isEmpty && changes.deletedRanges.isEmpty)
+                    && !(changes.insertedRanges.isEmpty && changes.updatedRanges.isEmpty
+                        && changes.deletedRanges.isEmpty)
             }
     }
 

@@ -304,7 +304,11 @@ struct FetchingTests {
         let entity = try reader.entity(named: "item")
         let order = try reader.records(request).map(\.rowID)
         var found: [Int64] = []
-        let isConsistent = try RecordScan(request, RecordContents(of: FetchedEntity(entity), attributes: []), in: reader).run { row, _ in
+        let isConsistent = try RecordScan(
+            request,
+            RecordContents(of: FetchedEntity(entity), attributes: []),
+            in: reader
+        ).run { row, _ in
             found.append(row.integer(at: 0))
             return found.count == 10 ? .nextPage : .nextRecord
         } endPage: {
@@ -340,7 +344,9 @@ struct FetchingTests {
         let request = FetchRequest(entity: "item", sort: [RecordSort("name")])
         var found: [Int64] = []
         var pages = 0
-        _ = try RecordScan(request, RecordContents(of: FetchedEntity(entity), attributes: ["name"]), in: reader).run { row, _ in
+        _ = try RecordScan(request, RecordContents(of: FetchedEntity(entity), attributes: ["name"]), in: reader).run {
+            row,
+            _ in
             found.append(row.integer(at: 0))
             return found.count.isMultiple(of: 10) ? .nextPage : .nextRecord
         } endPage: {

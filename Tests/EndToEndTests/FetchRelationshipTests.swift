@@ -163,6 +163,20 @@ struct FetchRelationshipTests {
         #expect(checked.outputText == "300 records\n")
     }
 
+    /// What is printed of one table can be imported as a table of its own.
+    @Test func printsAModelOfOneTable() throws {
+        _ = try importing(RelationshipTests.orders, entity: "order")
+        for entity in ["order", "line"] {
+            let again = try directory.write(try fetch(entity, "--format", "ndjson").output, to: "again.ndjson")
+            let model = try directory.write(try fetch(entity, "--print-model").output, to: "again.json")
+            let copy = directory.path("\(entity).sqlite")
+            let result = try runImporter("import", again, "--into", copy, "--model", model, "--progress", "none")
+            #expect(result.ending == .exit(0), "\(result.errorText)")
+            let query = "SELECT * FROM \"\(entity)\" ORDER BY rowid"
+            #expect(try StoreContent.query(copy, query) == StoreContent.query(store, query))
+        }
+    }
+
     @Test func refusesWhatCannotBeIncluded() throws {
         _ = try importing(RelationshipTests.orders, entity: "order")
         for format in ["table", "csv", "markdown"] {

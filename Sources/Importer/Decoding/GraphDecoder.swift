@@ -41,9 +41,12 @@ final class GraphDecoder {
     let onError: ErrorPolicy
     let isLossless: Bool
     var decoders: [RecordDecoder]
+    let digester = StatementDigester()
     private var path: [Step] = []
     // Of the record at hand:
     var errors: [RecordError] = []
+    /// Whether its links only add to what is there, provided that its own object is new.
+    var isAppendable = true
     /// The errors of values that become null instead, with their entity and attribute.
     private var nulled: [(entity: Int, attribute: String, error: RecordError)] = []
     private var changes: [(kind: LedgerKind, entity: Int, attribute: String)] = []
@@ -75,6 +78,7 @@ final class GraphDecoder {
         changes.removeAll(keepingCapacity: true)
         notes.removeAll(keepingCapacity: true)
         path.removeAll(keepingCapacity: true)
+        isAppendable = plan.isAppendable
         let before = BatchEndings(batch)
         let row = batch.rows.count
         take(input, entity: entity, around: nil, into: &batch)
@@ -87,29 +91,7 @@ final class GraphDecoder {
         count(input, into: &batch)
         batch.places.append(decoders[entity].place(input))
         let statements = before.statements..<batch.graph.statements.count
-        batch.graph.records.append(GraphBatch.Record(row: row, statements: statements))
-    }
-
-    /// How much a batch holds, to go back to.
-    private struct BatchEndings {
-        let rows, cells, presence, bytes, unmet, nested, statements, targets: Int
-
-        init(_ batch: borrowing RowBatch) {
-            (rows, cells, presence) = (batch.rows.count, batch.cells.count, batch.presence.count)
-            (bytes, unmet, nested) = (batch.bytes.count, batch.unmet.count, batch.graph.nested.count)
-            (statements, targets) = (batch.graph.statements.count, batch.graph.targets.count)
-        }
-
-        func restore(_ batch: inout RowBatch) {
-            batch.rows.removeLast(batch.rows.count - rows)
-            batch.cells.removeLast(batch.cells.count - cells)
-            batch.presence.removeLast(batch.presence.count - presence)
-            batch.bytes.removeLast(batch.bytes.count - bytes)
-            batch.unmet.removeLast(batch.unmet.count - unmet)
-            batch.graph.nested.removeLast(batch.graph.nested.count - nested)
-            batch.graph.statements.removeLast(batch.graph.statements.count - statements)
-            batch.graph.targets.removeLast(batch.graph.targets.count - targets)
-        }
+        batch.graph.records.append(GraphBatch.Record(row: row, statements: statements, isAppendable: isAppendable))
     }
 
     private func count(_ input: RecordDecoder.Input, into batch: inout RowBatch) {

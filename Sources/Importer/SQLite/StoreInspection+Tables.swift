@@ -40,13 +40,14 @@ extension StoreInspection {
         try read { database in
             // A store of an older format has no nested objects.
             let nested = try database.tableExists("_import_nested")
-            let gain = nested ? "entity.inserted + coalesce(nested.inserted + stubs - deleted, 0)" : "inserted"
+            let gain = nested ? "coalesce(nested.inserted + stubs - deleted, 0)" : "0"
             let join = nested ? "LEFT JOIN _import_nested AS nested USING (job, position)" : ""
             let rows = try BookkeepingRow.fetchAll(
                 database,
                 from: "_import_entity",
                 sql: """
-                    SELECT table_name, rows_before, \(gain) AS gain FROM _import_entity AS entity \(join)
+                    SELECT table_name, rows_before, entity.inserted AS inserted, \(gain) AS gain
+                    FROM _import_entity AS entity \(join)
                     WHERE table_name <> '' ORDER BY job, position
                     """
             )
@@ -58,7 +59,9 @@ extension StoreInspection {
                 names[table] = names[table] ?? name
                 // Before its first import, and what each has inserted.
                 let before = try row.number("rows_before")
-                expected[table] = (expected[table] ?? before).addingClamped(try row.rowID("gain"))
+                let records = try row.number("inserted")
+                expected[table] = (expected[table] ?? before).addingClamped(records)
+                    .addingClamped(try row.rowID("gain"))
             }
             return try names.sorted { $0.value.utf8.lexicographicallyPrecedes($1.value.utf8) }.map {
                 try comparison(of: $0.value, expected: expected[$0.key] ?? 0, database)

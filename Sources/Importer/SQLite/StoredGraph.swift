@@ -146,7 +146,7 @@ extension StoredEntities {
     ///
     /// Of models that say something of the same entity, the last one that was used counts. What it does not mention of an earlier
     /// one's relationships stays, where it needs nothing of the other side.
-    fileprivate static func layout(_ database: Database) throws -> ModelLayout? {
+    static func layout(_ database: Database) throws -> ModelLayout? {
         guard try database.tableExists("_import_job") else { return nil }
         let texts = try String.fetchAll(
             database,
@@ -201,7 +201,7 @@ extension EntityDescription {
 
 extension ModelLayout {
     /// The entity whose table has a name, in lower case.
-    fileprivate func home(ofTable name: ExactText) -> Int? {
+    func home(ofTable name: ExactText) -> Int? {
         entities.indices.first { index in
             hasTable(index) && home(of: index) == index && ContinuedEntity.folded(entities[index].table) == name
         }

@@ -50,7 +50,8 @@ extension ModelLayout {
                 TableDescription.Index(
                     name: "\(table.name)_identifier",
                     columns: (references + others).map(\.name),
-                    isUnique: true
+                    isUnique: true,
+                    isIdentifier: true
                 )
             )
         }

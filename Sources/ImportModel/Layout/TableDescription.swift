@@ -27,6 +27,8 @@ package struct TableDescription: Sendable {
         package let name: String
         package let columns: [String]
         package let isUnique: Bool
+        /// Whether it keeps the identifier unique.
+        package var isIdentifier = false
     }
 
     /// What a foreign key does when the row that it refers to is deleted.

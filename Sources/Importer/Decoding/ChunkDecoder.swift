@@ -10,6 +10,8 @@ final class ChunkDecoder<Layout: RowLayout> {
     private var decoders: [RecordDecoder]
     /// Decodes records of entities that relate to one another; nil where none do.
     private let graph: GraphDecoder?
+    /// The same for most of them; nil where there are none such.
+    private let shortGraph: ShortGraphDecoder?
     /// Per source of the job, the index in `decoders` of each of its record paths.
     private let places: [[Int]]
     private let entities: Int
@@ -37,6 +39,7 @@ final class ChunkDecoder<Layout: RowLayout> {
         options: JobOptions
     ) {
         self.graph = graph.map { GraphDecoder(plan: $0, options: options) }
+        shortGraph = graph.flatMap { ShortGraphDecoder($0, options: options) }
         let maxDepth = options.maxDepth
         reader = ChunkReader(maxDepth: maxDepth)
         self.entities = entities
@@ -104,7 +107,7 @@ final class ChunkDecoder<Layout: RowLayout> {
         // Taken out meanwhile: as a local value it is changed without the checks that a class's properties need.
         var decoders = decoders
         self.decoders = []
-        let (retried, graph) = (retried, graph)
+        let (retried, graph, shortGraph) = (retried, graph, retried == nil ? shortGraph : nil)
         if retried == nil { for place in decoders.indices { decoders[place].retry(nil) } }
         let (source, opened) = (chunk.entry.source, layout)
         reader.read(maxRecords) { line in
@@ -139,6 +142,7 @@ final class ChunkDecoder<Layout: RowLayout> {
                         root: root,
                         recordKey: recordKey
                     )
+                    if let shortGraph, shortGraph.decode(input, entity: entity, into: &batch) { return }
                     if let graph {
                         graph.decode(input, entity: entity, into: &batch)
                     } else {
@@ -155,6 +159,7 @@ final class ChunkDecoder<Layout: RowLayout> {
         }
         for place in decoders.indices { decoders[place].flush(into: &batch) }
         graph?.flush(into: &batch)
+        shortGraph?.flush(into: &batch)
         self.decoders = decoders
         layout?.finish()
         hash(from: first)

@@ -7,6 +7,8 @@ struct GraphBatch {
         let row: Int
         /// What it says, in the order in which it takes effect.
         var statements: Range<Int>
+        /// Whether its links only add to what is there, provided that its own object is new.
+        var isAppendable: Bool
         /// Whether stored objects decide what its objects are, so that it is decoded when it is written.
         var isOpen = false
     }
@@ -24,6 +26,8 @@ struct GraphBatch {
         var keyCell = -1
         /// Its index in its list, from 0.
         var position = 0
+        /// What it says of an object that has an identifier, and is nested in another.
+        var digest = StatementDigest()
     }
 
     /// Something that a record says.

@@ -97,6 +97,7 @@ extension GraphDecoder {
                     into: &batch
                 )
                 if child >= 0, batch.graph.nested[child].keyCell < 0 {
+                    isAppendable = false
                     batch.graph.statements.append(.refers(relationship: relationship.index, row: row, to: child))
                 }
             }
@@ -141,6 +142,7 @@ extension GraphDecoder {
             batch.cells += key
         }
         let targets = first..<batch.graph.targets.count
+        noteLinks(relationship, of: row, batch)
         batch.graph.statements.append(.links(relationship: relationship.index, row: row, targets: targets))
         for _ in keys { batch.graph.statements.append(.reference(entity: relationship.destination)) }
     }
@@ -205,6 +207,7 @@ extension GraphDecoder {
                     references += 1
                 }
                 if found == nil, relationship.description.identity == .position {
+                    isAppendable = false
                     elements[place].target = batch.graph.targets.count
                     batch.graph.targets.append(GraphBatch.Target(keyCell: -1, row: -1))
                     continue
@@ -232,11 +235,19 @@ extension GraphDecoder {
         }
         let targets = first..<batch.graph.targets.count
         checkCount(targets.count, of: relationship, node, path, input)
+        noteLinks(relationship, of: row, batch)
         batch.graph.statements.append(.links(relationship: relationship.index, row: row, targets: targets))
         for _ in 0..<references { batch.graph.statements.append(.reference(entity: relationship.destination)) }
         for element in elements where element.isObject {
             take(element, of: relationship, path, row, node, input, into: &batch)
         }
+    }
+
+    /// Notes whether links only add to what is there.
+    private func noteLinks(_ relationship: GraphPlan.Relationship, of row: Int, _ batch: borrowing RowBatch) {
+        // An object that is nested and has an identifier may be there already, with other links.
+        let (isNested, hasKey) = (batch.graph.nested[row].relationship >= 0, batch.graph.nested[row].keyCell >= 0)
+        if !relationship.isAppendable || isNested && hasKey { isAppendable = false }
     }
 
     private func take(
@@ -268,6 +279,7 @@ extension GraphDecoder {
             guard child >= 0, element.target >= 0 else { return }
             batch.graph.targets[element.target].row = child
             if relationship.side == .join, batch.graph.nested[child].keyCell < 0 {
+                isAppendable = false
                 batch.graph.statements.append(.joins(relationship: relationship.index, row: row, to: child))
             }
         }

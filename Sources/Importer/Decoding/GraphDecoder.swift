@@ -41,9 +41,12 @@ final class GraphDecoder {
     let onError: ErrorPolicy
     let isLossless: Bool
     var decoders: [RecordDecoder]
+    let digester = StatementDigester()
     private var path: [Step] = []
     // Of the record at hand:
     var errors: [RecordError] = []
+    /// Whether its links only add to what is there, provided that its own object is new.
+    var isAppendable = true
     /// The errors of values that become null instead, with their entity and attribute.
     private var nulled: [(entity: Int, attribute: String, error: RecordError)] = []
     private var changes: [(kind: LedgerKind, entity: Int, attribute: String)] = []
@@ -89,6 +92,7 @@ final class GraphDecoder {
         path.removeAll(keepingCapacity: true)
         decided.removeAll(keepingCapacity: true)
         isOpen = false
+        isAppendable = plan.isAppendable
         let before = BatchEndings(batch)
         let row = batch.rows.count
         take(input, entity: entity, around: nil, into: &batch)
@@ -104,7 +108,11 @@ final class GraphDecoder {
         }
         count(input, into: &batch)
         append(
-            GraphBatch.Record(row: row, statements: before.statements..<batch.graph.statements.count),
+            GraphBatch.Record(
+                row: row,
+                statements: before.statements..<batch.graph.statements.count,
+                isAppendable: isAppendable
+            ),
             entity,
             input,
             &batch
@@ -120,7 +128,7 @@ final class GraphDecoder {
         )
         let index = append(row, GraphBatch.Nested(relationship: -1), parent: -1, entity, [], input, &batch)
         let end = batch.graph.statements.count
-        append(GraphBatch.Record(row: index, statements: end..<end, isOpen: true), entity, input, &batch)
+        append(GraphBatch.Record(row: index, statements: end..<end, isAppendable: false, isOpen: true), entity, input, &batch)
     }
 
     private func append(
@@ -132,28 +140,6 @@ final class GraphDecoder {
         batch.places.append(decoders[entity].place(input))
         if let retried { batch.graph.retried.append(retried) }
         batch.graph.records.append(record)
-    }
-
-    /// How much a batch holds, to go back to.
-    private struct BatchEndings {
-        let rows, cells, presence, bytes, unmet, nested, statements, targets: Int
-
-        init(_ batch: borrowing RowBatch) {
-            (rows, cells, presence) = (batch.rows.count, batch.cells.count, batch.presence.count)
-            (bytes, unmet, nested) = (batch.bytes.count, batch.unmet.count, batch.graph.nested.count)
-            (statements, targets) = (batch.graph.statements.count, batch.graph.targets.count)
-        }
-
-        func restore(_ batch: inout RowBatch) {
-            batch.rows.removeLast(batch.rows.count - rows)
-            batch.cells.removeLast(batch.cells.count - cells)
-            batch.presence.removeLast(batch.presence.count - presence)
-            batch.bytes.removeLast(batch.bytes.count - bytes)
-            batch.unmet.removeLast(batch.unmet.count - unmet)
-            batch.graph.nested.removeLast(batch.graph.nested.count - nested)
-            batch.graph.statements.removeLast(batch.graph.statements.count - statements)
-            batch.graph.targets.removeLast(batch.graph.targets.count - targets)
-        }
     }
 
     private func count(_ input: RecordDecoder.Input, into batch: inout RowBatch) {

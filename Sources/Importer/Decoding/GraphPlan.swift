@@ -53,6 +53,8 @@ final class GraphPlan {
         let named: [Int]
         /// Whether these are its identifier.
         let namesIdentifier: Bool
+        /// Whether a list of a new object only adds rows: nothing else can have linked anything to it.
+        let isAppendable: Bool
         /// The slot that its value is in, of an object at hand; -1 for none.
         var slot = -1
 
@@ -74,6 +76,15 @@ final class GraphPlan {
     let layout: ModelLayout
     /// In the model's order.
     let nodes: [Node]
+
+    /// Whether records of new objects may be appended to empty tables, without a look at what is there.
+    ///
+    /// Of a one-to-one a former partner has to be found, and in a table of several entities rows of each of them.
+    var isAppendable: Bool {
+        layout.relationships.allSatisfy { $0.shape != .oneToOne }
+            && nodes.indices.allSatisfy { !layout.isShared($0) && layout.hasTable($0) }
+            && nodes.allSatisfy { $0.relationships.allSatisfy(\.namesIdentifier) }
+    }
     /// The plans of the entities, in the model's order.
     var plans: [EntityPlan] { nodes.map(\.plan) }
 
@@ -194,7 +205,9 @@ final class GraphPlan {
                 && inverse?.from.isEmpty != false,
             named: names.compactMap { name in attributes.firstIndex { ExactText($0.name) == ExactText(name) } },
             namesIdentifier: placement.description.by.isEmpty
-                || names.map(ExactText.init) == identifier.map(ExactText.init)
+                || names.map(ExactText.init) == identifier.map(ExactText.init),
+            isAppendable: inverse?.from.isEmpty != false && placement.inverse != index
+                && (side == .join ? !identifier.isEmpty : side == .other && identifier.isEmpty)
         )
     }
 }

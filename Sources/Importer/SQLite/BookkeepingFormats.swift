@@ -44,6 +44,7 @@ extension Migrator.Step {
             target BLOB NOT NULL,
             PRIMARY KEY (job, relationship, target)
         ) STRICT, WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS _import_appending (job INTEGER PRIMARY KEY) STRICT;
         CREATE TABLE IF NOT EXISTS _import_unresolved (
             job INTEGER NOT NULL,
             relationship TEXT NOT NULL,

@@ -14,11 +14,16 @@ struct GraphSettlement {
     private let links: GraphLinks
     private let check: () throws -> Void
     private var changes: [EntityChanges]
+    /// The entities all of whose references came with the objects that they lead to, by their indexes.
+    private var wholeEntities: Set<Int> = []
 
-    /// - Parameter check: called between the steps; may throw.
+    /// - Parameters:
+    ///   - wasAppending: whether the job has appended all of its records to empty tables.
+    ///   - check: called between the steps; may throw.
     init(
         _ job: StoredJob,
         _ model: ModelDescription,
+        wasAppending: Bool,
         _ database: Database,
         check: @escaping () throws -> Void
     ) throws {
@@ -38,6 +43,9 @@ struct GraphSettlement {
         changes = plan.nodes.enumerated().map { index, node in
             EntityChanges(entity: node.plan.entity.name, table: node.plan.entity.table, position: index)
         }
+        guard wasAppending else { return }
+        let totals = try EntityTotals.all(of: job.id, database)
+        wholeEntities = Set(totals.indices.filter { totals[$0].nested.linked == 0 })
     }
 
     /// - Returns: what it has changed, by entity.
@@ -124,6 +132,7 @@ struct GraphSettlement {
     /// - Returns: how many references stay open.
     private mutating func settle(_ index: Int) throws -> Int64 {
         let placement = layout.relationships[index]
+        if wholeEntities.contains(placement.destination) { return 0 }
         let isJoin = placement.shape == .join
         var open: Int64 = 0
         for (holder, form) in GraphLinkForm.all(index, layout) {

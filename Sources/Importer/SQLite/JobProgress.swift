@@ -21,6 +21,10 @@ struct JobProgress: CommitProgress {
     var totals: [EntityTotals]
     /// The indexes in the job of the entities whose identifiers are not looked at before the end.
     var deferredIdentifiers: Set<Int>
+    /// Whether records are appended to tables that were empty when the job began, without the indexes that links need.
+    var isAppending: Bool
+    /// What nested objects have said last, while records are appended.
+    var memory = StatementMemory()
     var errorGroups: ErrorGroupTable
     /// Time that the job had taken before this run.
     private let secondsBefore: Double
@@ -37,6 +41,7 @@ struct JobProgress: CommitProgress {
         totals = try EntityTotals.all(of: job, database)
         rejects = totals.reduce(Int64(0)) { $0.addingClamped($1.rejected) }
         deferredIdentifiers = try DeferredIdentifier.positions(job: job, database)
+        isAppending = try AppendingJob.exists(job, database)
         errorGroups = try ErrorGroupTable(database, job: job)
         let rows = try Row.fetchCursor(
             database,
@@ -53,6 +58,12 @@ struct JobProgress: CommitProgress {
 
     /// The time that the job has taken up to now, in all of its runs.
     var seconds: Double { secondsBefore + (ContinuousClock.now - started).inSeconds }
+
+    /// What nested objects have said last, which is forgotten here.
+    mutating func takeMemory() -> StatementMemory {
+        defer { memory = StatementMemory() }
+        return memory
+    }
 
     /// Moves the marker to the end of a batch.
     mutating func advance(to end: BatchEnd, of chunk: ChunkEntry, path: String) {

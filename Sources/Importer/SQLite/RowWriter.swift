@@ -113,6 +113,14 @@ final class RowWriter {
         return effect
     }
 
+    /// Inserts one row, whatever is there.
+    ///
+    /// - Returns: its row id; nil where the table refuses it.
+    func append(_ index: Int, _ values: RowValues, _ batch: borrowing RowBatch) throws -> Int64? {
+        guard try insertRow(values, batch.rows[index], batch) == nil else { return nil }
+        return sqlite3_last_insert_rowid(connection)
+    }
+
     @inline(__always)
     private func write(
         _ row: RowBatch.Row,

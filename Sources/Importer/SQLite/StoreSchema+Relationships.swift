@@ -5,10 +5,12 @@ import ImportModel
 extension StoreSchema {
     /// Makes the tables of a model, or adds the columns that they lack, and their indexes.
     ///
+    /// - Parameter isAppending: whether the indexes wait that only links need.
     /// - Throws: `ImportError` when a table that is there does not agree.
     static func prepareTables(
         _ layout: ModelLayout,
         job: Int64,
+        isAppending: Bool = false,
         _ database: Database,
         store: String
     ) throws -> Preparation {
@@ -20,7 +22,7 @@ extension StoreSchema {
                 guard try !table.isJoin && isStillEmpty(table.name, database) else {
                     let added = try extend(table, entity, job: job, database, store: store)
                     if !added.isEmpty { preparation.added.append((table.name, added)) }
-                    try prepareIndexes(of: table, job: job, database)
+                    try prepareIndexes(of: table, layout, job: job, isAppending: isAppending, database)
                     continue
                 }
                 try TableAdditions.forget(table: table.name, database)
@@ -32,7 +34,7 @@ extension StoreSchema {
             } else {
                 preparation.made.append(table.name)
             }
-            try prepareIndexes(of: table, job: job, database)
+            try prepareIndexes(of: table, layout, job: job, isAppending: isAppending, database)
         }
         return preparation
     }
@@ -60,9 +62,23 @@ extension StoreSchema {
         return try extend(entity, job: job, database, store: store)
     }
 
+    /// Makes the indexes that the tables of a model lack.
+    static func prepareIndexes(_ layout: ModelLayout, job: Int64, _ database: Database) throws {
+        for table in layout.tables {
+            try prepareIndexes(of: table, layout, job: job, isAppending: false, database)
+        }
+    }
+
     /// Makes the indexes that a table lacks.
-    private static func prepareIndexes(of table: TableDescription, job: Int64, _ database: Database) throws {
-        for index in table.indexes
+    private static func prepareIndexes(
+        of table: TableDescription,
+        _ layout: ModelLayout,
+        job: Int64,
+        isAppending: Bool,
+        _ database: Database
+    ) throws {
+        let indexes = table.indexes.filter { !isAppending || $0.isIdentifier }
+        for index in indexes
         where try !hasIndex(on: index.columns, isUnique: index.isUnique, table.name, database) {
             var name = index.name
             var number = 2

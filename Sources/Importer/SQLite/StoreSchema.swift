@@ -25,16 +25,20 @@ enum StoreSchema {
     ///
     /// A table that an import has made and that never had a row is made again, as the model says.
     ///
-    /// - Parameter job: which job they are for; what it adds to tables that are there is noted.
+    /// - Parameters:
+    ///   - job: which job they are for; what it adds to tables that are there is noted.
+    ///   - isAppending: whether the indexes wait that only links need.
     /// - Throws: `ImportError` when a table that is there does not agree.
     static func prepareTables(
         _ model: ModelDescription,
         job: Int64,
+        isAppending: Bool = false,
         _ database: Database,
         store: String
     ) throws -> Preparation {
         guard model.isFlat else {
-            return try prepareTables(ModelLayout(importing: model), job: job, database, store: store)
+            let layout = try ModelLayout(importing: model)
+            return try prepareTables(layout, job: job, isAppending: isAppending, database, store: store)
         }
         var preparation = Preparation()
         for entity in model.entities {

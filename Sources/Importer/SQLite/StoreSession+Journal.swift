@@ -134,7 +134,10 @@ extension StoreSession: Journal {
         return try writeIndexes(interruption) { database in
             var changes = try DeferredIdentifier.settle(job, database, sources: sources) { try interruption.check() }
             if !isFlat, let model = job.model {
-                var settlement = try GraphSettlement(job, model, database) { try interruption.check() }
+                let wasAppending = try AppendingJob.exists(job.id, database)
+                if wasAppending { try AppendingJob.end(job.id, ModelLayout(importing: model), database) }
+                try interruption.check()
+                var settlement = try GraphSettlement(job, model, wasAppending: wasAppending, database) { try interruption.check() }
                 changes += try settlement.settle(database)
             }
             if let model = job.model {

@@ -16,6 +16,8 @@ final class StoreWriter: BatchWriter {
     private var writers: [RowWriter]
     /// Writes records of entities that relate to one another; nil where none do.
     private var graphWriter: GraphWriter?
+    /// Writes them while the tables have nothing else; nil where that is not so.
+    private var graphAppender: GraphAppender?
     let layoutSchema: RowImageSchema?
     private var attached: AttachedImage?
 
@@ -27,6 +29,7 @@ final class StoreWriter: BatchWriter {
     ///     into images.
     ///   - graph: the plan of its entities together, where they relate to one another.
     ///   - deferred: the entities whose identifiers are not looked at for now, by their indexes.
+    ///   - isAppending: whether records of entities that relate to one another are appended for now.
     ///   - durability: that of the commits.
     ///   - checkpointer: what makes the checkpoints; without one, this makes them when it commits.
     init(
@@ -36,6 +39,7 @@ final class StoreWriter: BatchWriter {
         plans: [EntityPlan],
         graph: GraphPlan? = nil,
         deferred: Set<Int> = [],
+        isAppending: Bool = false,
         durability: RunOptions.Durability,
         checkpointer: Checkpointer? = nil
     ) throws {
@@ -49,9 +53,13 @@ final class StoreWriter: BatchWriter {
         self.queue = queue
         var attached: AttachedImage?
         do {
-            graphWriter = try queue.inDatabase { database in
+            (graphWriter, graphAppender) = try queue.inDatabase { database in
                 checkpointer?.attach(to: database)
-                return try graph.map { try GraphWriter(database, plan: $0, job: job.id, options: job.options) }
+                guard let graph else { return (nil, nil) }
+                return (
+                    try GraphWriter(database, plan: graph, job: job.id, options: job.options),
+                    isAppending ? try GraphAppender(database, plan: graph) : nil
+                )
             }
             (layoutSchema, writers) = try queue.inDatabase { database in
                 if graph != nil { return (nil, []) }
@@ -79,6 +87,7 @@ final class StoreWriter: BatchWriter {
     func close() throws {
         writers = []
         graphWriter = nil
+        graphAppender = nil
         try queue.retire()
         attached = nil
     }
@@ -91,6 +100,8 @@ final class StoreWriter: BatchWriter {
         isSynced: Bool
     ) throws -> MergeNotification {
         let (batch, image) = (decoded.rows, decoded.layout)
+        // Not kept where the commit fails: the store has forgotten it, too.
+        var memory = progress.takeMemory()
         var next = progress
         var notification: MergeNotification?
         do {
@@ -98,7 +109,7 @@ final class StoreWriter: BatchWriter {
                 if isSynced, durability != .full { try database.execute(sql: "PRAGMA synchronous = FULL") }
                 try transaction(database, reading: decoded) {
                     try checkThatNobodyElseCommits(progress, database)
-                    notification = try write(batch, image, of: chunk, chunkBytes: chunkBytes, &next, database)
+                    notification = try write(batch, image, of: chunk, chunkBytes: chunkBytes, &next, &memory, database)
                     return .commit
                 }
                 if isSynced, durability != .full {
@@ -110,6 +121,7 @@ final class StoreWriter: BatchWriter {
         }
         guard let notification else { throw ImportError(.fault, at: store, "a commit was not logged") }
         next.rejects += notification.changes.reduce(0) { $0 + $1.rejected }
+        if next.isAppending { next.memory = memory }
         progress = next
         return notification
     }
@@ -123,6 +135,7 @@ final class StoreWriter: BatchWriter {
         of chunk: SealedChunk,
         chunkBytes: [UInt8],
         _ progress: inout JobProgress,
+        _ memory: inout StatementMemory,
         _ database: Database
     ) throws -> MergeNotification {
         var changes = plans.enumerated().map { index, plan in
@@ -133,7 +146,7 @@ final class StoreWriter: BatchWriter {
         let found = LateRejects(plans: plans, chunkBytes: chunkBytes)
         var ledger = LedgerCounts()
         let late =
-            try writeGraph(batch, found, source: chunk.entry.source, &changes, &ledger)
+            try writeGraph(batch, found, source: chunk.entry.source, &progress, &memory, &changes, &ledger, database)
             ?? writeRows(batch, image, found, source: chunk.entry.source, &progress, &changes, database)
         let rejects = late.isEmpty ? batch.rejects : (batch.rejects + late).sorted { $0.ordinal < $1.ordinal }
         try limit.check(rejects, after: progress.rejects)
@@ -216,11 +229,25 @@ final class StoreWriter: BatchWriter {
         _ batch: borrowing RowBatch,
         _ found: LateRejects,
         source: Int,
+        _ progress: inout JobProgress,
+        _ memory: inout StatementMemory,
         _ changes: inout [EntityChanges],
-        _ ledger: inout LedgerCounts
+        _ ledger: inout LedgerCounts,
+        _ database: Database
     ) throws -> [RowBatch.Reject]? {
         guard let graphWriter else { return nil }
         graphWriter.source = source
+        graphWriter.errors = ErrorCounts()
+        if progress.isAppending {
+            if let outcome = try graphAppender?.append(batch, found, &memory, changes) {
+                changes = outcome.changes
+                return outcome.refused.map { record, errors in
+                    found.reject(batch.rows[batch.graph.records[record].row], batch.places[record], errors)
+                }
+            }
+            try AppendingJob.end(job.id, graphWriter.layout, database)
+            progress.isAppending = false
+        }
         var late: [RowBatch.Reject] = []
         try graphWriter.write(batch, found, &changes, &ledger) { record, errors in
             let row = batch.rows[batch.graph.records[record].row]

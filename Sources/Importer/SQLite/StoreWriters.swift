@@ -45,6 +45,7 @@ final class StoreWriters: BatchWriters {
             plans: plans,
             graph: graph,
             deferred: progress.deferredIdentifiers,
+            isAppending: progress.isAppending,
             durability: durability,
             checkpointer: checkpointer
         )

@@ -19,15 +19,26 @@ extension StoredJob {
         store: String
     ) throws -> (merges: [MergeNotification], messages: [ImportText]) {
         // What cannot be imported with, or read back, must not get into the store.
+        var isAppending = false
         if model.isFlat {
             for (position, entity) in model.entities.enumerated() {
                 _ = try EntityPlan(entity: entity, index: position, transformers: transformers)
             }
         } else {
-            _ = try GraphPlan(model, onConflict: options.onConflict, transformers: transformers)
+            let plan = try GraphPlan(model, onConflict: options.onConflict, transformers: transformers)
+            // The tables of another job have indexes then, or get them now.
+            isAppending = try AppendingJob.isPossible(plan, database)
         }
         let merges = try DeferredIdentifier.settle(tables: model.tables, database)
-        let preparation = try StoreSchema.prepareTables(model, job: id, database, store: store)
+        try AppendingJob.end(tables: model.tables, database)
+        let preparation = try StoreSchema.prepareTables(
+            model,
+            job: id,
+            isAppending: isAppending,
+            database,
+            store: store
+        )
+        if isAppending { try AppendingJob.begin(id, database) }
         try TableWitness.forget(model.tables, database)
         let text = model.encoded()
         var number = try Int64.fetchOne(
@@ -97,7 +108,13 @@ extension StoredJob {
     func prepareAgain(_ database: Database, store: String) throws {
         guard let model else { return }
         guard model.isFlat else {
-            _ = try StoreSchema.prepareTables(ModelLayout(importing: model), job: id, database, store: store)
+            _ = try StoreSchema.prepareTables(
+                ModelLayout(importing: model),
+                job: id,
+                isAppending: AppendingJob.exists(id, database),
+                database,
+                store: store
+            )
             return
         }
         let deferred = try DeferredIdentifier.positions(job: id, database)

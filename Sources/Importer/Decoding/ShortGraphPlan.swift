@@ -1,0 +1,112 @@
+import ImportModel
+
+/// A model of entities that relate to one another, made ready for the short way of decoding: no object says which entity it is
+/// of, and no value is made for one or read from around it.
+final class ShortGraphPlan {
+    /// An entity with its relationships.
+    final class Node {
+        let index: Int32
+        let plan: EntityPlan
+        /// How many of the attributes are the entity's own; the others are its columns that refer to others.
+        let attributeCount: Int
+        let references: [Reference]
+        let relationships: [Relationship]
+        /// The attributes that are its identifier.
+        let identifier: [Int]
+        /// What a new object must have beside its identifier.
+        let requiresMore: Bool
+        /// Whether its rows are laid out with those of others like it: it has no identifier.
+        var hasIdentifier: Bool { !identifier.isEmpty }
+
+        fileprivate init(_ node: GraphPlan.Node, _ layout: ModelLayout) {
+            index = node.plan.index
+            plan = node.plan
+            attributeCount = node.rows.attributeCount
+            identifier = node.plan.identifier
+            requiresMore = node.requiresMore
+            let relationships = node.relationships.map { Relationship($0, layout) }
+            self.relationships = relationships
+            references = node.rows.references.sorted { $0.value.lowerBound < $1.value.lowerBound }.map { owner, range in
+                Reference(
+                    owner: owner,
+                    range: range,
+                    position: node.rows.positions[owner] ?? -1,
+                    own: relationships.firstIndex { $0.owner == owner && $0.side == .own } ?? -1
+                )
+            }
+        }
+    }
+
+    /// Columns that refer to another object.
+    struct Reference {
+        /// The relationship that has them, among the layout's.
+        let owner: Int
+        /// Their attributes, and that of the row's index in a list; -1 where there is none.
+        let range: Range<Int>
+        let position: Int
+        /// The entity's own to-one that they are, among its relationships; -1 where the object around states them.
+        let own: Int
+    }
+
+    /// A relationship.
+    final class Relationship {
+        let index: Int
+        let owner: Int
+        let side: GraphPlan.Side
+        let destination: Int
+        let isToMany: Bool
+        let isOptional: Bool
+        let isRequired: Bool
+        let isPositional: Bool
+        let isAppendable: Bool
+        let isReplaced: Bool
+        let onConflict: ConflictPolicy
+        let counts: ClosedRange<Int>
+        /// The slots that its value may fill, the first that counts first.
+        let slots: [Int]
+        let name: String
+        /// The attribute of the destination that a scalar names; -1 where that takes more than one.
+        let named: Int
+
+        fileprivate init(_ relationship: GraphPlan.Relationship, _ layout: ModelLayout) {
+            let description = relationship.description
+            index = relationship.index
+            owner = relationship.owner
+            side = relationship.side
+            destination = relationship.destination
+            isToMany = description.isToMany
+            isOptional = description.isOptional
+            isRequired = relationship.isRequired
+            isPositional = relationship.isPositional
+            isAppendable = relationship.isAppendable
+            isReplaced = !description.from.isEmpty
+            onConflict = description.onConflict
+            counts = (description.minimumCount ?? 0)...max(description.minimumCount ?? 0, description.maximumCount ?? Int.max)
+            slots = relationship.sources.map(\.slot)
+            name = description.name
+            named = relationship.named.count == 1 && relationship.namesIdentifier ? relationship.named[0] : -1
+        }
+    }
+
+    let nodes: [Node]
+    /// Whether all of a record may be appended that only has new objects.
+    let isAppendable: Bool
+
+    /// - Returns: nil where the model asks for more.
+    init?(_ plan: GraphPlan) {
+        let layout = plan.layout
+        for (index, node) in plan.nodes.enumerated() {
+            let entity = node.plan
+            guard node.subentities.isEmpty, !node.isAbstract, !layout.isShared(index), !entity.hasGenerated,
+                entity.parentSlots.isEmpty, entity.recordKeySlot < 0, entity.indexSlot < 0
+            else { return nil }
+        }
+        for relationship in plan.nodes.flatMap(\.relationships) {
+            let description = relationship.description
+            let isByValue = relationship.sources.allSatisfy { if case .value = $0 { true } else { false } }
+            guard isByValue, description.identity == .identifier, relationship.namesIdentifier else { return nil }
+        }
+        nodes = plan.nodes.map { Node($0, layout) }
+        isAppendable = plan.isAppendable
+    }
+}

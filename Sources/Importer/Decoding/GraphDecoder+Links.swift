@@ -215,6 +215,7 @@ extension GraphDecoder {
             } else {
                 within(path, index: elements[place].place) {
                     cells = key(of: relationship, [elements[place].token], at: "", node, input, &batch)
+                        .map { whole($0, of: relationship, in: row, batch) }
                 }
                 references += 1
             }

@@ -34,6 +34,8 @@ final class GraphWriter {
         var joinPositions: [Int: Int64] = [:]
         /// Where a list that adds to the stored one begins.
         var firstPositions: [ListKey: Int64] = [:]
+        /// The lists that have named objects last, whose own rows refer to what has them.
+        var claims: [ClaimKey: (row: Int, position: Int64)] = [:]
         /// Whether a stored object is of another entity than its own, so that the record is decoded again.
         var isContradicted = false
     }
@@ -42,6 +44,12 @@ final class GraphWriter {
     struct ListKey: Hashable {
         let row: Int
         let relationship: Int
+    }
+
+    /// An object that a list may have, by the relationship that owns the columns.
+    struct ClaimKey: Hashable {
+        let owner: Int
+        let key: RowKey
     }
 
     /// A list of an object, whichever row of the record states it.
@@ -150,6 +158,7 @@ final class GraphWriter {
                     }
                     let list = try list(of: relationship, targets, batch, values)
                     try links.set(list, of: relationship, row: row, key: key, isNew: isNew, &outcome)
+                    claim(list, of: relationship, row: row)
                 }
                 shiftPositions(relationship, row, targets, batch)
             case .names(let relationship, let row, let valueCell):
@@ -214,6 +223,7 @@ final class GraphWriter {
                 cells[nested.referenceCell] = .integer(outcome.rowIDs[parent] ?? 0)
             }
         }
+        followClaim(of: row, batch, found)
         let entity = Int(own.entity)
         let writer = try writer(of: entity)
         let relationship = nested.relationship < 0 ? nil : layout.relationships[nested.relationship]

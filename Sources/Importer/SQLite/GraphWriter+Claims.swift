@@ -9,13 +9,19 @@ extension GraphWriter {
     }
 
     /// Notes which objects a list has.
-    func claim(_ list: [GraphLinks.Target], of relationship: Int, row: Int) {
+    func claim(_ list: [GraphLinks.Target], of relationship: Int, row: Int, key: RowKey) {
         guard isClaiming(relationship) else { return }
-        let owner = layout.relationships[relationship].owner
+        let placement = layout.relationships[relationship]
+        if placement.description.list == .replace {
+            for (other, claim) in outcome.claims where other.owner == placement.owner && claim.source == key {
+                outcome.claims[other] = Claim(source: key, row: -1, position: 0)
+            }
+        }
         let first = outcome.firstPositions[ListKey(row: row, relationship: relationship)] ?? 0
         for (index, target) in list.enumerated() {
-            guard let key = target.key else { continue }
-            outcome.claims[ClaimKey(owner: owner, key: key)] = (row, first + Int64(index))
+            guard let other = target.key else { continue }
+            let claim = Claim(source: key, row: row, position: first + Int64(index))
+            outcome.claims[ClaimKey(owner: placement.owner, key: other)] = claim
         }
     }
 
@@ -29,11 +35,21 @@ extension GraphWriter {
         guard let claim = outcome.claims[ClaimKey(owner: owner, key: key)], claim.row != Int(batch.rows[row].parent) else {
             return
         }
-        let source = batch.graph.nested[claim.row].keyCell
-        guard source >= 0 else { return }
+        let source = claim.row < 0 ? -1 : batch.graph.nested[claim.row].keyCell
         for offset in layout.references(of: owner).indices {
-            cells[nested.referenceCell + offset] = cells[source + offset]
+            cells[nested.referenceCell + offset] = source < 0 ? .null : cells[source + offset]
         }
-        if nested.positionCell >= 0 { cells[nested.positionCell] = .integer(claim.position) }
+        guard nested.positionCell >= 0 else { return }
+        cells[nested.positionCell] = source < 0 ? .null : .integer(claim.position)
+    }
+
+    /// Whether an object is there.
+    func isStored(_ entity: Int, _ key: RowKey) throws -> Bool {
+        let columns = layout.key(of: entity).map { $0.role == .rowID ? "rowid" : $0.name.quotedIdentifier }
+        let condition = columns.map { "\($0) = ?" }.joined(separator: " AND ")
+        let table = layout.table(of: entity).quotedIdentifier
+        var isThere = false
+        try statements.run("SELECT 1 FROM \(table) WHERE \(condition)", [.key(key)]) { _ in isThere = true }
+        return isThere
     }
 }

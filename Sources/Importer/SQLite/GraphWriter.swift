@@ -35,7 +35,7 @@ final class GraphWriter {
         /// Where a list that adds to the stored one begins.
         var firstPositions: [ListKey: Int64] = [:]
         /// The lists that have named objects last, whose own rows refer to what has them.
-        var claims: [ClaimKey: (row: Int, position: Int64)] = [:]
+        var claims: [ClaimKey: Claim] = [:]
         /// Whether a stored object is of another entity than its own, so that the record is decoded again.
         var isContradicted = false
     }
@@ -50,6 +50,14 @@ final class GraphWriter {
     struct ClaimKey: Hashable {
         let owner: Int
         let key: RowKey
+    }
+
+    /// What a list says of an object.
+    struct Claim {
+        /// The object whose list it is, and its row's index in the batch; -1 where a later list of it leaves the object out.
+        let source: RowKey
+        let row: Int
+        let position: Int64
     }
 
     /// A list of an object, whichever row of the record states it.
@@ -158,7 +166,7 @@ final class GraphWriter {
                     }
                     let list = try list(of: relationship, targets, batch, values)
                     try links.set(list, of: relationship, row: row, key: key, isNew: isNew, &outcome)
-                    claim(list, of: relationship, row: row)
+                    claim(list, of: relationship, row: row, key: key)
                 }
                 shiftPositions(relationship, row, targets, batch)
             case .names(let relationship, let row, let valueCell):
@@ -254,7 +262,10 @@ final class GraphWriter {
                 }
                 return
             }
-            try links.release(partnersOf: row, entity, batch, cells, values, plan, &outcome)
+            // What is left out takes no partner from another.
+            if try writer.onConflict != .ignore || !isStored(entity, key(of: row, batch, values)) {
+                try links.release(partnersOf: row, entity, batch, cells, values, plan, &outcome)
+            }
             switch try writer.write(row, values, batch) {
             case .inserted(let rowID):
                 (outcome.effects[row], outcome.rowIDs[row]) = (.inserted, rowID)

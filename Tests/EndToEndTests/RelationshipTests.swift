@@ -217,7 +217,7 @@ struct RelationshipTests {
         #expect(result.ending == .exit(0), "\(result.outputText)\(result.errorText)")
         // References by other attributes and subentities, in all shapes.
         for features in ["by", "inheritance"] {
-            let more = try run(["python3", "-B", comparison, Project.importer, "1", "21", "--only", features])
+            let more = try run(["python3", "-B", comparison, Project.importer, "1", "12", "--only", features])
             #expect(more.ending == .exit(0), "\(features): \(more.outputText)\(more.errorText)")
         }
         // The slow reading does by itself what is worked out by hand.

@@ -315,7 +315,8 @@ extension GraphDecoder {
     ) -> [Cell]? {
         let destination = plan.nodes[relationship.destination].plan
         let name = relationship.description.name
-        let isWhole = !relationship.namesIdentifier || relationship.named.count == destination.identifier.count
+        let around = aroundCount(in: relationship)
+        let isWhole = !relationship.namesIdentifier || relationship.named.count + around == destination.identifier.count
         guard tokens.count == relationship.named.count, isWhole, !tokens.isEmpty else {
             let count = relationship.namesIdentifier ? destination.identifier.count : relationship.named.count
             error(
@@ -353,6 +354,32 @@ extension GraphDecoder {
             }
         }
         return cells
+    }
+
+    /// How many parts of the identifier of what a relationship leads to are the object around it.
+    private func aroundCount(in relationship: GraphPlan.Relationship) -> Int {
+        guard relationship.side == .other,
+            let reference = plan.nodes[relationship.destination].rows.references[relationship.owner]
+        else { return 0 }
+        return plan.nodes[relationship.destination].plan.identifier.filter { reference.contains($0) }.count
+    }
+
+    /// The cells of an identifier of which scalars name all but the object around.
+    func whole(
+        _ named: [Cell],
+        of relationship: GraphPlan.Relationship,
+        in row: Int,
+        _ batch: borrowing RowBatch
+    ) -> [Cell] {
+        guard relationship.namesIdentifier, aroundCount(in: relationship) > 0,
+            let reference = plan.nodes[relationship.destination].rows.references[relationship.owner]
+        else { return named }
+        var rest = named[...]
+        let key = batch.graph.nested[row].keyCell
+        return plan.nodes[relationship.destination].plan.identifier.map { attribute in
+            guard reference.contains(attribute) else { return rest.popFirst() ?? .null }
+            return key < 0 ? .null : batch.cells[key + attribute - reference.lowerBound]
+        }
     }
 
     /// The cell of a value that names an attribute of another entity.

@@ -83,6 +83,7 @@ final class GraphPlan {
     var isAppendable: Bool {
         layout.relationships.allSatisfy { $0.shape != .oneToOne }
             && nodes.indices.allSatisfy { !layout.isShared($0) && layout.hasTable($0) }
+            && nodes.allSatisfy { $0.relationships.allSatisfy(\.namesIdentifier) }
     }
     /// The plans of the entities, in the model's order.
     var plans: [EntityPlan] { nodes.map(\.plan) }

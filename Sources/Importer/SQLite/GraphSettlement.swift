@@ -178,7 +178,8 @@ struct GraphSettlement {
         let plan = plan.nodes[destination].plan
         var columns = layout.key(of: destination).map(\.name.quotedIdentifier)
         var defaults: [Int] = []
-        for attribute in plan.attributes.indices where !plan.identifier.contains(attribute) {
+        // It has its key only, and says which entity it is of.
+        for attribute in [self.plan.nodes[destination].rows.entityColumn].compactMap({ $0 }) {
             guard plan.defaults[attribute].tag != .null else { continue }
             columns.append(plan.entity.attributes[attribute].column.quotedIdentifier)
             defaults.append(attribute)

@@ -34,6 +34,8 @@ final class GraphWriter {
         var joinPositions: [Int: Int64] = [:]
         /// Where a list that adds to the stored one begins.
         var firstPositions: [ListKey: Int64] = [:]
+        /// The lists that have named objects last, whose own rows refer to what has them.
+        var claims: [ClaimKey: Claim] = [:]
         /// Whether a stored object is of another entity than its own, so that the record is decoded again.
         var isContradicted = false
     }
@@ -42,6 +44,20 @@ final class GraphWriter {
     struct ListKey: Hashable {
         let row: Int
         let relationship: Int
+    }
+
+    /// An object that a list may have, by the relationship that owns the columns.
+    struct ClaimKey: Hashable {
+        let owner: Int
+        let key: RowKey
+    }
+
+    /// What a list says of an object.
+    struct Claim {
+        /// The object whose list it is, and its row's index in the batch; -1 where a later list of it leaves the object out.
+        let source: RowKey
+        let row: Int
+        let position: Int64
     }
 
     /// A list of an object, whichever row of the record states it.
@@ -150,6 +166,7 @@ final class GraphWriter {
                     }
                     let list = try list(of: relationship, targets, batch, values)
                     try links.set(list, of: relationship, row: row, key: key, isNew: isNew, &outcome)
+                    claim(list, of: relationship, row: row, key: key)
                 }
                 shiftPositions(relationship, row, targets, batch)
             case .names(let relationship, let row, let valueCell):
@@ -214,6 +231,7 @@ final class GraphWriter {
                 cells[nested.referenceCell] = .integer(outcome.rowIDs[parent] ?? 0)
             }
         }
+        followClaim(of: row, batch, found)
         let entity = Int(own.entity)
         let writer = try writer(of: entity)
         let relationship = nested.relationship < 0 ? nil : layout.relationships[nested.relationship]
@@ -244,7 +262,10 @@ final class GraphWriter {
                 }
                 return
             }
-            try links.release(partnersOf: row, entity, batch, cells, values, plan, &outcome)
+            // What is left out takes no partner from another.
+            if try writer.onConflict != .ignore || !isStored(entity, key(of: row, batch, values)) {
+                try links.release(partnersOf: row, entity, batch, cells, values, plan, &outcome)
+            }
             switch try writer.write(row, values, batch) {
             case .inserted(let rowID):
                 (outcome.effects[row], outcome.rowIDs[row]) = (.inserted, rowID)

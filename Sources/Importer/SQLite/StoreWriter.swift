@@ -252,6 +252,8 @@ final class StoreWriter: BatchWriter {
         _ database: Database
     ) throws -> [RowBatch.Reject]? {
         guard let graphWriter else { return nil }
+        graphWriter.source = source
+        graphWriter.errors = ErrorCounts()
         if progress.isAppending {
             if let outcome = try graphAppender?.append(batch, image, found, &memory, changes) {
                 changes = outcome.changes
@@ -266,7 +268,6 @@ final class StoreWriter: BatchWriter {
         } else if image != nil {
             throw UnusableLayout(entity: 0)
         }
-        graphWriter.source = source
         var late: [RowBatch.Reject] = []
         try graphWriter.write(batch, found, &changes, &ledger) { record, errors in
             let row = batch.rows[batch.graph.records[record].row]

@@ -3,8 +3,9 @@ import ImportModel
 /// What the records of one record path have in common: which kinds of values are at which paths, how often.
 ///
 /// Each worker gathers its own, and they are merged: the result depends on which records were seen with which
-/// ordinals, not on their order nor on who saw them. It is bounded by `InferenceLimits`. Only objects are looked into;
-/// arrays stay JSON whatever they hold. Once all keys have been met, a record costs no allocation.
+/// ordinals, not on their order nor on who saw them. It is bounded by `InferenceLimits`. Objects are looked into, and arrays
+/// as deep as the limits say: all elements that are ever at a path are one path below it. Once all keys have been met, a
+/// record costs no allocation.
 struct EntityStatistics: Sendable {
     /// The index of the record itself among the paths.
     static let record = 0
@@ -18,6 +19,8 @@ struct EntityStatistics: Sendable {
     private(set) var records: Int64 = 0
     /// Samples of the values of paths that may still be identifiers.
     private(set) var samples: [ValueSample] = []
+    /// Whether the record is charged with too much for objects in arrays to be searched for identifiers.
+    private var samplesNoElements = false
 
     /// The paths' keys, one after the other.
     private var keys: [UInt8] = []
@@ -86,23 +89,33 @@ struct EntityStatistics: Sendable {
             return
         }
         var places = [Int](repeating: -1, count: other.paths.count)
+        // Elements of which only the other has seen any: what it knows of their values is all there is to know.
+        var areNew = [Bool](repeating: false, count: other.paths.count)
         for path in other.paths.indices {
             if path <= Self.recordKey {
                 places[path] = path
             } else {
                 // What is below a full object is there no more, neither here nor there.
                 let parent = places[Int(other.paths[path].parent)]
-                guard parent >= 0, !paths[parent].isFull else { continue }
-                let start = Int(other.paths[path].keyStart)
-                let range = start..<start + Int(other.paths[path].keyCount)
-                let found = other.keys.withUnsafeBufferPointer { findOrInsert(ByteView($0)[range], in: parent) }
-                guard let found else { continue }
+                guard parent >= 0, !paths[parent].isFull, let found = place(of: path, in: other, below: parent) else {
+                    continue
+                }
                 places[path] = found
+                areNew[path] = other.paths[path].isElement && paths[found].objects == 0
+                if areNew[Int(other.paths[path].parent)], other.paths[path].sample >= 0 { startSample(at: found) }
             }
             merge(other, path: path, into: places[path])
         }
         records += other.records
         dropRestIfFull()
+    }
+
+    /// Where a path of another's is here, made if need be; nil if there is no room for it.
+    private mutating func place(of path: Int, in other: EntityStatistics, below parent: Int) -> Int? {
+        guard !other.paths[path].isElement else { return findOrInsertElement(of: parent) }
+        let start = Int(other.paths[path].keyStart)
+        let range = start..<start + Int(other.paths[path].keyCount)
+        return other.keys.withUnsafeBufferPointer { findOrInsert(ByteView($0)[range], in: parent) }
     }
 
     private mutating func merge(_ other: EntityStatistics, path: Int, into place: Int) {
@@ -157,6 +170,9 @@ extension EntityStatistics {
         let integer = paths[path].count(value, bytes, index: token, ordinal: walk.ordinal)
         if value.kind == .object {
             addObject(walk, token: token, at: path)
+        } else if value.kind == .array {
+            addArray(walk, token: token, at: path)
+            dropSample(at: path)
         } else if value.kind != .null, paths[path].sample >= 0 {
             sample(value.kind, bytes, hasEscapes: value.hasEscapes, integer: integer, at: path)
         }
@@ -181,7 +197,9 @@ extension EntityStatistics {
 
     /// Samples a value, or gives the sample up where an earlier record has no value.
     private mutating func sample(_ hash: UInt64, at path: Int) {
-        if paths[path].values == records + 1 {
+        let parent = Int(paths[path].parent)
+        let objects = parent >= 0 && paths[parent].isElement ? paths[parent].objects : records + 1
+        if paths[path].values == objects {
             samples[Int(paths[path].sample)].insert(hash)
         } else {
             dropSample(at: path)
@@ -189,19 +207,45 @@ extension EntityStatistics {
     }
 
     /// Starts to sample the values of a path that is met for the first time.
-    ///
-    /// Only what is in every record can be an
-    /// identifier, and that is in the first one that comes here.
     private mutating func startSample(at path: Int) {
-        guard records == 0, paths[path].sample < 0 else { return }
+        let parent = Int(paths[path].parent)
+        let isInElement = parent >= 0 && paths[parent].isElement
+        guard paths[path].sample < 0, !isInElement || !samplesNoElements else { return }
         paths[path].sample = Int32(truncatingIfNeeded: samples.count)
-        samples.append(ValueSample(capacity: limits.sampledValues))
+        samples.append(ValueSample(capacity: isInElement ? limits.sampledElements : limits.sampledValues))
     }
 
     private mutating func dropSample(at path: Int) {
         guard paths[path].sample >= 0 else { return }
         samples[Int(paths[path].sample)] = ValueSample(capacity: limits.sampledValues)
         paths[path].sample = -1
+    }
+
+    /// Stops to sample what is in arrays once the record is charged with too much; that never becomes less.
+    private mutating func limitElementSamples() {
+        guard !samplesNoElements, paths[Self.record].charge > limits.sampledCharge else { return }
+        samplesNoElements = true
+        for path in paths.indices where paths[path].sample >= 0 && paths[path].level > 0 { dropSample(at: path) }
+    }
+
+    /// Takes an array's elements.
+    ///
+    /// The recursion is as deep as the limits allow.
+    private mutating func addArray(_ walk: Walk, token: Int, at path: Int) {
+        let end = Int(walk.tokens[token].next)
+        var index = token + 1
+        while index < end {
+            paths[path].marks.insert(walk.tokens[index].kind == .object ? .objectElement : .otherElement)
+            index = Int(walk.tokens[index].next)
+        }
+        guard path != Self.record, end > token + 1, Int(paths[path].level) < limits.arrayLevels,
+            let element = findOrInsertElement(of: path)
+        else { return }
+        index = token + 1
+        while index < end {
+            add(walk, token: index, at: element)
+            index = Int(walk.tokens[index].next)
+        }
     }
 
     /// Takes an object's members.
@@ -339,15 +383,19 @@ extension EntityStatistics {
             depth: paths[parent].depth + 1,
             keyStart: Int32(truncatingIfNeeded: keys.count),
             keyCount: Int32(truncatingIfNeeded: key.count),
-            hash: hash
+            hash: hash,
+            level: paths[parent].level
         )
         keys.append(contentsOf: key.buffer)
         added.nextSibling = paths[parent].firstChild
         paths[parent].firstChild = Int32(truncatingIfNeeded: path)
         paths.append(added)
         use(slot, for: path)
-        if parent == Self.record {
-            startSample(at: path)
+        if paths[parent].isElement {
+            // Only what is in every element can be an identifier, and that is in the first one that comes here.
+            if paths[parent].objects == 1 { startSample(at: path) }
+        } else if parent == Self.record {
+            if records == 0 { startSample(at: path) }
             if Int(paths[parent].children) == limits.sampledKeys + 1 {
                 for child in children(of: parent) { dropSample(at: child) }
             } else if Int(paths[parent].children) > limits.sampledKeys {
@@ -357,12 +405,32 @@ extension EntityStatistics {
         return path
     }
 
+    /// The path of an array's elements, made if need be; nil if there is no room for it.
+    private mutating func findOrInsertElement(of parent: Int) -> Int? {
+        if paths[parent].element >= 0 { return Int(paths[parent].element) }
+        guard charge(keyLength: 0, to: parent) else { return nil }
+        let path = paths.count
+        paths.append(
+            PathStatistics(
+                parent: Int32(truncatingIfNeeded: parent),
+                depth: paths[parent].depth + 1,
+                keyStart: Int32(truncatingIfNeeded: keys.count),
+                keyCount: 0,
+                hash: 0,
+                level: paths[parent].level + 1,
+                isElement: true
+            )
+        )
+        paths[parent].element = Int32(truncatingIfNeeded: path)
+        return path
+    }
+
     private mutating func use(_ slot: Int, for path: Int) {
         slots[slot] = Int32(truncatingIfNeeded: path)
         usedSlots += 1
         guard usedSlots * 2 > slots.count else { return }
         slots = Array(repeating: 0, count: slots.count * 2)
-        for path in Self.recordKey + 1..<paths.count {
+        for path in Self.recordKey + 1..<paths.count where !paths[path].isElement {
             var slot = Int(truncatingIfNeeded: paths[path].hash) & (slots.count - 1)
             while slots[slot] != 0 { slot = (slot + 1) & (slots.count - 1) }
             slots[slot] = Int32(truncatingIfNeeded: path)
@@ -379,6 +447,7 @@ extension EntityStatistics {
         paths[parent].children += 1
         let cost = InferenceLimits.cost(ofKeyLength: keyLength)
         let hasTooManyKeys = Int(paths[parent].children) > limits.keys(depth: Int(paths[parent].depth))
+        defer { limitElementSamples() }
         return !raiseCharge(of: parent, by: cost, toLimit: hasTooManyKeys)
     }
 
@@ -390,6 +459,7 @@ extension EntityStatistics {
             around = Int(paths[around].parent)
         }
         _ = raiseCharge(of: path, by: 0, toLimit: true)
+        limitElementSamples()
     }
 
     /// Raises the charge of an object and of those around it; true if one of them is full now.
@@ -404,6 +474,7 @@ extension EntityStatistics {
                 cost = limit - paths[path].charge
                 paths[path].marks.insert(.fullObject)
                 paths[path].firstChild = -1
+                paths[path].element = -1
                 fills = true
             }
             paths[path].charge += cost

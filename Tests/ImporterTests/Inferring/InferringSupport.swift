@@ -53,6 +53,15 @@ func notices(_ records: [String], keys: [String]? = nil) -> [String] {
     gather(records, keys: keys).entity(named: "e").notices.map(\.description)
 }
 
+extension EntityStatistics {
+    /// The entity that loses nothing of the records seen, with arrays as JSON, and what was noticed on the way.
+    func entity(named name: String) -> (entity: EntityDescription, notices: [InferenceNotice]) {
+        var inference = EntityInference(self, name: name)
+        let entity = EntityDescription(name: name, attributes: inference.attributes())
+        return (entity, inference.notices)
+    }
+}
+
 extension EntityDescription {
     /// The attributes in short.
     var summary: [String] {

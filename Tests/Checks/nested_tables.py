@@ -223,7 +223,9 @@ def compare_rows(table, connection, differences):
     rows = connection.execute(f"SELECT rowid, {selected} FROM {quoted(table.name)} ORDER BY rowid").fetchall()
     if len(rows) != len(table.rows):
         differences.add(f"{table.name} has {len(rows)} rows, not {len(table.rows)}")
-    for number, (row, expected) in enumerate(zip(rows, table.rows), 1):
+    # An integer identifier is the row id.
+    own = sorted(table.rows, key=lambda values: int(values[table.identifier])) if table.identifier else table.rows
+    for number, (row, expected) in enumerate(zip(rows, own), 1):
         if not table.identifier and row[0] != number:
             differences.add(f"{table.name}: row {number} has the row id {row[0]}")
         for column, stored in zip(columns, row[1:]):

@@ -238,6 +238,21 @@ struct NestedTablesTests {
         #expect(try runImporter("verify", store).ending == .exit(0))
     }
 
+    @Test func theModelOfTheStoreCanBeImportedWith() throws {
+        let files = try files(Self.orders)
+        let store = files.directory.path("s.sqlite")
+        #expect(try run(files.command(into: store)).ending == .exit(0))
+        let printed = try runImporter("model", "print", store)
+        #expect(!printed.outputText.contains("orders_row_id\""), "\(printed.outputText)")
+        let model = try files.directory.write(printed.output, to: "printed.json")
+        #expect(try runImporter("model", "check", model).outputText == "no mistakes\n")
+        let later = try files.write([#"{"id": 20, "items": [{"sku": "d"}]}"#], to: "later.ndjson")
+        let result = try runImporter("import", later, "--into", store, "--model", model, "--entity", "orders")
+        #expect(result.ending == .exit(0), "\(result.errorText)")
+        let items = "SELECT sku, orders_row_id, orders_position FROM orders_items WHERE rowid > 3"
+        #expect(try StoreContent.query(store, items) == "d|5|0")
+    }
+
     @Test func aLaterImportWithoutTheOptionIsRefused() throws {
         let files = try files(Self.orders)
         let store = files.directory.path("s.sqlite")

@@ -4,7 +4,7 @@ import ImportModel
 struct StoredNesting {
     /// Why an inferred model cannot continue the entity; nil where it can.
     let obstacle: ContinuedEntity.Obstacle?
-    /// The entity and those that its relationships lead to; nil where there are none that inference could have made.
+    /// Of all entities; nil where none relates to another.
     private let layout: ModelLayout?
 
     /// - Parameters:
@@ -38,7 +38,9 @@ struct StoredNesting {
         } else {
             obstacle = nil
         }
-        layout = obstacle == nil && found.count > 1 ? try? ModelLayout(ModelDescription(entities: found)) : nil
+        let model = ModelDescription(entities: all)
+        // Models of several jobs need not fit together: what is left then is what SQLite says of the columns.
+        layout = model.isFlat ? nil : try? ModelLayout(model)
     }
 
     /// Whether a relationship is one that inference makes: a list of objects that belong to the one around them.

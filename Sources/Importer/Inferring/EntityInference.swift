@@ -43,13 +43,13 @@ struct EntityInference {
     /// Whether other rows can refer to its own.
     var isKeyed = true
     /// Objects that would have become columns, but for the number of columns.
-    private var isMadeJSON: Set<Int> = []
+    var isMadeJSON: Set<Int> = []
     /// Whether there are more arrays of objects than there may be tables.
     var hasTooManyLists = false
     var lists: [List] = []
-    private(set) var notices: [InferenceNotice] = []
+    var notices: [InferenceNotice] = []
     /// What became of arrays with objects in them that stay JSON, by their keys from the record on.
-    private(set) var decisions: [(keys: [String], decision: ArrayDecision)] = []
+    var decisions: [(keys: [String], decision: ArrayDecision)] = []
 
     init(
         _ statistics: EntityStatistics,
@@ -117,71 +117,6 @@ struct EntityInference {
 
     mutating func add(_ finding: InferenceNotice.Finding, _ path: AttributePath) {
         notices.append(InferenceNotice(entity: name, path: path, finding: finding))
-    }
-}
-
-// MARK: - Types
-
-extension EntityInference {
-    /// The type of a record that goes into one attribute.
-    private func recordType() -> AttributeType {
-        let record = statistics.paths[EntityStatistics.record]
-        if record.objects > 0 || statistics.records == 0 { return .json }
-        return leafType(EntityStatistics.record)
-    }
-
-    /// The type of a path that becomes a column.
-    func columnType(_ path: Int) -> AttributeType {
-        statistics.paths[path].objects > 0 ? .json : leafType(path)
-    }
-
-    /// The type of a path that has no objects.
-    private func leafType(_ path: Int) -> AttributeType {
-        let seen = statistics.paths[path]
-        // Null fits everything, and says nothing of what may come.
-        if seen.values == 0 { return .string }
-        if seen.arrays > 0 { return .json }
-        if seen.booleans > 0 { return seen.booleans == seen.values ? .boolean : .json }
-        if seen.strings == 0 { return numberType(seen) }
-        if seen.marks.contains(.illFormedString) { return .json }
-        if seen.numbers > 0 { return .string }
-        if seen.forms.contains(.utcInstant) { return .date }
-        if seen.forms.contains(.lowercaseUUID) { return .uuid }
-        return .string
-    }
-
-    private func numberType(_ seen: PathStatistics) -> AttributeType {
-        let needsDecimal =
-            seen.bigIntegers > 0 || seen.marks.contains(.hugeNumber)
-            || seen.fractions > 0 && seen.marks.contains(.inexactInteger)
-        if needsDecimal { return seen.marks.contains(.wildNumber) ? .json : .decimal }
-        return seen.fractions > 0 ? .double : .integer64
-    }
-
-    /// Why objects at a path stay JSON, in words; nil if they become columns or rows, or if there are none.
-    func objectReason(_ path: Int) -> String? {
-        let seen = statistics.paths[path]
-        guard seen.objects > 0 else { return nil }
-        // First, as what is seen of an object ends when it is full, and that may be sooner or later.
-        if seen.isFull { return "they have too many different keys" }
-        if path == EntityStatistics.record {
-            if seen.objects < statistics.records { return "some records are no objects" }
-        } else if !seen.isElement {
-            if seen.objects < seen.values { return "there are other values too" }
-            if seen.marks.contains(.emptyObject) { return "some have no value in them" }
-        }
-        if seen.marks.contains(.illFormedKey) { return "some key is not well-formed Unicode (a lone surrogate)" }
-        if seen.marks.contains(.deepObject) { return "they are nested too deeply" }
-        if path == EntityStatistics.record { return nil }
-        let children = statistics.children(of: path)
-        let members = children.reduce(0) { $0 + statistics.paths[$1].values + statistics.paths[$1].nulls }
-        let keys = children.map { statistics.key(of: $0) }
-        switch DictionaryKeys.reason(keys: keys, members: members, objects: seen.objects) {
-        case .ids: return "their keys are numbers, UUIDs or days"
-        case .languages: return "their keys are languages"
-        case .sparse: return "they have \(keys.count) different keys, and each has few of them"
-        case nil: return isMadeJSON.contains(path) ? "there would be too many columns" : nil
-        }
     }
 }
 
@@ -289,59 +224,5 @@ extension EntityInference {
         if hasTooManyLists { return .kept("there would be too many tables") }
         guard isKeyed else { return .kept("the rows of the table have no key that others could refer to") }
         return .table(element: element)
-    }
-}
-
-// MARK: - Notices
-
-extension EntityInference {
-    private mutating func notice(_ path: Int, type: AttributeType, from: AttributePath) {
-        let seen = statistics.paths[path]
-        if let summary = identifierSummary(path, type: type), summary.isUnique {
-            add(.identifierCandidate(isCertain: summary.isComplete), from)
-        }
-        let counts: [(JSONKind, Int64)] = [
-            (.boolean, seen.booleans), (.number, seen.numbers), (.string, seen.strings), (.object, seen.objects),
-            (.array, seen.arrays),
-        ]
-        let kinds = counts.filter { $0.1 > 0 }.map { InferenceNotice.KindCount(kind: $0.0, count: $0.1) }
-        if kinds.count > 1 { add(.kinds(kinds), from) }
-        if type == .string, seen.strings > 0, seen.numbers == 0,
-            let form = [StringForms.day, .dayAndTime, .dotnet, .slashed, .weekday].first(where: seen.forms.contains),
-            let label = form.label
-        {
-            add(.dates(label), from)
-        }
-        if rules.policy != .json, let reason = objectReason(path) { add(.objectsKeptAsJSON(reason), from) }
-        if path != root { noticeArrays(at: Column(path: path, keys: from.keys), from: from) }
-        if seen.marks.contains(.illFormedString), seen.objects + seen.arrays + seen.booleans == 0 {
-            add(.illFormedText, from)
-        }
-    }
-
-    /// Says that arrays with objects in them stay JSON, and why.
-    private mutating func noticeArrays(at column: Column, from: AttributePath) {
-        if rules.policy == .flatten, statistics.paths[column.path].isArrayOfObjects { add(.arraysOfObjects, from) }
-        note(decision(onArrayAt: column), from)
-    }
-
-    /// Notes what becomes of an array that stays JSON.
-    mutating func note(_ decision: ArrayDecision, _ from: AttributePath) {
-        switch decision {
-        case .kept(let reason): add(.arraysKeptAsJSON(reason), from)
-        case .tooDeep: add(.arraysTooDeep, from)
-        case .unnamed: break
-        case .value, .table: return
-        }
-        decisions.append((prefix + from.keys, decision))
-    }
-
-    /// What is known of a path's values, if they could be identifiers at all.
-    private func identifierSummary(_ path: Int, type: AttributeType) -> ValueSample.Summary? {
-        let seen = statistics.paths[path]
-        guard seen.sample >= 0, objectCount > 1, seen.values == objectCount else { return nil }
-        // Not of records that are no objects, nor of numbers and strings that the store would mix.
-        guard seen.integers == seen.values || seen.strings == seen.values, type != .json else { return nil }
-        return statistics.samples[Int(seen.sample)].summary()
     }
 }

@@ -1,0 +1,29 @@
+/// The decoders of a graph's entities, and room for the cells of a link, where nothing has to be checked to change them.
+///
+/// Used by one worker.
+final class DecoderMemory {
+    let decoders: UnsafeMutablePointer<RecordDecoder>
+    let cells: UnsafeMutableBufferPointer<Cell>
+    /// All bits are set.
+    let presence: UnsafeMutableBufferPointer<UInt64>
+    private let count: Int
+
+    init(_ decoders: [RecordDecoder]) {
+        count = decoders.count
+        self.decoders = .allocate(capacity: decoders.count)
+        for (index, decoder) in decoders.enumerated() { (self.decoders + index).initialize(to: decoder) }
+        // Two identifiers and a position.
+        let most = 2 * (decoders.map(\.plan.identifier.count).max() ?? 0) + 1
+        cells = .allocate(capacity: most)
+        cells.initialize(repeating: .null)
+        presence = .allocate(capacity: (most + 63) / 64)
+        presence.initialize(repeating: .max)
+    }
+
+    deinit {
+        decoders.deinitialize(count: count)
+        decoders.deallocate()
+        cells.deallocate()
+        presence.deallocate()
+    }
+}

@@ -1,0 +1,191 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Records of new objects are appended to empty tables, many at a time; the store is the same as if each had been written by
+/// itself.
+struct AppendingTests {
+    private let directory: TemporaryDirectory
+
+    init() throws {
+        directory = try TemporaryDirectory()
+    }
+
+    private static let model = """
+        {"entities": {
+          "order": {"identifier": ["id"],
+            "attributes": {"id": {"type": "integer64"}, "note": {"type": "string", "optional": true}},
+            "relationships": {
+              "customer": {"entity": "person", "inverse": "orders"},
+              "lines": {"entity": "line", "toMany": true, "deleteRule": "cascade"},
+              "tags": {"entity": "tag", "toMany": true}}},
+          "person": {"identifier": ["id"],
+            "attributes": {"id": {"type": "integer64"}, "name": {"type": "string"}, "city": {"type": "string", "default": "Lund"}},
+            "relationships": {"orders": {"entity": "order", "toMany": true, "inverse": "customer", "from": []}}},
+          "line": {"attributes": {"sku": {"type": "string"}, "count": {"type": "integer32", "optional": true}},
+            "relationships": {"discounts": {"entity": "discount", "toMany": true, "deleteRule": "cascade"}}},
+          "discount": {"attributes": {"percent": {"type": "double"}}},
+          "tag": {"identifier": ["name"], "attributes": {"name": {"type": "string", "from": "@value"}}}}}
+        """
+
+    /// - Parameter gaps: how many records there are to one whose customer lacks what a new one needs; 0 for none such.
+    private static func orders(_ count: Int, gaps: Int = 0, seed: UInt64 = 1) -> [String] {
+        var generator = SeededGenerator(seed: seed)
+        return (1...count).map { number in
+            let person = generator.next(count / 5 + 1)
+            // The same person is named in turn by two names, or not at all.
+            let name = "n\(person)-\(generator.next(2))"
+            let isPartial = gaps > 0 && number % gaps == 0
+            let customer =
+                isPartial ? #"{"id": \#(person), "city": "Oslo"}"# : #"{"id": \#(person), "name": "\#(name)"}"#
+            let lines = (0..<generator.next(4)).map { line in
+                let discounts = (0..<generator.next(3)).map { #"{"percent": \#($0).5}"# }.joined(separator: ", ")
+                return #"{"sku": "s\#(number)-\#(line)", "discounts": [\#(discounts)]}"#
+            }
+            let tags = (0..<generator.next(4)).map { _ in "\"t\(generator.next(30))\"" }.joined(separator: ", ")
+            return
+                #"{"id": \#(number), "customer": \#(customer), "lines": [\#(lines.joined(separator: ", "))], "tags": [\#(tags)]}"#
+        }
+    }
+
+    private func store(
+        of records: [String],
+        _ name: String,
+        model: String = model,
+        entity: String = "order",
+        _ options: [String] = []
+    ) throws -> String {
+        let source = try directory.write(records.joined(separator: "\n") + "\n", to: "\(name).ndjson")
+        let model = try directory.write(model, to: "\(name).json")
+        let store = directory.path("\(name).sqlite")
+        let result = try run(
+            [Project.importer, "import", source, "--into", store, "--model", model, "--entity", entity, "--quiet"]
+                + options
+        )
+        #expect(result.ending == .exit(0), "\(name): \(result.errorText)")
+        #expect(try runImporter("verify", store).ending == .exit(0), "\(name)")
+        return store
+    }
+
+    /// The rows that one record after another gives: a first one is there already, so that nothing is appended.
+    private func slowStore(of records: [String], model: String = model, entity: String = "order") throws -> String {
+        let name = "slow"
+        let store = try store(of: [records[0]], name, model: model, entity: entity)
+        let source = try directory.write(records.joined(separator: "\n") + "\n", to: "again.ndjson")
+        let file = directory.path("\(name).json")
+        let result = try run(
+            [Project.importer, "import", source, "--into", store, "--model", file, "--entity", entity, "--quiet"]
+        )
+        #expect(result.ending == .exit(0), "\(result.errorText)")
+        return store
+    }
+
+    private func expectSame(_ one: String, _ other: String, _ comment: Comment? = nil) throws {
+        guard try StoreContent.digest(one) != StoreContent.digest(other) else { return }
+        let (rows, others) = (
+            try StoreContent.text(one).split(separator: "\n"), try StoreContent.text(other).split(separator: "\n")
+        )
+        let place = zip(rows, others).enumerated().first { $1.0 != $1.1 }
+        Issue.record("\(comment ?? ""): \(rows.count) and \(others.count) rows; \(String(describing: place))")
+    }
+
+    @Test(arguments: [0, 97, 13])
+    func givesWhatOneRecordAfterAnotherGives(gaps: Int) throws {
+        let records = Self.orders(3_000, gaps: gaps)
+        let appended = try store(of: records, "appended")
+        try expectSame(appended, slowStore(of: records), "gaps \(gaps)")
+        for (name, options) in [
+            ("few", ["--commit-every", "20", "--workers", "3", "--chunk-size", "20K"]),
+            ("some", ["--commit-every", "300", "--workers", "2", "--chunk-size", "100K"]),
+        ] {
+            let other = try store(of: records, name, options)
+            #expect(try StoreContent.result(appended) == StoreContent.result(other), "\(name)")
+        }
+    }
+
+    @Test func goesOnWithObjectsThatComeAgain() throws {
+        // The order of the records makes another batch the first with an object that is there, however many are in one.
+        for place in [200, 1_500, 2_999] {
+            var records = Self.orders(3_000, gaps: 211, seed: 3)
+            records.insert(#"{"id": 7, "lines": [{"sku": "new"}], "tags": ["t1", "other"]}"#, at: place)
+            let appended = try store(of: records, "again-\(place)")
+            try expectSame(appended, slowStore(of: records), "at \(place)")
+            try FileManager.default.removeItem(atPath: directory.path("slow.sqlite"))
+            let other = try store(of: records, "again-\(place)-few", ["--commit-every", "70", "--chunk-size", "30K"])
+            #expect(try StoreContent.result(appended) == StoreContent.result(other), "at \(place)")
+        }
+    }
+
+    @Test func numbersObjectsThatHaveNoIdentifier() throws {
+        let model = Self.model.replacing(#""order": {"identifier": ["id"],"#, with: #""order": {"#)
+            .replacing(#", "inverse": "orders""#, with: "")
+            .replacing(
+                #""relationships": {"orders": {"entity": "order", "toMany": true, "inverse": "customer", "from": []}}"#,
+                with: #""relationships": {}"#
+            )
+            .replacing(
+                #""tags": {"entity": "tag", "toMany": true}"#,
+                with: #""tags": {"entity": "tag", "toMany": true, "list": "union"}"#
+            )
+        let records = Self.orders(2_000, gaps: 171, seed: 9)
+        let appended = try store(of: records, "keyless", model: model)
+        // A record that is there once more is another object.
+        let slow = try store(of: records, "keyless-slow", model: model, ["--commit-every", "1"])
+        #expect(try StoreContent.result(appended) == StoreContent.result(slow))
+        let orphans = "SELECT count(*) FROM line WHERE order_row_id NOT IN (SELECT row_id FROM \"order\")"
+        #expect(try StoreContent.query(appended, orphans) == "0")
+        // Each line is of the order that its text names.
+        let wrong =
+            "SELECT count(*) FROM line JOIN \"order\" AS own ON own.row_id = order_row_id "
+            + "WHERE sku NOT LIKE 's' || own.id || '-%'"
+        #expect(try StoreContent.query(appended, wrong) == "0")
+        #expect(try StoreContent.query(appended, "SELECT count(*) > 1000 FROM line") == "1")
+    }
+
+    @Test func buildsTheIndexesOfLinksAtTheEnd() throws {
+        let records = Self.orders(2_000)
+        let finished = try store(of: records, "whole")
+        let source = try directory.write(records.joined(separator: "\n") + "\n", to: "cut.ndjson")
+        let model = try directory.write(Self.model, to: "cut.json")
+        let store = directory.path("cut.sqlite")
+        let command = [
+            Project.importer, "import", source, "--into", store, "--model", model, "--entity", "order", "--quiet",
+            "--commit-every", "200", "--chunk-size", "50K", "--workers", "1",
+        ]
+        let program = try SteppedProgram(command, every: 5, below: directory.path)
+        #expect(try program.step(untilRows: 800, in: store))
+        program.child.signal(SIGKILL)
+        _ = program.child.wait()
+        let indexes =
+            "SELECT group_concat(name) FROM (SELECT name FROM sqlite_master WHERE type = 'index' "
+            + "AND sql IS NOT NULL AND name NOT LIKE '\\_import%' ESCAPE '\\' ORDER BY 1)"
+        #expect(try StoreContent.query(store, indexes) == "tag_identifier")
+        #expect(try runImporter("resume", store).ending == .exit(0))
+        #expect(
+            try StoreContent.query(store, indexes)
+                == "discount_line,line_order,order_customer,order_tags_inverse,tag_identifier"
+        )
+        #expect(try StoreContent.result(store) == StoreContent.result(finished))
+    }
+
+    @Test func anotherJobFindsTheIndexesOfLinks() throws {
+        let records = Self.orders(1_000)
+        let source = try directory.write(records.joined(separator: "\n") + "\n", to: "first.ndjson")
+        let model = try directory.write(Self.model, to: "model.json")
+        let store = directory.path("two.sqlite")
+        let command = [
+            Project.importer, "import", source, "--into", store, "--model", model, "--entity", "order", "--quiet",
+            "--commit-every", "100", "--chunk-size", "20K", "--workers", "1",
+        ]
+        let program = try SteppedProgram(command, every: 5, below: directory.path)
+        #expect(try program.step(untilRows: 300, in: store))
+        program.child.signal(SIGKILL)
+        _ = program.child.wait()
+        let second = try directory.write(#"{"id": 5, "lines": [], "tags": ["t1"]}"# + "\n", to: "second.ndjson")
+        let other = ["import", second, "--into", store, "--model", model, "--entity", "order", "--quiet"]
+        #expect(try run([Project.importer] + other).ending == .exit(0))
+        let index = "SELECT count(*) FROM sqlite_master WHERE name = 'line_order'"
+        #expect(try StoreContent.query(store, index) == "1")
+        #expect(try StoreContent.query(store, "SELECT count(*) FROM line WHERE order_id = 5") == "0")
+    }
+}

@@ -6,6 +6,8 @@ struct InferenceNotice: Sendable, Hashable, CustomStringConvertible {
     enum Finding: Sendable, Hashable {
         /// The attribute is in every record and its values do not repeat; known of all of them, or of a sample only.
         case identifierCandidate(isCertain: Bool)
+        /// By its name, and the other's values, it holds identifiers of another entity.
+        case referenceCandidate(to: String)
         /// Every string is a date, but not one that a `date` would give back as it was; in words.
         case dates(String)
         /// Values of several kinds, how many of each.
@@ -48,6 +50,8 @@ struct InferenceNotice: Sendable, Hashable, CustomStringConvertible {
             return "could be the identifier: it is in every record and never repeats"
         case .identifierCandidate(isCertain: false):
             return "looks like an identifier: it is in every record and does not repeat in a sample of its values"
+        case .referenceCandidate(let other):
+            return "by its name, could refer to \(other) (\"relationships\" in a model file)"
         case .dates(let form):
             return "all strings look like \(form)"
         case .kinds(let counts):

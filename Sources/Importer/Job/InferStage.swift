@@ -127,7 +127,9 @@ final class InferStage: Sendable {
         }
         // Anyone who has chosen an identifier needs no candidates.
         let named = Set(model.entities.filter { !$0.identifier.isEmpty }.map(\.name))
-        let notices = inferred.flatMap(\.notices).filter { notice in
+        let seen = inferred.flatMap(\.notices)
+        let references = rules.policy == .tables ? ReferenceCandidates(in: model.entities, seen).notices : []
+        let notices = (seen + references).filter { notice in
             guard case .identifierCandidate = notice.finding else { return true }
             return !named.contains(notice.entity)
         }

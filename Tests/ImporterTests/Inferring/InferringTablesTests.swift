@@ -161,6 +161,36 @@ struct InferringTablesTests {
         #expect(inferred.entities.map(\.identifier) == [[], []])
     }
 
+    @Test func candidatesForReferencesAreSaidByTheirNames() throws {
+        let rules = NestingRules(policy: .tables)
+        var names = TableNames()
+        let orders = try InferredEntities(
+            of: gather([#"{"id":1,"lines":[{"product_id":1,"unit_id":1,"CategoryID":"x"}]}"#], limits: rules.limits),
+            named: "orders",
+            rules: rules,
+            names: &names
+        )
+        let products = try InferredEntities(
+            of: gather([#"{"id":1,"order_id":1}"#, #"{"id":2,"order_id":1}"#], limits: rules.limits),
+            named: "products",
+            rules: rules,
+            names: &names
+        )
+        // Whose identifiers are no numbers, it is not; nor is one that is not there.
+        let categories = EntityDescription(
+            name: "Categories",
+            identifier: ["categoryid"],
+            attributes: [AttributeDescription(name: "categoryid", type: .integer64)]
+        )
+        let found = ReferenceCandidates(
+            in: orders.entities + products.entities + [categories],
+            orders.notices + products.notices
+        )
+        let text =
+            #"orders_lines: product_id: by its name, could refer to products.id ("relationships" in a model file)"#
+        #expect(found.notices.map(\.description) == [text])
+    }
+
     /// The same under any limits, in any order, by any number of workers.
     @Test(arguments: 0..<10) func doesNotDependOnWhoSawWhichRecords(part: UInt64) throws {
         var random = SeededGenerator(seed: part + 300)

@@ -35,7 +35,8 @@ extension GraphDecoder {
         case .missing:
             // An object that is taken as a whole has no links but those that it states.
             let isPositional = around?.relationship.isPositional == true
-            let isReplaced = around == nil && plan.nodes[node].plan.onConflict == .replace
+            let onConflict = around?.relationship.description.onConflict ?? plan.nodes[node].plan.onConflict
+            let isReplaced = onConflict == .replace && around?.relationship.inverse != relationship.index
             guard isPositional || isReplaced, !relationship.description.from.isEmpty else { return }
         case .null(let token): checkNull(relationship, node, token, input)
         case .parts(let tokens):
@@ -351,10 +352,14 @@ private struct KnownKeys {
     private var known: [KeyBytes: Int] = [:]
     private static let most = 8
 
-    mutating func add(_ firstCell: Int, _ count: Int, index: Int) { places.append((firstCell..<firstCell + count, index)) }
+    mutating func add(_ firstCell: Int, _ count: Int, index: Int) {
+        places.append((firstCell..<firstCell + count, index))
+    }
 
     /// The index of an identifier; nil where it is none of them, and is added next.
-    mutating func index(of cells: [Cell], _ next: Int, _ batch: borrowing RowBatch, _ input: RecordDecoder.Input) -> Int? {
+    mutating func index(of cells: [Cell], _ next: Int, _ batch: borrowing RowBatch, _ input: RecordDecoder.Input)
+        -> Int?
+    {
         if places.isEmpty { return nil }
         let bytes = batch.bytes
         let own = KeyBytes(cells, bytes, input)

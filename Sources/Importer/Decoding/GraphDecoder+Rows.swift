@@ -224,6 +224,7 @@ extension GraphDecoder {
         }
         switch value {
         case .missing:
+            let onConflict = around?.relationship.description.onConflict ?? plan.nodes[node].plan.onConflict
             if relationship.isRequired, !isAround {
                 let error = decoders[node].error(
                     .missingValue,
@@ -233,12 +234,11 @@ extension GraphDecoder {
                     input.root,
                     input
                 )
-                let onConflict = around?.relationship.description.onConflict ?? plan.nodes[node].plan.onConflict
                 let isAlwaysWhole =
                     plan.nodes[node].plan.identifier.isEmpty || [.replace, .error].contains(onConflict)
                 if isAlwaysWhole { errors.append(error) } else { lacks.append(error) }
             }
-            let isCleared = around == nil && plan.nodes[node].plan.onConflict == .replace
+            let isCleared = onConflict == .replace && !isAround
             return isCleared && !relationship.description.from.isEmpty ? nulls : nil
         case .null(let token):
             checkNull(relationship, node, token, input)
@@ -271,7 +271,8 @@ extension GraphDecoder {
     /// The key path of a relationship within its object: that of its value, or of its first source.
     func path(of relationship: GraphPlan.Relationship, in node: Int) -> String {
         if relationship.slot >= 0 { return plan.nodes[node].plan.slotPaths[relationship.slot] }
-        return relationship.sources.first.map { plan.nodes[node].plan.slotPaths[$0.slot] } ?? relationship.description.name
+        return relationship.sources.first.map { plan.nodes[node].plan.slotPaths[$0.slot] }
+            ?? relationship.description.name
     }
 
     /// Notes that a relationship is null, where it must not be.

@@ -129,7 +129,9 @@ final class ShortGraphDecoder {
     private static let unusual: Int32 = -2
 
     /// The token of what an object has for a relationship, `missing` or `unusual`.
-    private func value(of relationship: ShortGraphPlan.Relationship, _ decoder: UnsafeMutablePointer<RecordDecoder>) -> Int32 {
+    private func value(of relationship: ShortGraphPlan.Relationship, _ decoder: UnsafeMutablePointer<RecordDecoder>)
+        -> Int32
+    {
         let (slots, generation) = (decoder.pointee.marks.slots, decoder.pointee.generation)
         for slot in relationship.slots where slots[slot].generation == generation {
             return slots[slot].token >= 0 ? slots[slot].token : Self.unusual
@@ -161,7 +163,8 @@ final class ShortGraphDecoder {
         var nested = GraphBatch.Nested(relationship: around?.relationship.index ?? -1)
         nested.position = around?.index ?? 0
         for reference in node.references {
-            let isAround = around.map { $0.relationship.side == .other && $0.relationship.owner == reference.owner } == true
+            let isAround =
+                around.map { $0.relationship.side == .other && $0.relationship.owner == reference.owner } == true
             if isAround, let around {
                 // What it says itself of the object around is for the long way.
                 if reference.own >= 0, values[firstValue + reference.own] != Self.missing { return -1 }
@@ -179,7 +182,8 @@ final class ShortGraphDecoder {
             let relationship = node.relationships[reference.own]
             let value = values[firstValue + reference.own]
             if value == Self.missing {
-                let isCleared = around == nil && node.plan.onConflict == .replace && relationship.isReplaced
+                let onConflict = around?.relationship.onConflict ?? node.plan.onConflict
+                let isCleared = onConflict == .replace && relationship.isReplaced
                 if relationship.isRequired || isCleared { return -1 }
                 continue
             }
@@ -290,7 +294,9 @@ final class ShortGraphDecoder {
             let reference = node.references.first(where: { $0.owner == relationship.owner })
         else { return false }
         var cell = batch.rows[row].firstCell
-        for attribute in 0..<reference.range.lowerBound where batch.isPresent(attribute, in: batch.rows[row]) { cell += 1 }
+        for attribute in 0..<reference.range.lowerBound where batch.isPresent(attribute, in: batch.rows[row]) {
+            cell += 1
+        }
         let key = batch.graph.nested[child].keyCell
         for offset in 0..<reference.range.count { batch.cells[cell + offset] = batch.cells[key + offset] }
         return true
@@ -308,7 +314,8 @@ final class ShortGraphDecoder {
     ) -> Bool {
         if value < 0 {
             // An object that is taken as a whole has no links but those that it states.
-            let isWhole = around?.relationship.isPositional == true || around == nil && node.plan.onConflict == .replace
+            let onConflict = around?.relationship.onConflict ?? node.plan.onConflict
+            let isWhole = around?.relationship.isPositional == true || onConflict == .replace
             return !isWhole || !relationship.isReplaced
         }
         guard relationship.isAppendable, relationship.isToMany || relationship.isPositional else { return false }

@@ -81,7 +81,9 @@ final class ShortGraphPlan {
             isAppendable = relationship.isAppendable
             isReplaced = !description.from.isEmpty
             onConflict = description.onConflict
-            counts = (description.minimumCount ?? 0)...max(description.minimumCount ?? 0, description.maximumCount ?? Int.max)
+            counts =
+                (description.minimumCount ?? 0)
+                ...max(description.minimumCount ?? 0, description.maximumCount ?? Int.max)
             slots = relationship.sources.map(\.slot)
             name = description.name
             named = relationship.named.count == 1 && relationship.namesIdentifier ? relationship.named[0] : -1

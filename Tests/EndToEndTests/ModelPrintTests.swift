@@ -33,6 +33,47 @@ struct ModelPrintTests {
         #expect(try StoreContent.result(other) == StoreContent.result(store))
     }
 
+    /// The printed model of entities that relate to and inherit from one another imports on the same way.
+    @Test func printsRelationshipsAsTheyWereGiven() throws {
+        let directory = try TemporaryDirectory()
+        let model = """
+            {"entities": {
+              "shop": {"identifier": ["id"], "attributes": {"id": {"type": "integer64"}},
+                "relationships": {"things": {"entity": "thing", "toMany": true, "inverse": "shop"},
+                  "tags": {"entity": "tag", "toMany": true}}},
+              "thing": {"identifier": ["code"], "subentity": {"from": "kind", "values": {"b": "book"}},
+                "attributes": {"code": {"type": "string"}},
+                "relationships": {"shop": {"entity": "shop", "inverse": "things", "from": []}}},
+              "book": {"parent": "thing", "attributes": {"pages": {"type": "integer32", "optional": true}}},
+              "tag": {"identifier": ["name"], "attributes": {"name": {"type": "string", "from": "@value"}}}}}
+            """
+        let records = [
+            #"{"id": 1, "things": [{"kind": "b", "code": "x", "pages": 3}, {"code": "y"}], "tags": ["a"]}"#,
+            #"{"id": 2, "things": [{"kind": "b", "code": "x", "pages": 4}, {"code": "z"}], "tags": ["b", "a"]}"#,
+        ]
+        let given = try directory.write(model, to: "given.json")
+        let sources = try records.enumerated().map { try directory.write($1 + "\n", to: "\($0).ndjson") }
+        func importing(_ source: String, into store: String, _ model: String) throws {
+            let options = ["--model", model, "--entity", "shop", "--progress", "none"]
+            let result = try run([Project.importer, source, "--into", store] + options)
+            #expect(result.ending == .exit(0), "\(result.errorText)")
+        }
+        let (store, other) = (directory.path("one.sqlite"), directory.path("other.sqlite"))
+        for path in [store, other] { try importing(sources[0], into: path, given) }
+        for names in [[], ["shop"], ["TAG", "book"]] {
+            let printed = try run([Project.importer, "model", "print", other] + names)
+            #expect(printed.ending == .exit(0), "\(printed.errorText)")
+            #expect(!printed.outputText.contains("shop_id") && !printed.outputText.contains("position"))
+            #expect(!printed.errorText.contains("left out"), "\(printed.errorText)")
+            let again = try directory.write(printed.output, to: "printed.json")
+            #expect(try runImporter("model", "check", again).ending == .exit(0), "\(printed.outputText)")
+        }
+        let printed = try directory.write(try runImporter("model", "print", other).output, to: "printed.json")
+        try importing(sources[1], into: store, given)
+        try importing(sources[1], into: other, printed)
+        #expect(try StoreContent.result(other) == StoreContent.result(store))
+    }
+
     @Test func saysWhatItCanOfTablesOfAPersonsOwn() throws {
         let directory = try TemporaryDirectory()
         let store = directory.path("p.sqlite")

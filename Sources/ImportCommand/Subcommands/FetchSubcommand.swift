@@ -16,7 +16,11 @@ struct FetchSubcommand: ParsableCommand {
             --where accepts comparisons (= != < <= > >=), in (…), between … and …, is null, is not null, like, \
             contains, begins with, ends with, combined with and, or, not and parentheses. Texts are in single \
             quotes, names that are not plain words in double quotes. Dates are texts: '2024-02-29'. A comparison with a \
-            null is neither true nor false.
+            null is neither true nor false. Attributes of the object that a to-one relationship leads to are named by their \
+            path (customer.city), and a to-many has a count (lines.count > 3).
+
+            --include nests the objects of relationships in each record, a to-many as an array. Records then have their own \
+            attributes, without the columns that hold references and positions.
 
             Without --sort records come in the order of their row ids. While an import is running, records come from \
             several of its commits; a message says so.
@@ -28,6 +32,8 @@ struct FetchSubcommand: ParsableCommand {
               importer fetch people.sqlite people --sort created:desc,name --format csv
               importer fetch people.sqlite people --count --where "note is null"
               importer fetch people.sqlite people --format ndjson | gzip > people.gz
+              importer fetch shop.sqlite order --where "lines.count > 3"
+              importer fetch shop.sqlite person --include orders.lines --format ndjson
             """
     )
 
@@ -74,6 +80,15 @@ struct FetchSubcommand: ParsableCommand {
     )
     var columns: [String] = []
 
+    @Option(
+        parsing: .unconditionalSingleValue,
+        help: ArgumentHelp(
+            "Nest the objects of these relationships in each record, as in orders.lines; for --format json and ndjson.",
+            valueName: "path,…"
+        )
+    )
+    var include: [String] = []
+
     @Flag(help: "Print only how many records there are.")
     var count = false
 
@@ -96,9 +111,21 @@ struct FetchSubcommand: ParsableCommand {
         if let limit, limit < 0 { throw ValidationError("--limit must not be negative") }
         for text in sort { _ = try RecordSort.list(text) }
         for text in columns { _ = try NameList.names(in: text, of: "--columns") }
+        for text in include { _ = try NameList.names(in: text, of: "--include") }
         if offset < 0 { throw ValidationError("--offset must not be negative") }
         if entity == nil, let option = optionForRecords {
             throw ValidationError("\(option) is for records: give the name of an entity, or leave both out for a list")
+        }
+        if !include.isEmpty {
+            for (option, isGiven) in [("--count", count), ("--print-model", printModel)] where isGiven {
+                throw ValidationError("--include and \(option) exclude each other")
+            }
+            guard chosenFormat == .json || chosenFormat == .ndjson else {
+                throw ValidationError(
+                    "--include nests objects, for which --format \(chosenFormat.rawValue) has no place; "
+                        + "use --format ndjson or --format json"
+                )
+            }
         }
         if count && printModel { throw ValidationError("--count and --print-model exclude each other") }
     }
@@ -116,7 +143,8 @@ struct FetchSubcommand: ParsableCommand {
             predicate: predicate,
             sort: try sort.flatMap { try RecordSort.list($0) },
             offset: offset,
-            limit: limit
+            limit: limit,
+            including: try include.flatMap { try NameList.names(in: $0, of: "--include") }
         )
         if count { return try printCount(request, reader) }
         let names = columns.isEmpty ? nil : try columns.flatMap { try NameList.names(in: $0, of: "--columns") }
@@ -137,7 +165,8 @@ struct FetchSubcommand: ParsableCommand {
         let isList = format == nil || format == .table || format == .json
         let given: [(String, Bool)] = [
             ("--where", predicate != nil), ("--sort", !sort.isEmpty), ("--limit", limit != nil),
-            ("--offset", offset != 0), ("--columns", !columns.isEmpty), ("--count", count),
+            ("--offset", offset != 0), ("--columns", !columns.isEmpty), ("--include", !include.isEmpty),
+            ("--count", count),
             ("--format \(chosenFormat)", !isList), ("--print-model", printModel),
         ]
         return given.first { $0.1 }?.0

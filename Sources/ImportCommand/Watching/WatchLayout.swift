@@ -130,7 +130,7 @@ struct WatchLayout {
         guard rows.counts > 0 else { return row }
         let shown = Self.around(state.place, of: entities.count, rows: rows.counts).map { entities[$0] }
         let values = shown.map { entity in
-            let counts = entity.counts
+            let counts = entity.counts.withNested
             return [
                 counts.recordsRead, counts.inserted, counts.updated, counts.unchanged, counts.ignored, counts.rejected,
             ].map(NumberText.grouped)
@@ -163,7 +163,7 @@ struct WatchLayout {
             row += 1
         }
         for (entity, numbers) in zip(shown, values) {
-            let isShown = entity.table == state.entity?.table
+            let isShown = state.entity?.isSame(as: entity) ?? false
             if isShown { screen.put(isUnicode ? "▸" : ">", row: row, column: 0) }
             screen.put(entity.name, row: row, column: 2, limit: nameRoom, style: isShown ? .bold : .plain)
             drawNumbers(numbers, widths, chosen, row: row, from: 2 + nameRoom, style: .plain, on: &screen)

@@ -103,8 +103,10 @@ struct WatchState: Sendable {
             }
             if let entity, !wantedSort.isEmpty { sorts[entity.table] = wantedSort }
         } else if let shown {
-            place = look.entities.firstIndex { $0.table == shown.table } ?? 0
-            if entity?.table != shown.table { forgetRows() }
+            place =
+                look.entities.firstIndex { $0.isSame(as: shown) }
+                ?? look.entities.firstIndex { $0.table == shown.table } ?? 0
+            if entity?.isSame(as: shown) != true { forgetRows() }
         }
     }
 

@@ -8,7 +8,7 @@ struct GraphBatch {
         /// What it says, in the order in which it takes effect.
         var statements: Range<Int>
         /// Whether its links only add to what is there, provided that its own object is new.
-        var isAppendable: Bool
+        var isAppendable = false
         /// Whether stored objects decide what its objects are, so that it is decoded when it is written.
         var isOpen = false
     }
@@ -26,6 +26,9 @@ struct GraphBatch {
         var keyCell = -1
         /// Its index in its list, from 0.
         var position = 0
+        /// Where the object around is known by its row id alone and may be laid out: its number among the rows of its entity in
+        /// the batch, from 1; else 0.
+        var aroundNumber: Int32 = 0
         /// What it says of an object that has an identifier, and is nested in another.
         var digest = StatementDigest()
     }

@@ -68,6 +68,7 @@ extension GraphDecoder {
         if plan.nodes[node].needsKey { nested.keyCell = appendKey(of: node, row, &batch) }
         let index = append(row, nested, parent: around?.row ?? -1, node, lacks, input, &batch)
         for name in named {
+            isAppendable = false
             let statement = GraphBatch.Statement.names(
                 relationship: name.relationship,
                 row: index,

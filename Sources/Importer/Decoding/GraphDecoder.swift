@@ -90,9 +90,9 @@ final class GraphDecoder {
         changes.removeAll(keepingCapacity: true)
         notes.removeAll(keepingCapacity: true)
         path.removeAll(keepingCapacity: true)
+        isAppendable = plan.isAppendable
         decided.removeAll(keepingCapacity: true)
         isOpen = false
-        isAppendable = plan.isAppendable
         let before = BatchEndings(batch)
         let row = batch.rows.count
         take(input, entity: entity, around: nil, into: &batch)

@@ -192,6 +192,8 @@ final class GraphPlan {
         let attributes = layout.hierarchy.attributes(of: placement.destination)
         let names = placement.description.by.isEmpty ? identifier : placement.description.by
         let inverse = placement.inverse.map { layout.relationships[$0].description }
+        let namesIdentifier =
+            placement.description.by.isEmpty || names.map(ExactText.init) == identifier.map(ExactText.init)
         return Relationship(
             index: index,
             description: placement.description,
@@ -204,9 +206,8 @@ final class GraphPlan {
             isRequired: !placement.description.isOptional && !placement.description.isToMany
                 && inverse?.from.isEmpty != false,
             named: names.compactMap { name in attributes.firstIndex { ExactText($0.name) == ExactText(name) } },
-            namesIdentifier: placement.description.by.isEmpty
-                || names.map(ExactText.init) == identifier.map(ExactText.init),
-            isAppendable: inverse?.from.isEmpty != false && placement.inverse != index
+            namesIdentifier: namesIdentifier,
+            isAppendable: namesIdentifier && inverse?.from.isEmpty != false && placement.inverse != index
                 && (side == .join ? !identifier.isEmpty : side == .other && identifier.isEmpty)
         )
     }

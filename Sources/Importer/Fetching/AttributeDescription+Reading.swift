@@ -29,6 +29,11 @@ extension EntityDescription {
         var entity = self
         entity.records = nil
         entity.userInfo = nil
+        // References are attributes as others are.
+        entity.relationships = []
+        entity.parent = nil
+        entity.subentity = nil
+        entity.isAbstract = false
         entity.attributes = attributes.map { attribute in
             AttributeDescription(
                 name: attribute.name,

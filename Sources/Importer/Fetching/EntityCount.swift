@@ -7,7 +7,7 @@ public struct EntityCount: Sendable, Hashable, Codable {
     public let entity: String
     /// Its table.
     public let table: String
-    /// Rows in the table, from whomever.
+    /// Its rows in the table, those of entities that inherit from it too, from whomever.
     public let records: Int64
     /// How many attributes it has, a column each.
     public let attributes: Int
@@ -19,12 +19,18 @@ extension StoreReader {
     /// - Throws: `ImportError` when the store cannot be read.
     public func entityCounts() throws -> [EntityCount] {
         try read { database in
-            try entities(database).map { entity in
-                let sql = "SELECT count(*) FROM \(entity.table.quotedIdentifier)"
+            let graph = try graph(database)
+            return try graph.entities.map { stored in
+                let entity = stored.description
+                let all = SQLText("SELECT count(*) FROM \(entity.table.quotedIdentifier)")
+                let condition = FetchedEntity(stored, in: graph).condition
                 return EntityCount(
                     entity: entity.name,
                     table: entity.table,
-                    records: try Int64.fetchOne(database, sql: sql) ?? 0,
+                    records: try RowStatement.number(
+                        database,
+                        condition.map { all + SQLText(" WHERE ") + $0 } ?? all
+                    ) ?? 0,
                     attributes: entity.attributes.count
                 )
             }

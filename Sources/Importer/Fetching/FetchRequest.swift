@@ -13,6 +13,10 @@ public struct FetchRequest: Sendable, Hashable {
     public var offset: Int
     /// How many records to read at most; nil for no limit.
     public var limit: Int?
+    /// The relationships whose objects are read along with each record, as key paths: `lines`, `customer.address`.
+    ///
+    /// A key path includes all relationships on its way.
+    public var includes: [String]
 
     /// Creates one.
     public init(
@@ -20,18 +24,21 @@ public struct FetchRequest: Sendable, Hashable {
         predicate: RecordPredicate? = nil,
         sort: [RecordSort] = [],
         offset: Int = 0,
-        limit: Int? = nil
+        limit: Int? = nil,
+        including includes: [String] = []
     ) {
         self.entity = entity
         self.predicate = predicate
         self.sort = sort
         self.offset = offset
         self.limit = limit
+        self.includes = includes
     }
 
     /// Whether it asks for the same; names are compared byte by byte, as the store distinguishes entities.
     public static func == (one: FetchRequest, other: FetchRequest) -> Bool {
         ExactText(one.entity) == ExactText(other.entity) && one.predicate == other.predicate && one.sort == other.sort
             && one.offset == other.offset && one.limit == other.limit
+            && one.includes.map(ExactText.init) == other.includes.map(ExactText.init)
     }
 }

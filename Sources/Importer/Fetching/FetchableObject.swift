@@ -15,14 +15,36 @@ import ImportModel
 ///
 /// Dates decode as `Date`, decimals as `Decimal` (or `String`, with all their digits), binaries as `Data`, UUIDs as `UUID`, URIs as
 /// `URL`, JSON as whatever it holds, bitfields as an integer or an object of flags. Keys that have no attribute are missing.
+///
+/// A relationship that is included is a key, too: a to-one decodes as an object or an optional, a to-many as an array.
+///
+/// ```swift
+/// struct Order: FetchableObject {
+///     struct Line: Decodable {
+///         let sku: String
+///         let count: Int?
+///     }
+///     static let entityName = "order"
+///     static let includedRelationships = ["lines"]
+///     let id: Int
+///     let lines: [Line]
+/// }
+/// ```
 public protocol FetchableObject: Decodable {
     /// The entity's name; the type's own, if nothing else is said.
     static var entityName: String { get }
+    /// The relationships whose objects it has, as key paths (`lines.product`); none, if nothing else is said.
+    ///
+    /// In them decimals are numbers, and bitfields objects of flags.
+    static var includedRelationships: [String] { get }
 }
 
 extension FetchableObject {
     /// The type's own name.
     public static var entityName: String { String(describing: Self.self) }
+
+    /// None.
+    public static var includedRelationships: [String] { [] }
 
     /// All objects for which the predicate holds.
     ///
@@ -90,16 +112,18 @@ extension StoreReader {
         limit: Int?,
         _ interruption: Interruption?
     ) throws -> [Object] {
-        guard let attributes = try awaitedEntity(named: type.entityName)?.attributes else { return [] }
         let request = FetchRequest(
             entity: type.entityName,
             predicate: predicate,
             sort: sort,
             offset: offset,
-            limit: limit
+            limit: limit,
+            including: type.includedRelationships
         )
+        guard let contents = try contents(of: request) else { return [] }
+        let attributes = contents.description.attributes
         var objects: [Object] = []
-        try forEachRecord(request, attributes: attributes.map(\.name)) {
+        _ = try forEachRecord(request, contents) {
             try interruption?.check()
             objects.append(try Object(from: ObjectDecoder($0, attributes: attributes)))
         }
@@ -124,7 +148,7 @@ extension StoreReader {
     ///   - identifier: a value for each of the entity's identifying attributes, in their order.
     /// - Throws: as `fetch` does; `ImportError` with `.usage` when the entity has no identifier, or one of other length.
     public func one<Object: FetchableObject>(_ type: Object.Type, identifier: [JSONValue]) throws -> Object? {
-        guard let entity = try awaitedEntity(named: type.entityName) else { return nil }
+        guard let entity = try awaitedEntity(named: type.entityName)?.description else { return nil }
         return try first(type, where: try predicate(identifier: identifier, of: entity))
     }
 
@@ -136,31 +160,41 @@ extension StoreReader {
     /// attributes have names that `String` takes for equal (`é` as one scalar and as two), the value is that of the first;
     /// `records(_:attributes:)` has both.
     ///
-    /// - Throws: `ImportError` when there is no such entity or attribute, or the store cannot be read; `RecordPredicateError` when the
-    ///   predicate does not fit the entity.
+    /// - Parameters:
+    ///   - entity: the name of the entity.
+    ///   - includes: the relationships whose objects each record has, as key paths (`lines.product`): a to-many as an array, a
+    ///     to-one as an object or null.
+    ///   - predicate: what must hold for a record.
+    ///   - sort: what to sort by.
+    ///   - offset: how many records to pass over, from 0.
+    ///   - limit: how many records to read at most.
+    /// - Throws: `ImportError` when there is no such entity, attribute or relationship, or the store cannot be read;
+    ///   `RecordPredicateError` when the predicate does not fit the entity.
     public func fetch(
         _ entity: String,
+        including includes: [String] = [],
         where predicate: RecordPredicate? = nil,
         sortedBy sort: [RecordSort] = [],
         offset: Int = 0,
         limit: Int? = nil
     ) throws -> [[String: JSONValue]] {
-        try fetch(entity, where: predicate, sortedBy: sort, offset: offset, limit: limit, nil)
+        let request = FetchRequest(
+            entity: entity,
+            predicate: predicate,
+            sort: sort,
+            offset: offset,
+            limit: limit,
+            including: includes
+        )
+        return try fetch(request, nil)
     }
 
     /// - Parameter interruption: what ends it before its end.
-    func fetch(
-        _ entity: String,
-        where predicate: RecordPredicate?,
-        sortedBy sort: [RecordSort],
-        offset: Int,
-        limit: Int?,
-        _ interruption: Interruption?
-    ) throws -> [[String: JSONValue]] {
-        guard let attributes = try awaitedEntity(named: entity)?.attributes else { return [] }
-        let request = FetchRequest(entity: entity, predicate: predicate, sort: sort, offset: offset, limit: limit)
+    func fetch(_ request: FetchRequest, _ interruption: Interruption?) throws -> [[String: JSONValue]] {
+        guard let contents = try contents(of: request) else { return [] }
+        let attributes = contents.description.attributes
         var objects: [[String: JSONValue]] = []
-        try forEachRecord(request, attributes: attributes.map(\.name)) { record in
+        _ = try forEachRecord(request, contents) { record in
             try interruption?.check()
             var object: [String: JSONValue] = [:]
             for (attribute, value) in zip(attributes, record.values) where object[attribute.name] == nil {
@@ -176,10 +210,11 @@ extension StoreReader {
     /// - Throws: as `fetch` does.
     public func first(
         _ entity: String,
+        including includes: [String] = [],
         where predicate: RecordPredicate? = nil,
         sortedBy sort: [RecordSort] = []
     ) throws -> [String: JSONValue]? {
-        try fetch(entity, where: predicate, sortedBy: sort, limit: 1).first
+        try fetch(entity, including: includes, where: predicate, sortedBy: sort, limit: 1).first
     }
 
     /// The record with this identifier; nil if there is none.
@@ -187,10 +222,16 @@ extension StoreReader {
     /// - Parameters:
     ///   - entity: the name of the entity.
     ///   - identifier: a value for each of the entity's identifying attributes, in their order.
+    ///   - includes: the relationships whose objects it has, as `fetch` does.
     /// - Throws: as `fetch` does; `ImportError` with `.usage` when the entity has no identifier, or one of other length.
-    public func one(_ entity: String, identifier: [JSONValue]) throws -> [String: JSONValue]? {
-        guard let description = try awaitedEntity(named: entity) else { return nil }
-        return try first(entity, where: try predicate(identifier: identifier, of: description))
+    public func one(
+        _ entity: String,
+        identifier: [JSONValue],
+        including includes: [String] = []
+    ) throws -> [String: JSONValue]? {
+        guard let description = try awaitedEntity(named: entity)?.description else { return nil }
+        let predicate = try predicate(identifier: identifier, of: description)
+        return try first(entity, including: includes, where: predicate)
     }
 
     /// How many records there are for which the predicate holds.

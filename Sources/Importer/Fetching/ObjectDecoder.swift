@@ -118,7 +118,7 @@ private struct FieldDecoder: Decoder, SingleValueDecodingContainer {
         if type is Date.Type || type is Data.Type || type is Decimal.Type || type is URL.Type { throw mismatch(type) }
         switch (field.attribute.type, field.value) {
         case (.json, .text(let text)):
-            return try JSONDecoder().decode(type, from: Data(text.utf8))
+            return try JSONDecoder.ofRecords.decode(type, from: Data(text.utf8))
         case (.bitfield, .integer(let number)):
             if let value = try? Value(from: self) { return value }
             return try JSONDecoder().decode(type, from: Data(field.attribute.flags(of: number).serialized().utf8))
@@ -136,7 +136,7 @@ private struct FieldDecoder: Decoder, SingleValueDecodingContainer {
 
     func decode(_ type: String.Type) throws -> String {
         if case .json = field.attribute.type, case .text(let text) = field.value {
-            return try JSONDecoder().decode(type, from: Data(text.utf8))
+            return try JSONDecoder.ofRecords.decode(type, from: Data(text.utf8))
         }
         guard let text else { throw mismatch(type) }
         return text
@@ -223,5 +223,30 @@ private struct FieldDecoder: Decoder, SingleValueDecodingContainer {
             type,
             .init(codingPath: codingPath, debugDescription: "\(name) is \(field.attribute.type.phrase), not a \(type)")
         )
+    }
+}
+
+extension JSONDecoder {
+    /// Decodes what is in a record as JSON, related objects among it: dates and binaries as records have them as text.
+    fileprivate static var ofRecords: JSONDecoder {
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = .custom { decoder in
+            let value = try decoder.singleValueContainer()
+            if let seconds = try? value.decode(Double.self) { return Date(timeIntervalSinceReferenceDate: seconds) }
+            let text = try value.decode(String.self)
+            guard let date = DateText.date(of: text) else {
+                throw DecodingError.dataCorruptedError(in: value, debugDescription: "the text is no date")
+            }
+            return date
+        }
+        decoder.dataDecodingStrategy = .custom { decoder in
+            let value = try decoder.singleValueContainer()
+            let text = String(try value.decode(String.self).map { $0 == "-" ? "+" : $0 == "_" ? "/" : $0 })
+            guard let data = Data(base64Encoded: text) else {
+                throw DecodingError.dataCorruptedError(in: value, debugDescription: "the text is not base64")
+            }
+            return data
+        }
+        return decoder
     }
 }

@@ -5,22 +5,24 @@ import ImportModel
 /// Values are arguments, in the form in which the attribute they are compared with is stored; only the names of columns are
 /// in the SQL, quoted.
 struct PredicateCompiler {
-    private let entity: EntityDescription
+    private let entity: FetchedEntity
     private let text: String
     private var arguments: [BoundValue] = []
+    private var reached: Set<ExactText> = []
 
+    /// - Returns: the condition, and the tables beside the entity's that it depends on, in lower case.
     /// - Throws: `RecordPredicateError` where it makes no sense.
     static func compile(
         _ node: PredicateNode,
         text: String,
-        for entity: EntityDescription
-    ) throws -> SQLText {
+        for entity: FetchedEntity
+    ) throws -> (condition: SQLText, reached: Set<ExactText>) {
         var compiler = PredicateCompiler(entity: entity, text: text)
         let sql = try compiler.sql(node)
-        return SQLText(sql, compiler.arguments)
+        return (SQLText(sql, compiler.arguments), compiler.reached)
     }
 
-    private init(entity: EntityDescription, text: String) {
+    private init(entity: FetchedEntity, text: String) {
         self.entity = entity
         self.text = text
     }
@@ -94,7 +96,7 @@ struct PredicateCompiler {
         }
         try checkThatComparing(attribute, comparison, isSense: one == nil ? right.place : left.place)
         if case .literal(let number) = literal.content,
-            let place = PredicateValue.integerPlace(number, for: attribute)
+            let place = PredicateValue.integerPlace(number, for: attribute.attribute)
         {
             return sql(attribute, comparison, place)
         }
@@ -104,7 +106,7 @@ struct PredicateCompiler {
 
     /// An integer attribute and a number, which may have a fraction or more than 64 bits.
     private mutating func sql(
-        _ attribute: AttributeDescription,
+        _ attribute: AttributeTerm,
         _ comparison: PredicateNode.Comparison,
         _ place: NumberForm.IntegerPlace
     ) -> String {
@@ -120,22 +122,22 @@ struct PredicateCompiler {
     }
 
     /// What is true of every value, and neither true nor false of a null.
-    private func always(_ attribute: AttributeDescription) -> String {
+    private func always(_ attribute: AttributeTerm) -> String {
         "(\(column(attribute)) = \(column(attribute)))"
     }
 
     /// What is false of every value, and neither true nor false of a null; an index answers it at once.
-    private func never(_ attribute: AttributeDescription) -> String {
+    private func never(_ attribute: AttributeTerm) -> String {
         "(\(column(attribute)) < 0 AND \(column(attribute)) > 0)"
     }
 
     /// A value that an attribute may be equal to; nil where no integer is.
     private mutating func member(
         _ operand: PredicateNode.Operand,
-        of attribute: AttributeDescription
+        of attribute: AttributeTerm
     ) throws -> String? {
         if case .literal(let number) = operand.content,
-            let place = PredicateValue.integerPlace(number, for: attribute)
+            let place = PredicateValue.integerPlace(number, for: attribute.attribute)
         {
             guard case .at(let number) = place else { return nil }
             return bind(.integer(number))
@@ -145,9 +147,9 @@ struct PredicateCompiler {
 
     /// Two attributes of one record.
     private func sql(
-        _ one: AttributeDescription,
+        _ one: AttributeTerm,
         _ comparison: PredicateNode.Comparison,
-        _ other: AttributeDescription,
+        _ other: AttributeTerm,
         at place: Range<Int>
     ) throws -> String {
         try checkThatComparing(one, comparison, isSense: place)
@@ -157,12 +159,12 @@ struct PredicateCompiler {
         return "(\(column(one))\(collation(one, comparison)) \(comparison.rawValue) \(column(other)))"
     }
 
-    private func collation(_ attribute: AttributeDescription, _ comparison: PredicateNode.Comparison) -> String {
+    private func collation(_ attribute: AttributeTerm, _ comparison: PredicateNode.Comparison) -> String {
         attribute.type == .decimal && !comparison.isEquality ? " COLLATE \(DecimalText.collation.name)" : ""
     }
 
     private func checkThatComparing(
-        _ attribute: AttributeDescription,
+        _ attribute: AttributeTerm,
         _ comparison: PredicateNode.Comparison,
         isSense place: Range<Int>
     ) throws {
@@ -243,22 +245,26 @@ struct PredicateCompiler {
     // MARK: Operands
 
     /// The attribute that an operand names; nil for a literal.
-    private func attribute(_ operand: PredicateNode.Operand) throws -> AttributeDescription? {
+    private mutating func attribute(_ operand: PredicateNode.Operand) throws -> AttributeTerm? {
         guard case .attribute(let name, let isQuoted) = operand.content else { return nil }
-        if let attribute = entity.attribute(named: name) { return attribute }
-        let names = entity.attributes.map(\.name)
-        let near = NearName.nearest(to: name, among: names)
-        let shown = names.prefix(30).joined(separator: ", ") + (names.count > 30 ? ", …" : "")
-        throw error(
-            "\(entity.name) has no attribute \(name)" + (near.map { "; did you mean \($0)?" } ?? ""),
-            at: operand.place,
-            advice: (isQuoted && near == nil ? "Texts are in single quotes. " : "") + "It has: \(shown)."
-        )
+        do throws(UnknownName) {
+            let term = try entity.term(named: name)
+            reached.formUnion(term.reached)
+            return term
+        } catch {
+            // Where nothing is quoted, the text has the name as it is.
+            let known = isQuoted ? 0 : min(error.knownBytes, operand.place.count)
+            throw self.error(
+                error.message,
+                at: operand.place.lowerBound + known..<operand.place.upperBound,
+                advice: (isQuoted && !error.hasSuggestion ? "Texts are in single quotes. " : "") + error.advice
+            )
+        }
     }
 
     private func value(
         of operand: PredicateNode.Operand,
-        for attribute: AttributeDescription,
+        for attribute: AttributeTerm,
         _ comparison: PredicateNode.Comparison
     ) throws -> Record.Value {
         guard case .literal(let literal) = operand.content else {
@@ -266,13 +272,13 @@ struct PredicateCompiler {
         }
         if literal == .null { throw error("null is not among values: write is null", at: operand.place) }
         do throws(PredicateValue.Misfit) {
-            return try PredicateValue.stored(literal, for: attribute)
+            return try PredicateValue.stored(literal, for: attribute.attribute)
         } catch {
             throw RecordPredicateError(error.message, in: text, at: operand.place, advice: error.advice)
         }
     }
 
-    private func column(_ attribute: AttributeDescription) -> String { attribute.column.quotedIdentifier }
+    private func column(_ attribute: AttributeTerm) -> String { attribute.sql }
 
     /// Adds an argument, and gives back what stands for it.
     private mutating func bind(_ value: Record.Value) -> String {

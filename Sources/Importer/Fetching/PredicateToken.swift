@@ -62,7 +62,7 @@ struct PredicateScanner {
         case UInt8(ascii: "'"):
             return .string(try quoted(by: byte))
         case UInt8(ascii: "\""), UInt8(ascii: "`"):
-            return .name(try quoted(by: byte), isQuoted: true)
+            return try name()
         case UInt8(ascii: "?"):
             position += 1
             return .argument
@@ -75,7 +75,7 @@ struct PredicateScanner {
             return try number()
         default:
             guard Self.isNamePart(byte) else { throw unexpectedCharacter() }
-            return .name(word(), isQuoted: false)
+            return try name()
         }
     }
 
@@ -133,6 +133,25 @@ struct PredicateScanner {
             )
         }
         return .number(digits)
+    }
+
+    /// A name, parts of which may be quoted: `customer."zip code"`.
+    private mutating func name() throws -> PredicateToken.Kind {
+        var name = ""
+        var isQuoted = false
+        while position < bytes.count {
+            if bytes[position] == UInt8(ascii: "\"") || bytes[position] == UInt8(ascii: "`") {
+                guard name.isEmpty || name.utf8.last == UInt8(ascii: ".") else { break }
+                name += try quoted(by: bytes[position])
+                isQuoted = true
+                guard position < bytes.count, bytes[position] == UInt8(ascii: ".") else { break }
+            } else {
+                guard Self.isNamePart(bytes[position]) else { break }
+                name += word()
+                guard name.utf8.last == UInt8(ascii: ".") else { break }
+            }
+        }
+        return .name(name, isQuoted: isQuoted)
     }
 
     private mutating func word() -> String {

@@ -1,3 +1,4 @@
+import GRDB
 import ImportModel
 
 /// One row of an entity's table, as it is stored.
@@ -9,6 +10,8 @@ public struct Record: Sendable, Hashable {
     public let rowID: Int64
     /// The values of the columns that were asked for, in their order: those of the entity's attributes, if nothing else is
     /// said.
+    ///
+    /// Then the related objects that were asked for, as the JSON of each relationship; null where a to-one leads nowhere.
     public let values: [Value]
 
     /// Creates one.
@@ -31,9 +34,21 @@ public struct Record: Sendable, Hashable {
 }
 
 extension Record {
-    /// Takes a row whose first column is the row id, and the next `count` values.
-    init(_ row: StoredRow, count: Int) {
-        self.init(rowID: row.integer(at: 0), values: (0..<count).map { row.stored(at: $0 + 1) })
+    /// Takes a row whose first column is the row id, then the attributes' values, then what related objects are found by.
+    ///
+    /// - Parameter database: what these are read from, in the row's own transaction.
+    init(_ row: StoredRow, _ contents: RecordContents, _ database: Database) throws {
+        let count = contents.attributes.count
+        var values = (0..<count).map { row.stored(at: $0 + 1) }
+        var source = count + 1
+        for objects in contents.related {
+            var bytes: [UInt8] = []
+            try objects.append(of: row, at: source, to: &bytes, database)
+            source += objects.sources.count
+            let isNull = bytes.elementsEqual("null".utf8)
+            values.append(isNull ? .null : .text(String(decoding: bytes, as: UTF8.self)))
+        }
+        self.init(rowID: row.integer(at: 0), values: values)
     }
 }
 

@@ -8,7 +8,7 @@ import ImportModel
 struct RecordOrder: Sendable {
     /// One thing to sort by.
     struct Term: Sendable {
-        /// The column's name, quoted.
+        /// The column's name, quoted, or the value of another object.
         let column: String
         /// The column with its collation.
         let collated: String
@@ -23,25 +23,36 @@ struct RecordOrder: Sendable {
     let isRowIDAscending: Bool
     /// Whether new rows have larger row ids than all others: where no attribute is the row id.
     let onlyAppends: Bool
+    /// The tables beside the entity's that it depends on, in lower case.
+    let reached: Set<ExactText>
 
     /// - Throws: `ImportError` with `.usage` when the entity has no such attribute.
-    init(_ sort: [RecordSort], of entity: EntityDescription, _ database: Database) throws {
-        let rowIDColumn = try Self.rowIDColumn(of: entity.table, database).map(ExactText.init)
+    init(_ sort: [RecordSort], of entity: FetchedEntity, _ database: Database) throws {
+        let description = entity.description
+        let rowIDColumn = try Self.rowIDColumn(of: description.table, database).map(ExactText.init)
+        var reached: Set<ExactText> = []
         var terms: [Term] = []
         var isRowIDAscending: Bool?
         for sort in sort {
-            guard let attribute = entity.attribute(named: sort.attribute) else {
-                throw ImportError(noAttribute: sort.attribute, in: entity)
+            let attribute: AttributeTerm
+            do throws(UnknownName) {
+                attribute = try entity.term(named: sort.attribute)
+            } catch {
+                throw ImportError(error)
             }
             // Nothing comes after what no two records share.
             guard isRowIDAscending == nil else { continue }
-            let isAttribute = entity.attributes.contains { ExactText($0.name) == ExactText(sort.attribute) }
-            if !isAttribute || ExactText(attribute.column.asciiLowercased) == rowIDColumn {
+            let isAttribute =
+                !attribute.isOwn || description.attributes.contains { ExactText($0.name) == ExactText(sort.attribute) }
+            let column = ExactText(attribute.attribute.column.asciiLowercased)
+            if !isAttribute || attribute.isOwn && column == rowIDColumn {
                 isRowIDAscending = sort.ascending
             } else {
                 terms.append(Term(attribute, sort))
+                reached.formUnion(attribute.reached)
             }
         }
+        self.reached = reached
         self.terms = terms
         self.isRowIDAscending = isRowIDAscending ?? sort.last?.ascending ?? true
         onlyAppends = rowIDColumn == nil
@@ -95,10 +106,10 @@ struct RecordOrder: Sendable {
 }
 
 extension RecordOrder.Term {
-    fileprivate init(_ attribute: AttributeDescription, _ sort: RecordSort) {
-        let isText = attribute.declaredType == "TEXT"
+    fileprivate init(_ attribute: AttributeTerm, _ sort: RecordSort) {
+        let isText = attribute.attribute.declaredType == "TEXT"
         let isDecimal = attribute.type == .decimal
-        column = attribute.column.quotedIdentifier
+        column = attribute.sql
         let collation = isDecimal ? DecimalText.collation.name : sort.collation.rawValue.uppercased()
         collated = column + (isText ? " COLLATE \(collation)" : "")
         ascending = sort.ascending

@@ -47,7 +47,7 @@ public struct RecordPredicate: Sendable, Hashable {
         self.arguments = arguments
     }
 
-    /// Checks it against an entity.
+    /// Checks it against an entity alone: `StoreReader.check(_:for:)` knows what its relationships lead to, too.
     ///
     /// - Throws: `RecordPredicateError` when an attribute is not there, or is compared with something of another type.
     public func check(for entity: EntityDescription) throws {
@@ -58,6 +58,13 @@ public struct RecordPredicate: Sendable, Hashable {
     ///
     /// - Throws: `RecordPredicateError` when an attribute is not there, or is compared with something of another type.
     func compiled(for entity: EntityDescription) throws -> SQLText {
+        try compiled(for: FetchedEntity(entity)).condition
+    }
+
+    /// The condition for `WHERE`, all values as arguments, and the tables beside the entity's that it depends on.
+    ///
+    /// - Throws: `RecordPredicateError` when an attribute is not there, or is compared with something of another type.
+    func compiled(for entity: FetchedEntity) throws -> (condition: SQLText, reached: Set<ExactText>) {
         try PredicateCompiler.compile(node, text: text, for: entity)
     }
 

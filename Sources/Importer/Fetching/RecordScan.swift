@@ -9,7 +9,7 @@ import ImportModel
 struct RecordScan {
     private let reader: StoreReader
     private let request: FetchRequest
-    private let attributes: [AttributeDescription]
+    private let contents: RecordContents
     private let table: String
     private let order: RecordOrder
     private let condition: SQLText?
@@ -23,26 +23,28 @@ struct RecordScan {
     /// - Throws: `ImportError` or `RecordPredicateError` when the request does not fit the entity.
     init(
         _ request: FetchRequest,
-        of entity: EntityDescription,
-        _ attributes: [AttributeDescription],
+        _ contents: RecordContents,
         in reader: StoreReader
     ) throws {
         self.reader = reader
         self.request = request
-        self.attributes = attributes
-        table = entity.table.quotedIdentifier
+        self.contents = contents
+        let entity = contents.entity
+        table = entity.description.table.quotedIdentifier
         order = try reader.read { try RecordOrder(request.sort, of: entity, $0) }
-        condition = try request.predicate?.compiled(for: entity)
+        let conditions = [entity.condition, try request.predicate?.compiled(for: entity).condition]
+            .compactMap(\.self)
+        condition = conditions.isEmpty ? nil : .all(conditions)
     }
 
-    /// Calls `body` with each record: a row with the row id and then the attributes' values.
+    /// Calls `body` with each record: a row with the row id, the attributes' values, and what related objects are found by.
     ///
     /// - Parameters:
-    ///   - body: called in a transaction; it must not read from the store.
+    ///   - body: called in a transaction; it may read from the database that it gets, and by no other way.
     ///   - endPage: called after each page, outside of any transaction.
     /// - Returns: whether all of it is from one state of the store: nobody committed anything between the first transaction
     ///   and the last one.
-    func run(_ body: (StoredRow) throws -> Step, endPage: () throws -> Void) throws -> Bool {
+    func run(_ body: (StoredRow, Database) throws -> Step, endPage: () throws -> Void) throws -> Bool {
         var progress = Progress(rest: max(0, request.limit ?? .max))
         guard progress.rest > 0 else { return true }
         var next = try lastRowIDs(&progress).map { Next.rowIDs($0[...]) } ?? .page(after: nil)
@@ -106,7 +108,7 @@ struct RecordScan {
         after key: RecordKey?,
         _ progress: inout Progress,
         _ database: Database,
-        _ body: (StoredRow) throws -> Step
+        _ body: (StoredRow, Database) throws -> Step
     ) throws -> Next {
         try progress.begin(database)
         var parts: [SQLText?] = key.map { order.ranges(from: $0, backwards: false, including: false) } ?? [nil]
@@ -120,7 +122,7 @@ struct RecordScan {
             defer { statement.reset() }
             while let row = try statement.next() {
                 progress.rest -= 1
-                if try body(row) == .nextPage { return .page(after: self.key(of: row)) }
+                if try body(row, database) == .nextPage { return .page(after: self.key(of: row)) }
             }
         }
         return .nothing
@@ -148,16 +150,16 @@ struct RecordScan {
         of rowIDs: ArraySlice<Int64>,
         _ progress: inout Progress,
         _ database: Database,
-        _ body: (StoredRow) throws -> Step
+        _ body: (StoredRow, Database) throws -> Step
     ) throws -> Next {
         try progress.begin(database)
-        let columns = ["rowid"] + attributes.map(\.column.quotedIdentifier)
-        let query = SQLText("SELECT \(columns.joined(separator: ", ")) FROM \(table)") + filter(SQLText("rowid = ?"))
+        let query =
+            SQLText("SELECT \(valueColumns.joined(separator: ", ")) FROM \(table)") + filter(SQLText("rowid = ?"))
         let statement = try RowStatement(database, query)
         defer { statement.reset() }
         for (index, rowID) in zip(rowIDs.indices, rowIDs) {
             try statement.bind(query.arguments + [.integer(rowID)])
-            guard let row = try statement.next(), try body(row) == .nextPage else { continue }
+            guard let row = try statement.next(), try body(row, database) == .nextPage else { continue }
             return .rowIDs(rowIDs[(index + 1)...])
         }
         return .nothing
@@ -165,13 +167,15 @@ struct RecordScan {
 
     /// Where to continue after a row.
     private func key(of row: StoredRow) -> RecordKey {
-        let first = attributes.count + 1
+        let first = valueColumns.count
         return RecordKey(row, columns: first..<first + order.terms.count)
     }
 
-    private var allColumns: [String] {
-        ["rowid"] + attributes.map(\.column.quotedIdentifier) + order.terms.map(\.column)
+    private var valueColumns: [String] {
+        ["rowid"] + contents.attributes.map(\.column.quotedIdentifier) + contents.sources
     }
+
+    private var allColumns: [String] { valueColumns + order.terms.map(\.column) }
 
     /// - Parameter part: the condition for what comes after a record; nil for the whole, with the request's offset.
     private func query(_ columns: [String], where part: SQLText?, limit: Int) -> SQLText {

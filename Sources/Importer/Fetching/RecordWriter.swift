@@ -1,24 +1,28 @@
+import GRDB
 import ImportModel
 
 /// Writes records in one of the formats.
 struct RecordWriter {
     private let format: RecordFormat
+    private let object: ObjectWriter
     private let values: [ValueWriter]
     private let names: [String]
-    /// What precedes each value of a JSON object: `{"name":`, and with a comma from the second on.
-    private let keys: [[UInt8]]
     /// Whether the values are numbers, which are at the right.
     private let areNumbers: [Bool]
     private var isFirst = true
     private var field: [UInt8] = []
 
-    init(_ attributes: [AttributeDescription], as format: RecordFormat, dates: DateStyle) {
+    /// - Parameter related: what JSON objects have nested in them; other formats have no place for it.
+    init(
+        _ attributes: [AttributeDescription],
+        _ related: [RelatedObjects] = [],
+        as format: RecordFormat,
+        dates: DateStyle
+    ) {
         self.format = format
+        object = ObjectWriter(attributes, related, dates: dates)
         values = attributes.map { ValueWriter($0, dates: dates) }
         names = attributes.map(\.name)
-        keys = attributes.enumerated().map { index, attribute in
-            Array(((index == 0 ? "{" : ",") + JSONValue.string(attribute.name).serialized() + ":").utf8)
-        }
         areNumbers = attributes.map { $0.type.family == .number || $0.type.family == .decimal }
     }
 
@@ -43,15 +47,17 @@ struct RecordWriter {
 
     /// Appends a record.
     ///
-    /// - Parameter row: the row id and then the values.
-    mutating func append(_ row: StoredRow, to output: inout [UInt8]) {
+    /// - Parameters:
+    ///   - row: the row id and then the values, and what the related objects need.
+    ///   - database: what these are read from.
+    mutating func append(_ row: StoredRow, to output: inout [UInt8], _ database: Database) throws {
         switch format {
         case .ndjson:
-            appendObject(row, to: &output)
+            try object.append(row, to: &output, database)
             output.append(UInt8(ascii: "\n"))
         case .json:
             output.append(contentsOf: (isFirst ? "\n" : ",\n").utf8)
-            appendObject(row, to: &output)
+            try object.append(row, to: &output, database)
         case .csv:
             for index in values.indices {
                 if index > 0 { output.append(UInt8(ascii: ",")) }
@@ -78,15 +84,6 @@ struct RecordWriter {
     /// Appends what is after the last record.
     mutating func end(_ output: inout [UInt8]) {
         if format == .json { output.append(contentsOf: (isFirst ? "]\n" : "\n]\n").utf8) }
-    }
-
-    private func appendObject(_ row: StoredRow, to output: inout [UInt8]) {
-        for index in values.indices {
-            output.append(contentsOf: keys[index])
-            values[index].appendJSON(row.value(at: index + 1), to: &output)
-        }
-        if values.isEmpty { output.append(UInt8(ascii: "{")) }
-        output.append(UInt8(ascii: "}"))
     }
 
     // MARK: Fields

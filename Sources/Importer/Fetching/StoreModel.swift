@@ -32,7 +32,11 @@ public struct StoreModel: Sendable {
 
     private init(_ store: String, _ names: [String], _ database: Database) throws {
         let described = try StoredEntities.described(database).map(\.entity)
-        let tables = Set(described.map { ContinuedEntity.folded($0.table) })
+        let layout = try StoredEntities.layout(database)
+        let tables = Set(
+            described.map { ContinuedEntity.folded($0.table) }
+                + (layout?.tables.map { ContinuedEntity.folded($0.name) } ?? [])
+        )
         let own = try String.fetchAll(
             database,
             sql: """
@@ -43,13 +47,18 @@ public struct StoreModel: Sendable {
         var notices: [String] = []
         var wanted = names
         if names.isEmpty {
-            wanted = described.isEmpty ? own : described.map(\.name)
+            wanted = described.isEmpty ? own : Self.names(of: described, layout)
             if !described.isEmpty, !own.isEmpty {
                 notices.append("left out, as no import has written them: \(own.joined(separator: ", "))")
             }
         }
+        if let layout { wanted = layout.closed(wanted, &notices) }
         var entities: [EntityDescription] = []
         for name in wanted {
+            if let layout, let index = layout.index(ofEntityOrTable: name) {
+                entities.append(try Self.related(index, layout, database, &notices))
+                continue
+            }
             guard let stored = try StoredEntities.continued(name, database) else {
                 let isKnown = described.contains {
                     ExactText($0.name) == ExactText(name)
@@ -72,6 +81,37 @@ public struct StoreModel: Sendable {
         }
         model = ModelDescription(entities: Self.withDistinctPaths(entities))
         self.notices = notices
+    }
+
+    /// The names of all entities: those that relate to one another as their models have them, then all others.
+    private static func names(of described: [EntityDescription], _ layout: ModelLayout?) -> [String] {
+        guard let layout else { return described.map(\.name) }
+        let others = described.filter { layout.hierarchy.index(of: $0.name) == nil }
+        return layout.entities.map(\.name) + others.map(\.name)
+    }
+
+    /// An entity that relates to others as its model has it, with the columns that no model describes.
+    private static func related(
+        _ index: Int,
+        _ layout: ModelLayout,
+        _ database: Database,
+        _ notices: inout [String]
+    ) throws -> EntityDescription {
+        var entity = layout.entities[index]
+        guard let stored = try StoredEntities.continued(entity.name, database) else { return entity }
+        let columns = try StoredColumn.all(of: stored.entity.table, database)
+        let table = layout.tables.first {
+            ContinuedEntity.folded($0.name) == ContinuedEntity.folded(stored.entity.table)
+        }
+        let own = entity.attributes.map { ContinuedEntity.folded($0.column) }
+        for place in entity.attributes.indices where !stored.isRequired(entity.attributes[place]) {
+            entity.attributes[place].isOptional = true
+        }
+        // Columns that hold links are the relationships'.
+        entity.attributes += printed(stored, columns, &notices).attributes.filter { attribute in
+            table?.column(attribute.column) == nil && !own.contains(ContinuedEntity.folded(attribute.column))
+        }
+        return entity
     }
 
     /// The entity as a file has it: what was only observed is not demanded.
@@ -122,5 +162,32 @@ public struct StoreModel: Sendable {
             "has no entity \(name)\(near.map { "; did you mean \($0)?" } ?? "")",
             advice: names.isEmpty ? "It has no tables." : "It has: \(names.joined(separator: ", "))."
         )
+    }
+}
+
+extension ModelLayout {
+    fileprivate func index(ofEntityOrTable name: String) -> Int? {
+        hierarchy.index(of: name) ?? home(ofTable: ContinuedEntity.folded(name))
+    }
+
+    /// Names of entities with those of all that they relate to, inherit from or may be.
+    fileprivate func closed(_ names: [String], _ notices: inout [String]) -> [String] {
+        var all = names
+        var next = 0
+        while next < all.count {
+            if let index = index(ofEntityOrTable: all[next]) {
+                let entity = entities[index]
+                let others =
+                    entity.relationships.map(\.destination) + [entity.parent].compactMap { $0 }
+                    + (entity.subentity?.values.map(\.entity) ?? [])
+                for other in others
+                where !all.contains(where: { self.index(ofEntityOrTable: $0) == hierarchy.index(of: other) }) {
+                    notices.append("\(other): is there too, as \(entity.name) relates to it")
+                    all.append(other)
+                }
+            }
+            next += 1
+        }
+        return all
     }
 }

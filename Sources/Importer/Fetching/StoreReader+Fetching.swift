@@ -3,18 +3,22 @@ import ImportModel
 extension StoreReader {
     /// Records, as they are stored.
     ///
+    /// The objects that the request includes follow the attributes, a value of JSON for each relationship: `entity(for:)` says
+    /// which values there are.
+    ///
     /// - Parameters:
     ///   - request: which ones; without a limit, all of them are held in memory.
-    ///   - attributes: the names of the attributes whose values they have; all if it is nil. `rowid` is the row id.
-    /// - Throws: `ImportError` when there is no such entity or attribute, or the store cannot be read; `RecordPredicateError` when the
-    ///   predicate does not fit the entity.
+    ///   - attributes: the names of the attributes whose values they have; all if it is nil, or the records' own where related
+    ///     objects are included. `rowid` is the row id.
+    /// - Throws: `ImportError` when there is no such entity, attribute or relationship, or the store cannot be read;
+    ///   `RecordPredicateError` when the predicate does not fit the entity.
     public func records(_ request: FetchRequest, attributes: [String]? = nil) throws -> [Record] {
         var records: [Record] = []
         try forEachRecord(request, attributes: attributes) { records.append($0) }
         return records
     }
 
-    /// Calls `body` with each record, holding about a MiB of them at a time.
+    /// Calls `body` with each record, holding about a MiB of them at a time, and those of the last record's related objects.
     ///
     /// They are read in several short transactions, each of which sees the store as it is then. `body` is called in none, so
     /// it may fetch too, however long that is. Where records must be sorted, their row ids are held in memory as well, 8 bytes
@@ -28,12 +32,20 @@ extension StoreReader {
         attributes: [String]? = nil,
         _ body: (Record) throws -> Void
     ) throws -> Bool {
-        guard let entity = try awaitedEntity(named: request.entity) else { return true }
-        let attributes = try self.attributes(attributes, of: entity)
+        guard let contents = try contents(of: request, attributes: attributes) else { return true }
+        return try forEachRecord(request, contents, body)
+    }
+
+    /// - Parameter contents: what each record has.
+    func forEachRecord(
+        _ request: FetchRequest,
+        _ contents: RecordContents,
+        _ body: (Record) throws -> Void
+    ) throws -> Bool {
         var page: [Record] = []
         var bytes = 0
-        return try RecordScan(request, of: entity, attributes, in: self).run { row in
-            let record = Record(row, count: attributes.count)
+        return try RecordScan(request, contents, in: self).run { row, database in
+            let record = try Record(row, contents, database)
             bytes += record.values.reduce(64) { $0 + $1.byteCount }
             page.append(record)
             return bytes < Self.pageBytes ? .nextRecord : .nextPage
@@ -49,19 +61,24 @@ extension StoreReader {
     /// - Throws: as `records` does.
     public func count(_ request: FetchRequest) throws -> Int {
         guard let entity = try awaitedEntity(named: request.entity) else { return 0 }
-        return try RecordScan(request, of: entity, [], in: self).count()
+        return try RecordScan(request, RecordContents(of: entity, attributes: []), in: self).count()
     }
 
     /// Writes records out, in constant memory but for their row ids where they must be sorted, as `forEachRecord` does.
     ///
+    /// JSON and NDJSON have the objects that the request includes nested in each record; what is nested in one record is held in
+    /// memory.
+    ///
     /// - Parameters:
     ///   - request: which ones.
-    ///   - attributes: the names of the attributes to write, in order; all if it is nil. `rowid` is the row id.
+    ///   - attributes: the names of the attributes to write, in order; all if it is nil, or the records' own where related objects
+    ///     are included. `rowid` is the row id.
     ///   - format: how they are written.
     ///   - dates: how dates are written.
     ///   - write: gets the bytes, about a MiB at a time, and at least once.
     /// - Returns: whether all records are from one state of the store, as `forEachRecord` does.
-    /// - Throws: as `records` does, and what `write` throws.
+    /// - Throws: as `records` does, and what `write` throws; `ImportError` with `.usage` where related objects are included in a
+    ///   format that has no place for them.
     @discardableResult
     public func write(
         _ request: FetchRequest,
@@ -70,14 +87,25 @@ extension StoreReader {
         dates: DateStyle = .iso8601,
         to write: ([UInt8]) throws -> Void
     ) throws -> Bool {
-        let entity = try awaitedEntity(named: request.entity)
-        let attributes = try entity.map { try self.attributes(attributes, of: $0) } ?? []
-        let scan = try entity.map { try RecordScan(request, of: $0, attributes, in: self) }
-        var writer = RecordWriter(attributes, as: format, dates: dates)
+        guard request.includes.isEmpty || format == .json || format == .ndjson else {
+            throw ImportError(
+                .optionsConflict,
+                "\(format.rawValue) has no place for nested objects",
+                advice: "Write JSON or NDJSON, or include no relationships."
+            )
+        }
+        let contents = try contents(of: request, attributes: attributes, dates: dates)
+        let scan = try contents.map { try RecordScan(request, $0, in: self) }
+        var writer = RecordWriter(
+            contents?.attributes ?? [],
+            contents?.related ?? [],
+            as: format,
+            dates: dates
+        )
         var output: [UInt8] = []
         writer.begin(&output)
-        let isConsistent = try scan?.run { row in
-            writer.append(row, to: &output)
+        let isConsistent = try scan?.run { row, database in
+            try writer.append(row, to: &output, database)
             return output.count < Self.pageBytes ? .nextRecord : .nextPage
         } endPage: {
             if !output.isEmpty { try write(output) }
@@ -88,6 +116,34 @@ extension StoreReader {
         return isConsistent ?? true
     }
 
+    /// The entity of a request with an attribute for each value of its records: those of related objects are JSON.
+    ///
+    /// - Throws: `ImportError` when there is no such entity or relationship, or the store cannot be read.
+    public func entity(for request: FetchRequest) throws -> EntityDescription {
+        try read { database in
+            try RecordContents(of: entity(named: request.entity, database), including: request.includes).description
+        }
+    }
+
+    /// Checks a predicate against an entity and what its relationships lead to.
+    ///
+    /// - Throws: `RecordPredicateError` when an attribute is not there, or is compared with something of another type;
+    ///   `ImportError` when there is no such entity, or the store cannot be read.
+    public func check(_ predicate: RecordPredicate, for entity: String) throws {
+        _ = try read { try predicate.compiled(for: self.entity(named: entity, $0)) }
+    }
+
+    /// What the records of a request have; nil where the reader awaits its store, which does not have the entity yet.
+    func contents(
+        of request: FetchRequest,
+        attributes: [String]? = nil,
+        dates: DateStyle = .iso8601
+    ) throws -> RecordContents? {
+        try awaitedEntity(named: request.entity).map { entity in
+            try RecordContents(of: entity, attributes: attributes, including: request.includes, dates: dates)
+        }
+    }
+
     /// So many bytes make a page.
     static let pageBytes = 1 << 20
 
@@ -95,12 +151,7 @@ extension StoreReader {
     ///
     /// - Throws: `ImportError` with `.usage` when one is not there.
     public func attributes(named names: [String], of entity: EntityDescription) throws -> [AttributeDescription] {
-        try attributes(names, of: entity)
-    }
-
-    private func attributes(_ names: [String]?, of entity: EntityDescription) throws -> [AttributeDescription] {
-        guard let names else { return entity.attributes }
-        return try names.map { name in
+        try names.map { name in
             guard let attribute = entity.attribute(named: name) else {
                 throw ImportError(noAttribute: name, in: entity)
             }

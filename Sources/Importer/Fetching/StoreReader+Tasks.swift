@@ -51,20 +51,22 @@ extension StoreReader {
     /// - Throws: as the blocking form does; `ImportError` with `.interrupted` when the task is cancelled.
     public func fetch(
         _ entity: String,
+        including includes: [String] = [],
         where predicate: RecordPredicate? = nil,
         sortedBy sort: [RecordSort] = [],
         offset: Int = 0,
         limit: Int? = nil
     ) async throws -> [[String: JSONValue]] {
         try await perform { reader, interruption in
-            try reader.fetch(
-                entity,
-                where: predicate,
-                sortedBy: sort,
+            let request = FetchRequest(
+                entity: entity,
+                predicate: predicate,
+                sort: sort,
                 offset: offset,
                 limit: limit,
-                interruption
+                including: includes
             )
+            return try reader.fetch(request, interruption)
         }
     }
 }

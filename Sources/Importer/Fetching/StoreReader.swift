@@ -19,7 +19,7 @@ public final class StoreReader: Sendable {
     private struct Known {
         let schemaVersion: Int64
         let lastJob: String?
-        let entities: [EntityDescription]
+        let graph: StoredGraph
     }
 
     /// Opens a store.
@@ -74,25 +74,26 @@ public final class StoreReader: Sendable {
     /// The store's entities, with an attribute for each column of their tables, in the columns' order.
     ///
     /// They are what the store's models say, the latest first to count. A column that no model knows, as somebody else's
-    /// program may add, becomes an optional attribute of its declared type. An entity whose table is not there yet, as while
-    /// its model is inferred, is left out.
+    /// program may add, becomes an optional attribute of its declared type, and so does one that refers to another row. An entity
+    /// whose table is not there yet, as while its model is inferred, is left out. Of entities that share a table, each has
+    /// the attributes that its rows may have.
     ///
     /// - Throws: `ImportError` when the store cannot be read.
     public var entities: [EntityDescription] {
-        get throws { try read { try entities($0) } }
+        get throws { try read { try graph($0).entities.map(\.description) } }
     }
 
     /// The entity with this name, or with this table.
     ///
     /// - Throws: `ImportError` with `.noInput` when there is none.
     public func entity(named name: String) throws -> EntityDescription {
-        try read { try entity(named: name, $0) }
+        try read { try entity(named: name, $0).description }
     }
 
     /// The entity with this name, or with this table; nil where the reader awaits its store, which does not have it yet.
     ///
     /// - Throws: `ImportError` with `.noInput` when there is none, and none is awaited.
-    func awaitedEntity(named name: String) throws -> EntityDescription? {
+    func awaitedEntity(named name: String) throws -> FetchedEntity? {
         try read { database in
             do {
                 return try entity(named: name, database)
@@ -102,29 +103,30 @@ public final class StoreReader: Sendable {
         }
     }
 
-    /// The entities as one transaction sees them.
-    func entities(_ database: Database) throws -> [EntityDescription] {
-        guard try nothing == nil || database.tableExists("_import_job") else { return [] }
+    /// The entities as one transaction sees them, and how they relate to one another.
+    func graph(_ database: Database) throws -> StoredGraph {
+        guard try nothing == nil || database.tableExists("_import_job") else { return StoredGraph() }
         let schemaVersion = try Int64.fetchOne(database, sql: "PRAGMA schema_version") ?? 0
         let lastJob = try String.fetchOne(
             database,
             sql: "SELECT token || ' ' || model FROM _import_job WHERE model IS NOT NULL ORDER BY id DESC LIMIT 1"
         )
         if let known = known.withLock({ $0 }), known.schemaVersion == schemaVersion, known.lastJob == lastJob {
-            return known.entities
+            return known.graph
         }
-        let entities = try StoredEntities.read(database)
-        known.withLock { $0 = Known(schemaVersion: schemaVersion, lastJob: lastJob, entities: entities) }
-        return entities
+        let graph = try StoredGraph(database)
+        known.withLock { $0 = Known(schemaVersion: schemaVersion, lastJob: lastJob, graph: graph) }
+        return graph
     }
 
     /// The entity with this name as one transaction sees it.
-    func entity(named name: String, _ database: Database) throws -> EntityDescription {
-        let entities = try entities(database)
-        let exact = entities.first { ExactText($0.name) == ExactText(name) }
+    func entity(named name: String, _ database: Database) throws -> FetchedEntity {
+        let graph = try graph(database)
+        let entities = graph.entities.map(\.description)
+        let exact = entities.firstIndex { ExactText($0.name) == ExactText(name) }
         let table = ExactText(name.asciiLowercased)
-        if let entity = exact ?? entities.first(where: { ExactText($0.table.asciiLowercased) == table }) {
-            return entity
+        if let place = exact ?? entities.firstIndex(where: { ExactText($0.table.asciiLowercased) == table }) {
+            return FetchedEntity(graph.entities[place], in: graph)
         }
         let near = NearName.nearest(to: name, among: entities.map(\.name))
         throw ImportError(

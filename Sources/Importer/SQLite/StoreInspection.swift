@@ -219,7 +219,7 @@ extension ImportReport.Counts {
     }
 
     /// Adds what nested objects came to.
-    fileprivate mutating func add(_ other: NestedCounts) {
+    mutating func add(_ other: NestedCounts) {
         nested = other.nested
         nestedInserted = other.inserted
         nestedUpdated = other.updated

@@ -14,15 +14,6 @@ enum StoredEntities {
         var isGiven = false
     }
 
-    /// Reads them for readers, in the order in which their tables were first described.
-    static func read(_ database: Database) throws -> [EntityDescription] {
-        try described(database).compactMap { described in
-            let columns = try StoredColumn.all(of: described.entity.table, database)
-            guard !columns.isEmpty else { return nil }
-            return entity(described.entity, with: columns)
-        }
-    }
-
     /// What the models of the store's jobs say, in the order in which their tables were first described.
     ///
     /// - Parameter job: one whose model does not count.

@@ -13,6 +13,8 @@ extension ImportError {
         case optionsDiffer
         /// An attribute that the entity does not have.
         case unknownAttribute
+        /// A relationship that the entity does not have.
+        case unknownRelationship
         /// An attribute that could be of several entities.
         case attributeAmbiguous
         /// An entity that the model does not have.
@@ -191,8 +193,10 @@ extension ImportError.Reason {
     /// The exit code that belongs to it.
     public var code: ImportError.Code {
         switch self {
-        case .optionInvalid, .optionsConflict, .optionsDiffer, .unknownAttribute, .attributeAmbiguous, .unknownEntity,
-            .entityUnnamed, .nameTaken, .identifierMismatch, .recordsAmbiguous, .sourceReadOnce, .alreadyImported,
+        case .optionInvalid, .optionsConflict, .optionsDiffer, .unknownAttribute, .unknownRelationship,
+            .attributeAmbiguous,
+            .unknownEntity, .entityUnnamed, .nameTaken, .identifierMismatch, .recordsAmbiguous, .sourceReadOnce,
+            .alreadyImported,
             .jobUnfinished, .jobSuperseded, .jobsDiffer, .rowsIndistinct, .pipelineSpent, .sameFile:
             .usage
         case .sourceEmpty, .notJSON, .notUTF8, .cannotDecompress, .archiveEmpty, .archiveAmbiguous, .recordsNotFound,

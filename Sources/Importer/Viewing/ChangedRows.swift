@@ -21,6 +21,18 @@ struct ChangedRows {
         }
     }
 
+    /// Whether rows of some tables are among what was changed.
+    ///
+    /// - Parameter tables: their names, in lower case.
+    static func are(in tables: Set<ExactText>, _ all: [EntityChanges]) -> Bool {
+        !tables.isEmpty
+            && all.contains { changes in
+                tables.contains(ExactText(changes.table.asciiLowercased))
+                    && !(changes.insertedRanges.isEmpty && changes.updatedRanges.isEmpty
+                        && changes.deletedRanges.isEmpty)
+            }
+    }
+
     /// Whether there are none.
     var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty }
 

@@ -32,8 +32,8 @@ public final class RecordView: Sendable {
     ///   - request: which records, in which order; its offset and limit are the window.
     ///   - sectionKey: the attribute whose values make the sections; it must be the first one to sort by.
     ///   - reader: the context to read in; several views may share one.
-    /// - Throws: `ImportError` when the store has no such entity, the entity no such attribute, or the store cannot be read;
-    ///   `RecordPredicateError` when the predicate does not fit the entity.
+    /// - Throws: `ImportError` when the store has no such entity, the entity no such attribute or relationship, or the store cannot
+    ///   be read; `RecordPredicateError` when the predicate does not fit the entity.
     public convenience init(_ request: FetchRequest, sectionKey: String? = nil, in reader: StoreReader) throws {
         try self.init(request, sectionKey: sectionKey, in: reader, clock: .continuous)
     }
@@ -58,13 +58,14 @@ public final class RecordView: Sendable {
         self.sectionKey = sectionKey
         self.valueBytes = valueBytes
         self.clock = clock
-        let entity = try reader.awaitedEntity(named: request.entity)
+        let entity = try reader.awaitedEntity(named: request.entity)?.description
         shown = Mutex((entity ?? EntityDescription(name: request.entity, attributes: []), RecordViewSnapshot()))
         state = Mutex(State(offset: max(request.offset, 0), limit: max(request.limit ?? .max, 0)))
         try refresh()
     }
 
-    /// The entity whose records it shows; their values are in the order of its attributes.
+    /// The entity whose records it shows; their values are in the order of its attributes, and related objects that the request
+    /// includes are attributes of JSON.
     ///
     /// An import that restarts may remove it, and make it with other attributes. Until it does, it is what it was.
     public var entity: EntityDescription { shown.withLock { $0.entity } }
@@ -119,7 +120,11 @@ public final class RecordView: Sendable {
     public func merge(_ notification: MergeNotification) throws -> RecordViewUpdate? {
         if notification.needsRefresh { return try refresh() }
         let rows = ChangedRows(notification.changes, of: entity)
-        if rows.isEmpty, state.withLock({ $0.source != nil }) { return nil }
+        let (isThere, reaches) = state.withLock { state in
+            (state.source != nil, ChangedRows.are(in: state.source?.query.reached ?? [], notification.changes))
+        }
+        if reaches { return try mergeReached(notification) }
+        if rows.isEmpty, isThere { return nil }
         return try change(
             beforehand: { state in
                 guard let source = state.source else { return false }
@@ -132,6 +137,23 @@ public final class RecordView: Sendable {
                     if let start = try rows.start(of: &state, source, database) {
                         try read(start, source, &state, database)
                     }
+                }
+            }
+        )
+    }
+
+    /// Takes in a commit that has changed rows that the window's records depend on: which of them do is told by reading.
+    private func mergeReached(_ notification: MergeNotification) throws -> RecordViewUpdate? {
+        try change(
+            beforehand: { state in
+                guard state.source != nil else { return false }
+                state.total?.bringUp(notification)
+                return notification.position.isCovered(by: state.position)
+            },
+            { state, database in
+                try withSource(&state, database) { state, source in
+                    try state.total?.bringUp(database)
+                    try read(Self.start(at: state.offset, state, database), source, &state, database)
                 }
             }
         )
@@ -197,7 +219,7 @@ public final class RecordView: Sendable {
 
     /// Nil when the store does not have the entity.
     private func source(_ database: Database) throws -> Source? {
-        let entity: EntityDescription
+        let entity: FetchedEntity
         do {
             entity = try reader.entity(named: request.entity, database)
         } catch let error as ImportError where error.code == .noInput {
@@ -205,9 +227,11 @@ public final class RecordView: Sendable {
         }
         let query = try WindowQuery(request, of: entity, valueBytes: valueBytes, database)
         return Source(
-            entity: entity,
+            entity: query.contents.description,
             query: query,
-            sections: try sectionKey.map { try RecordViewSections(key: $0, of: request, in: entity) },
+            sections: try sectionKey.map {
+                try RecordViewSections(key: $0, of: request, in: query.contents.description)
+            },
             isIndexed: try query.isIndexed(database)
         )
     }

@@ -35,7 +35,8 @@ struct ViewTotal: Sendable {
         isStale = false
         sequence = try MergeLog.end(database).sequence
         base = nil
-        if !query.isSelective, let known = try known(database) {
+        // What a notification counts of one entity says not all of a table that others share.
+        if !query.isSelective, !query.contents.entity.sharesTable, let known = try known(database) {
             base = (known.job, value.subtractingClamped(known.rows))
         }
         let end = clock.now()
@@ -84,10 +85,16 @@ struct ViewTotal: Sendable {
     }
 
     private func known(_ database: Database) throws -> (job: Int64, rows: Int)? {
-        try Row.fetchOne(
+        // A store of an older format counts no nested objects; GRDB does not see that another connection makes it a newer one.
+        let sql = "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name = '_import_nested' AND type = 'table')"
+        let hasNested = try Bool.fetchOne(database.cachedStatement(sql: sql)) ?? false
+        let nested = hasNested ? "LEFT JOIN _import_nested AS nested USING (job, position)" : ""
+        let gain = hasNested ? " + coalesce(nested.inserted + nested.stubs - nested.deleted, 0)" : ""
+        return try Row.fetchOne(
             database.cachedStatement(
                 sql: """
-                    SELECT job, CAST(rows_before + inserted AS INTEGER) AS row_count FROM _import_entity
+                    SELECT job, CAST(rows_before + entity.inserted\(gain) AS INTEGER) AS row_count
+                    FROM _import_entity AS entity \(nested)
                     WHERE table_name = ? COLLATE NOCASE ORDER BY job DESC, position LIMIT 1
                     """
             ),

@@ -31,8 +31,12 @@ struct WindowQuery: Sendable {
     }
 
     let order: RecordOrder
+    /// What each record has.
+    let contents: RecordContents
+    /// The tables beside the entity's that the window depends on, in lower case.
+    let reached: Set<ExactText>
     private let table: String
-    /// What is read of each record, in SQL: the values of its attributes.
+    /// What is read of each record, in SQL: the values of its attributes, and what related objects are found by.
     private let values: [String]
     private let valueBytes: Int?
     private let predicate: SQLText?
@@ -40,18 +44,23 @@ struct WindowQuery: Sendable {
     /// - Parameter valueBytes: how many bytes of a text or a binary are read at most.
     init(
         _ request: FetchRequest,
-        of entity: EntityDescription,
+        of entity: FetchedEntity,
         valueBytes: Int? = nil,
         _ database: Database
     ) throws {
         order = try RecordOrder(request.sort, of: entity, database)
-        table = entity.table.quotedIdentifier
+        contents = try RecordContents(of: entity, including: request.includes)
+        table = entity.description.table.quotedIdentifier
         self.valueBytes = valueBytes
-        values = entity.attributes.map { Self.value(of: $0.column.quotedIdentifier, bytes: valueBytes) }
-        predicate = try request.predicate?.compiled(for: entity)
+        values =
+            contents.attributes.map { Self.value(of: $0.column.quotedIdentifier, bytes: valueBytes) } + contents.sources
+        let compiled = try request.predicate?.compiled(for: entity)
+        let conditions = [entity.condition, compiled?.condition].compactMap(\.self)
+        predicate = conditions.isEmpty ? nil : .all(conditions)
+        reached = order.reached.union(contents.reached).union(compiled?.reached ?? [])
     }
 
-    /// Whether a predicate leaves records out.
+    /// Whether a predicate leaves records out, or other entities have rows in the table.
     var isSelective: Bool { predicate != nil }
 
     /// A column's value, or the beginning of it: text as bytes, for it may hold NUL, where `substr` would end.
@@ -86,7 +95,7 @@ struct WindowQuery: Sendable {
             while let row = try rows.next() {
                 window.last = RecordKey(row, columns: keys)
                 if window.first == nil { window.first = window.last }
-                let record = Record(row, count: values.count)
+                let record = try Record(row, contents, database)
                 window.records.append(valueBytes.map { record.cut(at: $0) } ?? record)
             }
         }

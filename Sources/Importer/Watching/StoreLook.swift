@@ -6,7 +6,7 @@ package struct StoreLook: Sendable, Hashable {
         package let name: String
         /// The entity's table.
         package let table: String
-        /// What the watched job did; zeros where it is another job's entity.
+        /// What the watched job did, to nested objects too; zeros where it is another job's entity.
         package let counts: ImportReport.Counts
 
         /// Creates one.
@@ -14,6 +14,11 @@ package struct StoreLook: Sendable, Hashable {
             self.name = name
             self.table = table
             self.counts = counts
+        }
+
+        /// Whether it is the same entity in the same table, whatever was done to it.
+        package func isSame(as other: Entity) -> Bool {
+            name.utf8.elementsEqual(other.name.utf8) && table == other.table
         }
     }
 
@@ -48,4 +53,17 @@ package struct StoreLook: Sendable, Hashable {
 
     /// Nothing yet.
     package init() {}
+}
+
+extension ImportReport.Counts {
+    /// The same, with objects that came nested in records of any entity counted as those of records are; they were not read as
+    /// records themselves.
+    package var withNested: Self {
+        var counts = self
+        counts.inserted = inserted.addingClamped(nestedInserted ?? 0).addingClamped(stubs ?? 0)
+        counts.updated = updated.addingClamped(nestedUpdated ?? 0)
+        counts.unchanged = unchanged.addingClamped(nestedUnchanged ?? 0)
+        counts.ignored = ignored.addingClamped(nestedIgnored ?? 0)
+        return counts
+    }
 }

@@ -178,7 +178,9 @@ package final class StoreWatch {
 
     private func entities(of job: Int64, _ database: Database) throws -> [StoreLook.Entity] {
         var entities: [StoreLook.Entity] = []
-        var tables: Set<String> = []
+        // The job that was the last to import into each table: its entities may share it.
+        var tables: [String: Int64] = [:]
+        let hasNested = try database.tableExists("_import_nested")
         let rows = try Row.fetchCursor(
             database,
             sql: "SELECT * FROM _import_entity ORDER BY job = ? DESC, job DESC, position",
@@ -187,8 +189,17 @@ package final class StoreWatch {
         while let next = try rows.next() {
             let row = BookkeepingRow(next, of: "_import_entity", database)
             let table = try row.text("table_name")
-            guard tables.insert(table.asciiLowercased).inserted else { continue }
-            let counts = try row.rowID("job") == job ? ImportReport.Counts(row) : ImportReport.Counts()
+            let owner = try row.rowID("job")
+            // One that is abstract may have none.
+            guard !table.isEmpty, tables[table.asciiLowercased] ?? owner == owner else { continue }
+            tables[table.asciiLowercased] = owner
+            var counts = ImportReport.Counts()
+            if owner == job {
+                counts = try ImportReport.Counts(row)
+                if hasNested {
+                    counts.add(try NestedCounts(job: job, position: row.index("position"), database))
+                }
+            }
             entities.append(StoreLook.Entity(name: try row.text("entity"), table: table, counts: counts))
         }
         return entities

@@ -209,7 +209,7 @@ struct FetchingTests {
             let offset = Int.random(in: 0...1, using: &random) * Int.random(in: 0...500, using: &random)
             let limit = Bool.random(using: &random) ? Int.random(in: 0...300, using: &random) : nil
             let request = FetchRequest(entity: "item", predicate: predicate, sort: sort, offset: offset, limit: limit)
-            let order = try reader.read { try RecordOrder(sort, of: entity, $0) }
+            let order = try reader.read { try RecordOrder(sort, of: FetchedEntity(entity), $0) }
             let expected = try DatabaseQueue(path: job.store).read {
                 try Int64.fetchAll(
                     $0,
@@ -219,7 +219,7 @@ struct FetchingTests {
             }
             let size = Int.random(in: 1...50, using: &random)
             var found: [Int64] = []
-            _ = try RecordScan(request, of: entity, entity.attributes, in: reader).run { row in
+            _ = try RecordScan(request, RecordContents(of: FetchedEntity(entity)), in: reader).run { row, _ in
                 found.append(row.integer(at: 0))
                 return found.count.isMultiple(of: size) ? .nextPage : .nextRecord
             } endPage: {
@@ -304,7 +304,11 @@ struct FetchingTests {
         let entity = try reader.entity(named: "item")
         let order = try reader.records(request).map(\.rowID)
         var found: [Int64] = []
-        let isConsistent = try RecordScan(request, of: entity, [], in: reader).run { row in
+        let isConsistent = try RecordScan(
+            request,
+            RecordContents(of: FetchedEntity(entity), attributes: []),
+            in: reader
+        ).run { row, _ in
             found.append(row.integer(at: 0))
             return found.count == 10 ? .nextPage : .nextRecord
         } endPage: {
@@ -338,10 +342,11 @@ struct FetchingTests {
         let reader = try StoreReader(store: job.store)
         let entity = try reader.entity(named: "item")
         let request = FetchRequest(entity: "item", sort: [RecordSort("name")])
-        let names = entity.attributes.filter { $0.name == "name" }
         var found: [Int64] = []
         var pages = 0
-        _ = try RecordScan(request, of: entity, names, in: reader).run { row in
+        _ = try RecordScan(request, RecordContents(of: FetchedEntity(entity), attributes: ["name"]), in: reader).run {
+            row,
+            _ in
             found.append(row.integer(at: 0))
             return found.count.isMultiple(of: 10) ? .nextPage : .nextRecord
         } endPage: {

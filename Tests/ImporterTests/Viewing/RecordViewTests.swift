@@ -256,14 +256,14 @@ struct RecordViewTests {
             let entity = try store.reader.entity(named: "item", database)
             let request = FetchRequest(entity: "item", sort: [RecordSort("s")])
             let query = try WindowQuery(request, of: entity, database)
-            let source = RecordView.Source(entity: entity, query: query, sections: nil, isIndexed: true)
+            let source = RecordView.Source(entity: entity.description, query: query, sections: nil, isIndexed: true)
             func isRead(_ changed: ClosedRange<Int64>, offset: Int) throws -> Bool {
                 var state = RecordView.State(offset: offset, limit: 5)
                 state.take(try query.window(.offset(offset), limit: 5, database))
                 var changes = EntityChanges(entity: "item", table: "item")
                 changes.insert(changed.lowerBound)
                 if changed.count > 1 { changes.insert(changed.upperBound) }
-                let rows = ChangedRows([changes.coarsened(to: 1)], of: entity)
+                let rows = ChangedRows([changes.coarsened(to: 1)], of: entity.description)
                 return try rows.start(of: &state, source, database) != nil
             }
             #expect(try isRead(100...300, offset: 2))
@@ -285,7 +285,7 @@ struct RecordViewTests {
             func start(at offset: Int, _ predicate: RecordPredicate? = nil) throws -> WindowQuery.Start {
                 let query = try WindowQuery(FetchRequest(entity: "item", predicate: predicate), of: entity, database)
                 var state = RecordView.State(offset: 0, limit: 5)
-                var total = ViewTotal(table: entity.table, query: query, clock: ToldClock().view)
+                var total = ViewTotal(table: entity.description.table, query: query, clock: ToldClock().view)
                 try total.count(database)
                 state.total = total
                 return try RecordView.start(at: offset, state, database)

@@ -46,6 +46,33 @@ struct StoreWatchTests {
         #expect(try watch.look()?.job == 3)
     }
 
+    /// Nested objects are counted for their entities, also where several share a table.
+    @Test func countsNestedObjects() throws {
+        let model = """
+            {"entities": {
+              "shop": {"identifier": ["id"], "attributes": {"id": {"type": "integer64"}},
+                "relationships": {"things": {"entity": "thing", "toMany": true}}},
+              "thing": {"identifier": ["code"], "subentity": {"from": "kind", "values": {"b": "book"}},
+                "attributes": {"code": {"type": "string"}}},
+              "book": {"parent": "thing", "attributes": {"pages": {"type": "integer32", "optional": true}}}}}
+            """
+        let records = """
+            {"id": 1, "things": [{"kind": "b", "code": "x", "pages": 3}, {"code": "y"}, {"kind": "b", "code": "z"}]}
+            {"id": 2, "things": [{"kind": "b", "code": "x", "pages": 4}]}
+
+            """
+        let place = try LibraryImport(records, named: "shop.ndjson")
+        let options = JobOptions(model: try ModelDescription(parsing: Array(model.utf8)), entity: "shop")
+        _ = try place.pipeline(options).run()
+        let look = try #require(try StoreWatch(store: place.store).look())
+        #expect(look.entities.map(\.name) == ["shop", "thing", "book"])
+        #expect(look.entities.map(\.table) == ["shop", "thing", "thing"])
+        let counts = look.entities.map(\.counts.withNested)
+        #expect(counts.map(\.inserted) == [2, 1, 2])
+        #expect(counts.map(\.updated) == [0, 0, 1])
+        #expect(counts.map(\.recordsRead) == [2, 0, 0] && look.records == 2)
+    }
+
     @Test func beginsAnewWithAnotherFile() throws {
         let watch = StoreWatch(store: place.store)
         #expect(try watch.connect() == nil)

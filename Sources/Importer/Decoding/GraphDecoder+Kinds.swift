@@ -52,7 +52,7 @@ extension GraphDecoder {
             entity,
             at: "",
             expected: "an object that says which subentity of \(plan.nodes[node].plan.entity.name) it is",
-            found: "none",
+            found: "object",
             input.root,
             input
         )
@@ -77,7 +77,7 @@ extension GraphDecoder {
             entity,
             at: "",
             expected: plan.nodes[chosen].plan.entity.name,
-            found: "one that is stored as \(plan.nodes[stored].plan.entity.name)",
+            found: "stored \(plan.nodes[stored].plan.entity.name)",
             input.root,
             input
         )

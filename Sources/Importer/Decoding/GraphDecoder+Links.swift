@@ -35,7 +35,8 @@ extension GraphDecoder {
         case .missing:
             // An object that is taken as a whole has no links but those that it states.
             let isPositional = around?.relationship.isPositional == true
-            let isReplaced = around == nil && plan.nodes[node].plan.onConflict == .replace
+            let onConflict = around?.relationship.description.onConflict ?? plan.nodes[node].plan.onConflict
+            let isReplaced = onConflict == .replace && around?.relationship.inverse != relationship.index
             guard isPositional || isReplaced, !relationship.description.from.isEmpty else { return }
         case .null(let token): checkNull(relationship, node, token, input)
         case .parts(let tokens):

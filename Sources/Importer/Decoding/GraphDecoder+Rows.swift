@@ -225,6 +225,7 @@ extension GraphDecoder {
         }
         switch value {
         case .missing:
+            let onConflict = around?.relationship.description.onConflict ?? plan.nodes[node].plan.onConflict
             if relationship.isRequired, !isAround {
                 let error = decoders[node].error(
                     .missingValue,
@@ -234,12 +235,11 @@ extension GraphDecoder {
                     input.root,
                     input
                 )
-                let onConflict = around?.relationship.description.onConflict ?? plan.nodes[node].plan.onConflict
                 let isAlwaysWhole =
                     plan.nodes[node].plan.identifier.isEmpty || [.replace, .error].contains(onConflict)
                 if isAlwaysWhole { errors.append(error) } else { lacks.append(error) }
             }
-            let isCleared = around == nil && plan.nodes[node].plan.onConflict == .replace
+            let isCleared = onConflict == .replace && !isAround
             return isCleared && !relationship.description.from.isEmpty ? nulls : nil
         case .null(let token):
             checkNull(relationship, node, token, input)

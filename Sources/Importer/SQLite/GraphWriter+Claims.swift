@@ -44,6 +44,24 @@ extension GraphWriter {
         cells[nested.positionCell] = source < 0 ? .null : .integer(claim.position)
     }
 
+    /// Lets a nested object's links be as they are, where imports leave those of the stored object around it.
+    ///
+    /// - Returns: the attributes that hold them.
+    func keepLinks(of row: Int, _ batch: borrowing RowBatch) -> Set<Int> {
+        let (nested, parent) = (batch.graph.nested[row], Int(batch.rows[row].parent))
+        guard parent >= 0, outcome.effects[parent] != .inserted, nested.referenceCell >= 0, nested.keyCell >= 0,
+            layout.relationships[nested.relationship].description.owner == .local,
+            isClaiming(nested.relationship)
+        else { return [] }
+        let rows = plan.nodes[Int(batch.rows[row].entity)].rows
+        let owner = layout.relationships[nested.relationship].owner
+        var kept = Set(rows.references[owner] ?? 0..<0)
+        for offset in 0..<kept.count { cells[nested.referenceCell + offset] = .null }
+        if let position = rows.positions[owner] { kept.insert(position) }
+        if nested.positionCell >= 0 { cells[nested.positionCell] = .null }
+        return kept
+    }
+
     /// Whether an object is there.
     func isStored(_ entity: Int, _ key: RowKey) throws -> Bool {
         let columns = layout.key(of: entity).map { $0.role == .rowID ? "rowid" : $0.name.quotedIdentifier }

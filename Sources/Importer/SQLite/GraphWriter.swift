@@ -236,6 +236,7 @@ final class GraphWriter {
         let writer = try writer(of: entity)
         let relationship = nested.relationship < 0 ? nil : layout.relationships[nested.relationship]
         writer.onConflict = relationship?.description.onConflict ?? plan.nodes[entity].plan.onConflict
+        writer.kept = keepLinks(of: row, batch)
         try found.withValues(of: batch, cells, defaults: plan.nodes[entity].plan) { values in
             if plan.nodes[entity].isShared {
                 let stored = try kinds.kind(of: entity, key(of: row, batch, values))

@@ -31,6 +31,8 @@ final class RowWriter {
     private let entity: EntityDescription
     private let plan: EntityPlan
     private let identifier: [Int]
+    /// Attributes that the next row leaves as they are stored.
+    var kept: Set<Int> = []
     /// The masks of the rows written, while rows with the same identifier are made one only at the end.
     ///
     /// nil where each row is looked up before it is written.
@@ -245,6 +247,7 @@ final class RowWriter {
         var changed: [Int] = []
         // Where the first part of the identifier should be is the row id; it is the same as it is.
         for attribute in 0..<places.count where !plan.isLocal[attribute] && attribute != identifier[0] {
+            if !kept.isEmpty, kept.contains(attribute) { continue }
             guard let (cell, values) = newValue(of: attribute, values, absent) else { continue }
             // A made value is for objects that are inserted, and changes none that is there.
             if cell.tag == .generatedText { continue }

@@ -11,7 +11,9 @@ final class ChunkDecoder<Layout: RowLayout> {
     /// Decodes records of entities that relate to one another; nil where none do.
     private let graph: GraphDecoder?
     /// The same for most of them; nil where there are none such.
-    private let shortGraph: ShortGraphDecoder?
+    private var shortGraph: ShortGraphDecoder<Layout>?
+    /// Whether nested objects and links are laid out.
+    private var laysOutGraph: Bool
     /// Per source of the job, the index in `decoders` of each of its record paths.
     private let places: [[Int]]
     private let entities: Int
@@ -40,6 +42,7 @@ final class ChunkDecoder<Layout: RowLayout> {
     ) {
         self.graph = graph.map { GraphDecoder(plan: $0, options: options) }
         shortGraph = graph.flatMap { ShortGraphDecoder($0, options: options) }
+        laysOutGraph = shortGraph != nil && layouts != nil
         let maxDepth = options.maxDepth
         reader = ChunkReader(maxDepth: maxDepth)
         self.entities = entities
@@ -107,7 +110,10 @@ final class ChunkDecoder<Layout: RowLayout> {
         // Taken out meanwhile: as a local value it is changed without the checks that a class's properties need.
         var decoders = decoders
         self.decoders = []
-        let (retried, graph, shortGraph) = (retried, graph, retried == nil ? shortGraph : nil)
+        let (retried, graph) = (retried, graph)
+        var shortGraph = retried == nil ? shortGraph : nil
+        self.shortGraph = retried == nil ? nil : self.shortGraph
+        shortGraph?.begin(layout)
         if retried == nil { for place in decoders.indices { decoders[place].retry(nil) } }
         let (source, opened) = (chunk.entry.source, layout)
         reader.read(maxRecords) { line in
@@ -142,9 +148,11 @@ final class ChunkDecoder<Layout: RowLayout> {
                         root: root,
                         recordKey: recordKey
                     )
-                    if let shortGraph, shortGraph.decode(input, entity: entity, into: &batch) { return }
+                    if shortGraph?.decode(input, entity: entity, into: &batch) == true { return }
                     if let graph {
+                        let first = batch.rows.count
                         graph.decode(input, entity: entity, into: &batch)
+                        shortGraph?.note(first..<batch.rows.count, of: batch)
                     } else {
                         decoders[place].decode(input, into: &batch, laidOutIn: opened)
                     }
@@ -160,6 +168,7 @@ final class ChunkDecoder<Layout: RowLayout> {
         for place in decoders.indices { decoders[place].flush(into: &batch) }
         graph?.flush(into: &batch)
         shortGraph?.flush(into: &batch)
+        if shortGraph != nil { self.shortGraph = shortGraph }
         self.decoders = decoders
         layout?.finish()
         hash(from: first)
@@ -178,12 +187,14 @@ final class ChunkDecoder<Layout: RowLayout> {
     /// Lays out no more of an entity's rows.
     func closeLayouts(of entity: Int32) {
         for decoder in decoders where decoder.plan.index == entity { decoder.plan.laysOutRows = false }
+        laysOutGraph = false
     }
 
     /// Lets a batch have a layout, where some rows may go into one.
     ///
     /// - Returns: whether all rows may.
     private func open(_ layout: inout Layout?, records: Int, in chunk: SealedChunk) -> Bool {
+        if let shortGraph { return open(&layout, for: shortGraph, records: records, in: chunk) }
         guard let layouts, records >= Layout.fewestRows, decoders.contains(where: \.plan.laysOutRows) else {
             layout = nil
             return false
@@ -193,6 +204,24 @@ final class ChunkDecoder<Layout: RowLayout> {
         opened.reserve((bytes.count - reader.offset) / (chunk.entry.records - reader.line) * records)
         for decoder in decoders where decoder.plan.laysOutRows { opened.open(decoder.plan.index) }
         return decoders.allSatisfy(\.plan.laysOutRows)
+    }
+
+    /// The same for entities that relate to one another: their records' own rows have cells in any case.
+    private func open(
+        _ layout: inout Layout?,
+        for graph: borrowing ShortGraphDecoder<Layout>,
+        records: Int,
+        in chunk: SealedChunk
+    ) -> Bool {
+        guard laysOutGraph, retried == nil, let layouts, records >= Layout.fewestRows else {
+            layout = nil
+            return false
+        }
+        let opened = layout ?? Layout(layouts)
+        layout = opened
+        opened.reserve((bytes.count - reader.offset) / (chunk.entry.records - reader.line) * records)
+        for table in graph.tables { opened.open(table) }
+        return false
     }
 
     private func hash(from first: Int) {

@@ -1,7 +1,7 @@
 /// Where decoded rows go besides their cells: a destination may lay them out its own way, beside the other workers and before
 /// their turn to commit comes.
 ///
-/// A row that is laid out has no cells. Rows of an entity follow one another: from the first that is not laid out on, none is.
+/// A row that is laid out has no cells. Where entities relate to one another, their links are rows of further tables. Rows of an entity follow one another: from the first that is not laid out on, none is.
 /// Decoders are generic over it, so that a row costs no look-up of a witness.
 protocol RowLayout: AnyObject {
     /// What all layouts of a job have in common.
@@ -37,6 +37,12 @@ protocol RowLayout: AnyObject {
     ///   - entity: its index in the job.
     /// - Returns: whether it was accepted; if not, no row of the entity is any more.
     func append(_ values: RowValues, presence: UnsafeMutableBufferPointer<UInt64>, entity: Int32) -> Bool
+
+    /// Remembers which rows it has, for `goBack`.
+    func mark()
+
+    /// Forgets all rows that were added after `mark`.
+    func goBack()
 
     /// Ends it, when all rows are added.
     func finish()

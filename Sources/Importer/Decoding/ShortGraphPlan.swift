@@ -15,8 +15,9 @@ final class ShortGraphPlan {
         let identifier: [Int]
         /// What a new object must have beside its identifier.
         let requiresMore: Bool
-        /// Whether its rows are laid out with those of others like it: it has no identifier.
         var hasIdentifier: Bool { !identifier.isEmpty }
+        /// Whether nested objects of it can be laid out: they have no identifier, and nothing but lists of such objects.
+        let isLaidOut: Bool
 
         fileprivate init(_ node: GraphPlan.Node, _ layout: ModelLayout) {
             index = node.plan.index
@@ -26,6 +27,8 @@ final class ShortGraphPlan {
             requiresMore = node.requiresMore
             let relationships = node.relationships.map { Relationship($0, layout) }
             self.relationships = relationships
+            isLaidOut =
+                node.plan.identifier.isEmpty && relationships.allSatisfy { $0.side == .other && $0.isPositional }
             references = node.rows.references.sorted { $0.value.lowerBound < $1.value.lowerBound }.map { owner, range in
                 Reference(
                     owner: owner,
@@ -67,6 +70,9 @@ final class ShortGraphPlan {
         let name: String
         /// The attribute of the destination that a scalar names; -1 where that takes more than one.
         let named: Int
+        /// The table of its links, among those of a layout; -1 where they are in none.
+        let linkTable: Int32
+        let hasPosition: Bool
 
         fileprivate init(_ relationship: GraphPlan.Relationship, _ layout: ModelLayout) {
             let description = relationship.description
@@ -84,6 +90,8 @@ final class ShortGraphPlan {
             counts = (description.minimumCount ?? 0)...max(description.minimumCount ?? 0, description.maximumCount ?? Int.max)
             slots = relationship.sources.map(\.slot)
             name = description.name
+            linkTable = LinkTable.index(of: relationship.index, layout)
+            hasPosition = LinkTable(relationship.index, layout)?.position != nil
             named = relationship.named.count == 1 && relationship.namesIdentifier ? relationship.named[0] : -1
         }
     }

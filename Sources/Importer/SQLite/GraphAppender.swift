@@ -19,6 +19,8 @@ final class GraphAppender {
     /// The writers of the entities' rows, by their indexes.
     private let writers: [RowWriter]
     private let joins: [JoinWriter?]
+    /// Copies what batches have laid out; nil where that is nothing.
+    private let copier: GraphCopier?
     /// The texts of defaults, by entity.
     private let defaultBytes: [UnsafeMutableBufferPointer<UInt8>]
     /// Of each row of the batch at hand its row id, where it has no identifier.
@@ -30,7 +32,8 @@ final class GraphAppender {
     /// Which rows of the batch at hand are there, or are written later.
     private var isTaken: [Bool] = []
 
-    init(_ database: Database, plan: GraphPlan) throws {
+    /// - Parameter laysOutRows: whether batches have nested objects and links laid out.
+    init(_ database: Database, plan: GraphPlan, laysOutRows: Bool) throws {
         self.plan = plan
         statements = try GraphStatements(database)
         writers = try plan.nodes.map { node in
@@ -47,6 +50,7 @@ final class GraphAppender {
             guard plan.layout.relationships[relationship].shape == .join else { return nil }
             return try JoinWriter(connection, relationship, plan.layout)
         }
+        copier = laysOutRows ? try GraphCopier(database, plan) : nil
     }
 
     deinit {
@@ -63,6 +67,7 @@ final class GraphAppender {
     /// - Throws: `DatabaseError` when SQLite fails.
     func append(
         _ batch: borrowing RowBatch,
+        _ image: RowImage?,
         _ found: LateRejects,
         _ memory: inout StatementMemory,
         _ changes: [EntityChanges]
@@ -74,8 +79,14 @@ final class GraphAppender {
         var outcome = Outcome(changes: changes)
         try statements.run("SAVEPOINT import_batch")
         let isDone = try withValues(of: batch, found) { values in
-            try writeIdentified(batch, values, &memory, &outcome)
-                && writePositional(batch, values, &outcome) && writeLinks(batch, values, &outcome)
+            guard try writeIdentified(batch, values, &memory, &outcome) else { return false }
+            // Rows that are laid out know nothing of records that are left out.
+            if image != nil, isLeftOut.contains(true) { return false }
+            if let copier {
+                try copier.prepare()
+                if let image { try copier.copy(image, &outcome.changes) }
+            }
+            return try writePositional(batch, values, &outcome) && writeLinks(batch, values, &outcome)
         }
         if !isDone { try statements.run("ROLLBACK TO import_batch") }
         try statements.run("RELEASE import_batch")
@@ -216,7 +227,10 @@ final class GraphAppender {
             for row in rows(of: record, batch) where isTaken[row] && batch.graph.nested[row].keyCell < 0 {
                 let (own, nested) = (batch.rows[row], batch.graph.nested[row])
                 let (entity, parent) = (Int(own.entity), Int(own.parent))
-                if parent >= 0, nested.referenceCell >= 0, batch.graph.nested[parent].keyCell < 0 {
+                if nested.referenceCell >= 0, nested.aroundNumber > 0, let copier {
+                    let first = copier.firstRowID(of: plan.layout.target(of: nested.relationship))
+                    cells[nested.referenceCell] = .integer(first + Int64(nested.aroundNumber) - 1)
+                } else if parent >= 0, nested.referenceCell >= 0, batch.graph.nested[parent].keyCell < 0 {
                     cells[nested.referenceCell] = .integer(rowIDs[parent])
                 }
                 guard let rowID = try writers[entity].append(row, self.values(values, of: entity), batch) else { return false }

@@ -74,6 +74,12 @@ final class RowImage: RowLayout {
         return isTaken
     }
 
+    /// Remembers which rows it has, for `goBack`.
+    func mark() { pages.pointee.mark() }
+
+    /// Forgets all rows that were added after `mark`.
+    func goBack() { pages.pointee.goBack() }
+
     /// Makes a database of the rows that were added.
     func finish() { pages.pointee.finish() }
 }
@@ -101,8 +107,16 @@ private struct RowPages {
     /// A longer record would need overflow pages.
     private static let longestRecord = RowImage.pageSize - 35
 
+    /// A tree's beginnings at the mark: what is behind them in its pages is written over.
+    private struct Marked {
+        var isOpen = false
+        var (rows, page, cells, content, leaves) = (0, 0, 0, 0, 0)
+    }
+
     let trees: UnsafeMutablePointer<Tree>
     private let treeCount: Int
+    private let marked: UnsafeMutablePointer<Marked>
+    private var markedCount = 0
     /// The values of the row at hand.
     private let fields: UnsafeMutablePointer<RecordField>
     private var memory: UnsafeMutableRawPointer
@@ -115,6 +129,8 @@ private struct RowPages {
         treeCount = schema.tables.count
         trees = .allocate(capacity: treeCount)
         for entity in 0..<treeCount { (trees + entity).initialize(to: Tree(page: 1 + entity)) }
+        marked = .allocate(capacity: treeCount)
+        marked.initialize(repeating: Marked(), count: treeCount)
         fields = .allocate(capacity: schema.tables.reduce(1) { max($0, $1.width) })
         count = 1 + treeCount
         capacity = count
@@ -130,6 +146,7 @@ private struct RowPages {
     func deallocate() {
         trees.deinitialize(count: treeCount)
         trees.deallocate()
+        marked.deallocate()
         fields.deallocate()
         memory.deallocate()
     }
@@ -161,6 +178,35 @@ private struct RowPages {
         if count == capacity { grow(to: min(capacity + capacity / 2 + 1, limit)) }
         count += 1
         return count - 1
+    }
+
+    // MARK: Marks
+
+    mutating func mark() {
+        markedCount = count
+        for entity in 0..<treeCount {
+            let tree = trees + entity
+            marked[entity].isOpen = tree.pointee.isOpen
+            marked[entity].rows = tree.pointee.rows
+            marked[entity].page = tree.pointee.page
+            marked[entity].cells = tree.pointee.cells
+            marked[entity].content = tree.pointee.content
+            marked[entity].leaves = tree.pointee.leaves.count
+        }
+    }
+
+    /// A root that has become a leaf of its own since is one again: its page still has what it had.
+    mutating func goBack() {
+        count = markedCount
+        for entity in 0..<treeCount {
+            let (tree, marked) = (trees + entity, marked[entity])
+            tree.pointee.isOpen = marked.isOpen
+            tree.pointee.rows = marked.rows
+            tree.pointee.page = marked.page
+            tree.pointee.cells = marked.cells
+            tree.pointee.content = marked.content
+            tree.pointee.leaves.removeLast(tree.pointee.leaves.count - marked.leaves)
+        }
     }
 
     // MARK: Rows

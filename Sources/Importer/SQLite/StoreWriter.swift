@@ -52,17 +52,19 @@ final class StoreWriter: BatchWriter {
         let queue = try StoreConnection.writer(store, durability: durability, of: file)
         self.queue = queue
         var attached: AttachedImage?
+        var graphWriters: (GraphWriter, GraphAppender?)?
         do {
-            (graphWriter, graphAppender) = try queue.inDatabase { database in
-                checkpointer?.attach(to: database)
-                guard let graph else { return (nil, nil) }
-                return (
-                    try GraphWriter(database, plan: graph, job: job.id),
-                    isAppending ? try GraphAppender(database, plan: graph) : nil
-                )
-            }
             (layoutSchema, writers) = try queue.inDatabase { database in
-                if graph != nil { return (nil, []) }
+                checkpointer?.attach(to: database)
+                if let graph {
+                    let writer = try GraphWriter(database, plan: graph, job: job.id)
+                    graphWriters = (writer, nil)
+                    guard isAppending else { return (nil, []) }
+                    let images = try Self.images(graph, database)
+                    if let images { attached = try AttachedImage(database, images) }
+                    graphWriters = (writer, try GraphAppender(database, plan: graph, laysOutRows: images != nil))
+                    return (images, [])
+                }
                 let constraints = try plans.map { try TableConstraints(of: $0.entity, database) }
                 let mayRefuse = job.options.onConflict == .error || constraints.contains(where: \.canRefuse)
                 // The databases of a connection have one encoding.
@@ -77,10 +79,23 @@ final class StoreWriter: BatchWriter {
                 return (images, try zip(plans, constraints).map { try RowWriter(database, plan: $0, constraints: $1) })
             }
         } catch {
+            graphWriters = nil
             withExtendedLifetime(attached) { try? queue.retire() }
             throw (error as? DatabaseError).map { ImportError(store: store, $0) } ?? error
         }
+        (graphWriter, graphAppender) = (graphWriters?.0, graphWriters?.1)
         self.attached = attached
+    }
+
+    /// The images of a batch's nested objects and links; nil where there are none.
+    private static func images(_ graph: GraphPlan, _ database: Database) throws -> RowImageSchema? {
+        guard try String.fetchOne(database, sql: "PRAGMA encoding") == "UTF-8", ShortGraphPlan(graph) != nil else {
+            return nil
+        }
+        let links = try LinkTable.all(of: graph.layout).enumerated().map { place, links in
+            try links.plan(index: graph.nodes.count + place)
+        }
+        return RowImageSchema(graph.plans + links)
     }
 
     /// What the statements need must be gone before the connection is, and the connection before what it reads.
@@ -146,7 +161,7 @@ final class StoreWriter: BatchWriter {
         let found = LateRejects(plans: plans, chunkBytes: chunkBytes)
         var ledger = LedgerCounts()
         let late =
-            try writeGraph(batch, found, &progress, &memory, &changes, &ledger, database)
+            try writeGraph(batch, image, found, &progress, &memory, &changes, &ledger, database)
             ?? writeRows(batch, image, found, source: chunk.entry.source, &progress, &changes, database)
         let rejects = late.isEmpty ? batch.rejects : (batch.rejects + late).sorted { $0.ordinal < $1.ordinal }
         try limit.check(rejects, after: progress.rejects)
@@ -219,6 +234,7 @@ final class StoreWriter: BatchWriter {
     /// - Returns: the rejects that were found only now; nil where entities do not relate to one another.
     private func writeGraph(
         _ batch: borrowing RowBatch,
+        _ image: RowImage?,
         _ found: LateRejects,
         _ progress: inout JobProgress,
         _ memory: inout StatementMemory,
@@ -228,14 +244,18 @@ final class StoreWriter: BatchWriter {
     ) throws -> [RowBatch.Reject]? {
         guard let graphWriter else { return nil }
         if progress.isAppending {
-            if let outcome = try graphAppender?.append(batch, found, &memory, changes) {
+            if let outcome = try graphAppender?.append(batch, image, found, &memory, changes) {
                 changes = outcome.changes
                 return outcome.refused.map { record, errors in
                     found.reject(batch.rows[batch.graph.records[record].row], batch.places[record], errors)
                 }
             }
+            // Its rows have to be looked up.
+            if image != nil { throw UnusableLayout(entity: 0) }
             try AppendingJob.end(job.id, graphWriter.layout, database)
             progress.isAppending = false
+        } else if image != nil {
+            throw UnusableLayout(entity: 0)
         }
         var late: [RowBatch.Reject] = []
         try graphWriter.write(batch, found, &changes, &ledger) { record, errors in

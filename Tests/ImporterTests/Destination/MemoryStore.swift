@@ -297,6 +297,7 @@ final class TextRows: RowLayout {
     private let model: ModelDescription
     private(set) var rows: [[String]]
     private var isOpen: [Bool]
+    private var marked: (rows: [[String]], isOpen: [Bool]) = ([], [])
 
     init(_ model: ModelDescription) {
         self.model = model
@@ -315,6 +316,8 @@ final class TextRows: RowLayout {
     func open(_ entity: Int32) { isOpen[Int(entity)] = true }
     func close(_ entity: Int32) { isOpen[Int(entity)] = false }
     func finish() {}
+    func mark() { marked = (rows, isOpen) }
+    func goBack() { (rows, isOpen) = marked }
 
     func append(_ values: RowValues, presence: UnsafeMutableBufferPointer<UInt64>, entity: Int32) -> Bool {
         guard isOpen[Int(entity)] else { return false }

@@ -14,12 +14,10 @@ private enum RelationshipCases {
 struct RelationshipCaseTests {
     /// Cases that come out otherwise, and why.
     private static let others = [
-        // Every record is a reject, which ends with 65; the cases expect 0.
+        // Every record is a reject, as the cases expect, and that ends with 65; they expect 0.
         "sync-parent-without-id", "mr-testAbstractToOneRelationship", "groot-roots-from-ids",
-        // 702377 is no integer16.
+        // 702377 is no integer16, so that its records are rejects.
         "sync-ordered-disjoint",
-        // The stored row's entity does not count yet.
-        "groot-inheritance",
     ]
 
     @Test func comeOutAsTheLibrariesHaveThem() throws {

@@ -215,6 +215,11 @@ struct RelationshipTests {
         let arguments = ["python3", "-B", comparison, Project.importer, "1", "41", "--only-shapes", "1,2,3"]
         let result = try run(arguments)
         #expect(result.ending == .exit(0), "\(result.outputText)\(result.errorText)")
+        // References by other attributes and subentities, in all shapes.
+        for features in ["by", "inheritance"] {
+            let more = try run(["python3", "-B", comparison, Project.importer, "1", "12", "--only", features])
+            #expect(more.ending == .exit(0), "\(features): \(more.outputText)\(more.errorText)")
+        }
         // The slow reading does by itself what is worked out by hand.
         let own = try run(["python3", "-B", checks.appending(path: "relationships_check.py").path, "20"])
         #expect(own.ending == .exit(0), "\(own.outputText)\(own.errorText)")

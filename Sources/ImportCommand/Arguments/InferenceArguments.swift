@@ -25,6 +25,38 @@ struct InferenceArguments: ParsableArguments {
     )
     var types: [TypedName] = []
 
+    @Option(
+        help: ArgumentHelp(
+            "What the inferred model makes of nested values.",
+            discussion: """
+                flatten makes objects columns (address_city) and keeps arrays as JSON; tables also makes arrays of objects \
+                child tables; json keeps both as JSON.
+                """,
+            valueName: "policy"
+        )
+    )
+    var nested = NestedPolicy.flatten
+
+    @Option(
+        help: ArgumentHelp(
+            "Levels of child tables that --nested tables makes; deeper arrays are kept as JSON.",
+            valueName: "n"
+        )
+    )
+    var nestedDepth = JobOptions().nestedDepth
+
+    @Option(
+        name: .customLong("nested-only"),
+        help: ArgumentHelp(
+            "An array that --nested tables makes a table of: 'lines', 'lines.taxes'. May be repeated.",
+            discussion:
+                "Default: all arrays of objects. One within the objects of another makes that one a table, too.",
+            valueName: "path"
+        ),
+        transform: Self.keyPath
+    )
+    var nestedOnly: [AttributePath] = []
+
     /// An attribute with the type that it is to have.
     struct TypedName: Equatable {
         let name: String
@@ -35,6 +67,9 @@ struct InferenceArguments: ParsableArguments {
     func apply(to options: inout JobOptions) {
         options.identifier = identifiers.flatMap { $0 }
         options.types = Dictionary(types.map { ($0.name, $0.type) }) { $1 }
+        options.nested = nested
+        options.nestedDepth = nestedDepth
+        options.nestedOnly = nestedOnly
     }
 
     func validate() throws {
@@ -42,6 +77,12 @@ struct InferenceArguments: ParsableArguments {
         for name in types.map(\.name) where !seen.insert(name).inserted {
             throw ValidationError("--type: \(name) is given more than once")
         }
+        try ShapeArguments.check(nestedDepth, "--nested-depth", in: JobOptions.nestedDepthRange)
+        guard nested != .tables else { return }
+        if nestedDepth != JobOptions().nestedDepth {
+            throw ValidationError("--nested-depth is for --nested tables only")
+        }
+        if !nestedOnly.isEmpty { throw ValidationError("--nested-only is for --nested tables only") }
     }
 
     /// Attributes with commas in between.
@@ -49,6 +90,18 @@ struct InferenceArguments: ParsableArguments {
         let names = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
         guard !names.contains("") else { throw ValidationError("'\(text)' has an empty name between its commas") }
         return names
+    }
+
+    private static func keyPath(_ text: String) throws -> AttributePath {
+        do {
+            let path = try AttributePath(text)
+            guard path.isWithinRecord, !path.keys.isEmpty else {
+                throw ValidationError("'\(text)' is not a path of keys. Examples: lines  order.lines  ['a.b'].c")
+            }
+            return path
+        } catch let error as PathSyntaxError {
+            throw ValidationError("'\(text)' is not a path of keys: \(error). Examples: lines  order.lines  ['a.b'].c")
+        }
     }
 
     private static func typedName(_ text: String) throws -> TypedName {
@@ -63,3 +116,5 @@ struct InferenceArguments: ParsableArguments {
         return TypedName(name: String(text[..<colon]), type: type)
     }
 }
+
+extension NestedPolicy: ExpressibleByArgument {}

@@ -82,6 +82,21 @@ struct ErrorCounts {
         }
     }
 
+    /// Adds what was counted elsewhere.
+    mutating func add(_ other: ErrorCounts) {
+        for group in other.groups {
+            guard let place = places[group.key] else {
+                places[group.key] = groups.count
+                groups.append(group)
+                continue
+            }
+            groups[place].count += group.count
+            guard group.firstOrdinal < groups[place].firstOrdinal else { continue }
+            groups[place].firstOrdinal = group.firstOrdinal
+            groups[place].firstByteOffset = group.firstByteOffset
+        }
+    }
+
     /// The groups in the source order of their first errors; those of one record as they were added.
     var inSourceOrder: [Group] {
         groups.indices.sorted { (groups[$0].firstOrdinal, $0) < (groups[$1].firstOrdinal, $1) }.map { groups[$0] }

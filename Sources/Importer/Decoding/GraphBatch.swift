@@ -8,7 +8,9 @@ struct GraphBatch {
         /// What it says, in the order in which it takes effect.
         var statements: Range<Int>
         /// Whether its links only add to what is there, provided that its own object is new.
-        var isAppendable: Bool
+        var isAppendable = false
+        /// Whether stored objects decide what its objects are, so that it is decoded when it is written.
+        var isOpen = false
     }
 
     /// What a row is beyond its cells.
@@ -41,6 +43,8 @@ struct GraphBatch {
         case links(relationship: Int, row: Int, targets: Range<Int>)
         /// A column of an object refers to another that is known by its row id alone.
         case refers(relationship: Int, row: Int, to: Int)
+        /// A column of an object refers to the one whose attributes have these values.
+        case names(relationship: Int, row: Int, valueCell: Int)
         /// An object is linked in a join table to another that is known by its row id alone.
         case joins(relationship: Int, row: Int, to: Int)
         /// An object refers to one of this entity, and says no more of it.
@@ -53,6 +57,8 @@ struct GraphBatch {
         let keyCell: Int
         /// The index of its row in the batch; -1 where the list has its identifier only.
         var row: Int
+        /// Whether these cells are values of other attributes than its identifier's.
+        var isNamed = false
     }
 
     var records: [Record] = []
@@ -60,11 +66,14 @@ struct GraphBatch {
     var nested: [Nested] = []
     var statements: [Statement] = []
     var targets: [Target] = []
+    /// In a retry, what each of the records is.
+    var retried: [RetriedRecords.Record] = []
 
     mutating func removeAll() {
         records.removeAll(keepingCapacity: true)
         nested.removeAll(keepingCapacity: true)
         statements.removeAll(keepingCapacity: true)
         targets.removeAll(keepingCapacity: true)
+        retried.removeAll()
     }
 }

@@ -133,7 +133,12 @@ extension GraphDecoder {
     ) {
         let first = batch.graph.targets.count
         for key in keys {
-            batch.graph.targets.append(GraphBatch.Target(keyCell: batch.cells.count, row: -1))
+            let target = GraphBatch.Target(
+                keyCell: batch.cells.count,
+                row: -1,
+                isNamed: !relationship.namesIdentifier
+            )
+            batch.graph.targets.append(target)
             batch.cells += key
         }
         let targets = first..<batch.graph.targets.count
@@ -154,7 +159,7 @@ extension GraphDecoder {
         let path = path(of: relationship, in: node)
         let destination = plan.nodes[relationship.destination].plan
         let first = batch.graph.targets.count
-        var known = KnownKeys()
+        var (knownKeys, knownNames) = (KnownKeys(), KnownKeys())
         var references = 0
         for place in elements.indices {
             let kind = input.tokens[elements[place].token].kind
@@ -210,17 +215,29 @@ extension GraphDecoder {
             } else {
                 within(path, index: elements[place].place) {
                     cells = key(of: relationship, [elements[place].token], at: "", node, input, &batch)
+                        .map { whole($0, of: relationship, in: row, batch) }
                 }
                 references += 1
             }
             guard let cells else { continue }
-            if known.contains(cells, batch, input) {
+            let isNamed = !elements[place].isObject && kind != .object && !relationship.namesIdentifier
+            let index = elements[place].index
+            let known =
+                isNamed
+                ? knownNames.index(of: cells, index, batch, input) : knownKeys.index(of: cells, index, batch, input)
+            if let known {
+                // It is linked where it is first.
+                elements[place].index = known
                 note(.duplicateLink, node, relationship.description.name)
                 continue
             }
             elements[place].target = batch.graph.targets.count
-            known.add(batch.cells.count, cells.count)
-            batch.graph.targets.append(GraphBatch.Target(keyCell: batch.cells.count, row: -1))
+            if isNamed {
+                knownNames.add(batch.cells.count, cells.count, index: index)
+            } else {
+                knownKeys.add(batch.cells.count, cells.count, index: index)
+            }
+            batch.graph.targets.append(GraphBatch.Target(keyCell: batch.cells.count, row: -1, isNamed: isNamed))
             batch.cells += cells
         }
         let targets = first..<batch.graph.targets.count
@@ -329,22 +346,26 @@ extension GraphDecoder {
 
 /// The identifiers that a list has named.
 private struct KnownKeys {
-    /// Where the cells of each are; beyond `most` also by their bytes.
-    private var places: [Range<Int>] = []
-    private var known: Set<KeyBytes> = []
+    /// Where the cells of each are, and its index in the list; beyond `most` also by their bytes.
+    private var places: [(cells: Range<Int>, index: Int)] = []
+    private var known: [KeyBytes: Int] = [:]
     private static let most = 8
 
-    mutating func add(_ firstCell: Int, _ count: Int) { places.append(firstCell..<firstCell + count) }
+    mutating func add(_ firstCell: Int, _ count: Int, index: Int) { places.append((firstCell..<firstCell + count, index)) }
 
-    /// Whether an identifier is one of them; if not, it is added next.
-    mutating func contains(_ cells: [Cell], _ batch: borrowing RowBatch, _ input: RecordDecoder.Input) -> Bool {
-        if places.isEmpty { return false }
+    /// The index of an identifier; nil where it is none of them, and is added next.
+    mutating func index(of cells: [Cell], _ next: Int, _ batch: borrowing RowBatch, _ input: RecordDecoder.Input) -> Int? {
+        if places.isEmpty { return nil }
         let bytes = batch.bytes
         let own = KeyBytes(cells, bytes, input)
         if places.count <= Self.most {
-            return places.contains { KeyBytes(batch.cells[$0], bytes, input) == own }
+            return places.first { KeyBytes(batch.cells[$0.cells], bytes, input) == own }?.index
         }
-        if known.isEmpty { known = Set(places.map { KeyBytes(batch.cells[$0], bytes, input) }) }
-        return !known.insert(own).inserted
+        if known.isEmpty {
+            for place in places { known[KeyBytes(batch.cells[place.cells], bytes, input)] = place.index }
+        }
+        if let index = known[own] { return index }
+        known[own] = next
+        return nil
     }
 }

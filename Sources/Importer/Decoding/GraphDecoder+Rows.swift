@@ -7,13 +7,13 @@ extension GraphDecoder {
     /// - Parameters:
     ///   - count: how many cells it has.
     ///   - chosen: whether it names its subentity.
-    ///   - values: what it has for its relationships.
+    ///   - stated: its relationships, and what it has for them.
     /// - Returns: its index in the batch.
     func append(
         _ count: Int,
         _ node: Int,
         chosen: Bool,
-        _ values: [Value],
+        _ stated: [(relationship: GraphPlan.Relationship, value: Value)],
         _ around: Around?,
         _ input: RecordDecoder.Input,
         into batch: inout RowBatch
@@ -25,22 +25,24 @@ extension GraphDecoder {
         var nested = GraphBatch.Nested(relationship: around?.relationship.index ?? -1)
         nested.position = around?.index ?? 0
         let rows = plan.nodes[node].rows
+        var named: [Named] = []
         if chosen, let column = rows.entityColumn {
             let name = Array(plan.nodes[node].plan.entity.name.utf8)
             batch.bytes += name
             row.add(.text(.batchText, offset: batch.bytes.count - name.count, length: name.count), column, &batch)
         }
         for (owner, range) in rows.references.sorted(by: { $0.value.lowerBound < $1.value.lowerBound }) {
-            let own = plan.nodes[node].relationships.firstIndex { $0.owner == owner && $0.side == .own }
+            let own = stated.first { $0.relationship.owner == owner && $0.relationship.side == .own }
             let isAround = around.map { $0.relationship.side == .other && $0.relationship.owner == owner } == true
-            let cells = own.flatMap { place in
+            let cells = own.flatMap { relationship, value in
                 reference(
-                    plan.nodes[node].relationships[place],
-                    values[place],
+                    relationship,
+                    value,
                     node,
                     around,
                     isAround,
                     &lacks,
+                    &named,
                     input,
                     &batch
                 )
@@ -64,7 +66,24 @@ extension GraphDecoder {
             }
         }
         if plan.nodes[node].needsKey { nested.keyCell = appendKey(of: node, row, &batch) }
-        return append(row, nested, parent: around?.row ?? -1, node, lacks, input, &batch)
+        let index = append(row, nested, parent: around?.row ?? -1, node, lacks, input, &batch)
+        for name in named {
+            isAppendable = false
+            let statement = GraphBatch.Statement.names(
+                relationship: name.relationship,
+                row: index,
+                valueCell: batch.cells.count
+            )
+            batch.graph.statements.append(statement)
+            batch.cells += name.values
+        }
+        return index
+    }
+
+    /// A to-one of an object at hand that values of other attributes than the identifier's name.
+    struct Named {
+        let relationship: Int
+        let values: [Cell]
     }
 
     /// Whether a row is referred to by these cells.
@@ -90,7 +109,7 @@ extension GraphDecoder {
         }
     }
 
-    private func append(
+    func append(
         _ row: NewRow,
         _ nested: GraphBatch.Nested,
         parent: Int,
@@ -190,12 +209,20 @@ extension GraphDecoder {
         _ around: Around?,
         _ isAround: Bool,
         _ lacks: inout [RecordError],
+        _ named: inout [Named],
         _ input: RecordDecoder.Input,
         _ batch: inout RowBatch
     ) -> [Cell]? {
         let width = plan.nodes[node].rows.references[relationship.owner]?.count ?? 1
         let nulls = Array(repeating: Cell.null, count: width)
         let path = self.path(of: relationship, in: node)
+        func scalars(_ tokens: [Int]) -> [Cell]? {
+            guard let cells = key(of: relationship, tokens, at: path, node, input, &batch) else { return nulls }
+            if relationship.namesIdentifier { return cells }
+            // Its own columns are set when it is known which object that is.
+            named.append(Named(relationship: relationship.index, values: cells))
+            return nil
+        }
         switch value {
         case .missing:
             if relationship.isRequired, !isAround {
@@ -217,8 +244,7 @@ extension GraphDecoder {
         case .null(let token):
             checkNull(relationship, node, token, input)
             return nulls
-        case .parts(let tokens):
-            return key(of: relationship, tokens, at: path, node, input, &batch) ?? nulls
+        case .parts(let tokens): return scalars(tokens)
         case .members(let token):
             wrongKind(relationship, node, token, input)
             return nulls
@@ -238,14 +264,15 @@ extension GraphDecoder {
                     return nestedKey(of: token, -1, relationship.destination, around: nil, input, &batch)?.cells
                         ?? nulls
                 }
-                return key(of: relationship, [token], at: path, node, input, &batch) ?? nulls
+                return scalars([token])
             }
         }
     }
 
-    /// The key path of a relationship within its object: that of its first source.
+    /// The key path of a relationship within its object: that of its value, or of its first source.
     func path(of relationship: GraphPlan.Relationship, in node: Int) -> String {
-        relationship.sources.first.map { plan.nodes[node].plan.slotPaths[$0.slot] } ?? relationship.description.name
+        if relationship.slot >= 0 { return plan.nodes[node].plan.slotPaths[relationship.slot] }
+        return relationship.sources.first.map { plan.nodes[node].plan.slotPaths[$0.slot] } ?? relationship.description.name
     }
 
     /// Notes that a relationship is null, where it must not be.
@@ -288,13 +315,15 @@ extension GraphDecoder {
     ) -> [Cell]? {
         let destination = plan.nodes[relationship.destination].plan
         let name = relationship.description.name
-        let isWhole = relationship.named.count == destination.identifier.count
+        let around = aroundCount(in: relationship)
+        let isWhole = !relationship.namesIdentifier || relationship.named.count + around == destination.identifier.count
         guard tokens.count == relationship.named.count, isWhole, !tokens.isEmpty else {
+            let count = relationship.namesIdentifier ? destination.identifier.count : relationship.named.count
             error(
                 .wrongKind,
                 node,
                 at: path,
-                expected: "\(destination.entity.name), which is identified by \(destination.identifier.count) values",
+                expected: "\(destination.entity.name), which is identified by \(count) values",
                 found: input.tokens[tokens.first ?? input.root].kind.name,
                 tokens.first ?? input.root,
                 input
@@ -325,6 +354,32 @@ extension GraphDecoder {
             }
         }
         return cells
+    }
+
+    /// How many parts of the identifier of what a relationship leads to are the object around it.
+    private func aroundCount(in relationship: GraphPlan.Relationship) -> Int {
+        guard relationship.side == .other,
+            let reference = plan.nodes[relationship.destination].rows.references[relationship.owner]
+        else { return 0 }
+        return plan.nodes[relationship.destination].plan.identifier.filter { reference.contains($0) }.count
+    }
+
+    /// The cells of an identifier of which scalars name all but the object around.
+    func whole(
+        _ named: [Cell],
+        of relationship: GraphPlan.Relationship,
+        in row: Int,
+        _ batch: borrowing RowBatch
+    ) -> [Cell] {
+        guard relationship.namesIdentifier, aroundCount(in: relationship) > 0,
+            let reference = plan.nodes[relationship.destination].rows.references[relationship.owner]
+        else { return named }
+        var rest = named[...]
+        let key = batch.graph.nested[row].keyCell
+        return plan.nodes[relationship.destination].plan.identifier.map { attribute in
+            guard reference.contains(attribute) else { return rest.popFirst() ?? .null }
+            return key < 0 ? .null : batch.cells[key + attribute - reference.lowerBound]
+        }
     }
 
     /// The cell of a value that names an attribute of another entity.
@@ -408,8 +463,7 @@ extension GraphDecoder {
                 return nil
             }
         }
-        let isBare = own.tokens[token].kind == .object && own.memberCount == plan.identifier.count
-        return (cells, isBare && self.plan.nodes[entity].requiresMore)
+        return (cells, isReference(entity, cells, own, batch))
     }
 }
 
@@ -426,12 +480,5 @@ extension RecordDecoder.Input {
             root: token,
             recordKey: key
         )
-    }
-
-    /// How many members the object at its root has.
-    fileprivate var memberCount: Int {
-        var (index, count) = (root + 1, 0)
-        while index < Int(tokens[root].next) { (index, count) = (Int(tokens[index + 1].next), count + 1) }
-        return count
     }
 }

@@ -51,9 +51,20 @@ final class GraphDecoder {
     private var nulled: [(entity: Int, attribute: String, error: RecordError)] = []
     private var changes: [(kind: LedgerKind, entity: Int, attribute: String)] = []
     private var notes: [(entity: Int, note: RecordMarks.Note)] = []
+    /// Whether it has objects that are what stored ones are, and these are not known.
+    var isOpen = false
+    /// The objects of the record whose entities are decided, by their identifiers.
+    var decided: [DecidedKey: Int] = [:]
+    /// Knows of which entities stored objects are; nil while the objects before are not stored yet.
+    let storedKinds: (any StoredKinds)?
+    /// What the next record is, in a retry.
+    private var retried: RetriedRecords.Record?
 
-    init(plan: GraphPlan, options: JobOptions) {
+    /// - Parameter storedKinds: knows what stored objects are; without it, records that need it are left to be decoded when they
+    ///   are written.
+    init(plan: GraphPlan, options: JobOptions, storedKinds: (any StoredKinds)? = nil) {
         self.plan = plan
+        self.storedKinds = storedKinds
         onError = options.onError
         isLossless = options.isLossless
         decoders = plan.nodes.map {
@@ -63,6 +74,7 @@ final class GraphDecoder {
 
     /// Says which reject is decoded next, in a retry; nil for records of an import.
     func retry(_ record: RetriedRecords.Record?) {
+        retried = record
         for index in decoders.indices { decoders[index].retry(record) }
     }
 
@@ -79,9 +91,15 @@ final class GraphDecoder {
         notes.removeAll(keepingCapacity: true)
         path.removeAll(keepingCapacity: true)
         isAppendable = plan.isAppendable
+        decided.removeAll(keepingCapacity: true)
+        isOpen = false
         let before = BatchEndings(batch)
         let row = batch.rows.count
         take(input, entity: entity, around: nil, into: &batch)
+        if isOpen {
+            before.restore(&batch)
+            return leaveOpen(input, entity: entity, into: &batch)
+        }
         guard errors.isEmpty else {
             before.restore(&batch)
             let all = (errors + nulled.map(\.error)).sorted { $0.byteOffset < $1.byteOffset }
@@ -89,9 +107,39 @@ final class GraphDecoder {
             return
         }
         count(input, into: &batch)
+        append(
+            GraphBatch.Record(
+                row: row,
+                statements: before.statements..<batch.graph.statements.count,
+                isAppendable: isAppendable
+            ),
+            entity,
+            input,
+            &batch
+        )
+    }
+
+    /// Appends a record that is decoded when it is written: its row says no more than which one it is.
+    private func leaveOpen(_ input: RecordDecoder.Input, entity: Int, into batch: inout RowBatch) {
+        _ = decoders[entity].find(input)
+        let row = NewRow(
+            firstCell: batch.cells.count,
+            presence: Array(repeating: 0, count: decoders[entity].marks.presence.count)
+        )
+        let index = append(row, GraphBatch.Nested(relationship: -1), parent: -1, entity, [], input, &batch)
+        let end = batch.graph.statements.count
+        append(GraphBatch.Record(row: index, statements: end..<end, isAppendable: false, isOpen: true), entity, input, &batch)
+    }
+
+    private func append(
+        _ record: GraphBatch.Record,
+        _ entity: Int,
+        _ input: RecordDecoder.Input,
+        _ batch: inout RowBatch
+    ) {
         batch.places.append(decoders[entity].place(input))
-        let statements = before.statements..<batch.graph.statements.count
-        batch.graph.records.append(GraphBatch.Record(row: row, statements: statements, isAppendable: isAppendable))
+        if let retried { batch.graph.retried.append(retried) }
+        batch.graph.records.append(record)
     }
 
     private func count(_ input: RecordDecoder.Input, into batch: inout RowBatch) {
@@ -167,13 +215,13 @@ final class GraphDecoder {
         around: Around?,
         into batch: inout RowBatch
     ) -> Int {
-        guard let node = subentity(of: entity, input) else { return -1 }
+        guard let node = kind(of: entity, around, input, into: &batch) else { return -1 }
         let isNoObject = find(input, node, around, batch)
-        let values = plan.nodes[node].relationships.map { value(of: $0, in: node) }
+        let stated = plan.nodes[node].relationships.map { found($0, in: node) }
         let count = decoders[node].fillCells(input, isNoObject: isNoObject, &batch)
         collect(node)
-        let row = append(count, node, chosen: node != entity, values, around, input, into: &batch)
-        for (relationship, value) in zip(plan.nodes[node].relationships, values) {
+        let row = append(count, node, chosen: node != entity, stated, around, input, into: &batch)
+        for (relationship, value) in stated {
             state(relationship, value, of: row, node, around, input, into: &batch)
         }
         return row
@@ -242,71 +290,28 @@ final class GraphDecoder {
         for index in 0..<decoders[node].noteCount { notes.append((node, decoders[node].marks.notes[index])) }
     }
 
-    /// The entity of an object: the one that it names, or else the one that is asked for.
-    private func subentity(of entity: Int, _ input: RecordDecoder.Input) -> Int? {
-        let node = plan.nodes[entity]
-        if !node.subentities.isEmpty {
-            decoders[entity].surroundings = nil
-            _ = decoders[entity].find(input)
-            for slot in node.subentitySlots {
-                guard let token = decoders[entity].token(inSlot: slot) else { continue }
-                let name = text(of: token, input)
-                if let found = name.flatMap({ node.subentities[ExactText($0)] }),
-                    plan.layout.hierarchy.chain(of: found).contains(entity)
-                {
-                    return found
-                }
-                break
-            }
-        }
-        guard node.isAbstract else { return entity }
-        error(
-            .abstractEntity,
-            entity,
-            at: "",
-            expected: "an object that says which subentity of \(node.plan.entity.name) it is",
-            found: "none",
-            input.root,
-            input
-        )
-        return nil
-    }
-
-    private func text(of token: Int, _ input: RecordDecoder.Input) -> String? {
-        let json = input.tokens[token].json(in: input.line)
-        switch json.kind {
-        case .object, .array, .null: return nil
-        case .string where json.hasEscapes:
-            var text: [UInt8] = []
-            _ = Unescaping.append(json.bytes, to: &text)
-            return String(decoding: text, as: UTF8.self)
-        case .string, .number, .boolean: return String(decoding: json.bytes.buffer, as: UTF8.self)
-        }
-    }
-
-    /// What an object has for a relationship.
-    private func value(of relationship: GraphPlan.Relationship, in node: Int) -> Value {
+    /// What an object has for a relationship, and the relationship with the slot that has it.
+    func found(_ relationship: GraphPlan.Relationship, in node: Int) -> (GraphPlan.Relationship, Value) {
+        var found = relationship
         for source in relationship.sources {
             switch source {
-            case .value(let slot):
-                if let value = decoders[node].value(inSlot: slot) { return value }
-            case .members(let slot):
-                if let value = decoders[node].value(inSlot: slot) {
-                    if case .token(let token) = value { return .members(token) }
-                    return value
-                }
+            case .value(let slot), .members(let slot):
+                guard let value = decoders[node].value(inSlot: slot) else { continue }
+                found.slot = slot
+                if case .members = source, case .token(let token) = value { return (found, .members(token)) }
+                return (found, value)
             case .identifier(let slots):
                 let values = slots.map { decoders[node].value(inSlot: $0) }
-                guard let first = values.compactMap(\.self).first else { continue }
+                guard let place = values.firstIndex(where: { $0 != nil }), let first = values[place] else { continue }
+                found.slot = slots[place]
                 let tokens = values.map { value in
                     if case .token(let token)? = value { return token }
                     return -1
                 }
-                if tokens.allSatisfy({ $0 < 0 }) { return first }
-                return .parts(tokens)
+                return (found, tokens.allSatisfy { $0 < 0 } ? first : .parts(tokens))
             }
         }
-        return .missing
+        return (found, .missing)
     }
 }
 

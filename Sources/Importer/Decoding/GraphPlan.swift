@@ -17,6 +17,10 @@ final class GraphPlan {
         let isAbstract: Bool
         /// Whether something refers to its rows, or lists them.
         let needsKey: Bool
+        /// Whether rows of other entities are in its table and have its identifier, so that a stored object may be of one.
+        let isShared: Bool
+        /// Whether one of these inherits from it: then a stored object decides what a record's is.
+        let isOpen: Bool
     }
 
     /// Where in the store a relationship is, seen from the object that states it.
@@ -51,6 +55,8 @@ final class GraphPlan {
         let namesIdentifier: Bool
         /// Whether a list of a new object only adds rows: nothing else can have linked anything to it.
         let isAppendable: Bool
+        /// The slot that its value is in, of an object at hand; -1 for none.
+        var slot = -1
 
         enum Source {
             case value(slot: Int)
@@ -77,6 +83,7 @@ final class GraphPlan {
     var isAppendable: Bool {
         layout.relationships.allSatisfy { $0.shape != .oneToOne }
             && nodes.indices.allSatisfy { !layout.isShared($0) && layout.hasTable($0) }
+            && nodes.allSatisfy { $0.relationships.allSatisfy(\.namesIdentifier) }
     }
     /// The plans of the entities, in the model's order.
     var plans: [EntityPlan] { nodes.map(\.plan) }
@@ -139,7 +146,10 @@ final class GraphPlan {
                 subentitySlots: subentityPlaces.map { plan.otherSlots[$0] },
                 subentities: subentities,
                 isAbstract: model.entities[index].isAbstract,
-                needsKey: !rows.isKeyless && !rows.entity.identifier.isEmpty
+                needsKey: !rows.isKeyless && !rows.entity.identifier.isEmpty,
+                isShared: layout.isShared(index) && !rows.entity.identifier.isEmpty,
+                isOpen: layout.isShared(index) && !rows.entity.identifier.isEmpty
+                    && layout.hierarchy.subentities(of: index).count > 1
             )
         }
     }
@@ -147,10 +157,9 @@ final class GraphPlan {
     /// - Throws: `ImportError` where a relationship says what imports do not do yet.
     private static func checkSupport(of layout: ModelLayout) throws {
         for (index, placement) in layout.relationships.enumerated() {
-            let by = placement.description.by.map(ExactText.init)
-            let identifier = layout.hierarchy.identifier(of: placement.destination).map(ExactText.init)
+            let isKeyless = layout.hierarchy.identifier(of: placement.destination).isEmpty
             let key: String? =
-                if !by.isEmpty, by != identifier {
+                if !placement.description.by.isEmpty, isKeyless, placement.owner != index || placement.shape == .join {
                     "by"
                 } else if placement.description.unresolved == .reject {
                     "unresolved\": \"reject"
@@ -183,6 +192,8 @@ final class GraphPlan {
         let attributes = layout.hierarchy.attributes(of: placement.destination)
         let names = placement.description.by.isEmpty ? identifier : placement.description.by
         let inverse = placement.inverse.map { layout.relationships[$0].description }
+        let namesIdentifier =
+            placement.description.by.isEmpty || names.map(ExactText.init) == identifier.map(ExactText.init)
         return Relationship(
             index: index,
             description: placement.description,
@@ -195,9 +206,8 @@ final class GraphPlan {
             isRequired: !placement.description.isOptional && !placement.description.isToMany
                 && inverse?.from.isEmpty != false,
             named: names.compactMap { name in attributes.firstIndex { ExactText($0.name) == ExactText(name) } },
-            namesIdentifier: placement.description.by.isEmpty
-                || names.map(ExactText.init) == identifier.map(ExactText.init),
-            isAppendable: inverse?.from.isEmpty != false && placement.inverse != index
+            namesIdentifier: namesIdentifier,
+            isAppendable: namesIdentifier && inverse?.from.isEmpty != false && placement.inverse != index
                 && (side == .join ? !identifier.isEmpty : side == .other && identifier.isEmpty)
         )
     }

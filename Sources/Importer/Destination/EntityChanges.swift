@@ -129,6 +129,12 @@ public struct EntityChanges: Sendable, Hashable {
         )
     }
 
+    /// How many records of the entity were read for all that.
+    var recordsRead: Int64 {
+        let (inserted, updated, _) = records
+        return [updated, unchanged, ignored, rejected].reduce(inserted) { $0.addingClamped($1) }
+    }
+
     @inline(__always)
     private static func extend(_ ranges: inout [ClosedRange<Int64>], with rowID: Int64) {
         append(rowID...rowID, to: &ranges)

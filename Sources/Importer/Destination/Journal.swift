@@ -41,6 +41,9 @@ protocol JournalReader {
     /// Whether the store has a table of this name.
     func hasTable(_ name: String) throws -> Bool
 
+    /// Whether a new table cannot have this name, as the store has a table with rows, or something else, of that name.
+    func isTaken(_ name: String) throws -> Bool
+
     /// Makes sure that entities may have tables of these names.
     ///
     /// - Throws: `ImportError` with `.usage`, also where something else has one of the names.

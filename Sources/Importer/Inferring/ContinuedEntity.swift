@@ -19,6 +19,23 @@ struct ContinuedEntity: Sendable {
     /// Columns that the table computes itself: nothing is written there, and no other column gets their name.
     var computed: [String] = []
 
+    /// Columns by which rows are referred to or refer to others: no attribute is written there, or gets their name.
+    var links: [String] = []
+    /// Whether its rows have a key that those of child tables can refer to.
+    var isKeyed = false
+    /// The entities that its relationships lead to, by their names.
+    var children: [ExactText: ContinuedEntity] = [:]
+    /// Why records cannot be added by an inferred model; nil where they can.
+    var obstacle: Obstacle?
+
+    /// Why an inferred model cannot continue a table.
+    enum Obstacle: Sendable {
+        /// Its rows belong to those of this entity.
+        case nested(in: String)
+        /// It has relationships of other kinds than inference makes: their names.
+        case relationships([String])
+    }
+
     /// A column's name as SQLite compares it.
     static func folded(_ column: String) -> ExactText { ExactText(column.asciiLowercased) }
 

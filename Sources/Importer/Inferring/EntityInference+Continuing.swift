@@ -2,7 +2,8 @@ import ImportModel
 
 /// Beginning from what the store has of the entity.
 extension EntityInference {
-    /// The attributes that the store has, and those for what its key paths do not cover.
+    /// The attributes that the store has, and those for what its key paths do not cover; arrays that become tables beside those
+    /// that it has are in `lists` then.
     mutating func attributes(continuing stored: ContinuedEntity) -> [AttributeDescription] {
         var own: [String: AttributeDescription] = [:]
         var columns = stored.entity.attributes.map { attribute -> AttributeDescription? in
@@ -11,19 +12,25 @@ extension EntityInference {
             return kept
         }
         var names = ColumnNames()
-        for name in stored.entity.attributes.flatMap({ [$0.name, $0.column] }) + stored.computed { names.reserve(name) }
-        let computed = stored.computed.map { AttributeDescription(name: $0, type: .json) }
-        let covered = CoveredPaths(columns.compactMap(\.self) + computed)
+        for name in stored.reservedNames { names.reserve(name) }
+        let covered = covered(by: columns.compactMap(\.self), stored)
+        isKeyed = stored.isKeyed
         var added: [AttributeDescription] = []
-        if statistics.paths[EntityStatistics.recordKey].strings > 0, !covered.coversRecordKey {
+        if root == EntityStatistics.record, statistics.paths[EntityStatistics.recordKey].strings > 0,
+            !covered.coversRecordKey
+        {
             let name = names.name(wanted: "key")
             added.append(attribute(EntityStatistics.recordKey, named: name, type: .string, from: .recordKey))
         }
         guard !covered.isCovered else { return columns.compactMap(\.self) + added }
-        if statistics.paths[EntityStatistics.record].isFull { add(.keysLeftOut, .record) }
+        if statistics.paths[root].isFull { add(.keysLeftOut, .record) }
         for column in self.columns(besides: covered, count: columns.count) {
             let from = AttributePath(keys: column.keys)
             let wanted = ColumnNames.wanted(for: column.keys).asciiLowercased
+            if column.element != nil {
+                lists.append(List(name: names.name(for: column.keys), column: column))
+                continue
+            }
             // A column of the person's own that has the name is meant.
             if var attribute = own.removeValue(forKey: wanted),
                 let place = stored.entity.attributes.firstIndex(where: { $0.column == attribute.column })
@@ -42,14 +49,30 @@ extension EntityInference {
         return columns.compactMap(\.self) + added
     }
 
+    /// What the store has of the objects; that arrays of objects have a column there is said.
+    private mutating func covered(by attributes: [AttributeDescription], _ stored: ContinuedEntity) -> CoveredPaths {
+        let computed = stored.computed.map { AttributeDescription(name: $0, type: .json) }
+        var covered = CoveredPaths(attributes + computed)
+        for case .value(let path) in stored.entity.relationships.flatMap(\.from) { covered.insert(path.keys[...]) }
+        for attribute in attributes where attribute.type == .json {
+            guard let path = statistics.path(of: attribute.from[0], below: root) else { continue }
+            if case .table = decision(onArrayAt: Column(path: path, keys: attribute.from[0].keys)) {
+                note(.kept("the table has a column of them"), attribute.from[0])
+            }
+        }
+        return covered
+    }
+
     /// An attribute that the store has, for this source; nil where it is the table's own and the source has no value for it.
     private func continued(_ attribute: AttributeDescription, _ stored: ContinuedEntity) -> AttributeDescription? {
         if stored.undescribed.contains(ContinuedEntity.folded(attribute.column)) {
-            guard let path = statistics.path(of: attribute.from[0]) else { return nil }
+            guard let path = statistics.path(of: attribute.from[0], below: root) else { return nil }
             return typed(attribute, stored, path: path)
         }
         var attribute = attribute
-        if !stored.isRequired(attribute), statistics.records > 0, !statistics.isComplete(attribute) {
+        if !stored.isRequired(attribute), objectCount > 0,
+            !statistics.isComplete(attribute, below: root, of: objectCount)
+        {
             attribute.isOptional = true
         }
         return attribute
@@ -67,22 +90,34 @@ extension EntityInference {
     }
 }
 
+extension ContinuedEntity {
+    /// The names that no new attribute or relationship may have.
+    fileprivate var reservedNames: [String] {
+        entity.attributes.flatMap { [$0.name, $0.column] } + computed + links + entity.relationships.map(\.name)
+    }
+}
+
 extension EntityStatistics {
-    /// Where a key path was met; nil where it was not.
-    func path(of path: AttributePath) -> Int? {
-        if path.isRecordKey { return Self.recordKey }
+    /// Where a key path below another path was met; nil where it was not.
+    func path(of path: AttributePath, below root: Int = Self.record) -> Int? {
+        if path.isRecordKey { return root == Self.record ? Self.recordKey : nil }
         guard path.isWithinRecord else { return nil }
-        return path.keys.reduce(Self.record) { parent, key in
+        return path.keys.reduce(root) { parent, key in
             parent.flatMap { parent in children(of: parent).first { ExactText(self.key(of: $0)) == ExactText(key) } }
         }
     }
 
     /// Whether every record has a value for an attribute, under one of its key paths.
     func isComplete(_ attribute: AttributeDescription) -> Bool {
+        isComplete(attribute, below: Self.record, of: records)
+    }
+
+    /// Whether each of the objects at a path has a value for an attribute, under one of its key paths.
+    func isComplete(_ attribute: AttributeDescription, below root: Int, of objects: Int64) -> Bool {
         attribute.from.contains { path in
-            guard let path = self.path(of: path) else { return false }
-            if path == Self.recordKey { return paths[path].strings == records }
-            return paths[path].values == records
+            guard let path = self.path(of: path, below: root) else { return false }
+            if path == Self.recordKey { return paths[path].strings == objects }
+            return paths[path].values == objects
         }
     }
 }

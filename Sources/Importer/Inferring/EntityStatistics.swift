@@ -3,8 +3,9 @@ import ImportModel
 /// What the records of one record path have in common: which kinds of values are at which paths, how often.
 ///
 /// Each worker gathers its own, and they are merged: the result depends on which records were seen with which
-/// ordinals, not on their order nor on who saw them. It is bounded by `InferenceLimits`. Only objects are looked into;
-/// arrays stay JSON whatever they hold. Once all keys have been met, a record costs no allocation.
+/// ordinals, not on their order nor on who saw them. It is bounded by `InferenceLimits`. Objects are looked into, and arrays
+/// as deep as the limits say: all elements that are ever at a path are one path below it. Once all keys have been met, a
+/// record costs no allocation.
 struct EntityStatistics: Sendable {
     /// The index of the record itself among the paths.
     static let record = 0
@@ -13,17 +14,19 @@ struct EntityStatistics: Sendable {
 
     let limits: InferenceLimits
     /// The record, its key, and then every path that was ever met, parents before children.
-    private(set) var paths: [PathStatistics]
+    var paths: [PathStatistics]
     /// How many records were seen.
     private(set) var records: Int64 = 0
     /// Samples of the values of paths that may still be identifiers.
-    private(set) var samples: [ValueSample] = []
+    var samples: [ValueSample] = []
+    /// Whether the record is charged with too much for objects in arrays to be searched for identifiers.
+    var samplesNoElements = false
 
     /// The paths' keys, one after the other.
-    private var keys: [UInt8] = []
+    var keys: [UInt8] = []
     /// Where paths are, by parent and key: open addressing, 0 for free, else the path's index.
-    private var slots: [Int32]
-    private var usedSlots = 0
+    var slots: [Int32]
+    var usedSlots = 0
     /// The members of the objects that are being visited, the innermost last.
     private var members: [Member] = []
     private var visits: Int64 = 0
@@ -86,23 +89,33 @@ struct EntityStatistics: Sendable {
             return
         }
         var places = [Int](repeating: -1, count: other.paths.count)
+        // Elements of which only the other has seen any: what it knows of their values is all there is to know.
+        var areNew = [Bool](repeating: false, count: other.paths.count)
         for path in other.paths.indices {
             if path <= Self.recordKey {
                 places[path] = path
             } else {
                 // What is below a full object is there no more, neither here nor there.
                 let parent = places[Int(other.paths[path].parent)]
-                guard parent >= 0, !paths[parent].isFull else { continue }
-                let start = Int(other.paths[path].keyStart)
-                let range = start..<start + Int(other.paths[path].keyCount)
-                let found = other.keys.withUnsafeBufferPointer { findOrInsert(ByteView($0)[range], in: parent) }
-                guard let found else { continue }
+                guard parent >= 0, !paths[parent].isFull, let found = place(of: path, in: other, below: parent) else {
+                    continue
+                }
                 places[path] = found
+                areNew[path] = other.paths[path].isElement && paths[found].objects == 0
+                if areNew[Int(other.paths[path].parent)], other.paths[path].sample >= 0 { startSample(at: found) }
             }
             merge(other, path: path, into: places[path])
         }
         records += other.records
         dropRestIfFull()
+    }
+
+    /// Where a path of another's is here, made if need be; nil if there is no room for it.
+    private mutating func place(of path: Int, in other: EntityStatistics, below parent: Int) -> Int? {
+        guard !other.paths[path].isElement else { return findOrInsertElement(of: parent) }
+        let start = Int(other.paths[path].keyStart)
+        let range = start..<start + Int(other.paths[path].keyCount)
+        return other.keys.withUnsafeBufferPointer { findOrInsert(ByteView($0)[range], in: parent) }
     }
 
     private mutating func merge(_ other: EntityStatistics, path: Int, into place: Int) {
@@ -157,6 +170,9 @@ extension EntityStatistics {
         let integer = paths[path].count(value, bytes, index: token, ordinal: walk.ordinal)
         if value.kind == .object {
             addObject(walk, token: token, at: path)
+        } else if value.kind == .array {
+            addArray(walk, token: token, at: path)
+            dropSample(at: path)
         } else if value.kind != .null, paths[path].sample >= 0 {
             sample(value.kind, bytes, hasEscapes: value.hasEscapes, integer: integer, at: path)
         }
@@ -181,27 +197,36 @@ extension EntityStatistics {
 
     /// Samples a value, or gives the sample up where an earlier record has no value.
     private mutating func sample(_ hash: UInt64, at path: Int) {
-        if paths[path].values == records + 1 {
+        let parent = Int(paths[path].parent)
+        let objects = parent >= 0 && paths[parent].isElement ? paths[parent].objects : records + 1
+        if paths[path].values == objects {
             samples[Int(paths[path].sample)].insert(hash)
         } else {
             dropSample(at: path)
         }
     }
 
-    /// Starts to sample the values of a path that is met for the first time.
+    /// Takes an array's elements.
     ///
-    /// Only what is in every record can be an
-    /// identifier, and that is in the first one that comes here.
-    private mutating func startSample(at path: Int) {
-        guard records == 0, paths[path].sample < 0 else { return }
-        paths[path].sample = Int32(truncatingIfNeeded: samples.count)
-        samples.append(ValueSample(capacity: limits.sampledValues))
-    }
-
-    private mutating func dropSample(at path: Int) {
-        guard paths[path].sample >= 0 else { return }
-        samples[Int(paths[path].sample)] = ValueSample(capacity: limits.sampledValues)
-        paths[path].sample = -1
+    /// The recursion is as deep as the limits allow.
+    private mutating func addArray(_ walk: Walk, token: Int, at path: Int) {
+        let end = Int(walk.tokens[token].next)
+        var index = token + 1
+        let known: PathStatistics.Marks = [.objectElement, .otherElement]
+        var marks: PathStatistics.Marks = []
+        while index < end, marks != known {
+            marks.insert(walk.tokens[index].kind == .object ? .objectElement : .otherElement)
+            index = Int(walk.tokens[index].next)
+        }
+        paths[path].marks.formUnion(marks)
+        guard path != Self.record, end > token + 1, Int(paths[path].level) < limits.arrayLevels,
+            let element = findOrInsertElement(of: path)
+        else { return }
+        index = token + 1
+        while index < end {
+            add(walk, token: index, at: element)
+            index = Int(walk.tokens[index].next)
+        }
     }
 
     /// Takes an object's members.
@@ -308,123 +333,14 @@ extension EntityStatistics {
         if previous < 0 { paths[path].childGuess = guess } else { paths[previous].nextGuess = guess }
         return .path(found)
     }
-}
 
-// MARK: - Paths
-
-extension EntityStatistics {
     @inline(__always)
-    private func isKey(of path: Int, _ bytes: ByteView) -> Bool {
+    func isKey(of path: Int, _ bytes: ByteView) -> Bool {
         let start = Int(paths[path].keyStart)
         guard Int(paths[path].keyCount) == bytes.count else { return false }
         return keys.withUnsafeBufferPointer { keys in
             for index in 0..<bytes.count where keys[start &+ index] != bytes[index] { return false }
             return true
         }
-    }
-
-    /// The path of a key below another path, made if need be; nil if there is no room for it.
-    private mutating func findOrInsert(_ key: ByteView, in parent: Int) -> Int? {
-        let hash = ByteHash.hash(key, seed: UInt64(truncatingIfNeeded: parent))
-        var slot = Int(truncatingIfNeeded: hash) & (slots.count - 1)
-        while slots[slot] != 0 {
-            let path = Int(slots[slot])
-            if paths[path].hash == hash, Int(paths[path].parent) == parent, isKey(of: path, key) { return path }
-            slot = (slot + 1) & (slots.count - 1)
-        }
-        guard charge(keyLength: key.count, to: parent) else { return nil }
-        let path = paths.count
-        var added = PathStatistics(
-            parent: Int32(truncatingIfNeeded: parent),
-            depth: paths[parent].depth + 1,
-            keyStart: Int32(truncatingIfNeeded: keys.count),
-            keyCount: Int32(truncatingIfNeeded: key.count),
-            hash: hash
-        )
-        keys.append(contentsOf: key.buffer)
-        added.nextSibling = paths[parent].firstChild
-        paths[parent].firstChild = Int32(truncatingIfNeeded: path)
-        paths.append(added)
-        use(slot, for: path)
-        if parent == Self.record {
-            startSample(at: path)
-            if Int(paths[parent].children) == limits.sampledKeys + 1 {
-                for child in children(of: parent) { dropSample(at: child) }
-            } else if Int(paths[parent].children) > limits.sampledKeys {
-                dropSample(at: path)
-            }
-        }
-        return path
-    }
-
-    private mutating func use(_ slot: Int, for path: Int) {
-        slots[slot] = Int32(truncatingIfNeeded: path)
-        usedSlots += 1
-        guard usedSlots * 2 > slots.count else { return }
-        slots = Array(repeating: 0, count: slots.count * 2)
-        for path in Self.recordKey + 1..<paths.count {
-            var slot = Int(truncatingIfNeeded: paths[path].hash) & (slots.count - 1)
-            while slots[slot] != 0 { slot = (slot + 1) & (slots.count - 1) }
-            slots[slot] = Int32(truncatingIfNeeded: path)
-        }
-    }
-
-    /// Charges the objects around a new key for it; false if one of them is full, now or before.
-    private mutating func charge(keyLength: Int, to parent: Int) -> Bool {
-        var path = parent
-        while path >= 0 {
-            if paths[path].isFull { return false }
-            path = Int(paths[path].parent)
-        }
-        paths[parent].children += 1
-        let cost = InferenceLimits.cost(ofKeyLength: keyLength)
-        let hasTooManyKeys = Int(paths[parent].children) > limits.keys(depth: Int(paths[parent].depth))
-        return !raiseCharge(of: parent, by: cost, toLimit: hasTooManyKeys)
-    }
-
-    /// Makes an object full that is full elsewhere.
-    private mutating func fill(_ path: Int) {
-        var around = path
-        while around >= 0 {
-            if paths[around].isFull { return }
-            around = Int(paths[around].parent)
-        }
-        _ = raiseCharge(of: path, by: 0, toLimit: true)
-    }
-
-    /// Raises the charge of an object and of those around it; true if one of them is full now.
-    private mutating func raiseCharge(of path: Int, by cost: Int, toLimit: Bool) -> Bool {
-        var fills = false
-        var path = path
-        var cost = cost
-        var toLimit = toLimit
-        while path >= 0 {
-            let limit = limits.charge(depth: Int(paths[path].depth))
-            if toLimit || cost >= limit - paths[path].charge {
-                cost = limit - paths[path].charge
-                paths[path].marks.insert(.fullObject)
-                paths[path].firstChild = -1
-                fills = true
-            }
-            paths[path].charge += cost
-            toLimit = false
-            path = Int(paths[path].parent)
-        }
-        return fills
-    }
-
-    /// Lets go of all paths once the record itself is full.
-    ///
-    /// Of other full objects they stay, unused: all that were ever
-    /// made are within the record's limit.
-    private mutating func dropRestIfFull() {
-        guard paths[Self.record].isFull, paths.count > Self.recordKey + 1 else { return }
-        paths = Array(paths[...Self.recordKey])
-        keys = []
-        slots = Array(repeating: 0, count: 64)
-        usedSlots = 0
-        let keySample = paths[Self.recordKey].sample
-        samples = keySample < 0 ? [] : [samples[Int(keySample)]]
-        if keySample >= 0 { paths[Self.recordKey].sample = 0 }
     }
 }

@@ -18,10 +18,18 @@ struct InferenceLimits: Sendable, Hashable {
     var depth = 32
     /// While there are more columns, objects are made JSON, the one with the most keys first.
     var columns = 1_000
+    /// With more arrays of objects than this, an entity's arrays stay JSON.
+    var lists = 100
     /// How many values of an attribute are kept to see whether they repeat.
     var sampledValues = 2_048
     /// With more keys than this, records are not searched for identifiers.
     var sampledKeys = 512
+    /// While the record is charged with more than this, the objects in its arrays are not searched for identifiers.
+    var sampledCharge = 2_048
+    /// How many values of an attribute of theirs are kept to see whether they repeat.
+    var sampledElements = 512
+    /// How many levels of arrays are looked into: with 0, an array is a value like any other.
+    var arrayLevels = 0
 
     /// The charge at which an object at `depth` is full.
     @inline(__always)

@@ -4,28 +4,54 @@ extension InferenceNotice {
     /// More names than these are only counted in a line.
     private static let mostNames = 8
 
-    /// The notices for people, a line each; those of an entity's identifier candidates in one line, where the first is.
-    static func lines(_ notices: [InferenceNotice]) -> [ImportText] {
+    /// The notices for people, a line each; those of an entity that are alike in one line, where the first is.
+    ///
+    /// - Parameter children: the names of the entities of arrays, whose identifiers only a model file can say.
+    static func lines(_ notices: [InferenceNotice], children: Set<String> = []) -> [ImportText] {
         var lines: [ImportText] = []
-        var told: Set<String> = []
+        var told: Set<InferenceNotice> = []
         for notice in notices {
-            guard case .identifierCandidate(let isCertain) = notice.finding else {
+            guard notice.isTogether else {
                 lines.append("\(notice.description)")
                 continue
             }
-            guard told.insert("\(isCertain) \(notice.entity)").inserted else { continue }
-            let alike = notices.filter { $0.entity == notice.entity && $0.finding == notice.finding }
-            lines.append(candidates(alike.map(\.path), of: notice.entity, isCertain: isCertain))
+            let key = InferenceNotice(entity: notice.entity, path: .record, finding: notice.finding)
+            guard told.insert(key).inserted else { continue }
+            let alike = notices.filter { $0.entity == notice.entity && $0.finding == notice.finding }.map(\.path)
+            lines.append(notice.line(alike, isChild: children.contains(notice.entity)))
         }
         return lines
     }
 
-    private static func candidates(_ paths: [AttributePath], of entity: String, isCertain: Bool) -> ImportText {
+    /// Whether all of an entity are said in one line.
+    private var isTogether: Bool {
+        switch finding {
+        case .identifierCandidate, .arraysOfObjects, .arraysTooDeep: true
+        default: false
+        }
+    }
+
+    /// The line of several that are alike.
+    private func line(_ paths: [AttributePath], isChild: Bool) -> ImportText {
+        var names = paths.prefix(Self.mostNames).map(\.description).joined(separator: ", ")
+        if paths.count > Self.mostNames { names += " and \(paths.count - Self.mostNames) more" }
+        switch finding {
+        case .arraysOfObjects:
+            return
+                "\(entity): \(names): arrays of objects kept as JSON (\(.nested, NestedPolicy.tables.rawValue) makes child "
+                + "tables of them)"
+        case .arraysTooDeep:
+            return "\(entity): \(names): arrays of objects kept as JSON: there would be more levels of child tables "
+                + "(\(anyOf: .nestedDepth))"
+        default: break
+        }
         let isOne = paths.count == 1
-        var names = paths.prefix(mostNames).map(\.description).joined(separator: ", ")
-        if paths.count > mostNames { names += " and \(paths.count - mostNames) more" }
         let look = isOne ? "looks like an identifier" : "look like identifiers"
+        let isCertain = finding == .identifierCandidate(isCertain: true)
         let values = isCertain ? (isOne ? "never repeats" : "never repeat") : "no repeats in a sample of the values"
+        guard !isChild else {
+            return "\(entity): \(names) \(look): in every object, \(values) (\"identifier\" in a model file)"
+        }
         return "\(entity): \(names) \(look): in every record, \(values) (\(anyOf: .identifier))"
     }
 

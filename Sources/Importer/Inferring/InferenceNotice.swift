@@ -12,6 +12,12 @@ struct InferenceNotice: Sendable, Hashable, CustomStringConvertible {
         case kinds([KindCount])
         /// Objects stay JSON; why, in words.
         case objectsKeptAsJSON(String)
+        /// Arrays that have nothing but objects in them, and could be a table of their own.
+        case arraysOfObjects
+        /// Arrays with objects in them stay JSON, where tables are asked for; why, in words.
+        case arraysKeptAsJSON(String)
+        /// Arrays with objects in them stay JSON, as there would be too many levels of child tables.
+        case arraysTooDeep
         /// Text or keys that are not well-formed Unicode (lone surrogates) stay JSON.
         case illFormedText
         /// New keys get no columns, as the table or the object would have too many.
@@ -49,6 +55,12 @@ struct InferenceNotice: Sendable, Hashable, CustomStringConvertible {
             return "kinds vary: " + parts.joined(separator: ", ")
         case .objectsKeptAsJSON(let reason):
             return "objects kept as JSON: \(reason)"
+        case .arraysOfObjects:
+            return "arrays of objects kept as JSON"
+        case .arraysKeptAsJSON(let reason):
+            return "arrays of objects kept as JSON: \(reason)"
+        case .arraysTooDeep:
+            return "arrays of objects kept as JSON: there would be more levels of child tables"
         case .illFormedText:
             return "kept as JSON: some text is not well-formed Unicode (a lone surrogate)"
         case .keysLeftOut:

@@ -75,25 +75,28 @@ struct InferenceOverrides: Sendable {
     ///
     /// - Parameters:
     ///   - model: inferred.
+    ///   - records: how many of its entities are those of records; they are its first.
     ///   - empty: the entities of which there were no records; nothing is known of their attributes.
     ///   - isComplete: whether every record of an entity has an attribute.
     /// - Throws: `ImportError` with `.usage` for an attribute that is not there, with `.badInput` for one that some
     ///   record lacks and that therefore cannot identify it.
     func apply(
         to model: inout ModelDescription,
+        records: Int,
         empty: Set<String>,
         isComplete: (EntityDescription, AttributeDescription) -> Bool
     ) throws {
         try applyTypes(to: &model, empty: empty)
         // An entity that the store has an identifier for keeps it; that no other is named was made sure of before.
         let identified = Set(model.entities.indices.filter { !model.entities[$0].identifier.isEmpty })
-        for name in try names(of: model.entities.map(\.name))
+        for name in try names(of: model.entities.prefix(records).map(\.name))
         where !empty.contains(model.entities[name.entity].name) && !identified.contains(name.entity) {
             let entity = model.entities[name.entity]
             let found = name.candidates.lazy.compactMap { candidate in
                 entity.attributes.firstIndex { ExactText($0.name) == ExactText(candidate) }
             }.first
             guard let found else {
+                try checkChildren(model.entities.dropFirst(records), name.candidates)
                 throw ImportError(
                     .unknownAttribute,
                     "\(.identifier): \(entity.name) has no attribute \(name.candidates[0])",
@@ -115,6 +118,18 @@ struct InferenceOverrides: Sendable {
             model.entities[name.entity].identifier.append(attribute.name)
             model.entities[name.entity].attributes[found].isOptional = false
         }
+    }
+
+    /// - Throws: `ImportError` with `.usage` where a name begins with that of a child table.
+    private func checkChildren(_ children: ArraySlice<EntityDescription>, _ names: [String]) throws {
+        guard let child = children.first(where: { child in names.contains { $0.hasPrefix(child.name + ":") } }) else {
+            return
+        }
+        throw ImportError(
+            .optionInvalid,
+            "\(.identifier): objects of \(child.name) have no identifier in an inferred model",
+            advice: "Print a model with \(call: .inferring()), say \"identifier\" in it, and give it with \(.model)."
+        )
     }
 
     /// The identifiers that are named, by the index of their entity: per attribute the names that it may mean.

@@ -6,7 +6,7 @@ import ImportModel
 struct PathStatistics: Sendable {
     /// What was seen at least once.
     struct Marks: OptionSet, Sendable, Hashable {
-        let rawValue: UInt8
+        let rawValue: UInt16
 
         /// An object without members, or with null members only: columns could not tell it from a missing one.
         static let emptyObject = Marks(rawValue: 1 << 0)
@@ -24,6 +24,10 @@ struct PathStatistics: Sendable {
         static let deepObject = Marks(rawValue: 1 << 5)
         /// An object with more keys below it than its limit.
         static let fullObject = Marks(rawValue: 1 << 6)
+        /// An array with an object in it.
+        static let objectElement = Marks(rawValue: 1 << 8)
+        /// An array with something else in it, null included.
+        static let otherElement = Marks(rawValue: 1 << 9)
     }
 
     // Where it is.
@@ -35,6 +39,12 @@ struct PathStatistics: Sendable {
     let hash: UInt64
     var firstChild: Int32 = -1
     var nextSibling: Int32 = -1
+    /// The path of the elements of its arrays, as if all were one value; -1 where they are not looked into.
+    var element: Int32 = -1
+    /// How many arrays are around it.
+    let level: Int32
+    /// Whether it is that of elements.
+    let isElement: Bool
 
     // What was seen.
     var nulls: Int64 = 0
@@ -70,12 +80,27 @@ struct PathStatistics: Sendable {
     /// Its sample of values, if it may still be an identifier.
     var sample: Int32 = -1
 
-    init(parent: Int32, depth: Int32, keyStart: Int32, keyCount: Int32, hash: UInt64) {
+    init(
+        parent: Int32,
+        depth: Int32,
+        keyStart: Int32,
+        keyCount: Int32,
+        hash: UInt64,
+        level: Int32 = 0,
+        isElement: Bool = false
+    ) {
         self.parent = parent
         self.depth = depth
         self.keyStart = keyStart
         self.keyCount = keyCount
         self.hash = hash
+        self.level = level
+        self.isElement = isElement
+    }
+
+    /// Whether its arrays have objects in them and nothing else, and there is nothing but arrays and null.
+    var isArrayOfObjects: Bool {
+        arrays > 0 && arrays == values && marks.contains(.objectElement) && !marks.contains(.otherElement)
     }
 
     var isFull: Bool {
@@ -84,7 +109,7 @@ struct PathStatistics: Sendable {
 
     var numbers: Int64 { integers + bigIntegers + fractions }
 
-    /// How many values that are not null it has: at most one per record.
+    /// How many values that are not null it has: at most one per record, or per object in an array.
     var values: Int64 {
         @inline(__always) get { booleans + integers + bigIntegers + fractions + strings + objects + arrays }
     }

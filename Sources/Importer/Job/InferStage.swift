@@ -47,12 +47,13 @@ final class InferStage: Sendable {
     private func work(_ queue: ChunkQueue) throws {
         let reader = ChunkReader(maxDepth: options.maxDepth)
         var statistics: [String: EntityStatistics] = [:]
+        let limits = NestingRules(options).limits
         while let item = try queue.take() {
             try interruption.check()
             try reader.open(item.chunk)
             let names = sources[item.chunk.entry.source].entities
             // Taken out of the dictionary meanwhile, so that each is changed in place.
-            var byPath = names.map { statistics.removeValue(forKey: $0) ?? EntityStatistics() }
+            var byPath = names.map { statistics.removeValue(forKey: $0) ?? EntityStatistics(limits: limits) }
             reader.read(item.chunk.entry.records) { line in
                 guard case .record = line.content else { return true }
                 let parsed = reader.record(of: line)
@@ -85,36 +86,72 @@ final class InferStage: Sendable {
 
     /// The model that fits all records that were seen, but for what was said of it, and what was noticed on the way.
     ///
-    /// - Parameter stored: what a store has of its entities, by their names.
+    /// - Parameters:
+    ///   - stored: what a store has of its entities, by their names.
+    ///   - isTaken: whether a store has a table of this name, or anything else, that is not to be continued.
+    /// - Returns: the entities of records first, then those of arrays within them.
     /// - Throws: `ImportError` when what was said of it cannot be.
     func model(
-        continuing stored: [String: ContinuedEntity] = [:]
+        continuing stored: [String: ContinuedEntity] = [:],
+        isTaken: @escaping (String) throws -> Bool = { _ in false }
     ) throws -> (model: ModelDescription, notices: [ImportText]) {
         let statistics = merged.withLock { $0 }
-        var entities: [EntityDescription] = []
-        var notices: [InferenceNotice] = []
+        let (overrides, rules) = (InferenceOverrides(options), NestingRules(options))
+        try rules.check(continuing: stored)
+        var roots: [(name: String, path: String)] = []
         for source in sources {
             for (name, path) in zip(source.entities, source.shape.paths)
-            where !entities.contains(where: { $0.name == name }) {
-                let gathered = statistics[name] ?? EntityStatistics()
-                let (entity, seen) = gathered.entity(
-                    named: name,
-                    records: try? RecordPath(path),
-                    continuing: stored[name]
-                )
-                entities.append(entity)
-                notices += seen
+            where !roots.contains(where: { $0.name == name }) {
+                roots.append((name, path))
             }
         }
-        var model = ModelDescription(entities: entities)
-        let empty = Set(entities.map(\.name).filter { (statistics[$0]?.records ?? 0) == 0 })
-        try InferenceOverrides(options).apply(to: &model, empty: empty) { statistics[$0.name]?.isComplete($1) ?? false }
+        let identifiers = try overrides.identifiers(of: roots.map(\.name))
+        var names = Self.tableNames(besides: roots.map(\.name), stored, isIdentified: !identifiers.isEmpty, isTaken)
+        let inferred = try roots.enumerated().map { index, root in
+            try InferredEntities(
+                of: statistics[root.name] ?? EntityStatistics(limits: rules.limits),
+                named: root.name,
+                records: try? RecordPath(root.path),
+                continuing: stored[root.name],
+                identifier: identifiers[index] ?? [],
+                rules: rules,
+                names: &names
+            )
+        }
+        let children = inferred.flatMap { $0.entities.dropFirst() }
+        var model = ModelDescription(entities: inferred.map { $0.entities[0] } + children)
+        let empty = Set(roots.map(\.name).filter { (statistics[$0]?.records ?? 0) == 0 })
+        try rules.check(inferred.map(\.arrays), isEmpty: !empty.isEmpty)
+        try overrides.apply(to: &model, records: roots.count, empty: empty) {
+            statistics[$0.name]?.isComplete($1) ?? false
+        }
         // Anyone who has chosen an identifier needs no candidates.
         let named = Set(model.entities.filter { !$0.identifier.isEmpty }.map(\.name))
-        notices.removeAll { notice in
-            guard case .identifierCandidate = notice.finding else { return false }
-            return named.contains(notice.entity)
+        let notices = inferred.flatMap(\.notices).filter { notice in
+            guard case .identifierCandidate = notice.finding else { return true }
+            return !named.contains(notice.entity)
         }
-        return (model, InferenceNotice.lines(notices))
+        return (model, InferenceNotice.lines(notices, children: Set(children.map(\.name))))
+    }
+
+    /// What gives child tables names beside these.
+    private static func tableNames(
+        besides roots: [String],
+        _ stored: [String: ContinuedEntity],
+        isIdentified: Bool,
+        _ isTaken: @escaping (String) throws -> Bool
+    ) -> TableNames {
+        var names = TableNames(isTaken: isTaken)
+        for root in roots {
+            names.reserve(root)
+            if isIdentified { names.reserve("\(root)_identifier") }
+        }
+        func reserve(_ continued: ContinuedEntity) {
+            names.reserve(continued.entity.name)
+            names.reserve(continued.entity.table)
+            continued.children.values.forEach(reserve)
+        }
+        stored.values.forEach(reserve)
+        return names
     }
 }

@@ -166,6 +166,7 @@ struct JobOpening {
                 model: options.model,
                 chunkDirectory: chunks.directory.path
             )
+            try checkContinuing(job, replacing: replacing, journal)
             return .begin(job, open: [:], replacing: replacing)
         }
         let plan = try planner.plan(arguments)
@@ -179,7 +180,16 @@ struct JobOpening {
             model: options.model,
             chunkDirectory: try freeDirectory(jobs.filter { $0.id != replacing?.id }, journal)
         )
+        try checkContinuing(job, replacing: replacing, journal)
         return .begin(job, open: plan.open, replacing: replacing)
+    }
+
+    /// Makes sure that an inferred model can continue the tables that are there.
+    ///
+    /// Those of a job that is replaced are gone by then.
+    private func checkContinuing(_ job: StoredJob, replacing: StoredJob?, _ journal: any JournalReader) throws {
+        guard options.model == nil, replacing == nil else { return }
+        try NestingRules(options).check(continuing: journal.continuedEntities(of: job))
     }
 
     /// A stream that begins as one that was imported to its end is most likely the same one, piped in again.

@@ -112,6 +112,13 @@ struct JobPlanner {
                 advice: "Say it in the model file (\"identifier\", \"type\"), or leave \(.model) out."
             )
         }
+        guard options.model == nil || options.nested == JobOptions().nested else {
+            throw ImportError(
+                .optionsConflict,
+                "\(.nested) is for a model that is inferred, and there is a model file",
+                advice: "Say it in the model file (\"relationships\"), or leave \(.model) out."
+            )
+        }
         var entities: [String] = []
         for name in sources.flatMap(\.entities) where !entities.contains(name) { entities.append(name) }
         try overrides.check(entities: entities)

@@ -3,8 +3,8 @@ import ImportModel
 /// The options as the store keeps them: the model as the text of a model file, record paths as texts.
 extension JobOptions: Codable {
     private enum CodingKeys: String, CodingKey {
-        case model, entity, records, identifier, types, onConflict, onError, maxErrors, isLossless, skip, limit
-        case maxRecordBytes, maxDepth
+        case model, entity, records, identifier, types, nested, nestedDepth, nestedOnly, onConflict, onError, maxErrors
+        case isLossless, skip, limit, maxRecordBytes, maxDepth
     }
 
     /// Reads what a store has; one of format 1 lacks the options that came later.
@@ -29,6 +29,9 @@ extension JobOptions: Codable {
         }
         identifier = try values.decodeIfPresent([String].self, forKey: .identifier) ?? []
         types = try values.decodeIfPresent([String: AttributeType].self, forKey: .types) ?? [:]
+        nested = try values.decodeIfPresent(NestedPolicy.self, forKey: .nested) ?? .flatten
+        nestedDepth = try values.decodeIfPresent(Int.self, forKey: .nestedDepth) ?? nestedDepth
+        nestedOnly = try values.decodeIfPresent([AttributePath].self, forKey: .nestedOnly) ?? []
         onConflict = try values.decodeIfPresent(ConflictPolicy.self, forKey: .onConflict) ?? .merge
         onError = try values.decodeIfPresent(ErrorPolicy.self, forKey: .onError) ?? .reject
         maxErrors = try values.decodeIfPresent(ErrorLimit.self, forKey: .maxErrors)
@@ -48,6 +51,9 @@ extension JobOptions: Codable {
         try values.encode(records.map(\.description), forKey: .records)
         try values.encode(identifier, forKey: .identifier)
         try values.encode(types, forKey: .types)
+        try values.encode(nested, forKey: .nested)
+        try values.encode(nestedDepth, forKey: .nestedDepth)
+        try values.encode(nestedOnly, forKey: .nestedOnly)
         try values.encode(onConflict, forKey: .onConflict)
         try values.encode(onError, forKey: .onError)
         try values.encodeIfPresent(maxErrors, forKey: .maxErrors)
@@ -79,6 +85,9 @@ extension JobOptions {
         if records != other.records { names.append(.records) }
         if identifier != other.identifier { names.append(.identifier) }
         if types != other.types { names.append(.types) }
+        if nested != other.nested { names.append(.nested) }
+        if nestedDepth != other.nestedDepth { names.append(.nestedDepth) }
+        if nestedOnly != other.nestedOnly { names.append(.nestedOnly) }
         if onConflict != other.onConflict { names.append(.onConflict) }
         if onError != other.onError { names.append(.onError) }
         if isLossless != other.isLossless { names.append(.isLossless) }

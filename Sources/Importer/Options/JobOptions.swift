@@ -15,6 +15,14 @@ public struct JobOptions: Sendable, Hashable {
     public var identifier: [String]
     /// Types that replace those that inference finds, by attribute, in every entity that has it.
     public var types: [String: AttributeType]
+    /// What an inferred model makes of objects and arrays within records.
+    public var nested: NestedPolicy
+    /// How many levels of child tables ``NestedPolicy/tables`` makes, from 1: with 2, children and their children.
+    public var nestedDepth: Int
+    /// The arrays that ``NestedPolicy/tables`` makes tables of, by the keys that lead to them; empty for all.
+    ///
+    /// Arrays within the objects of another have that one's keys before their own (`lines.taxes`), and it becomes a table too.
+    public var nestedOnly: [AttributePath]
     /// What a record does whose identifier exists already.
     public var onConflict: ConflictPolicy
     /// What a value does that does not fit its attribute.
@@ -42,6 +50,8 @@ public struct JobOptions: Sendable, Hashable {
     public static let recordBytesRange = 1...1_000_000_000
     /// What `maxDepth` may be.
     public static let depthRange = 1...100_000
+    /// What `nestedDepth` may be.
+    public static let nestedDepthRange = 1...16
 
     // More than seven parameters, as it is a plain value: one for each property.
     /// Options; what is not given is as the command has it without options.
@@ -53,6 +63,9 @@ public struct JobOptions: Sendable, Hashable {
         records: [RecordPath] = [],
         identifier: [String] = [],
         types: [String: AttributeType] = [:],
+        nested: NestedPolicy = .flatten,
+        nestedDepth: Int = 2,
+        nestedOnly: [AttributePath] = [],
         onConflict: ConflictPolicy = .merge,
         onError: ErrorPolicy = .reject,
         maxErrors: ErrorLimit? = nil,
@@ -67,6 +80,9 @@ public struct JobOptions: Sendable, Hashable {
         self.records = records
         self.identifier = identifier
         self.types = types
+        self.nested = nested
+        self.nestedDepth = nestedDepth
+        self.nestedOnly = nestedOnly
         self.onConflict = onConflict
         self.onError = onError
         self.maxErrors = maxErrors
@@ -83,6 +99,7 @@ public struct JobOptions: Sendable, Hashable {
     func check() throws {
         try ImportError.check("maxRecordBytes", maxRecordBytes, Self.recordBytesRange)
         try ImportError.check("maxDepth", maxDepth, Self.depthRange)
+        try ImportError.check("nestedDepth", nestedDepth, Self.nestedDepthRange)
         try ImportError.check("skip", skip, 0...(.max))
         try ImportError.check("limit", limit ?? 0, 0...(.max))
     }

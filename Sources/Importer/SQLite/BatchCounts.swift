@@ -29,11 +29,13 @@ struct BatchCounts {
         _ batch: borrowing RowBatch,
         late: [RowBatch.Reject],
         besides more: borrowing LedgerCounts = LedgerCounts(),
+        _ moreErrors: ErrorCounts? = nil,
         of chunk: ChunkEntry,
         _ progress: inout JobProgress,
         _ database: Database
     ) throws {
         var errors = batch.errors
+        if let moreErrors { errors.add(moreErrors) }
         var ledger = batch.ledger
         for record in late {
             for error in record.errors { errors.add(error, ordinal: record.ordinal) }
@@ -84,14 +86,20 @@ struct BatchCounts {
         )
         for (index, change) in changes.enumerated() {
             try change.nested.save(job: job.id, position: index, database)
-            guard batch.recordsRead[index] > 0 else { continue }
+            let read = recordsRead(index, batch, changes)
+            guard read > 0 else { continue }
             let records = change.records
             try statement.execute(arguments: [
-                batch.recordsRead[index], records.inserted, records.updated, change.unchanged, change.ignored,
+                read, records.inserted, records.updated, change.unchanged, change.ignored,
                 change.rejected,
                 job.id, index,
             ])
         }
+    }
+
+    /// How many records of an entity were read: one whose object turns out to be of a subentity is one of that.
+    private func recordsRead(_ index: Int, _ batch: borrowing RowBatch, _ changes: [EntityChanges]) -> Int64 {
+        batch.graph.records.isEmpty ? batch.recordsRead[index] : changes[index].recordsRead
     }
 
     /// The part of a chunk that the batch has.
@@ -115,12 +123,12 @@ struct BatchCounts {
         )
         let isEnd = batch.end.isChunkEnd
         // A chunk without records is kept too: its range of the source is part of what the marker has passed.
-        let entities = entry.records == 0 ? [-1] : changes.indices.filter { batch.recordsRead[$0] > 0 }
+        let entities = entry.records == 0 ? [-1] : changes.indices.filter { recordsRead($0, batch, changes) > 0 }
         for index in entities {
             let change = index < 0 ? nil : changes[index]
             try statement.execute(arguments: [
                 job.id, entry.source, entry.firstByte, index, entry.endByte, entry.sourceHash, entry.firstOrdinal,
-                index < 0 ? 0 : batch.recordsRead[index], change?.inserted ?? 0,
+                index < 0 ? 0 : recordsRead(index, batch, changes), change?.inserted ?? 0,
                 change?.insertedRanges.first?.lowerBound,
                 change?.insertedRanges.last?.upperBound, isEnd,
             ])
@@ -145,7 +153,7 @@ struct BatchCounts {
         _ database: Database
     ) throws -> MergeNotification {
         for index in progress.totals.indices where index < changes.count {
-            progress.totals[index].add(changes[index], recordsRead: batch.recordsRead[index])
+            progress.totals[index].add(changes[index], recordsRead: recordsRead(index, batch, changes))
         }
         return try MergeLog.append(
             MergeNotification(

@@ -269,7 +269,7 @@ final class GraphAppender {
                 case .reference(let entity):
                     outcome.changes[entity].nested.nested += 1
                     outcome.changes[entity].nested.linked += 1
-                case .refers, .joins: return false
+                case .refers, .joins, .names: return false
                 }
             }
         }

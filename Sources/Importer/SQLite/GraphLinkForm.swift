@@ -13,21 +13,29 @@ struct GraphLinkForm {
     let isPositional: Bool
     let isOneToOne: Bool
     let isSymmetric: Bool
+    /// The index of the other side's relationship, where that is another one.
+    let inverse: Int?
     let hasPosition: Bool
     let deletesOrphans: Bool
     /// The columns by which what it leads to is referred to.
     let destinationKey: [String]
     /// The same of the side that has the columns.
     let holderKey: [String]
+    /// The columns of the destination that scalars name instead of its identifier; none where they name that.
+    let names: [String]
 
-    private let table: String
-    private let references: [String]
-    private let position: String?
+    let table: String
+    let references: [String]
+    let position: String?
     /// In a join table, the columns of this side, and of the other.
-    private let own: [String]
-    private let other: [String]
+    let own: [String]
+    let other: [String]
+    /// The table of what it leads to, and what holds of these rows in it.
+    let destinationTable: String
+    let isDestination: String
 
-    init(_ relationship: Int, _ layout: ModelLayout) {
+    /// - Parameter holder: the entity whose table has the columns, where several do; nil for the one that the layout has.
+    init(_ relationship: Int, _ layout: ModelLayout, holder: Int? = nil) {
         let placement = layout.relationships[relationship]
         self.relationship = relationship
         description = placement.description
@@ -38,10 +46,14 @@ struct GraphLinkForm {
         isPositional = layout.hierarchy.identifier(of: placement.destination).isEmpty
         isOneToOne = placement.shape == .oneToOne
         isSymmetric = isJoin && placement.inverse == relationship
+        inverse = placement.inverse == relationship ? nil : placement.inverse
         let isOwned = layout.hierarchy.isOwned(placement.destination)
         deletesOrphans = (description.orphans ?? (isOwned ? .delete : .keep)) == .delete
         destinationKey = Self.key(of: placement.destination, layout)
         holderKey = placement.holder.map { Self.key(of: $0, layout) } ?? []
+        names = Self.names(of: placement, layout)
+        destinationTable = layout.table(of: placement.destination).quotedIdentifier
+        isDestination = Self.condition(on: placement.destination, layout)
         if isJoin {
             let join = layout.join(of: relationship)
             let isMaking = placement.owner == relationship
@@ -51,7 +63,7 @@ struct GraphLinkForm {
             position = (isMaking ? join.position : join.inversePosition)?.quotedIdentifier
             references = []
         } else {
-            table = layout.table(of: placement.holder ?? placement.entity).quotedIdentifier
+            table = layout.table(of: holder ?? placement.holder ?? placement.entity).quotedIdentifier
             references = layout.references(of: relationship).map(\.name.quotedIdentifier)
             position = layout.positionColumn(of: relationship)?.quotedIdentifier
             (own, other) = ([], [])
@@ -59,16 +71,49 @@ struct GraphLinkForm {
         hasPosition = position != nil
     }
 
+    /// The forms of a relationship in all tables that have its columns.
+    ///
+    /// A to-one without inverse is inherited by entities that have tables of their own.
+    static func all(_ relationship: Int, _ layout: ModelLayout) -> [(holder: Int, form: GraphLinkForm)] {
+        let placement = layout.relationships[relationship]
+        guard placement.shape == .source else {
+            return [(placement.holder ?? placement.entity, GraphLinkForm(relationship, layout))]
+        }
+        var tables: Set<String> = []
+        let holders = layout.hierarchy.subentities(of: placement.entity).filter { entity in
+            layout.hasTable(entity) && tables.insert(layout.table(of: entity)).inserted
+        }
+        return holders.map { ($0, GraphLinkForm(relationship, layout, holder: $0)) }
+    }
+
     /// The columns of a key; a row id is known by its own name, whether the table has a column for it or not.
     private static func key(of entity: Int, _ layout: ModelLayout) -> [String] {
         layout.key(of: entity).map { $0.role == .rowID ? "rowid" : $0.name.quotedIdentifier }
     }
 
-    private func equal(_ columns: [String]) -> String { columns.map { "\($0) = ?" }.joined(separator: " AND ") }
-    private func sets(_ columns: [String], _ value: String = "?") -> String {
+    /// The columns of the attributes that a relationship names its destination by; none where they are its identifier.
+    private static func names(of placement: RelationshipPlacement, _ layout: ModelLayout) -> [String] {
+        let hierarchy = layout.hierarchy
+        let by = placement.description.by.map(ExactText.init)
+        guard !by.isEmpty, by != hierarchy.identifier(of: placement.destination).map(ExactText.init) else { return [] }
+        let attributes = hierarchy.attributes(of: placement.destination)
+        return by.compactMap { name in attributes.first { ExactText($0.name) == name }?.column.quotedIdentifier }
+    }
+
+    /// What holds of the rows of an entity in its table.
+    private static func condition(on entity: Int, _ layout: ModelLayout) -> String {
+        guard let column = layout.entityColumn(of: entity) else { return "1" }
+        let kinds = layout.hierarchy.subentities(of: entity).map { kind in
+            "'" + layout.entities[kind].name.replacing("'", with: "''") + "'"
+        }
+        return "\(column.quotedIdentifier) IN (\(kinds.joined(separator: ", ")))"
+    }
+
+    func equal(_ columns: [String]) -> String { columns.map { "\($0) = ?" }.joined(separator: " AND ") }
+    func sets(_ columns: [String], _ value: String = "?") -> String {
         columns.map { "\($0) = \(value)" }.joined(separator: ", ")
     }
-    private var columns: [String] { references + [position].compactMap { $0 } }
+    var columns: [String] { references + [position].compactMap { $0 } }
 
     /// The rows that are linked to an object: row id, position and key; of a join table the position and the other side's
     /// key.

@@ -18,7 +18,7 @@ extension GraphLinks {
             all.append((entity, rowID, key))
             for (index, placement) in layout.relationships.enumerated()
             where layout.hierarchy.isRelated(placement.entity, entity) {
-                let destinations = try self.destinations(of: index, key, rowID)
+                let destinations = try self.destinations(of: index, key, rowID, entity)
                 switch placement.deleteRule {
                 case .deny where !destinations.isEmpty: return false
                 case .cascade: pending += destinations.map { (placement.destination, $0) }
@@ -30,6 +30,7 @@ extension GraphLinks {
             for (index, placement) in layout.relationships.enumerated() where placement.owner == index {
                 try clear(index, placement, key, entity, &outcome)
             }
+            try forgetWaiting(of: key, entity)
             let table = layout.table(of: entity).quotedIdentifier
             try statements.run("DELETE FROM \(table) WHERE rowid = ?", [.number(rowID)])
             outcome.deleted.append((entity, rowID))
@@ -50,7 +51,7 @@ extension GraphLinks {
     }
 
     /// The row ids of what an object leads to by a relationship.
-    private func destinations(of relationship: Int, _ key: RowKey, _ rowID: Int64) throws -> [Int64] {
+    private func destinations(of relationship: Int, _ key: RowKey, _ rowID: Int64, _ entity: Int) throws -> [Int64] {
         let form = form(of: relationship)
         let placement = layout.relationships[relationship]
         var rowIDs: [Int64] = []
@@ -68,7 +69,8 @@ extension GraphLinks {
             }
         } else if placement.owner == relationship, placement.shape != .ownedDestination {
             // The column is the object's own.
-            let own = layout.table(of: placement.holder ?? placement.entity).quotedIdentifier
+            let holder = placement.shape == .source ? entity : placement.holder ?? placement.entity
+            let own = layout.table(of: holder).quotedIdentifier
             let other = layout.table(of: placement.destination).quotedIdentifier
             let pairs = zip(layout.references(of: relationship), layout.key(of: placement.destination))
             let condition = pairs.map { "own.\($0.name.quotedIdentifier) = other.\($1.name.quotedIdentifier)" }
@@ -81,6 +83,14 @@ extension GraphLinks {
             try statements.run(form.selectRows, [.key(key)]) { rowIDs.append(sqlite3_column_int64($0, 0)) }
         }
         return rowIDs
+    }
+
+    /// Forgets what waits for an object that goes to refer to it, or to be referred to by it.
+    private func forgetWaiting(of key: RowKey, _ entity: Int) throws {
+        for (index, placement) in layout.relationships.enumerated()
+        where layout.hierarchy.isRelated(placement.entity, entity) {
+            try forgetWaiting(form(of: index), source: key)
+        }
     }
 
     /// Takes away what refers to an object that goes.
@@ -105,11 +115,13 @@ extension GraphLinks {
         guard layout.hierarchy.isRelated(layout.target(of: relationship), entity) else { return }
         let rule = placement.shape == .ownedDestination ? placement : placement.inverse.map { layout.relationships[$0] }
         guard rule?.deleteRule != .noAction else { return }
-        var rowIDs: [Int64] = []
-        try statements.run(form.selectOwners, [.key(key)]) { rowIDs.append(sqlite3_column_int64($0, 0)) }
-        for rowID in rowIDs {
-            try statements.run(form.clearOwner, [.number(rowID)])
-            outcome.updated.append((placement.holder ?? entity, rowID))
+        for (holder, form) in GraphLinkForm.all(relationship, layout) {
+            var rowIDs: [Int64] = []
+            try statements.run(form.selectOwners, [.key(key)]) { rowIDs.append(sqlite3_column_int64($0, 0)) }
+            for rowID in rowIDs {
+                try statements.run(form.clearOwner, [.number(rowID)])
+                outcome.updated.append((holder, rowID))
+            }
         }
     }
 }

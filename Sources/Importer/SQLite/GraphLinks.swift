@@ -12,11 +12,13 @@ final class GraphLinks {
         let key: RowKey?
         /// The index of its row in the batch; -1 where only its identifier is known.
         let row: Int
+        /// The values that name it, where no object has them.
+        var values: RowKey?
     }
 
     let layout: ModelLayout
     let statements: GraphStatements
-    private let job: Int64
+    let job: Int64
     private var forms: [Int: GraphLinkForm] = [:]
     /// The relationships that have links whose rows are not there yet; nil until it is asked for.
     private var waiting: Set<String>?
@@ -32,6 +34,12 @@ final class GraphLinks {
         let form = GraphLinkForm(relationship, layout)
         forms[relationship] = form
         return form
+    }
+
+    /// The same, for an object of an entity that states it in its own columns.
+    func form(of relationship: Int, in entity: Int) -> GraphLinkForm {
+        guard layout.relationships[relationship].shape == .source else { return form(of: relationship) }
+        return GraphLinkForm(relationship, layout, holder: entity)
     }
 
     // MARK: Lists
@@ -105,7 +113,7 @@ final class GraphLinks {
         var (present, left): (Set<RowKey>, [(rowID: Int64, key: RowKey)]) = ([], [])
         var last: Int64 = -1
         let listKey = GraphWriter.ListKey(row: row, relationship: form.relationship)
-        let unnamed = Set(list.indices.filter { list[$0].key == nil })
+        let unnamed = Set(list.indices.filter { list[$0].key == nil && list[$0].values == nil })
         try statements.run(form.selectRows, [.key(key)]) { statement in
             let width = Int32(form.destinationKey.count)
             let other = RowKey(statement, columns: 2..<2 + width)
@@ -131,10 +139,12 @@ final class GraphLinks {
             }
             try forgetWaiting(form, source: key)
         } else {
+            last = max(last, try lastWaitingPosition(form, source: key))
             outcome.firstPositions[listKey] = last + 1
         }
         let first = form.description.list == .union ? last + 1 : 0
         for (index, target) in list.enumerated() {
+            if let values = target.values { try wait(forValues: values, key, first + Int64(index), form) }
             guard let other = target.key else { continue }
             if !present.contains(other) { outcome.relinked.insert(row) }
             guard target.row < 0 else { continue }
@@ -208,8 +218,15 @@ final class GraphLinks {
                 )
             }
         }
+        if form.description.list == .replace { try forgetWaiting(form, source: key) }
+        last = max(last, try lastWaitingPosition(form, source: key))
         var position = form.description.list == .union ? last + 1 : 0
         for target in list {
+            if let values = target.values {
+                try wait(forValues: values, key, position, form)
+                position += 1
+                continue
+            }
             guard let other = target.key else {
                 outcome.joinPositions[target.row] = position
                 position += 1
@@ -260,6 +277,8 @@ final class GraphLinks {
             let key = RowKey(cells[place..<place + range.count], values)
             guard !key.hasNull else { continue }
             let form = form(of: owner)
+            // It has another partner than the one that it waited for.
+            if let inverse = form.inverse { try forgetWaiting(self.form(of: inverse), source: key) }
             var taken: [Int64] = []
             let keyCell = batch.graph.nested[row].keyCell
             let width = plan.nodes[entity].plan.identifier.count
@@ -293,7 +312,7 @@ final class GraphLinks {
         waiting?.insert(form.name)
     }
 
-    private func forgetWaiting(_ form: GraphLinkForm, source: RowKey) throws {
+    func forgetWaiting(_ form: GraphLinkForm, source: RowKey) throws {
         guard try isWaiting(form.name) else { return }
         try statements.run(
             "DELETE FROM _import_link WHERE relationship = ? AND source = ?",
@@ -301,7 +320,7 @@ final class GraphLinks {
         )
     }
 
-    private func isWaiting(_ relationship: String) throws -> Bool {
+    func isWaiting(_ relationship: String) throws -> Bool {
         if waiting == nil {
             var names: Set<String> = []
             try statements.run("SELECT DISTINCT relationship FROM _import_link") {
@@ -314,6 +333,8 @@ final class GraphLinks {
 
     /// Forgets which links wait: another connection may have added some.
     func forget() { waiting = nil }
+
+    func noteWaiting(_ relationship: String) { waiting?.insert(relationship) }
 
     /// Links a new row to what has named it before it came.
     func applyWaiting(

@@ -55,6 +55,7 @@ struct GraphSettlement {
             try check()
             try resolve(relationship)
         }
+        try links.removeLookups()
         for (position, change) in changes.enumerated() {
             try change.nested.save(job: job.id, position: position, database)
         }
@@ -108,13 +109,12 @@ struct GraphSettlement {
         let form = links.form(of: index)
         var open: Int64 = 0
         switch placement.shape {
-        case .join: open = try settle(index, form, isJoin: true)
-        case .ownedDestination: open = try countWaiting(form)
-        case .source: open = try settle(index, form, isJoin: false)
+        case .join, .source: open = try settle(index)
+        case .ownedDestination: break
         case .oneToMany, .oneToOne:
-            open =
-                placement.owner == index ? try settle(index, form, isJoin: false) : try settleWaiting(index, form)
+            if placement.owner == index { open = try settle(index) }
         }
+        open += try settleWaiting(index, form)
         try statements.run(
             "DELETE FROM _import_unresolved WHERE relationship = ?",
             [.text(form.name)]
@@ -130,21 +130,24 @@ struct GraphSettlement {
     }
 
     /// - Returns: how many references stay open.
-    private mutating func settle(_ index: Int, _ form: GraphLinkForm, isJoin: Bool) throws -> Int64 {
+    private mutating func settle(_ index: Int) throws -> Int64 {
         let placement = layout.relationships[index]
         if wholeEntities.contains(placement.destination) { return 0 }
-        let dangling = form.dangling(in: layout, destination: placement.destination)
-        switch placement.description.unresolved {
-        case .keep, .reject: break
-        case .null:
-            let rowIDs = isJoin ? [] : try rows("SELECT rowid FROM \(dangling)")
-            let count = try statements.run(form.removal(of: dangling))
-            for rowID in rowIDs { changes[placement.entity].touch(rowID) }
-            if count > 0 { try self.count(.unresolved, Int64(count), index) }
-        case .stub: try makeStubs(index, form, dangling)
-        }
+        let isJoin = placement.shape == .join
         var open: Int64 = 0
-        try statements.run("SELECT count(*) FROM \(dangling)") { open = sqlite3_column_int64($0, 0) }
+        for (holder, form) in GraphLinkForm.all(index, layout) {
+            let dangling = form.dangling(in: layout, destination: placement.destination)
+            switch placement.description.unresolved {
+            case .keep, .reject: break
+            case .null:
+                let rowIDs = isJoin ? [] : try rows("SELECT rowid FROM \(dangling)")
+                let count = try statements.run(form.removal(of: dangling))
+                for rowID in rowIDs { changes[holder].touch(rowID) }
+                if count > 0 { try self.count(.unresolved, Int64(count), index) }
+            case .stub: try makeStubs(index, form, dangling)
+            }
+            try statements.run("SELECT count(*) FROM \(dangling)") { open += sqlite3_column_int64($0, 0) }
+        }
         return open
     }
 
@@ -175,7 +178,8 @@ struct GraphSettlement {
         let plan = plan.nodes[destination].plan
         var columns = layout.key(of: destination).map(\.name.quotedIdentifier)
         var defaults: [Int] = []
-        for attribute in plan.attributes.indices where !plan.identifier.contains(attribute) {
+        // It has its key only, and says which entity it is of.
+        for attribute in [self.plan.nodes[destination].rows.entityColumn].compactMap({ $0 }) {
             guard plan.defaults[attribute].tag != .null else { continue }
             columns.append(plan.entity.attributes[attribute].column.quotedIdentifier)
             defaults.append(attribute)
@@ -211,7 +215,8 @@ struct GraphSettlement {
             try statements.run("SELECT target FROM _import_link WHERE relationship = ?", [.text(form.name)]) {
                 targets.append(RowKey(bytes: $0.bytes(of: 0)))
             }
-            for target in targets {
+            // Of what is named by other attributes, nobody knows the identifier.
+            for target in targets where target.bytes.first != GraphLinks.mark {
                 try makeStub(target, of: index)
                 var outcome = GraphWriter.Outcome()
                 let rowID = sqlite3_last_insert_rowid(statements.connection)

@@ -34,12 +34,30 @@ final class GraphWriter {
         var joinPositions: [Int: Int64] = [:]
         /// Where a list that adds to the stored one begins.
         var firstPositions: [ListKey: Int64] = [:]
+        /// The lists that have named objects last, whose own rows refer to what has them.
+        var claims: [ClaimKey: Claim] = [:]
+        /// Whether a stored object is of another entity than its own, so that the record is decoded again.
+        var isContradicted = false
     }
 
     /// A list of the record at hand.
     struct ListKey: Hashable {
         let row: Int
         let relationship: Int
+    }
+
+    /// An object that a list may have, by the relationship that owns the columns.
+    struct ClaimKey: Hashable {
+        let owner: Int
+        let key: RowKey
+    }
+
+    /// What a list says of an object.
+    struct Claim {
+        /// The object whose list it is, and its row's index in the batch; -1 where a later list of it leaves the object out.
+        let source: RowKey
+        let row: Int
+        let position: Int64
     }
 
     /// A list of an object, whichever row of the record states it.
@@ -51,21 +69,34 @@ final class GraphWriter {
     let plan: GraphPlan
     let layout: ModelLayout
     let job: Int64
+    /// Decodes records whose objects are what stored ones are.
+    let decoder: GraphDecoder
+    let kinds: StoredKindFinder
+    let reader: RecordReader
+    let keyedReader: RecordReader
     let statements: GraphStatements
     let links: GraphLinks
     private let database: Database
     private var writers: [Int: RowWriter] = [:]
     var outcome = Outcome()
     /// The cells of the batch at hand, with those filled in that are known only now.
-    private var cells: [Cell] = []
+    var cells: [Cell] = []
+    /// The source of the batch at hand, by its index in the job.
+    var source = 0
+    /// The errors of values that became null in records that were decoded here.
+    var errors = ErrorCounts()
 
-    init(_ database: Database, plan: GraphPlan, job: Int64) throws {
+    init(_ database: Database, plan: GraphPlan, job: Int64, options: JobOptions) throws {
         self.database = database
         self.plan = plan
         self.job = job
         layout = plan.layout
         statements = try GraphStatements(database)
         links = GraphLinks(layout, statements, job: job)
+        kinds = StoredKindFinder(layout, statements)
+        decoder = GraphDecoder(plan: plan, options: options, storedKinds: kinds)
+        reader = RecordReader(maxDepth: options.maxDepth)
+        keyedReader = RecordReader(maxDepth: options.maxDepth + 1)
     }
 
     private func writer(of entity: Int) throws -> RowWriter {
@@ -92,13 +123,19 @@ final class GraphWriter {
     ) throws {
         cells = batch.cells
         links.forget()
+        errors = ErrorCounts()
+        try links.prepareLookups()
         for index in batch.graph.records.indices {
             outcome = Outcome()
             try statements.run("SAVEPOINT import_record")
-            try write(index, batch, found)
-            if outcome.errors.isEmpty {
-                count(batch.graph.records[index], batch, &changes, &ledger)
-            } else {
+            if !batch.graph.records[index].isOpen { try write(index, batch, found) }
+            if batch.graph.records[index].isOpen || outcome.isContradicted {
+                try statements.run("ROLLBACK TO import_record")
+                try writeOpen(index, batch, found, &changes, &ledger)
+            } else if outcome.errors.isEmpty {
+                count(batch, &changes, &ledger)
+            }
+            if !outcome.errors.isEmpty {
                 try statements.run("ROLLBACK TO import_record")
                 refused(index, outcome.errors)
             }
@@ -107,11 +144,12 @@ final class GraphWriter {
         cells = []
     }
 
-    private func write(_ record: Int, _ batch: borrowing RowBatch, _ found: LateRejects) throws {
+    func write(_ record: Int, _ batch: borrowing RowBatch, _ found: LateRejects) throws {
         for place in batch.graph.records[record].statements {
             switch batch.graph.statements[place] {
             case .row(let row):
                 try write(row: row, record, batch, found)
+                if outcome.isContradicted { return }
                 // What a record says that is left out is left out with it.
                 if outcome.effects[row] == .ignored, batch.rows[row].parent < 0 { return }
             case .links(let relationship, let row, let targets):
@@ -126,16 +164,23 @@ final class GraphWriter {
                         let owner = OwnerKey(relationship: relationship, key: key)
                         if outcome.lastLists.updateValue(row, forKey: owner) != nil { isNew = false }
                     }
-                    let list = targets.map { target -> GraphLinks.Target in
-                        let target = batch.graph.targets[target]
-                        guard target.keyCell >= 0 else { return GraphLinks.Target(key: nil, row: target.row) }
-                        let width = layout.key(of: layout.relationships[relationship].destination).count
-                        let cells = cells[target.keyCell..<target.keyCell + width]
-                        return GraphLinks.Target(key: RowKey(cells, values), row: target.row)
-                    }
+                    let list = try list(of: relationship, targets, batch, values)
                     try links.set(list, of: relationship, row: row, key: key, isNew: isNew, &outcome)
+                    claim(list, of: relationship, row: row, key: key)
                 }
                 shiftPositions(relationship, row, targets, batch)
+            case .names(let relationship, let row, let valueCell):
+                guard let effect = outcome.effects[row], effect != .ignored, let rowID = outcome.rowIDs[row] else {
+                    continue
+                }
+                let description = layout.relationships[relationship].description
+                if effect != .inserted, description.owner == .local { continue }
+                try found.withValues(of: batch, cells) { values in
+                    let named = RowKey(cells[valueCell..<valueCell + description.by.count], values)
+                    let key = self.key(of: row, batch, values)
+                    let entity = Int(batch.rows[row].entity)
+                    try links.name(relationship, named, row: row, rowID: rowID, of: entity, key: key, &outcome)
+                }
             case .refers(let relationship, let row, let other):
                 guard let own = outcome.rowIDs[row], let target = outcome.rowIDs[other] else { continue }
                 try links.refer(relationship, from: own, to: RowKey(rowID: target))
@@ -154,7 +199,7 @@ final class GraphWriter {
     }
 
     /// The values by which a row of the record at hand is referred to.
-    private func key(of row: Int, _ batch: borrowing RowBatch, _ values: RowValues) -> RowKey {
+    func key(of row: Int, _ batch: borrowing RowBatch, _ values: RowValues) -> RowKey {
         let cell = batch.graph.nested[row].keyCell
         guard cell >= 0 else { return RowKey(rowID: outcome.rowIDs[row] ?? 0) }
         let width = plan.nodes[Int(batch.rows[row].entity)].plan.identifier.count
@@ -171,7 +216,7 @@ final class GraphWriter {
         guard let first = outcome.firstPositions[ListKey(row: row, relationship: relationship)] else { return }
         for target in targets where batch.graph.targets[target].row >= 0 {
             let cell = batch.graph.nested[batch.graph.targets[target].row].positionCell
-            if cell >= 0 { cells[cell] = .integer(first + Int64(target - targets.lowerBound)) }
+            if cell >= 0 { cells[cell] = .integer(first + cells[cell].integerValue) }
         }
     }
 
@@ -186,11 +231,19 @@ final class GraphWriter {
                 cells[nested.referenceCell] = .integer(outcome.rowIDs[parent] ?? 0)
             }
         }
+        followClaim(of: row, batch, found)
         let entity = Int(own.entity)
         let writer = try writer(of: entity)
         let relationship = nested.relationship < 0 ? nil : layout.relationships[nested.relationship]
         writer.onConflict = relationship?.description.onConflict ?? plan.nodes[entity].plan.onConflict
         try found.withValues(of: batch, cells, defaults: plan.nodes[entity].plan) { values in
+            if plan.nodes[entity].isShared {
+                let stored = try kinds.kind(of: entity, key(of: row, batch, values))
+                if let stored, stored != entity, !mayBecome(entity, stored) {
+                    outcome.isContradicted = true
+                    return
+                }
+            }
             if parent >= 0, links.form(of: nested.relationship).isPositional {
                 let owner = OwnerKey(relationship: nested.relationship, key: key(of: parent, batch, values))
                 // The same list has been stated again since, further in.
@@ -199,13 +252,20 @@ final class GraphWriter {
             if let stored = storedElement(nested, parent) {
                 outcome.rowIDs[row] = stored
                 outcome.effects[row] = .unchanged
+                if try kinds.change(stored, to: entity) {
+                    outcome.effects[row] = .updated
+                    outcome.relinked.insert(parent)
+                }
                 if try writer.overwrite(stored, with: row, values, batch) {
                     outcome.effects[row] = .updated
                     outcome.relinked.insert(parent)
                 }
                 return
             }
-            try links.release(partnersOf: row, entity, batch, cells, values, plan, &outcome)
+            // What is left out takes no partner from another.
+            if try writer.onConflict != .ignore || !isStored(entity, key(of: row, batch, values)) {
+                try links.release(partnersOf: row, entity, batch, cells, values, plan, &outcome)
+            }
             switch try writer.write(row, values, batch) {
             case .inserted(let rowID):
                 (outcome.effects[row], outcome.rowIDs[row]) = (.inserted, rowID)
@@ -222,6 +282,7 @@ final class GraphWriter {
                 outcome.errors.append(found.error(refusal, plan.nodes[entity].plan, byteOffset: offset))
             case .incomplete: outcome.errors += batch.unmet[Int(own.unmet)].errors
             }
+            try settleNames(of: row, entity, batch, values)
         }
     }
 
@@ -234,8 +295,7 @@ final class GraphWriter {
 
     // MARK: Counts
 
-    private func count(
-        _ record: GraphBatch.Record,
+    func count(
         _ batch: borrowing RowBatch,
         _ changes: inout [EntityChanges],
         _ ledger: inout LedgerCounts

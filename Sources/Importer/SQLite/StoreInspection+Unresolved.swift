@@ -7,7 +7,7 @@ extension StoreInspection {
     public struct UnresolvedReference: Sendable, Hashable, Codable {
         /// The relationship: `order.customer`.
         public let relationship: String
-        /// The identifier that it refers to: its values as JSON, in the identifier's order.
+        /// The identifier that it refers to, or the values of the attributes that its `by` names: as JSON, in their order.
         public let identifier: [String]
         /// How many references there are.
         public let count: Int64
@@ -53,23 +53,26 @@ extension StoreInspection {
         let placement = layout.relationships[form.relationship]
         let width = Int32(form.destinationKey.count)
         if placement.shape == .join || placement.owner == form.relationship && placement.shape != .ownedDestination {
-            let dangling = form.dangling(in: layout, destination: placement.destination)
+            let references = GraphLinkForm.all(form.relationship, layout).map { _, form in
+                "SELECT \(form.danglingKey) FROM \(form.dangling(in: layout, destination: placement.destination))"
+            }
+            let columns = (1...max(1, width)).map(String.init).joined(separator: ", ")
             try statements.run(
-                "SELECT \(form.danglingKey), count(*) FROM \(dangling) GROUP BY \(form.danglingKey)"
+                "SELECT *, count(*) FROM (\(references.joined(separator: " UNION ALL "))) GROUP BY \(columns)"
             ) { row in
                 let identifier = RowKey(row, columns: 0..<width).texts
                 let count = sqlite3_column_int64(row, width)
                 try body(UnresolvedReference(relationship: form.name, identifier: identifier, count: count))
             }
-        } else {
-            try statements.run(
-                "SELECT target, count(*) FROM _import_link WHERE relationship = ? GROUP BY target",
-                [.text(form.name)]
-            ) { row in
-                let identifier = RowKey(bytes: row.bytes(of: 0)).texts
-                let count = sqlite3_column_int64(row, 1)
-                try body(UnresolvedReference(relationship: form.name, identifier: identifier, count: count))
-            }
+        }
+        try statements.run(
+            "SELECT target, count(*) FROM _import_link WHERE relationship = ? GROUP BY target",
+            [.text(form.name)]
+        ) { row in
+            let bytes = row.bytes(of: 0)
+            let identifier = RowKey(bytes: bytes.first == GraphLinks.mark ? Array(bytes.dropFirst()) : bytes).texts
+            let count = sqlite3_column_int64(row, 1)
+            try body(UnresolvedReference(relationship: form.name, identifier: identifier, count: count))
         }
     }
 }

@@ -50,12 +50,13 @@ extension StoreInspection {
             let form = GraphLinkForm(relationship, layout)
             counted = counted.addingClamped(report.unresolved?[form.name] ?? 0)
             if placement.shape == .join || placement.owner == relationship && placement.shape != .ownedDestination {
-                let dangling = form.dangling(in: layout, destination: placement.destination)
-                try statements.run("SELECT count(*) FROM \(dangling)") { open += sqlite3_column_int64($0, 0) }
-            } else {
-                try statements.run("SELECT count(*) FROM _import_link WHERE relationship = ?", [.text(form.name)]) {
-                    open += sqlite3_column_int64($0, 0)
+                for (_, form) in GraphLinkForm.all(relationship, layout) {
+                    let dangling = form.dangling(in: layout, destination: placement.destination)
+                    try statements.run("SELECT count(*) FROM \(dangling)") { open += sqlite3_column_int64($0, 0) }
                 }
+            }
+            try statements.run("SELECT count(*) FROM _import_link WHERE relationship = ?", [.text(form.name)]) {
+                open += sqlite3_column_int64($0, 0)
             }
         }
         return Check(

@@ -46,7 +46,11 @@ extension StoreSchema {
         _ database: Database,
         store: String
     ) throws -> [AttributeDescription] {
-        let key = table.columns.first { $0.role == .rowID || table.isJoin }
+        if table.isJoin {
+            try checkJoin(table, database, store: store)
+            return []
+        }
+        let key = table.columns.first { $0.role == .rowID }
         let lacks = try StoredColumn.all(of: table.name, database).allSatisfy { column in
             key.map { ContinuedEntity.folded($0.name) != ContinuedEntity.folded(column.name) } ?? false
         }
@@ -58,8 +62,30 @@ extension StoreSchema {
                 advice: "Give the entity an identifier, or import into another store. Nothing was written."
             )
         }
-        guard !table.isJoin else { return [] }
-        return try extend(entity, job: job, database, store: store)
+        var references: [String: String] = [:]
+        // A table gets no foreign key later, but with a column.
+        for key in table.foreignKeys where key.columns.count == 1 {
+            references[key.columns[0]] =
+                " REFERENCES \(key.table.quotedIdentifier) (\(key.referenced[0].quotedIdentifier)) \(key.action.sql)"
+        }
+        return try extend(entity, references: references, job: job, database, store: store)
+    }
+
+    /// - Throws: `ImportError` when a table that is there cannot have the links of a many-to-many.
+    private static func checkJoin(_ table: TableDescription, _ database: Database, store: String) throws {
+        let stored = Set(try StoredColumn.all(of: table.name, database).map { ContinuedEntity.folded($0.name) })
+        let lacking = table.columns.first { !stored.contains(ContinuedEntity.folded($0.name)) }?.name
+        let isUnique = try hasIndex(on: table.primaryKey, isUnique: true, table.name, database)
+        guard lacking != nil || !isUnique else { return }
+        let columns = table.primaryKey.joined(separator: ", ")
+        throw ImportError(
+            .tableUnsuitable,
+            at: store,
+            "the table \(table.name) "
+                + (lacking.map { "has no column \($0)" } ?? "may have several rows with the same \(columns)")
+                + ", so it cannot have the links of the relationship",
+            advice: "Give the relationship another table in the model, or import into another store. Nothing was written."
+        )
     }
 
     /// Makes the indexes that the tables of a model lack.

@@ -196,6 +196,7 @@ enum StoreSchema {
     @discardableResult
     static func extend(
         _ entity: EntityDescription,
+        references: [String: String] = [:],
         job: Int64,
         _ database: Database,
         store: String
@@ -224,6 +225,7 @@ enum StoreSchema {
             try database.execute(
                 sql: "ALTER TABLE \(entity.table.quotedIdentifier) ADD COLUMN "
                     + "\(attribute.column.quotedIdentifier) \(attribute.declaredType)"
+                    + (references[attribute.column] ?? "")
             )
             try TableAdditions.note(.column, attribute.column, of: entity.table, job: job, database)
         }

@@ -57,7 +57,7 @@ final class StoreWriter: BatchWriter {
             (layoutSchema, writers) = try queue.inDatabase { database in
                 checkpointer?.attach(to: database)
                 if let graph {
-                    let writer = try GraphWriter(database, plan: graph, job: job.id)
+                    let writer = try GraphWriter(database, plan: graph, job: job.id, options: job.options)
                     graphWriters = (writer, nil)
                     guard isAppending else { return (nil, []) }
                     let images = try Self.images(graph, database)
@@ -161,13 +161,21 @@ final class StoreWriter: BatchWriter {
         let found = LateRejects(plans: plans, chunkBytes: chunkBytes)
         var ledger = LedgerCounts()
         let late =
-            try writeGraph(batch, image, found, &progress, &memory, &changes, &ledger, database)
+            try writeGraph(batch, image, found, source: chunk.entry.source, &progress, &memory, &changes, &ledger, database)
             ?? writeRows(batch, image, found, source: chunk.entry.source, &progress, &changes, database)
         let rejects = late.isEmpty ? batch.rejects : (batch.rejects + late).sorted { $0.ordinal < $1.ordinal }
         try limit.check(rejects, after: progress.rejects)
         for reject in rejects { changes[Int(reject.entity)].rejected += 1 }
         try counts.write(rejects, of: chunk.entry, database)
-        try counts.writeErrors(batch, late: late, besides: ledger, of: chunk.entry, &progress, database)
+        try counts.writeErrors(
+            batch,
+            late: late,
+            besides: ledger,
+            graphWriter?.errors,
+            of: chunk.entry,
+            &progress,
+            database
+        )
         if job.retry != nil, progress.marker.recordOrdinal < batch.end.ordinal {
             let ordinals = progress.marker.recordOrdinal + 1...batch.end.ordinal
             try RetryOutcome.settle(ordinals, of: job.id, database)
@@ -236,6 +244,7 @@ final class StoreWriter: BatchWriter {
         _ batch: borrowing RowBatch,
         _ image: RowImage?,
         _ found: LateRejects,
+        source: Int,
         _ progress: inout JobProgress,
         _ memory: inout StatementMemory,
         _ changes: inout [EntityChanges],
@@ -243,6 +252,8 @@ final class StoreWriter: BatchWriter {
         _ database: Database
     ) throws -> [RowBatch.Reject]? {
         guard let graphWriter else { return nil }
+        graphWriter.source = source
+        graphWriter.errors = ErrorCounts()
         if progress.isAppending {
             if let outcome = try graphAppender?.append(batch, image, found, &memory, changes) {
                 changes = outcome.changes

@@ -24,8 +24,24 @@ extension StoredEntities {
         let columns = try StoredColumn.all(of: entity.table, database)
         guard !columns.isEmpty else { return nil }
         if described?.isGiven != true, try StoreSchema.isStillEmpty(entity.table, database) { return nil }
-        let known = Set(entity.attributes.map { ContinuedEntity.folded($0.column) })
-        let writable = columns.filter { !$0.isComputed }
+        let nesting = StoredNesting(of: entity, among: all.map(\.entity))
+        return try continued(entity, named: name, described, columns, nesting, all, database)
+    }
+
+    private static func continued(
+        _ entity: EntityDescription,
+        named name: String,
+        _ described: Described?,
+        _ columns: [StoredColumn],
+        _ nesting: StoredNesting,
+        _ all: [Described],
+        _ database: Database
+    ) throws -> ContinuedEntity {
+        let links = nesting.links(of: entity)
+        let known = Set(entity.attributes.map { ContinuedEntity.folded($0.column) } + links.map(ContinuedEntity.folded))
+        let writable = columns.filter { column in
+            !column.isComputed && !links.contains { ContinuedEntity.folded($0) == ContinuedEntity.folded(column.name) }
+        }
         let own = writable.filter { !known.contains(ContinuedEntity.folded($0.name)) }
         var continued = ContinuedEntity(entity: self.entity(entity, with: writable))
         continued.entity.name = name
@@ -33,6 +49,27 @@ extension StoredEntities {
         continued.undescribed = Set(own.map { ContinuedEntity.folded($0.name) })
         continued.untyped = Set(own.filter(\.declared.isEmpty).map { ContinuedEntity.folded($0.name) })
         continued.computed = columns.filter(\.isComputed).map(\.name)
+        continued.links = links
+        continued.isKeyed = !entity.identifier.isEmpty || nesting.hasRowID(entity)
+        continued.obstacle = nesting.obstacle
+        guard continued.obstacle == nil else { return continued }
+        for relationship in entity.relationships {
+            let name = ExactText(relationship.destination)
+            guard let child = all.first(where: { ExactText($0.entity.name) == name }) else { continue }
+            let columns = try StoredColumn.all(of: child.entity.table, database)
+            continued.children[name] =
+                try columns.isEmpty
+                ? ContinuedEntity(entity: child.entity)
+                : self.continued(
+                    child.entity,
+                    named: child.entity.name,
+                    child,
+                    columns,
+                    nesting,
+                    all,
+                    database
+                )
+        }
         return continued
     }
 

@@ -54,6 +54,8 @@ extension StoredJob {
             sql: "UPDATE _import_job SET model = ?, is_model_final = ? WHERE id = ?",
             arguments: [number, isFinal, id]
         )
+        self.model = model
+        isModelFinal = isFinal
         let layout = model.isFlat ? nil : try ModelLayout(importing: model)
         for (position, entity) in model.entities.enumerated() {
             let isThere = layout?.hasTable(position) ?? true
@@ -66,8 +68,6 @@ extension StoredJob {
             )
             if layout == nil { try prepareIndexes(of: entity, position: position, database, store: store) }
         }
-        self.model = model
-        isModelFinal = isFinal
         return (merges, preparation.messages)
     }
 

@@ -55,6 +55,13 @@ extension StoredJournal {
 
     func hasTable(_ name: String) throws -> Bool { try readIfThere { try $0.tableExists(name) } ?? false }
 
+    func isTaken(_ name: String) throws -> Bool {
+        try readIfThere { database in
+            guard try StoreSchema.isTaken(name, database) else { return false }
+            return try !database.tableExists(name) || !StoreSchema.isStillEmpty(name, database)
+        } ?? false
+    }
+
     func checkTables(_ names: [String]) throws {
         try StoreSchema.checkNames(ofTables: names)
         try readIfThere { try StoreSchema.checkThatTables(names, areFreeIn: $0, store: store) }

@@ -8,6 +8,9 @@ extension ImportText {
         case records
         case identifier
         case types
+        case nested
+        case nestedDepth
+        case nestedOnly
         case onConflict
         case onError
         case maxErrors

@@ -138,6 +138,7 @@ extension MemoryStore: Journal {
     }
 
     func hasTable(_ name: String) -> Bool { false }
+    func isTaken(_ name: String) -> Bool { false }
     func checkTables(_ names: [String]) {}
     func identifiedEntities(excluding job: Int64?) -> [EntityDescription] { [] }
     func continuedEntities(of job: StoredJob) -> [String: ContinuedEntity] { [:] }

@@ -6,24 +6,6 @@ import Testing
 
 /// The outcome does not depend on who saw which records, nor in which order.
 struct InferringOrderTests {
-    private func merged(
-        _ records: [String],
-        limits: InferenceLimits,
-        _ random: inout SeededGenerator
-    ) -> EntityStatistics {
-        let reader = RecordReader(maxDepth: 1024)
-        var parts = (0..<Int.random(in: 1...6, using: &random)).map { _ in EntityStatistics(limits: limits) }
-        for index in records.indices.shuffled(using: &random) {
-            let part = Int.random(in: 0..<parts.count, using: &random)
-            add(Array((records[index] + "\n").utf8), to: &parts[part], reader, ordinal: Int64(index + 1))
-        }
-        while parts.count > 1 {
-            let taken = parts.remove(at: Int.random(in: 0..<parts.count, using: &random))
-            parts[Int.random(in: 0..<parts.count, using: &random)].merge(taken)
-        }
-        return parts[0]
-    }
-
     private func check(seed: UInt64, limits: InferenceLimits, _ random: inout SeededGenerator) {
         var records = RandomRecords(seed: seed)
         let texts = (0..<Int.random(in: 1...60, using: &random)).map { _ in records.next().text }

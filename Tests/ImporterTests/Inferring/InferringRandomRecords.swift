@@ -11,6 +11,8 @@ struct RandomRecords {
     private let salt: Int
     /// How many different keys there are.
     private let keyCount: Int
+    /// Whether there are arrays of objects.
+    private let hasLists: Bool
     /// One of this many records is no object.
     private let scalarRate: Int
 
@@ -18,7 +20,8 @@ struct RandomRecords {
         "a", "b", "c", "A", "a_b", "", "rowid", "value", "key", "1", "2", "x.y", "é", "k\"", "😀", "n\0l", "d", "e",
     ]
 
-    init(seed: UInt64) {
+    init(seed: UInt64, hasLists: Bool = false) {
+        self.hasLists = hasLists
         random = SeededGenerator(seed: seed)
         salt = Int.random(in: 0..<1_000_000, using: &random)
         keyCount = Int.random(in: 2...Self.keys.count, using: &random)
@@ -64,8 +67,27 @@ struct RandomRecords {
         // Two kinds per place; the second one is rare or never.
         let shapes = Int(UInt(bitPattern: place) % 16)
         let isObject = shapes < 5 || shapes == 5 && chance(2)
+        if hasLists, (6..<10).contains(shapes), depth < 4 { return list(depth: depth, place: place, &text) }
         if isObject, depth < 4 { return object(depth: depth, place: place, &text) }
         return scalar(place: place, &text)
+    }
+
+    /// An array of objects; in some places one with something else, now and then.
+    private mutating func list(depth: Int, place: Int, _ text: inout String) -> JSONValue {
+        var elements: [JSONValue] = []
+        let isRegular = Int(UInt(bitPattern: place) / 128 % 4) != 0
+        text += "["
+        for index in 0..<Int.random(in: 0...3, using: &random) {
+            text += index == 0 ? "" : ", "
+            if !isRegular, chance(8) {
+                text += "null"
+                elements.append(.null)
+            } else {
+                elements.append(object(depth: depth + 1, place: place &+ 7, &text))
+            }
+        }
+        text += "]"
+        return .array(elements)
     }
 
     private mutating func scalar(place: Int, _ text: inout String) -> JSONValue {

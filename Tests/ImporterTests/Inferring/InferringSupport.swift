@@ -1,5 +1,6 @@
 import Foundation
 import ImportModel
+import TestSupport
 
 @testable import Importer
 
@@ -17,6 +18,21 @@ func gather(
         add(Array((record + "\n").utf8), to: &statistics, reader, ordinal: first + Int64(index), key: key)
     }
     return statistics
+}
+
+/// Gathers records in any order, by several who then merge what they have.
+func merged(_ records: [String], limits: InferenceLimits, _ random: inout SeededGenerator) -> EntityStatistics {
+    let reader = RecordReader(maxDepth: 1024)
+    var parts = (0..<Int.random(in: 1...6, using: &random)).map { _ in EntityStatistics(limits: limits) }
+    for index in records.indices.shuffled(using: &random) {
+        let part = Int.random(in: 0..<parts.count, using: &random)
+        add(Array((records[index] + "\n").utf8), to: &parts[part], reader, ordinal: Int64(index + 1))
+    }
+    while parts.count > 1 {
+        let taken = parts.remove(at: Int.random(in: 0..<parts.count, using: &random))
+        parts[Int.random(in: 0..<parts.count, using: &random)].merge(taken)
+    }
+    return parts[0]
 }
 
 /// Adds one line, which must be a record.
@@ -51,6 +67,15 @@ func infer(_ records: [String], limits: InferenceLimits = InferenceLimits(), key
 /// What was noticed of these records.
 func notices(_ records: [String], keys: [String]? = nil) -> [String] {
     gather(records, keys: keys).entity(named: "e").notices.map(\.description)
+}
+
+extension EntityStatistics {
+    /// The entity that loses nothing of the records seen, with arrays as JSON, and what was noticed on the way.
+    func entity(named name: String) -> (entity: EntityDescription, notices: [InferenceNotice]) {
+        var inference = EntityInference(self, name: name)
+        let entity = EntityDescription(name: name, attributes: inference.attributes())
+        return (entity, inference.notices)
+    }
 }
 
 extension EntityDescription {

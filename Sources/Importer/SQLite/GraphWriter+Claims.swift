@@ -1,0 +1,55 @@
+import ImportModel
+
+/// Objects that several lists of one record have: the last one counts, whichever has the object itself.
+extension GraphWriter {
+    /// Whether the links of a relationship are in columns of objects that have identifiers.
+    private func isClaiming(_ relationship: Int) -> Bool {
+        let placement = layout.relationships[relationship]
+        return [.oneToMany, .oneToOne].contains(placement.shape) && placement.owner != relationship
+    }
+
+    /// Notes which objects a list has.
+    func claim(_ list: [GraphLinks.Target], of relationship: Int, row: Int, key: RowKey) {
+        guard isClaiming(relationship) else { return }
+        let placement = layout.relationships[relationship]
+        if placement.description.list == .replace {
+            for (other, claim) in outcome.claims where other.owner == placement.owner && claim.source == key {
+                outcome.claims[other] = Claim(source: key, row: -1, position: 0)
+            }
+        }
+        let first = outcome.firstPositions[ListKey(row: row, relationship: relationship)] ?? 0
+        for (index, target) in list.enumerated() {
+            guard let other = target.key else { continue }
+            let claim = Claim(source: key, row: row, position: first + Int64(index))
+            outcome.claims[ClaimKey(owner: placement.owner, key: other)] = claim
+        }
+    }
+
+    /// Lets a nested object refer to the object whose list has named it last.
+    func followClaim(of row: Int, _ batch: borrowing RowBatch, _ found: LateRejects) {
+        let nested = batch.graph.nested[row]
+        guard nested.relationship >= 0, nested.referenceCell >= 0, nested.keyCell >= 0, isClaiming(nested.relationship)
+        else { return }
+        let owner = layout.relationships[nested.relationship].owner
+        let key = found.withValues(of: batch, cells) { self.key(of: row, batch, $0) }
+        guard let claim = outcome.claims[ClaimKey(owner: owner, key: key)], claim.row != Int(batch.rows[row].parent) else {
+            return
+        }
+        let source = claim.row < 0 ? -1 : batch.graph.nested[claim.row].keyCell
+        for offset in layout.references(of: owner).indices {
+            cells[nested.referenceCell + offset] = source < 0 ? .null : cells[source + offset]
+        }
+        guard nested.positionCell >= 0 else { return }
+        cells[nested.positionCell] = source < 0 ? .null : .integer(claim.position)
+    }
+
+    /// Whether an object is there.
+    func isStored(_ entity: Int, _ key: RowKey) throws -> Bool {
+        let columns = layout.key(of: entity).map { $0.role == .rowID ? "rowid" : $0.name.quotedIdentifier }
+        let condition = columns.map { "\($0) = ?" }.joined(separator: " AND ")
+        let table = layout.table(of: entity).quotedIdentifier
+        var isThere = false
+        try statements.run("SELECT 1 FROM \(table) WHERE \(condition)", [.key(key)]) { _ in isThere = true }
+        return isThere
+    }
+}

@@ -1,0 +1,78 @@
+import ImportModel
+
+/// Records that are decoded when they are written.
+extension GraphWriter {
+    /// Writes a record whose objects are what stored ones are: it is decoded now.
+    func writeOpen(
+        _ index: Int,
+        _ batch: borrowing RowBatch,
+        _ found: LateRejects,
+        _ changes: inout [EntityChanges],
+        _ ledger: inout LedgerCounts
+    ) throws {
+        outcome = Outcome()
+        let own = try decode(index, batch, found)
+        if let reject = own.rejects.first {
+            outcome.errors = reject.errors
+            return
+        }
+        let kept = cells
+        defer { cells = kept }
+        cells = own.cells
+        try write(0, own, found)
+        guard outcome.errors.isEmpty else { return }
+        count(own, &changes, &ledger)
+        for (key, count) in zip(own.ledger.keys, own.ledger.counts) {
+            ledger.add(key.kind, entity: key.entity, attribute: key.attribute.text, count: count)
+        }
+        errors.add(own.errors)
+    }
+
+    /// Whether a stored object may turn out to be one of a subentity: nothing has said yet what a stub is.
+    func mayBecome(_ entity: Int, _ stored: Int) -> Bool {
+        layout.hierarchy.chain(of: entity).contains(stored)
+            && layout.relationships.contains {
+                $0.description.unresolved == .stub && layout.home(of: $0.destination) == layout.home(of: entity)
+            }
+    }
+
+    /// Decodes a record once more, knowing what is stored.
+    ///
+    /// - Returns: a batch of its rows, or of the reject that it is.
+    private func decode(_ index: Int, _ batch: borrowing RowBatch, _ found: LateRejects) throws -> RowBatch {
+        let place = batch.places[index]
+        let row = batch.rows[batch.graph.records[index].row]
+        let isKeyed = place.keyedLineOffset >= 0
+        let lineOffset = isKeyed ? place.keyedLineOffset : place.chunkOffset
+        let reader = isKeyed ? keyedReader : reader
+        var own = RowBatch()
+        own.reset(entities: plan.nodes.count)
+        kinds.failure = nil
+        decoder.retry(batch.graph.retried.isEmpty ? nil : batch.graph.retried[index])
+        var outcome = RecordReader.Outcome.record
+        found.chunkBytes.withUnsafeBufferPointer { bytes in
+            let rest = ByteView(bytes)[lineOffset..<bytes.count]
+            let end = rest.buffer.firstIndex(of: 0x0A).map { $0 + 1 } ?? rest.count
+            let line = rest[0..<end]
+            outcome = reader.read(line: line)
+            guard outcome == .record else { return }
+            reader.withTokens { tokens in
+                let input = RecordDecoder.Input(
+                    line: line,
+                    tokens: tokens,
+                    lineOffset: lineOffset,
+                    source: source,
+                    byteOffset: place.byteOffset - Int64(place.chunkOffset - lineOffset),
+                    ordinal: row.ordinal,
+                    root: isKeyed ? 2 : 0,
+                    recordKey: isKeyed ? 1 : -1
+                )
+                decoder.decode(input, entity: Int(row.entity), into: &own)
+            }
+        }
+        decoder.flush(into: &own)
+        if let failure = kinds.failure { throw failure }
+        guard outcome == .record else { throw ImportError(.fault, "a record cannot be read a second time") }
+        return own
+    }
+}

@@ -55,7 +55,9 @@ struct BadRelationshipTests {
 
     @Test func saysHowRejectsAreRepaired() throws {
         let result = try importing("{\"id\": 0}\n{\"id\": 1, \"items\": 5}\n", "order", RelationshipTests.model)
-        #expect(result.outputText.contains("`order.items`: 1 number where an array of line was expected, first at byte 29"))
+        #expect(
+            result.outputText.contains("`order.items`: 1 number where an array of line was expected, first at byte 29")
+        )
         #expect(result.outputText.contains("To list the rejects:"))
     }
 
@@ -68,12 +70,14 @@ struct BadRelationshipTests {
         """
 
     @Test func aChildOfTwoParentsBelongsToTheLast() throws {
-        let parents = #"{"id": 1, "children": [{"id": 1}, {"id": 2}]}"# + "\n" + #"{"id": 2, "children": [{"id": 1}]}"# + "\n"
+        let parents =
+            #"{"id": 1, "children": [{"id": 1}, {"id": 2}]}"# + "\n" + #"{"id": 2, "children": [{"id": 1}]}"# + "\n"
         let report = directory.path("report.json")
         #expect(try importing(parents, "parent", Self.family, "--report", report).ending == .exit(0))
         // Where it was, a gap is left.
         #expect(
-            try query("SELECT group_concat(id || ':' || parent_id || ':' || parent_position) FROM child") == "1:2:0,2:1:1"
+            try query("SELECT group_concat(id || ':' || parent_id || ':' || parent_position) FROM child")
+                == "1:2:0,2:1:1"
         )
         // It is counted as changed by the record that takes it.
         let object = try JSONSerialization.jsonObject(with: Data(contentsOf: URL(filePath: report))) as? [String: Any]
@@ -92,7 +96,8 @@ struct BadRelationshipTests {
 
     @Test func mandatoryReferencesInACycleNeedNoOrder() throws {
         let men = [
-            #"{"id": 1, "dog": {"id": 2, "man": {"id": 1}}}"#, #"{"id": 3, "dog": {"id": 4, "man": {"id": 5, "dog": 4}}}"#,
+            #"{"id": 1, "dog": {"id": 2, "man": {"id": 1}}}"#,
+            #"{"id": 3, "dog": {"id": 4, "man": {"id": 5, "dog": 4}}}"#,
             #"{"id": 6, "dog": 7}"#, #"{"id": 8, "dog": {"id": 9, "man": null}}"#,
         ]
         #expect(try importing(men.joined(separator: "\n") + "\n", "man", Self.cycle).ending == .exit(0))
@@ -143,11 +148,16 @@ struct BadRelationshipTests {
         #expect(measured.ending == .exit(0), "\(measured.errorText)")
         let peak = try #require(measured.outputText.split(separator: "\n").last.flatMap { Int($0) })
         #expect(peak < 64 << 20 + 60 * record.utf8.count, "\(peak)")
-        #expect(try query("SELECT count(*) || ':' || max(order_position) || ':' || sum(count) FROM line") == "40000:39999:40000")
+        #expect(
+            try query("SELECT count(*) || ':' || max(order_position) || ':' || sum(count) FROM line")
+                == "40000:39999:40000"
+        )
         #expect(try query("SELECT sku FROM line WHERE order_position = 12345") == "112345")
         // Where that is too much, the record is a reject that says so.
         let small = directory.path("small.sqlite")
-        let arguments = ["import", source, "--into", small, "--model", model, "--entity", "order", "--max-record-bytes", "1M"]
+        let arguments = [
+            "import", source, "--into", small, "--model", model, "--entity", "order", "--max-record-bytes", "1M",
+        ]
         let refused = try run([Project.importer] + arguments + ["--progress", "none"])
         #expect(refused.ending == .exit(65))
         #expect(try runImporter("rejects", small).outputText.contains("at most 1048576 bytes"))

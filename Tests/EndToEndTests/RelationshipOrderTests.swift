@@ -134,7 +134,10 @@ struct RelationshipOrderTests {
         #expect(try delete("DELETE FROM employee WHERE id = 17") == "FOREIGN KEY constraint failed\n")
         #expect(try delete("DELETE FROM employee WHERE id = 2") == "")
         #expect(try query("SELECT count(*) FROM employee") == "20")
-        #expect(try query("SELECT min(id % 21) || max(id % 21) || count(*) FROM \"order\" WHERE seller_id IS NULL") == "2214")
+        #expect(
+            try query("SELECT min(id % 21) || max(id % 21) || count(*) FROM \"order\" WHERE seller_id IS NULL")
+                == "2214"
+        )
         #expect(try query("SELECT count(*) FROM pragma_foreign_key_check") == "0")
     }
 }

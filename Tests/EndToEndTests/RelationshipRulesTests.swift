@@ -98,7 +98,8 @@ struct RelationshipRulesTests {
         """
 
     @Test func aStoredObjectSaysWhichSubentityItIs() throws {
-        let first = #"{"id": 1, "shapes": [{"id": 1, "type": "c", "radius": 1}, {"id": 2, "type": "s", "side": 2}]}"# + "\n"
+        let first =
+            #"{"id": 1, "shapes": [{"id": 1, "type": "c", "radius": 1}, {"id": 2, "type": "s", "side": 2}]}"# + "\n"
         #expect(try importing(first, "drawing", Self.shapes).ending == .exit(0))
         // Neither a value that the model lacks nor none chooses one.
         let second = #"{"id": 1, "radius": 5}"# + "\n" + #"{"id": 2, "type": "x", "side": 6, "radius": 7}"# + "\n"

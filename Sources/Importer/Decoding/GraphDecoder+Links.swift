@@ -351,10 +351,14 @@ private struct KnownKeys {
     private var known: [KeyBytes: Int] = [:]
     private static let most = 8
 
-    mutating func add(_ firstCell: Int, _ count: Int, index: Int) { places.append((firstCell..<firstCell + count, index)) }
+    mutating func add(_ firstCell: Int, _ count: Int, index: Int) {
+        places.append((firstCell..<firstCell + count, index))
+    }
 
     /// The index of an identifier; nil where it is none of them, and is added next.
-    mutating func index(of cells: [Cell], _ next: Int, _ batch: borrowing RowBatch, _ input: RecordDecoder.Input) -> Int? {
+    mutating func index(of cells: [Cell], _ next: Int, _ batch: borrowing RowBatch, _ input: RecordDecoder.Input)
+        -> Int?
+    {
         if places.isEmpty { return nil }
         let bytes = batch.bytes
         let own = KeyBytes(cells, bytes, input)

@@ -272,7 +272,8 @@ extension GraphDecoder {
     /// The key path of a relationship within its object: that of its value, or of its first source.
     func path(of relationship: GraphPlan.Relationship, in node: Int) -> String {
         if relationship.slot >= 0 { return plan.nodes[node].plan.slotPaths[relationship.slot] }
-        return relationship.sources.first.map { plan.nodes[node].plan.slotPaths[$0.slot] } ?? relationship.description.name
+        return relationship.sources.first.map { plan.nodes[node].plan.slotPaths[$0.slot] }
+            ?? relationship.description.name
     }
 
     /// Notes that a relationship is null, where it must not be.

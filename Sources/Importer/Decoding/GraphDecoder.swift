@@ -128,7 +128,12 @@ final class GraphDecoder {
         )
         let index = append(row, GraphBatch.Nested(relationship: -1), parent: -1, entity, [], input, &batch)
         let end = batch.graph.statements.count
-        append(GraphBatch.Record(row: index, statements: end..<end, isAppendable: false, isOpen: true), entity, input, &batch)
+        append(
+            GraphBatch.Record(row: index, statements: end..<end, isAppendable: false, isOpen: true),
+            entity,
+            input,
+            &batch
+        )
     }
 
     private func append(

@@ -64,7 +64,8 @@ struct ShortGraphDecoder<Layout: RowLayout> {
 
     /// The tables of a layout that its rows may go into.
     var tables: [Int32] {
-        plan.nodes.filter(\.isLaidOut).map(\.index) + plan.nodes.flatMap(\.relationships).map(\.linkTable).filter { $0 >= 0 }
+        plan.nodes.filter(\.isLaidOut).map(\.index)
+            + plan.nodes.flatMap(\.relationships).map(\.linkTable).filter { $0 >= 0 }
     }
 
     /// Begins a batch.
@@ -229,7 +230,9 @@ struct ShortGraphDecoder<Layout: RowLayout> {
     }
 
     /// The token of what an object has for a relationship, `missing` or `unusual`.
-    private func value(of relationship: ShortGraphPlan.Relationship, _ decoder: UnsafeMutablePointer<RecordDecoder>) -> Int32 {
+    private func value(of relationship: ShortGraphPlan.Relationship, _ decoder: UnsafeMutablePointer<RecordDecoder>)
+        -> Int32
+    {
         let (slots, generation) = (decoder.pointee.marks.slots, decoder.pointee.generation)
         for slot in relationship.slots where slots[slot].generation == generation {
             return slots[slot].token >= 0 ? slots[slot].token : unusual
@@ -261,7 +264,8 @@ struct ShortGraphDecoder<Layout: RowLayout> {
         var nested = GraphBatch.Nested(relationship: around?.relationship.index ?? -1)
         nested.position = around?.index ?? 0
         for reference in node.references {
-            let isAround = around.map { $0.relationship.side == .other && $0.relationship.owner == reference.owner } == true
+            let isAround =
+                around.map { $0.relationship.side == .other && $0.relationship.owner == reference.owner } == true
             if isAround, let around {
                 // What it says itself of the object around is for the long way.
                 if reference.own >= 0, values[firstValue + reference.own] != missing { return false }
@@ -297,7 +301,9 @@ struct ShortGraphDecoder<Layout: RowLayout> {
                 if plan.nodes[relationship.destination].plan.elementSlot >= 0 {
                     for attribute in reference.range { add(.null, attribute) }
                 } else {
-                    guard let cell = plainKey(relationship, token, input), reference.range.count == 1 else { return false }
+                    guard let cell = plainKey(relationship, token, input), reference.range.count == 1 else {
+                        return false
+                    }
                     add(cell, reference.range.lowerBound)
                 }
             }
@@ -497,7 +503,9 @@ struct ShortGraphDecoder<Layout: RowLayout> {
     ) -> Bool {
         let destination = relationship.destination
         if input.tokens[list].kind == .object {
-            guard let child = take(list, input, destination, around(taken, relationship, 0), &batch) else { return false }
+            guard let child = take(list, input, destination, around(taken, relationship, 0), &batch) else {
+                return false
+            }
             children.append(Int32(child.row))
             return true
         }

@@ -87,7 +87,9 @@ final class ShortGraphPlan {
             isAppendable = relationship.isAppendable
             isReplaced = !description.from.isEmpty
             onConflict = description.onConflict
-            counts = (description.minimumCount ?? 0)...max(description.minimumCount ?? 0, description.maximumCount ?? Int.max)
+            counts =
+                (description.minimumCount ?? 0)
+                ...max(description.minimumCount ?? 0, description.maximumCount ?? Int.max)
             slots = relationship.sources.map(\.slot)
             name = description.name
             linkTable = LinkTable.index(of: relationship.index, layout)

@@ -11,7 +11,8 @@ enum AppendingJob {
         guard plan.isAppendable else { return false }
         for table in plan.layout.tables {
             guard try database.tableExists(table.name) else { continue }
-            let isEmpty = try table.isJoin
+            let isEmpty =
+                try table.isJoin
                 ? !StoreSchema.hasRows(table.name, database) : StoreSchema.isStillEmpty(table.name, database)
             guard isEmpty else { return false }
         }

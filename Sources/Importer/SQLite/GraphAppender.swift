@@ -206,7 +206,11 @@ final class GraphAppender {
             outcome.changes[entity].update(rowID)
             if isNested { outcome.changes[entity].nested.updated += 1 }
         case .unchanged:
-            if isNested { outcome.changes[entity].nested.unchanged += 1 } else { outcome.changes[entity].unchanged += 1 }
+            if isNested {
+                outcome.changes[entity].nested.unchanged += 1
+            } else {
+                outcome.changes[entity].unchanged += 1
+            }
         case .ignored:
             if isNested { outcome.changes[entity].nested.ignored += 1 } else { outcome.changes[entity].ignored += 1 }
         case .duplicate, .incomplete, .refused: break
@@ -233,7 +237,9 @@ final class GraphAppender {
                 } else if parent >= 0, nested.referenceCell >= 0, batch.graph.nested[parent].keyCell < 0 {
                     cells[nested.referenceCell] = .integer(rowIDs[parent])
                 }
-                guard let rowID = try writers[entity].append(row, self.values(values, of: entity), batch) else { return false }
+                guard let rowID = try writers[entity].append(row, self.values(values, of: entity), batch) else {
+                    return false
+                }
                 rowIDs[row] = rowID
                 outcome.changes[entity].insert(rowID)
                 guard parent >= 0 else { continue }

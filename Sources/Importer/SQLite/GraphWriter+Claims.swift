@@ -32,7 +32,8 @@ extension GraphWriter {
         else { return }
         let owner = layout.relationships[nested.relationship].owner
         let key = found.withValues(of: batch, cells) { self.key(of: row, batch, $0) }
-        guard let claim = outcome.claims[ClaimKey(owner: owner, key: key)], claim.row != Int(batch.rows[row].parent) else {
+        guard let claim = outcome.claims[ClaimKey(owner: owner, key: key)], claim.row != Int(batch.rows[row].parent)
+        else {
             return
         }
         let source = claim.row < 0 ? -1 : batch.graph.nested[claim.row].keyCell

@@ -84,7 +84,8 @@ extension StoreSchema {
             "the table \(table.name) "
                 + (lacking.map { "has no column \($0)" } ?? "may have several rows with the same \(columns)")
                 + ", so it cannot have the links of the relationship",
-            advice: "Give the relationship another table in the model, or import into another store. Nothing was written."
+            advice:
+                "Give the relationship another table in the model, or import into another store. Nothing was written."
         )
     }
 

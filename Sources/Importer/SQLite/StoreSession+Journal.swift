@@ -137,7 +137,9 @@ extension StoreSession: Journal {
                 let wasAppending = try AppendingJob.exists(job.id, database)
                 if wasAppending { try AppendingJob.end(job.id, ModelLayout(importing: model), database) }
                 try interruption.check()
-                var settlement = try GraphSettlement(job, model, wasAppending: wasAppending, database) { try interruption.check() }
+                var settlement = try GraphSettlement(job, model, wasAppending: wasAppending, database) {
+                    try interruption.check()
+                }
                 changes += try settlement.settle(database)
             }
             if let model = job.model {

@@ -161,7 +161,17 @@ final class StoreWriter: BatchWriter {
         let found = LateRejects(plans: plans, chunkBytes: chunkBytes)
         var ledger = LedgerCounts()
         let late =
-            try writeGraph(batch, image, found, source: chunk.entry.source, &progress, &memory, &changes, &ledger, database)
+            try writeGraph(
+                batch,
+                image,
+                found,
+                source: chunk.entry.source,
+                &progress,
+                &memory,
+                &changes,
+                &ledger,
+                database
+            )
             ?? writeRows(batch, image, found, source: chunk.entry.source, &progress, &changes, database)
         let rejects = late.isEmpty ? batch.rejects : (batch.rejects + late).sorted { $0.ordinal < $1.ordinal }
         try limit.check(rejects, after: progress.rejects)

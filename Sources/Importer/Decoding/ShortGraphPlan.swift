@@ -87,9 +87,8 @@ final class ShortGraphPlan {
             isAppendable = relationship.isAppendable
             isReplaced = !description.from.isEmpty
             onConflict = description.onConflict
-            counts =
-                (description.minimumCount ?? 0)
-                ...max(description.minimumCount ?? 0, description.maximumCount ?? Int.max)
+            let least = description.minimumCount ?? 0
+            counts = least...max(least, description.maximumCount ?? Int.max)
             slots = relationship.sources.map(\.slot)
             name = description.name
             linkTable = LinkTable.index(of: relationship.index, layout)

@@ -171,6 +171,23 @@ struct FetchRelationshipTests {
         #expect(checked.outputText == "300 records\n")
     }
 
+    /// So are real files, whose records have child tables.
+    @Test(
+        .enabled(if: SharedData.isPresent, "needs shared/data beside the checkout"),
+        arguments: ["grades", "students"]
+    )
+    func givesRealFilesAgain(name: String) throws {
+        let source = SharedData.path("mongodb-json-files/\(name).json")
+        let options = ["--nested", "tables", "--progress", "none"]
+        #expect(try run([Project.importer, "import", source, "--into", store] + options).ending == .exit(0))
+        #expect(try StoreContent.tables(store) == [name, "\(name)_scores"])
+        try directory.write(try runImporter("model", "print", store).output, to: "model.json")
+        let output = try fetch(name, "--format", "ndjson", "--include", "scores")
+        let nested = try directory.write(output.output, to: "output.ndjson")
+        let checked = try check("same", source, nested, directory.path("model.json"), name)
+        #expect(checked.ending == .exit(0) && !checked.outputText.hasPrefix("0 "), "\(checked.outputText)")
+    }
+
     /// What is printed of one table can be imported as a table of its own.
     @Test func printsAModelOfOneTable() throws {
         _ = try importing(RelationshipTests.orders, entity: "order")

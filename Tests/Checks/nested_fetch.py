@@ -14,6 +14,10 @@ import json
 import sqlite3
 import sys
 
+sys.dont_write_bytecode = True
+
+from records import attribute_path
+
 
 def lines(path):
     with open(path, encoding="utf-8") as file:
@@ -40,7 +44,7 @@ def at_their_paths(record, entity, entities):
         if value in (None, []):
             return
         target = placed
-        *way, last = source.split(".") if isinstance(source, str) else [name]
+        *way, last = attribute_path(source) if isinstance(source, str) else [name]
         for key in way:
             target = target.setdefault(key, {})
         target[last] = value

@@ -125,7 +125,7 @@ struct FetchRelationshipTests {
     }
 
     /// A document of arrays in arrays is the same again, from tables whose rows have no identifier.
-    @Test(arguments: [3, 4] as [UInt64]) func givesTheSourceAgain(seed: UInt64) throws {
+    @Test(arguments: [3, 4] as [UInt64], [true, false]) func givesTheSourceAgain(seed: UInt64, hasModel: Bool) throws {
         let model = """
             {"entities": {
               "a": {"attributes": {"x": {"type": "integer64", "optional": true}, "y": {"type": "string", "optional": true}},
@@ -155,12 +155,37 @@ struct FetchRelationshipTests {
             text += number.isMultiple(of: 3) ? "" : ", \"d\": {\"e\": [{\"x\": true}, {\"x\": null}, {\"x\": false}]}"
             text += "}\n"
         }
-        let (source, _) = try importing(text, entity: "a", model: model)
+        let source: String
+        if hasModel {
+            source = try importing(text, entity: "a", model: model).source
+        } else {
+            source = try directory.write(text, to: "a.ndjson")
+            let options = ["--nested", "tables", "--progress", "none"]
+            #expect(try run([Project.importer, "import", source, "--into", store] + options).ending == .exit(0))
+            try directory.write(try runImporter("model", "print", store).output, to: "model.json")
+        }
         let output = try fetch("a", "--format", "ndjson", "--include", "b.c,d_e")
         let nested = try directory.write(output.output, to: "output.ndjson")
         let checked = try check("same", source, nested, directory.path("model.json"), "a")
         #expect(checked.ending == .exit(0), "\(checked.outputText)\(checked.errorText)")
         #expect(checked.outputText == "300 records\n")
+    }
+
+    /// So are real files, whose records have child tables.
+    @Test(
+        .enabled(if: SharedData.isPresent, "needs shared/data beside the checkout"),
+        arguments: ["grades", "students"]
+    )
+    func givesRealFilesAgain(name: String) throws {
+        let source = SharedData.path("mongodb-json-files/\(name).json")
+        let options = ["--nested", "tables", "--progress", "none"]
+        #expect(try run([Project.importer, "import", source, "--into", store] + options).ending == .exit(0))
+        #expect(try StoreContent.tables(store) == [name, "\(name)_scores"])
+        try directory.write(try runImporter("model", "print", store).output, to: "model.json")
+        let output = try fetch(name, "--format", "ndjson", "--include", "scores")
+        let nested = try directory.write(output.output, to: "output.ndjson")
+        let checked = try check("same", source, nested, directory.path("model.json"), name)
+        #expect(checked.ending == .exit(0) && !checked.outputText.hasPrefix("0 "), "\(checked.outputText)")
     }
 
     /// What is printed of one table can be imported as a table of its own.

@@ -26,8 +26,7 @@ struct GraphBatch {
         var keyCell = -1
         /// Its index in its list, from 0.
         var position = 0
-        /// Where the object around is known by its row id alone and may be laid out: its number among the rows of its entity in
-        /// the batch, from 1; else 0.
+        /// Where the object around is laid out: its number among the rows of its entity in the batch, from 1; else 0.
         var aroundNumber: Int32 = 0
         /// What it says of an object that has an identifier, and is nested in another.
         var digest = StatementDigest()

@@ -33,6 +33,7 @@ extension ShortGraphDecoder {
             row: taken.row,
             keyCell: taken.keyCell,
             number: taken.number,
+            isLaidOut: taken.isLaidOut,
             relationship: relationship,
             index: index
         )

@@ -78,7 +78,7 @@ extension ShortGraphDecoder {
                 if reference.own >= 0, values[firstValue + reference.own] != missing { return false }
                 nested.referenceCell = batch.cells.count
                 let key = around.keyCell
-                if key < 0 { nested.aroundNumber = around.number }
+                if around.isLaidOut { nested.aroundNumber = around.number }
                 for (offset, attribute) in reference.range.enumerated() {
                     add(key < 0 ? .null : batch.cells[key + offset], attribute)
                 }

@@ -14,6 +14,7 @@ struct ShortGraphDecoder<Layout: RowLayout> {
         let keyCell: Int
         /// Its number among the rows of its entity in the batch, from 1, where it has no identifier.
         let number: Int32
+        let isLaidOut: Bool
         let relationship: ShortGraphPlan.Relationship
         /// The index of the nested object in its list, from 0.
         let index: Int

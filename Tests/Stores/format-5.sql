@@ -260,6 +260,7 @@ CREATE TABLE _import_orphan (
     target BLOB NOT NULL,
     PRIMARY KEY (job, relationship, target)
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE _import_appending (job INTEGER PRIMARY KEY) STRICT;
 CREATE TABLE _import_unresolved (
     job INTEGER NOT NULL,
     relationship TEXT NOT NULL,

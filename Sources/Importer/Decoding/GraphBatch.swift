@@ -68,6 +68,13 @@ struct GraphBatch {
     /// In a retry, what each of the records is.
     var retried: [RetriedRecords.Record] = []
 
+    /// How much memory it takes, roughly.
+    var footprint: Int {
+        records.count * (MemoryLayout<Record>.stride + MemoryLayout<RowBatch.Place>.stride)
+            + nested.count * MemoryLayout<Nested>.stride + statements.count * MemoryLayout<Statement>.stride
+            + targets.count * MemoryLayout<Target>.stride
+    }
+
     mutating func removeAll() {
         records.removeAll(keepingCapacity: true)
         nested.removeAll(keepingCapacity: true)

@@ -74,6 +74,8 @@ final class GraphPlan {
     }
 
     let layout: ModelLayout
+    /// What a record does whose object is there already.
+    let onConflict: ConflictPolicy
     /// In the model's order.
     let nodes: [Node]
 
@@ -96,6 +98,7 @@ final class GraphPlan {
     init(_ model: ModelDescription, onConflict: ConflictPolicy, transformers: TransformerRegistry) throws {
         let layout = try ModelLayout(importing: model)
         self.layout = layout
+        self.onConflict = onConflict
         try Self.checkSupport(of: layout)
         nodes = try model.entities.indices.map { index in
             let rows = layout.rows(of: index)

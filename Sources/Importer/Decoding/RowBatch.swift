@@ -142,9 +142,8 @@ struct RowBatch {
 
     /// How much memory it takes, roughly.
     var footprint: Int {
-        rows.count * (MemoryLayout<Row>.stride + (graph.nested.isEmpty ? 0 : 80)) + cells.count
-            * MemoryLayout<Cell>.stride + presence.count * 8
-            + bytes.count + rejectBytes
+        rows.count * MemoryLayout<Row>.stride + cells.count * MemoryLayout<Cell>.stride + presence.count * 8
+            + bytes.count + rejectBytes + graph.footprint
     }
 
     /// How much memory the rejects take, roughly.

@@ -134,7 +134,8 @@ extension ShortGraphDecoder {
             }
         }
         batch.graph.nested.append(nested)
-        batch.graph.statements.append(.row(row))
+        // A batch with a layout is of new objects only: their rows say it all.
+        if layout == nil { batch.graph.statements.append(.row(row)) }
         return true
     }
 

@@ -23,14 +23,25 @@ final class GraphAppender {
     private let copier: GraphCopier?
     /// The texts of defaults, by entity.
     private let defaultBytes: [UnsafeMutableBufferPointer<UInt8>]
-    /// Of each row of the batch at hand its row id, where it has no identifier.
-    private var rowIDs: [Int64] = []
-    /// The cells of the batch at hand, while they are lent.
-    private var cells = UnsafeMutableBufferPointer<Cell>(start: nil, count: 0)
-    /// Which records of the batch at hand are left out.
-    private var isLeftOut: [Bool] = []
-    /// Which rows of the batch at hand are there, or are written later.
-    private var isTaken: [Bool] = []
+    /// What a nested object does to a stored one, by relationship.
+    private let policies: [ConflictPolicy]
+    /// Of the entities whose identifier is the row id, the highest one in the table.
+    private let highestRowID: [OpaquePointer?]
+
+    /// A batch while it is written.
+    private struct Work {
+        /// The cells, in which the row ids of objects around are filled in.
+        let cells: UnsafeMutableBufferPointer<Cell>
+        /// Of each row its row id, where it has no identifier.
+        var rowIDs: [Int64]
+        /// Which rows are there, or are written later.
+        var isTaken: [Bool]
+        /// Which records are left out.
+        var isLeftOut: [Bool]
+        /// The highest row id of each entity whose identifier that is; nil for others.
+        var highest: [Int64?]
+        var outcome: Outcome
+    }
 
     /// - Parameter laysOutRows: whether batches have nested objects and links laid out.
     init(_ database: Database, plan: GraphPlan, laysOutRows: Bool) throws {
@@ -50,11 +61,17 @@ final class GraphAppender {
             guard plan.layout.relationships[relationship].shape == .join else { return nil }
             return try JoinWriter(connection, relationship, plan.layout)
         }
+        policies = plan.layout.relationships.map(\.description.onConflict)
+        highestRowID = try plan.nodes.map { node in
+            guard StoreSchema.rowIDAttribute(of: node.plan.entity) != nil else { return nil }
+            return try connection.prepare("SELECT max(rowid) FROM \(node.plan.entity.table.quotedIdentifier)")
+        }
         copier = laysOutRows ? try GraphCopier(database, plan) : nil
     }
 
     deinit {
         for bytes in defaultBytes { bytes.deallocate() }
+        for statement in highestRowID { sqlite3_finalize(statement) }
     }
 
     /// Appends the records of a batch.
@@ -73,43 +90,63 @@ final class GraphAppender {
         _ changes: [EntityChanges]
     ) throws -> Outcome? {
         guard batch.graph.records.allSatisfy(\.isAppendable) else { return nil }
-        rowIDs = Array(repeating: 0, count: batch.rows.count)
-        isLeftOut = Array(repeating: false, count: batch.graph.records.count)
-        isTaken = Array(repeating: false, count: batch.rows.count)
-        var outcome = Outcome(changes: changes)
         try statements.run("SAVEPOINT import_batch")
-        let isDone = try withValues(of: batch, found) { values in
-            guard try writeIdentified(batch, values, &memory, &outcome) else { return false }
-            // Rows that are laid out know nothing of records that are left out.
-            if image != nil, isLeftOut.contains(true) { return false }
-            if let copier {
-                try copier.prepare()
-                if let image { try copier.copy(image, &outcome.changes) }
-            }
-            return try writePositional(batch, values, &outcome) && writeLinks(batch, values, &outcome)
+        let outcome = try withValues(of: batch, found) { values, cells in
+            var work = Work(
+                cells: cells,
+                rowIDs: Array(repeating: 0, count: batch.rows.count),
+                isTaken: Array(repeating: false, count: batch.rows.count),
+                isLeftOut: Array(repeating: false, count: batch.graph.records.count),
+                highest: try highestRowIDs(),
+                outcome: Outcome(changes: changes)
+            )
+            return try write(batch, image, values, &memory, &work) ? work.outcome : nil
         }
-        if !isDone { try statements.run("ROLLBACK TO import_batch") }
+        if outcome == nil { try statements.run("ROLLBACK TO import_batch") }
         try statements.run("RELEASE import_batch")
-        return isDone ? outcome : nil
+        return outcome
     }
 
-    /// Lends the cells of the batch at hand, which may be changed meanwhile.
+    /// - Returns: whether all records are of new objects, or left out.
+    private func write(
+        _ batch: borrowing RowBatch,
+        _ image: RowImage?,
+        _ values: RowValues,
+        _ memory: inout StatementMemory,
+        _ work: inout Work
+    ) throws -> Bool {
+        guard try writeIdentified(batch, values, &memory, &work) else { return false }
+        // Rows that are laid out know nothing of records that are left out.
+        if image != nil, work.isLeftOut.contains(true) { return false }
+        if let copier {
+            try copier.prepare()
+            if let image { try copier.copy(image, &work.outcome.changes) }
+        }
+        return try writePositional(batch, values, &work) && writeLinks(batch, values, &work)
+    }
+
+    private func highestRowIDs() throws -> [Int64?] {
+        try highestRowID.map { statement in
+            guard let statement else { return nil }
+            defer { sqlite3_reset(statement) }
+            guard sqlite3_step(statement) == SQLITE_ROW else { throw statements.connection.lastError }
+            return sqlite3_column_type(statement, 0) == SQLITE_NULL ? .min : sqlite3_column_int64(statement, 0)
+        }
+    }
+
+    /// Lends the cells of a batch, which may be changed meanwhile.
     private func withValues<Result>(
         of batch: borrowing RowBatch,
         _ found: LateRejects,
-        _ body: (RowValues) throws -> Result
+        _ body: (RowValues, UnsafeMutableBufferPointer<Cell>) throws -> Result
     ) rethrows -> Result {
-        // The row ids of objects around are filled in.
         var cells = batch.cells
         return try cells.withUnsafeMutableBufferPointer { buffer in
-            self.cells = buffer
-            defer { self.cells = UnsafeMutableBufferPointer(start: nil, count: 0) }
-            return try found.chunkBytes.withUnsafeBufferPointer { chunk in
+            try found.chunkBytes.withUnsafeBufferPointer { chunk in
                 try batch.bytes.withUnsafeBufferPointer { own in
                     let none = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
-                    return try body(
-                        RowValues(cells: UnsafeBufferPointer(buffer), chunk: chunk, own: own, defaults: none)
-                    )
+                    let cells = UnsafeBufferPointer(buffer)
+                    return try body(RowValues(cells: cells, chunk: chunk, own: own, defaults: none), buffer)
                 }
             }
         }
@@ -137,40 +174,40 @@ final class GraphAppender {
         _ batch: borrowing RowBatch,
         _ values: RowValues,
         _ memory: inout StatementMemory,
-        _ outcome: inout Outcome
+        _ work: inout Work
     ) throws -> Bool {
         for record in batch.graph.records.indices {
             let rows = rows(of: record, batch)
             // Mostly nothing can be wrong any more.
             let mayFail = rows.contains { batch.rows[$0].unmet >= 0 }
             if mayFail { try statements.run("SAVEPOINT import_record") }
-            let before = mayFail ? outcome.changes : []
+            let before = mayFail ? work.outcome.changes : []
             var errors: [ImportModel.RecordError] = []
             for row in rows {
                 let parent = Int(batch.rows[row].parent)
-                if parent >= 0, !isTaken[parent] { continue }
+                if parent >= 0, !work.isTaken[parent] { continue }
                 guard batch.graph.nested[row].keyCell >= 0 else {
-                    isTaken[row] = true
+                    work.isTaken[row] = true
                     continue
                 }
-                let effect = try write(row, batch, values, &memory)
+                let effect = try write(row, batch, values, &memory, &work.highest)
                 switch effect {
                 case .updated, .unchanged, .inserted:
                     if parent < 0 { guard case .inserted = effect else { return false } }
-                    isTaken[row] = true
-                case .ignored: if parent < 0 { isLeftOut[record] = true }
+                    work.isTaken[row] = true
+                case .ignored: if parent < 0 { work.isLeftOut[record] = true }
                 case .incomplete: errors += batch.unmet[Int(batch.rows[row].unmet)].errors
                 case .duplicate, .refused: return false
                 }
-                count(effect, of: row, batch, &outcome)
+                count(effect, of: row, batch, &work.outcome)
             }
             guard mayFail else { continue }
             if !errors.isEmpty {
                 try statements.run("ROLLBACK TO import_record")
                 for row in rows { memory.forget(batch.graph.nested[row].digest) }
-                outcome.changes = before
-                outcome.refused.append((record, errors))
-                isLeftOut[record] = true
+                work.outcome.changes = before
+                work.outcome.refused.append((record, errors))
+                work.isLeftOut[record] = true
             }
             try statements.run("RELEASE import_record")
         }
@@ -182,17 +219,27 @@ final class GraphAppender {
         _ row: Int,
         _ batch: borrowing RowBatch,
         _ values: RowValues,
-        _ memory: inout StatementMemory
+        _ memory: inout StatementMemory,
+        _ highest: inout [Int64?]
     ) throws -> RowWriter.Effect {
         let (own, nested) = (batch.rows[row], batch.graph.nested[row])
-        let (writer, values) = (writers[Int(own.entity)], self.values(values, of: Int(own.entity)))
-        guard own.parent >= 0 else { return try writer.write(row, values, batch) }
-        let relationship = plan.layout.relationships[nested.relationship]
-        let policy = relationship.description.onConflict
-        writer.onConflict = policy
-        defer { writer.onConflict = plan.nodes[Int(own.entity)].plan.onConflict }
-        if policy == .merge || policy == .replace, memory.remember(nested.digest) { return .unchanged }
-        return try writer.write(row, values, batch)
+        let entity = Int(own.entity)
+        let (writer, values) = (writers[entity], self.values(values, of: entity))
+        if own.parent >= 0 {
+            let policy = policies[nested.relationship]
+            if policy == .merge || policy == .replace, memory.remember(nested.digest) { return .unchanged }
+            if writer.onConflict != policy { writer.onConflict = policy }
+        } else {
+            let policy = plan.onConflict
+            if writer.onConflict != policy { writer.onConflict = policy }
+        }
+        guard own.unmet < 0, let last = highest[entity] else { return try writer.write(row, values, batch) }
+        // What is beyond the last one is new.
+        let key = values.cells[nested.keyCell]
+        guard key.tag == .integer, key.integerValue > last else { return try writer.write(row, values, batch) }
+        guard let rowID = try writer.append(row, values, batch) else { return .duplicate }
+        highest[entity] = rowID
+        return .inserted(rowID: rowID)
     }
 
     private func count(_ effect: RowWriter.Effect, of row: Int, _ batch: borrowing RowBatch, _ outcome: inout Outcome) {
@@ -225,26 +272,26 @@ final class GraphAppender {
     private func writePositional(
         _ batch: borrowing RowBatch,
         _ values: RowValues,
-        _ outcome: inout Outcome
+        _ work: inout Work
     ) throws -> Bool {
-        for record in batch.graph.records.indices where !isLeftOut[record] {
-            for row in rows(of: record, batch) where isTaken[row] && batch.graph.nested[row].keyCell < 0 {
+        for record in batch.graph.records.indices where !work.isLeftOut[record] {
+            for row in rows(of: record, batch) where work.isTaken[row] && batch.graph.nested[row].keyCell < 0 {
                 let (own, nested) = (batch.rows[row], batch.graph.nested[row])
                 let (entity, parent) = (Int(own.entity), Int(own.parent))
                 if nested.referenceCell >= 0, nested.aroundNumber > 0, let copier {
                     let first = copier.firstRowID(of: plan.layout.target(of: nested.relationship))
-                    cells[nested.referenceCell] = .integer(first + Int64(nested.aroundNumber) - 1)
+                    work.cells[nested.referenceCell] = .integer(first + Int64(nested.aroundNumber) - 1)
                 } else if parent >= 0, nested.referenceCell >= 0, batch.graph.nested[parent].keyCell < 0 {
-                    cells[nested.referenceCell] = .integer(rowIDs[parent])
+                    work.cells[nested.referenceCell] = .integer(work.rowIDs[parent])
                 }
                 guard let rowID = try writers[entity].append(row, self.values(values, of: entity), batch) else {
                     return false
                 }
-                rowIDs[row] = rowID
-                outcome.changes[entity].insert(rowID)
+                work.rowIDs[row] = rowID
+                work.outcome.changes[entity].insert(rowID)
                 guard parent >= 0 else { continue }
-                outcome.changes[entity].nested.nested += 1
-                outcome.changes[entity].nested.inserted += 1
+                work.outcome.changes[entity].nested.nested += 1
+                work.outcome.changes[entity].nested.inserted += 1
             }
         }
         return true
@@ -258,23 +305,23 @@ final class GraphAppender {
     private func writeLinks(
         _ batch: borrowing RowBatch,
         _ values: RowValues,
-        _ outcome: inout Outcome
+        _ work: inout Work
     ) throws -> Bool {
-        for record in batch.graph.records.indices where !isLeftOut[record] {
+        for record in batch.graph.records.indices where !work.isLeftOut[record] {
             for place in batch.graph.records[record].statements {
                 switch batch.graph.statements[place] {
                 case .row: break
                 case .links(let relationship, let row, let targets):
-                    guard isTaken[row], let join = joins[relationship] else { continue }
+                    guard work.isTaken[row], let join = joins[relationship] else { continue }
                     let key = batch.graph.nested[row].keyCell
                     var position: Int64 = 0
                     for target in targets {
                         let target = batch.graph.targets[target].keyCell
-                        if try join.add(key, rowIDs[row], target, at: position, values) { position += 1 }
+                        if try join.add(key, work.rowIDs[row], target, at: position, values) { position += 1 }
                     }
                 case .reference(let entity):
-                    outcome.changes[entity].nested.nested += 1
-                    outcome.changes[entity].nested.linked += 1
+                    work.outcome.changes[entity].nested.nested += 1
+                    work.outcome.changes[entity].nested.linked += 1
                 case .refers, .joins, .names: return false
                 }
             }

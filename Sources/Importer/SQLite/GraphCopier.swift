@@ -40,7 +40,7 @@ final class GraphCopier {
                 continue
             }
             let name = "main.\(node.plan.entity.table.quotedIdentifier)"
-            lastRowID.append(try prepare("SELECT coalesce(max(rowid), 0) FROM \(name)"))
+            lastRowID.append(try connection.prepare("SELECT coalesce(max(rowid), 0) FROM \(name)"))
             try tables.append(table(of: index, node, name))
         }
         let entities = plan.nodes.count
@@ -48,7 +48,7 @@ final class GraphCopier {
             let columns = links.columns.map(\.quotedIdentifier).joined(separator: ", ")
             let values = links.columns.indices.map { "c\($0)" }.joined(separator: ", ")
             let index = Int32(entities + place)
-            let copy = try prepare(
+            let copy = try connection.prepare(
                 "INSERT OR ABORT INTO main.\(links.table.quotedIdentifier) (\(columns)) SELECT \(values) "
                     + "FROM \(AttachedImage.name).\(RowImageSchema.table(index))"
             )
@@ -74,7 +74,7 @@ final class GraphCopier {
         let values = attributes.indices.map { numbered?.value.contains($0) == true ? "c\($0) + ?1" : "c\($0)" }
         // SQLite copies rows as they are where the columns are the same.
         let isWhole = numbered == nil && layout.rowIDColumn(of: index) == nil
-        let copy = try prepare(
+        let copy = try connection.prepare(
             isWhole
                 ? "INSERT OR ABORT INTO \(name) SELECT * FROM \(image)"
                 : "INSERT OR ABORT INTO \(name) (\(columns)) SELECT \(values.joined(separator: ", ")) FROM \(image)"
@@ -95,7 +95,7 @@ final class GraphCopier {
             let code = sqlite3_step(statement)
             firstRowIDs[entity] = sqlite3_column_int64(statement, 0) &+ 1
             sqlite3_reset(statement)
-            guard code == SQLITE_ROW else { throw error(code) }
+            guard code == SQLITE_ROW else { throw connection.lastError }
         }
     }
 
@@ -113,7 +113,7 @@ final class GraphCopier {
             if table.numbered >= 0 { sqlite3_bind_int64(table.copy, 1, firstRowIDs[table.numbered] - 1) }
             let code = sqlite3_step(table.copy)
             sqlite3_reset(table.copy)
-            guard code == SQLITE_DONE else { throw error(code) }
+            guard code == SQLITE_DONE else { throw connection.lastError }
             guard Int64(sqlite3_changes(connection)) == count else {
                 throw ImportError(.fault, "the rows of a batch were not all written")
             }
@@ -127,17 +127,5 @@ final class GraphCopier {
             changes[entity].nested.nested += count
             changes[entity].nested.inserted += count
         }
-    }
-
-    private func prepare(_ sql: String) throws -> OpaquePointer? {
-        var statement: OpaquePointer?
-        let persistent = UInt32(bitPattern: SQLITE_PREPARE_PERSISTENT)
-        let code = sqlite3_prepare_v3(connection, sql, -1, persistent, &statement, nil)
-        guard code == SQLITE_OK else { throw error(code) }
-        return statement
-    }
-
-    private func error(_ code: Int32) -> DatabaseError {
-        DatabaseError(resultCode: ResultCode(rawValue: code), message: String(cString: sqlite3_errmsg(connection)))
     }
 }

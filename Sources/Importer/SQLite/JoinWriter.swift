@@ -7,7 +7,7 @@ import ImportModel
 /// Belongs to one connection; used inside of its transactions only.
 final class JoinWriter {
     private let connection: OpaquePointer
-    private var insert: OpaquePointer?
+    private let insert: OpaquePointer?
     /// How many columns refer to the object that states the links, and to the other one.
     private let ownWidth: Int
     private let otherWidth: Int
@@ -20,9 +20,7 @@ final class JoinWriter {
         ownWidth = layout.key(of: form.entity).count
         otherWidth = layout.key(of: form.destination).count
         hasPosition = form.hasPosition
-        let persistent = UInt32(bitPattern: SQLITE_PREPARE_PERSISTENT)
-        let code = sqlite3_prepare_v3(connection, form.insertLink, -1, persistent, &insert, nil)
-        guard code == SQLITE_OK else { throw error(code) }
+        insert = try connection.prepare(form.insertLink)
     }
 
     deinit {
@@ -48,7 +46,7 @@ final class JoinWriter {
         if hasPosition { try check(sqlite3_bind_int64(insert, parameter, position)) }
         let code = sqlite3_step(insert)
         sqlite3_reset(insert)
-        guard code == SQLITE_DONE else { throw error(code) }
+        guard code == SQLITE_DONE else { throw connection.lastError }
         return true
     }
 
@@ -65,10 +63,6 @@ final class JoinWriter {
     }
 
     private func check(_ code: Int32) throws {
-        if code != SQLITE_OK { throw error(code) }
-    }
-
-    private func error(_ code: Int32) -> DatabaseError {
-        DatabaseError(resultCode: ResultCode(rawValue: code), message: String(cString: sqlite3_errmsg(connection)))
+        if code != SQLITE_OK { throw connection.lastError }
     }
 }

@@ -12,6 +12,7 @@ import plot
 import report
 from data import Data, check_room
 from machine import ROOT, Failure, Machine, say
+from orders import Orders
 from rows import FULL, ROWS, Results, names_of_runs
 from runs import all_runs
 
@@ -130,7 +131,8 @@ def main():
     data = Data(stored, asked.records, asked.seed)
     small = Data(stored, scaled(asked, SMALL), asked.seed, is_array_only=True)
     large = Data(stored, scaled(asked, LARGE), asked.seed, is_array_only=True) if asked.large else None
-    available = all_runs(data, small, large)
+    nested = Orders(stored, max(100, asked.records // 3), asked.seed)
+    available = all_runs(data, small, large, nested)
     rows = [row for row in ROWS if not asked.only or row.name in asked.only]
     runs = {name: available[name] for name in names_of_runs(rows, available)}
     used = {id(run.data): run.data for run in runs.values()}

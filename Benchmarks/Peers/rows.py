@@ -6,7 +6,7 @@ from machine import megabytes
 # The goals are for this many records.
 FULL = 1_500_000
 MEMORY_RUNS = ("import", "import-ndjson", "import-inferred", "import-uuid", "import-again", "split", "import-small",
-               "import-large")
+               "import-large", "import-orders")
 
 
 class Results:
@@ -168,6 +168,13 @@ ROWS = [
     FloorRow("uuid-floor", "the same if only SQLite's own CREATE UNIQUE INDEX were added", "raw-index", "import"),
     Row("split", "importer split alone, against yajl alone in C", "split", "yajl", 1.6, 1.3),
     Row("again", "the same once more with the identifier, against the first", "import-again", "import-uuid", 3.0, 1.5),
+    Row("orders", "orders with lines, customer and tags into related tables, against DuckDB's read_json and unnest",
+        "import-orders", "duckdb-orders", 0.8, 0.5),
+    Row("orders-floor", "of these, SQLite's own CREATE INDEX for the links, against the same", "raw-order-indexes",
+        "duckdb-orders"),
+    Row("orders-flat", "the same orders against flat records of their size", "import-orders", "import-flat-orders", 1.3),
+    Row("orders-sqlite-utils", "sqlite-utils, the same tables, against it", "sqlite-utils-orders", "import-orders",
+        is_peer_over=True),
     MemoryRow("memory", "peak memory, defaults", 96, 64),
     ProcessorRow("processor", "processor time per record, large against small", "import-large", "import-small",
                  1.1, 1.0),

@@ -5,6 +5,7 @@ import shlex
 import sqlite3
 
 import fields
+import orders
 from machine import ROOT, Failure, done, measure
 
 COMMIT_EVERY = 10_000
@@ -137,6 +138,133 @@ class ImportAgain(Import):
     def check(self, machine, work, measurement):
         self.check_report(measurement, "unchanged")
         Run.check(self, machine, work, measurement)
+
+
+class ImportOrders(Run):
+    """`importer import` of orders into related tables; the whole process is timed."""
+
+    is_importer = True
+
+    def command(self, machine, work):
+        return [machine.importer, "import", self.source, "--into", os.path.join(work, self.store()), "--json",
+                "--entity", "order", "--model", self.data.model]
+
+    def check(self, machine, work, measurement):
+        report = measurement.printed()
+        if report.get("state") != "finished" or report.get("inserted") != self.data.records:
+            raise Failure(f"state {report.get('state')}, inserted {report.get('inserted')} of {self.data.records}")
+        self.compare(self.sums(os.path.join(work, self.store())))
+
+    def sums(self, store):
+        connection = sqlite3.connect(store)
+        try:
+            cursor = connection.execute(orders.QUERY.format(order='"order"'))
+            return dict(zip([column[0] for column in cursor.description], cursor.fetchone()))
+        except sqlite3.Error as error:
+            raise Failure(f"the store cannot be read: {error}") from error
+        finally:
+            connection.close()
+
+    def compare(self, found):
+        expected = self.data.facts()
+        # A sum of prices is rounded twice.
+        wrong = [f"{name} {found.get(name)}, not {value}" for name, value in expected.items()
+                 if abs((found.get(name) or 0) - value) > (1 if name == "prices" else 0)]
+        if wrong:
+            raise Failure("wrong result: " + "; ".join(wrong))
+
+
+class ImportFlatOrders(Run):
+    """The same orders as flat records, into one table."""
+
+    is_importer = True
+
+    def __init__(self, name, title, data):
+        super().__init__(name, title, data)
+        self.source = data.flat
+
+    def prepare(self, machine, work):
+        model = done([machine.importer, "infer", self.source, "--entity", "orders"], "the model cannot be inferred")
+        model = json.loads(model)
+        model["entities"]["orders"]["identifier"] = ["id"]
+        with open(os.path.join(work, "flat.model.json"), "w", encoding="utf-8") as file:
+            json.dump(model, file)
+
+    def command(self, machine, work):
+        return [machine.importer, "import", self.source, "--into", os.path.join(work, self.store()), "--json",
+                "--model", os.path.join(work, "flat.model.json")]
+
+    def check(self, machine, work, measurement):
+        if measurement.printed().get("inserted") != self.data.records:
+            raise Failure(f"inserted {measurement.printed().get('inserted')} of {self.data.records}")
+
+
+class DuckDBOrders(ImportOrders):
+    """`read_json` and a `CREATE TABLE … AS SELECT unnest(…)` a table, without Python's start."""
+
+    is_importer = False
+
+    def store(self):
+        return self.name + ".duckdb"
+
+    def leftovers(self):
+        return [self.store(), self.store() + ".wal", self.store() + ".tmp"]
+
+    def command(self, machine, work):
+        return machine.script("peer_duckdb_orders.py", self.source, os.path.join(work, self.store()))
+
+    def check(self, machine, work, measurement):
+        store = os.path.join(work, self.store())
+        self.compare(json.loads(done(
+            machine.script("peer_duckdb_orders.py", "check", store, orders.QUERY.format(order="orders")),
+            "the DuckDB file cannot be read")))
+
+
+class SQLiteUtilsOrders(ImportOrders):
+    """sqlite-utils' `insert_all`, a table each, without Python's start."""
+
+    is_importer = False
+
+    def command(self, machine, work):
+        return machine.script("peer_sqlite_utils_orders.py", self.source, os.path.join(work, self.store()), str(COMMIT_EVERY))
+
+    def check(self, machine, work, measurement):
+        self.compare(self.sums(os.path.join(work, self.store())))
+
+
+class FloorOrderIndexes(Run):
+    """SQLite alone makes the indexes of links in the store that `first` has just made; the whole process is timed."""
+
+    def __init__(self, name, title, data, first):
+        super().__init__(name, title, data)
+        self.first = first
+        self.after = (first,)
+
+    def store(self):
+        return self.first.store()
+
+    def prepare(self, machine, work):
+        connection = sqlite3.connect(os.path.join(work, self.store()))
+        for name in ("order_customer", "line_order", "order_tags_inverse"):
+            connection.execute(f"DROP INDEX IF EXISTS {name}")
+        connection.commit()
+        connection.close()
+
+    def command(self, machine, work):
+        return ["sqlite3", os.path.join(work, self.store()),
+                PRAGMAS + "; PRAGMA threads = 3; PRAGMA cache_spill = -6500; BEGIN;"
+                ' CREATE INDEX order_customer ON "order" (customer_id);'
+                " CREATE UNIQUE INDEX line_order ON line (order_id, order_position);"
+                " CREATE INDEX order_tags_inverse ON order_tags (tags_name); COMMIT"]
+
+    def check(self, machine, work, measurement):
+        connection = sqlite3.connect(os.path.join(work, self.store()))
+        count = connection.execute(
+            "SELECT count(*) FROM sqlite_master WHERE name IN ('order_customer', 'line_order', 'order_tags_inverse')")
+        found = count.fetchone()[0]
+        connection.close()
+        if found != 3:
+            raise Failure(f"{found} indexes of 3")
 
 
 class Split(Run):
@@ -278,10 +406,11 @@ class Jq(Run):
         return ["bash", "-o", "pipefail", "-c", f"{shlex.join(['jq', '-r', JQ, self.source])} | {shlex.join(shell)}"]
 
 
-def all_runs(data, small, large):
+def all_runs(data, small, large, nested):
     """Every run by its name, in the order of a round: what is compared is side by side."""
     array = Import("import", "importer, array, model", data)
     first = Import("import-uuid", "importer, array, model, identifier guid", data, identifier="guid")
+    related = ImportOrders("import-orders", "importer, orders into related tables", nested)
     runs = [
         DuckDB("duckdb", "DuckDB, array, columns given", data, columns=DUCKDB_COLUMNS),
         FloorSQLite("raw-sqlite", "raw SQLite in C, rows ready", data),
@@ -300,6 +429,11 @@ def all_runs(data, small, large):
         SQLiteUtils("sqlite-utils", "sqlite-utils insert --nl", data),
         SQLiteShell("shell", "sqlite3 json_each(readfile())", data),
         Jq("jq", "jq to CSV, sqlite3 .import", data),
+        DuckDBOrders("duckdb-orders", "DuckDB, orders by unnest", nested),
+        related,
+        FloorOrderIndexes("raw-order-indexes", "SQLite alone, the indexes of links", nested, related),
+        ImportFlatOrders("import-flat-orders", "importer, orders as flat records", nested),
+        SQLiteUtilsOrders("sqlite-utils-orders", "sqlite-utils, orders a table each", nested),
     ]
     if large:
         runs.append(Import("import-large", "importer, array, model, large", large))

@@ -157,6 +157,7 @@ extension GraphDecoder {
                 let values = RowValues(cells: cells, chunk: input.chunk, own: own, defaults: defaults)
                 return digester.digest(
                     of: row.entity,
+                    policy: plan.layout.relationships[batch.graph.nested[index].relationship].description.onConflict,
                     key: UnsafeBufferPointer(rebasing: cells[keyCell..<keyCell + width]),
                     presence: batch.presence[row.firstPresenceWord...],
                     cells: UnsafeBufferPointer(rebasing: cells[row.firstCell..<keyCell]),

@@ -162,6 +162,7 @@ extension ShortGraphDecoder {
     func addDigest(
         of index: Int,
         _ node: ShortGraphPlan.Node,
+        _ policy: ConflictPolicy,
         _ input: RecordDecoder.Input,
         _ batch: inout RowBatch
     ) {
@@ -173,6 +174,7 @@ extension ShortGraphDecoder {
                 let values = RowValues(cells: cells, chunk: input.chunk, own: own, defaults: defaults)
                 return digester.digest(
                     of: row.entity,
+                    policy: policy,
                     key: UnsafeBufferPointer(rebasing: cells[keyCell..<keyCell + node.identifier.count]),
                     presence: batch.presence[row.firstPresenceWord..<row.firstPresenceWord + words],
                     cells: UnsafeBufferPointer(rebasing: cells[row.firstCell..<keyCell]),

@@ -177,7 +177,9 @@ struct ShortGraphDecoder<Layout: RowLayout> {
                 : takeList(relationship, value, taken, node, around, input, &batch)
             guard isDone else { return nil }
         }
-        if around != nil, node.hasIdentifier { addDigest(of: taken.row, node, input, &batch) }
+        if let around, node.hasIdentifier {
+            addDigest(of: taken.row, node, around.relationship.onConflict, input, &batch)
+        }
         return taken
     }
 

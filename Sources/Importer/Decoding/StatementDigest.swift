@@ -1,4 +1,5 @@
 import CXXHash
+import ImportModel
 
 /// What a row says of its object, in so few bytes that it can be kept: two rows with the same digest say the same of the same
 /// object.
@@ -23,12 +24,14 @@ final class StatementDigester {
     ///
     /// - Parameters:
     ///   - entity: its index in the job.
+    ///   - policy: what it does to a stored object.
     ///   - key: the cells of its identifier.
     ///   - presence: the words of its presence mask.
     ///   - cells: all of its cells.
     ///   - values: lends the cells' texts.
     func digest(
         of entity: Int32,
+        policy: ConflictPolicy,
         key: UnsafeBufferPointer<Cell>,
         presence: ArraySlice<UInt64>,
         cells: UnsafeBufferPointer<Cell>,
@@ -38,6 +41,7 @@ final class StatementDigester {
         append(UInt64(truncatingIfNeeded: entity))
         for cell in key { append(cell, values) }
         let keyHash = scratch.withUnsafeBytes { XXH3_64bits_withSeed($0.baseAddress, $0.count, Self.seed) }
+        scratch.append(policy == .merge ? 0 : 1)
         for word in presence { append(word) }
         for cell in cells { append(cell, values) }
         let hash = scratch.withUnsafeBytes { XXH3_128bits_withSeed($0.baseAddress, $0.count, Self.seed) }

@@ -92,6 +92,18 @@ final class StoreWriter: BatchWriter {
         guard try String.fetchOne(database, sql: "PRAGMA encoding") == "UTF-8", ShortGraphPlan(graph) != nil else {
             return nil
         }
+        // Rows that are laid out are written all at once, so none may be refused by what another program has added.
+        for table in graph.layout.tables where table.isJoin || !table.indexes.contains(where: \.isIdentifier) {
+            let isOpen = try Bool.fetchOne(
+                database,
+                sql: """
+                    SELECT NOT EXISTS (SELECT 1 FROM pragma_index_list(:table) WHERE "unique" AND origin <> 'pk')
+                        AND NOT EXISTS (SELECT 1 FROM sqlite_master WHERE type = 'trigger' AND tbl_name = :table COLLATE NOCASE)
+                    """,
+                arguments: ["table": table.name]
+            )
+            guard isOpen == true else { return nil }
+        }
         let links = try LinkTable.all(of: graph.layout).enumerated().map { place, links in
             try links.plan(index: graph.nodes.count + place)
         }

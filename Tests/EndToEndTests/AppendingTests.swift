@@ -142,6 +142,25 @@ struct AppendingTests {
         #expect(try StoreContent.query(appended, "SELECT count(*) > 1000 FROM line") == "1")
     }
 
+    @Test func tellsReplacingFromMerging() throws {
+        let model = """
+            {"entities": {
+              "pair": {"identifier": ["id"], "attributes": {"id": {"type": "integer64"}}, "relationships": {
+                "one": {"entity": "item"}, "other": {"entity": "item", "onConflict": "replace"}}},
+              "item": {"identifier": ["id"], "attributes": {"id": {"type": "integer64"},
+                "name": {"type": "string", "optional": true}, "city": {"type": "string", "optional": true}}}}}
+            """
+        // The second says what is known; the third says the same, and that there is nothing else.
+        let records = [
+            #"{"id": 1, "one": {"id": 1, "name": "x", "city": "y"}}"#, #"{"id": 2, "one": {"id": 1, "name": "x"}}"#,
+            #"{"id": 3, "other": {"id": 1, "name": "x"}}"#, #"{"id": 4, "one": {"id": 2, "name": "a"}}"#,
+            #"{"id": 5, "one": {"id": 2, "name": "b"}}"#, #"{"id": 6, "one": {"id": 2, "name": "a"}}"#,
+        ]
+        let appended = try store(of: records, "pairs", model: model, entity: "pair")
+        #expect(try StoreContent.query(appended, "SELECT id, name, city FROM item ORDER BY id") == "1|x|\n2|a|")
+        try expectSame(appended, slowStore(of: records, model: model, entity: "pair"))
+    }
+
     @Test func buildsTheIndexesOfLinksAtTheEnd() throws {
         let records = Self.orders(2_000)
         let finished = try store(of: records, "whole")

@@ -26,6 +26,12 @@ MODEL = {"entities": {
     "line": {"attributes": {
         "sku": {"type": "string"}, "count": {"type": "integer32"}, "price": {"type": "double"}}},
     "tag": {"identifier": ["name"], "attributes": {"name": {"type": "string", "from": "@value"}}}}}
+FLAT_MODEL = {"entities": {"orders": {"identifier": ["id"], "attributes": {
+    "id": {"type": "integer64"}, "placed": {"type": "string"}, "customer_id": {"type": "integer64"},
+    "customer_name": {"type": "string"}, "customer_city": {"type": "string"},
+    **{f"{name}_{place}": {"type": kind} for place in range(3)
+       for name, kind in (("sku", "string"), ("count", "integer32"), ("price", "double"))},
+    "tag_0": {"type": "string"}, "tag_1": {"type": "string"}}}}}
 # The tables and sums of a result: of a SQLite store, and of a DuckDB file, whose table of orders has another name.
 QUERY = """
     SELECT (SELECT count(*) FROM {order}) AS orders, (SELECT count(*) FROM customer) AS customers,
@@ -51,11 +57,12 @@ class Orders:
         self.array = os.path.join(self.folder, "orders.json")
         self.flat = os.path.join(self.folder, "flat.json")
         self.model = os.path.join(self.folder, "model.json")
+        self.flat_model = os.path.join(self.folder, "flat.model.json")
         self._facts = os.path.join(self.folder, "facts.json")
 
     def make(self):
         os.makedirs(self.folder, exist_ok=True)
-        if all(os.path.exists(path) for path in (self.array, self.flat, self.model, self._facts)):
+        if all(os.path.exists(path) for path in (self.array, self.flat, self.model, self.flat_model, self._facts)):
             return
         check_room(self.folder, self.records * BYTES_PER_ORDER)
         say(f"Making {self.records:,} orders, about {megabytes(self.records * BYTES_PER_ORDER)}")
@@ -66,7 +73,7 @@ class Orders:
                 facts = self._write(nested, flattened)
             for made, path in ((array, self.array), (flat, self.flat)):
                 os.rename(made, path)
-            for value, path in ((MODEL, self.model), (facts, self._facts)):
+            for value, path in ((MODEL, self.model), (FLAT_MODEL, self.flat_model), (facts, self._facts)):
                 with open(path, "w", encoding="utf-8") as file:
                     json.dump(value, file)
 

@@ -71,6 +71,8 @@ class Row:
         return "pass" if self.reaches(value, self.goal) else "FAIL"
 
     def reaches(self, value, mark):
+        if mark is None:
+            return False
         return value >= mark if self.is_peer_over else value <= mark
 
     def share(self, value):

@@ -183,16 +183,9 @@ class ImportFlatOrders(Run):
         super().__init__(name, title, data)
         self.source = data.flat
 
-    def prepare(self, machine, work):
-        model = done([machine.importer, "infer", self.source, "--entity", "orders"], "the model cannot be inferred")
-        model = json.loads(model)
-        model["entities"]["orders"]["identifier"] = ["id"]
-        with open(os.path.join(work, "flat.model.json"), "w", encoding="utf-8") as file:
-            json.dump(model, file)
-
     def command(self, machine, work):
         return [machine.importer, "import", self.source, "--into", os.path.join(work, self.store()), "--json",
-                "--model", os.path.join(work, "flat.model.json")]
+                "--model", self.data.flat_model, "--entity", "orders"]
 
     def check(self, machine, work, measurement):
         if measurement.printed().get("inserted") != self.data.records:

@@ -15,7 +15,24 @@ BYTES_PER_RECORD = 316
 BYTES_PER_RECORD_AND_ROW = 2 * BYTES_PER_RECORD + 210
 
 
-class Data:
+class Source:
+    """What a folder has of the data of one number and seed: the array, and what it adds up to."""
+
+    def facts(self):
+        with open(self._facts, encoding="utf-8") as file:
+            return json.load(file)
+
+    def size(self):
+        return os.path.getsize(self.array)
+
+    def warm(self, path):
+        """Reads a file once, so that every run finds it in memory."""
+        with open(path, "rb", buffering=0) as file:
+            while file.read(1 << 20):
+                pass
+
+
+class Data(Source):
     """The people of one size and seed, in a folder named after what decides them."""
 
     def __init__(self, folder, records, seed, is_array_only=False):
@@ -56,19 +73,6 @@ class Data:
                 if not self.is_array_only:
                     os.rename(rows, self.rows)
                 os.rename(facts, self._facts)
-
-    def facts(self):
-        with open(self._facts, encoding="utf-8") as file:
-            return json.load(file)
-
-    def size(self):
-        return os.path.getsize(self.array)
-
-    def warm(self, path):
-        """Reads a file once, so that every run finds it in memory."""
-        with open(path, "rb", buffering=0) as file:
-            while file.read(1 << 20):
-                pass
 
     def remove_sources(self):
         """Removes what is large; what it adds up to stays, since that takes longest."""

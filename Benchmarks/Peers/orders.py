@@ -6,7 +6,7 @@ import os
 import random
 import tempfile
 
-from data import check_room
+from data import Source, check_room
 from machine import megabytes, say
 
 BYTES_PER_ORDER = 2 * 320
@@ -44,7 +44,7 @@ QUERY = """
 """
 
 
-class Orders:
+class Orders(Source):
     """The orders of one number and seed, in a folder named after what decides them."""
 
     def __init__(self, folder, records, seed):
@@ -121,16 +121,3 @@ class Orders:
             "links": 2 * self.records, "prices": round(prices),
             "named": sum(customer["id"] * len(customer["name"]) for customer in there),
             "living": sum(customer["id"] * len(customer["city"]) for customer in there), **sums}
-
-    def facts(self):
-        with open(self._facts, encoding="utf-8") as file:
-            return json.load(file)
-
-    def size(self):
-        return os.path.getsize(self.array)
-
-    def warm(self, path):
-        """Reads a file once, so that every run finds it in memory."""
-        with open(path, "rb", buffering=0) as file:
-            while file.read(1 << 20):
-                pass

@@ -4,37 +4,21 @@ import Testing
 
 /// Input that relationships cannot be made of, or hardly: each has an answer, with its path and what to do.
 struct BadRelationshipTests {
-    private let directory: TemporaryDirectory
-    private let store: String
+    private let files: RelatedImport
 
     init() throws {
-        directory = try TemporaryDirectory()
-        store = directory.path("store.sqlite")
+        files = try RelatedImport()
     }
-
-    private func importing(
-        _ records: String,
-        _ entity: String,
-        _ model: String,
-        _ options: String...
-    ) throws -> ChildProcess.Result {
-        let source = try directory.write(records, to: "\(entity).ndjson")
-        let model = try directory.write(model, to: "model.json")
-        let command = [Project.importer, "import", source, "--into", store, "--model", model, "--entity", entity]
-        return try run(command + ["--progress", "none"] + options)
-    }
-
-    private func query(_ sql: String) throws -> String { try StoreContent.query(store, sql) }
 
     /// A record that is bad, after one that is not: what `rejects` says of it.
     private func error(_ record: String) throws -> String {
-        let result = try importing("{\"id\": 0}\n\(record)\n", "order", RelationshipTests.model)
+        let result = try files.importing("{\"id\": 0}\n\(record)\n", "order", RelationshipTests.model)
         #expect(result.ending == .exit(0), "\(result.errorText)")
-        let rejects = try runImporter("rejects", store)
-        #expect(try runImporter("verify", store).ending == .exit(0))
+        let rejects = try runImporter("rejects", files.store)
+        #expect(try runImporter("verify", files.store).ending == .exit(0))
         // What it belongs to is left out with it.
-        #expect(try query("SELECT group_concat(id) FROM \"order\"") == "0")
-        #expect(try query("SELECT (SELECT count(*) FROM person) + (SELECT count(*) FROM line)") == "0")
+        #expect(try files.query("SELECT group_concat(id) FROM \"order\"") == "0")
+        #expect(try files.query("SELECT (SELECT count(*) FROM person) + (SELECT count(*) FROM line)") == "0")
         return rejects.outputText.split(separator: "\n").dropFirst().joined(separator: "\n")
     }
 
@@ -54,7 +38,7 @@ struct BadRelationshipTests {
     }
 
     @Test func saysHowRejectsAreRepaired() throws {
-        let result = try importing("{\"id\": 0}\n{\"id\": 1, \"items\": 5}\n", "order", RelationshipTests.model)
+        let result = try files.importing("{\"id\": 0}\n{\"id\": 1, \"items\": 5}\n", "order", RelationshipTests.model)
         #expect(
             result.outputText.contains("`order.items`: 1 number where an array of line was expected, first at byte 29")
         )
@@ -72,18 +56,18 @@ struct BadRelationshipTests {
     @Test func aChildOfTwoParentsBelongsToTheLast() throws {
         let parents =
             #"{"id": 1, "children": [{"id": 1}, {"id": 2}]}"# + "\n" + #"{"id": 2, "children": [{"id": 1}]}"# + "\n"
-        let report = directory.path("report.json")
-        #expect(try importing(parents, "parent", Self.family, "--report", report).ending == .exit(0))
+        let report = files.directory.path("report.json")
+        #expect(try files.importing(parents, "parent", Self.family, "--report", report).ending == .exit(0))
         // Where it was, a gap is left.
         #expect(
-            try query("SELECT group_concat(id || ':' || parent_id || ':' || parent_position) FROM child")
+            try files.query("SELECT group_concat(id || ':' || parent_id || ':' || parent_position) FROM child")
                 == "1:2:0,2:1:1"
         )
         // It is counted as changed by the record that takes it.
         let object = try JSONSerialization.jsonObject(with: Data(contentsOf: URL(filePath: report))) as? [String: Any]
         let counts = (object?["entities"] as? [String: Any])?["child"] as? [String: Any]
         #expect(counts?["nested"] as? Int == 3 && counts?["nested_updated"] as? Int == 1, "\(counts ?? [:])")
-        #expect(try runImporter("verify", store).ending == .exit(0))
+        #expect(try runImporter("verify", files.store).ending == .exit(0))
     }
 
     private static let cycle = """
@@ -100,16 +84,18 @@ struct BadRelationshipTests {
             #"{"id": 3, "dog": {"id": 4, "man": {"id": 5, "dog": 4}}}"#,
             #"{"id": 6, "dog": 7}"#, #"{"id": 8, "dog": {"id": 9, "man": null}}"#,
         ]
-        #expect(try importing(men.joined(separator: "\n") + "\n", "man", Self.cycle).ending == .exit(0))
-        #expect(try query("SELECT group_concat(id || ':' || dog_id) FROM man") == "1:2,3:4,5:4,6:7")
-        #expect(try query("SELECT group_concat(id || ':' || man_id) FROM dog") == "2:1,4:5")
-        #expect(try runImporter("rejects", store).outputText.contains("    dog.man: man: null is not allowed (byte "))
-        #expect(try importing(#"{"id": 7, "man": 6}"# + "\n", "dog", Self.cycle).ending == .exit(0))
-        #expect(try runImporter("status", store, "--unresolved").outputText == "")
-        #expect(try query("SELECT count(*) FROM pragma_foreign_key_check") == "0")
+        #expect(try files.importing(men.joined(separator: "\n") + "\n", "man", Self.cycle).ending == .exit(0))
+        #expect(try files.query("SELECT group_concat(id || ':' || dog_id) FROM man") == "1:2,3:4,5:4,6:7")
+        #expect(try files.query("SELECT group_concat(id || ':' || man_id) FROM dog") == "2:1,4:5")
+        #expect(
+            try runImporter("rejects", files.store).outputText.contains("    dog.man: man: null is not allowed (byte ")
+        )
+        #expect(try files.importing(#"{"id": 7, "man": 6}"# + "\n", "dog", Self.cycle).ending == .exit(0))
+        #expect(try runImporter("status", files.store, "--unresolved").outputText == "")
+        #expect(try files.query("SELECT count(*) FROM pragma_foreign_key_check") == "0")
         // A stub would need what it stands for.
         let model = Self.cycle.replacing(#""dog", "optional""#, with: #""dog", "unresolved": "stub", "optional""#)
-        let checked = try runImporter("model", "check", directory.write(model, to: "stub.json"))
+        let checked = try runImporter("model", "check", files.directory.write(model, to: "stub.json"))
         #expect(checked.ending == .exit(65))
         #expect(
             (checked.outputText + checked.errorText).contains(
@@ -127,12 +113,12 @@ struct BadRelationshipTests {
         ("CREATE VIEW tag AS SELECT 1 AS name", "tag"),
     ])
     func aTableWithOtherColumnsIsRefusedBeforeAnythingIsWritten(statement: String, table: String) throws {
-        try StoreContent.execute(store, statement)
-        let before = try StoreContent.text(store)
-        let result = try importing(RelationshipTests.orders, "order", RelationshipTests.model)
+        try StoreContent.execute(files.store, statement)
+        let before = try StoreContent.text(files.store)
+        let result = try files.importing(RelationshipTests.orders, "order", RelationshipTests.model)
         #expect(result.ending != .exit(0))
         #expect(result.errorText.contains(table), "\(result.errorText)")
-        #expect(try StoreContent.text(store) == before)
+        #expect(try StoreContent.text(files.store) == before)
         // The message ends with what to do.
         #expect(result.errorText.split(separator: "\n").last?.hasPrefix("  ") == true, "\(result.errorText)")
     }
@@ -141,20 +127,22 @@ struct BadRelationshipTests {
         let count = 40_000
         let lines = (0..<count).map { #"{"sku":"\#(100_000 + $0)","count":1}"# }.joined(separator: ", ")
         let record = #"{"id": 1, "items": [\#(lines)]}"# + "\n"
-        let source = try directory.write(record, to: "orders.ndjson")
-        let model = try directory.write(RelationshipTests.model, to: "model.json")
-        let command = [Project.importer, "import", source, "--into", store, "--model", model, "--entity", "order"]
+        let source = try files.directory.write(record, to: "orders.ndjson")
+        let model = try files.directory.write(RelationshipTests.model, to: "model.json")
+        let command = [
+            Project.importer, "import", source, "--into", files.store, "--model", model, "--entity", "order",
+        ]
         let measured = try run([Project.python, Project.check("peak_memory.py")] + command + ["--progress", "none"])
         #expect(measured.ending == .exit(0), "\(measured.errorText)")
         let peak = try #require(measured.outputText.split(separator: "\n").last.flatMap { Int($0) })
         #expect(peak < 64 << 20 + 60 * record.utf8.count, "\(peak)")
         #expect(
-            try query("SELECT count(*) || ':' || max(order_position) || ':' || sum(count) FROM line")
+            try files.query("SELECT count(*) || ':' || max(order_position) || ':' || sum(count) FROM line")
                 == "40000:39999:40000"
         )
-        #expect(try query("SELECT sku FROM line WHERE order_position = 12345") == "112345")
+        #expect(try files.query("SELECT sku FROM line WHERE order_position = 12345") == "112345")
         // Where that is too much, the record is a reject that says so.
-        let small = directory.path("small.sqlite")
+        let small = files.directory.path("small.sqlite")
         let arguments = [
             "import", source, "--into", small, "--model", model, "--entity", "order", "--max-record-bytes", "1M",
         ]

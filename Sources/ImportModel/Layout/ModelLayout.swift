@@ -123,7 +123,7 @@ package struct ModelLayout: Sendable {
         }
     }
 
-    /// The relationship whose columns `@parent` stands for in the identifier of an entity, by its index.
+    /// The relationship whose columns are `@parent` in the identifier of an entity, by its index.
     package func parentRelationship(of entity: Int) -> Int? {
         let chain = hierarchy.chain(of: entity)
         return relationships.indices.first { index in

@@ -8,7 +8,7 @@ public struct EntityDescription: Sendable, Hashable {
     public var records: RecordPath?
     /// The names of the attributes by which two records are the same object; empty for none.
     ///
-    /// ``parentIdentifier`` among them stands for the object that a nested one belongs to. An entity with a parent entity has
+    /// ``parentIdentifier`` among them means the object that a nested one belongs to. An entity with a parent entity has
     /// that one's identifier, if it is empty here.
     public var identifier: [String]
     /// In the order of the table's columns, without those that are inherited.
@@ -26,7 +26,7 @@ public struct EntityDescription: Sendable, Hashable {
     /// Free annotations, kept and given back as they are.
     public var userInfo: JSONValue?
 
-    /// What stands for the object around a nested one in an ``identifier``.
+    /// The object around a nested one, in an ``identifier``.
     public static let parentIdentifier = "@parent"
 
     // More than seven parameters, as it is a plain value: one for each property.

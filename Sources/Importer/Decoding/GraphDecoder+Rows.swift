@@ -142,29 +142,14 @@ extension GraphDecoder {
         )
         batch.presence += row.presence
         batch.graph.nested.append(nested)
-        if parent >= 0, nested.keyCell >= 0 { addDigest(of: batch.rows.count - 1, input, &batch) }
+        if parent >= 0, nested.keyCell >= 0 {
+            let row = batch.rows.count - 1
+            let policy = plan.layout.relationships[nested.relationship].description.onConflict
+            let digest = digester.digest(of: row, in: batch, plan.nodes[node].plan, policy, input)
+            batch.graph.nested[row].digest = digest
+        }
         batch.graph.statements.append(.row(batch.rows.count - 1))
         return batch.rows.count - 1
-    }
-
-    /// Notes what a row says, so that saying it again can be told.
-    private func addDigest(of index: Int, _ input: RecordDecoder.Input, _ batch: inout RowBatch) {
-        let (row, keyCell) = (batch.rows[index], batch.graph.nested[index].keyCell)
-        let width = plan.nodes[Int(row.entity)].plan.identifier.count
-        batch.graph.nested[index].digest = batch.bytes.withUnsafeBufferPointer { own in
-            batch.cells.withUnsafeBufferPointer { cells in
-                let defaults = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
-                let values = RowValues(cells: cells, chunk: input.chunk, own: own, defaults: defaults)
-                return digester.digest(
-                    of: row.entity,
-                    policy: plan.layout.relationships[batch.graph.nested[index].relationship].description.onConflict,
-                    key: UnsafeBufferPointer(rebasing: cells[keyCell..<keyCell + width]),
-                    presence: batch.presence[row.firstPresenceWord...],
-                    cells: UnsafeBufferPointer(rebasing: cells[row.firstCell..<keyCell]),
-                    values
-                )
-            }
-        }
     }
 
     /// Appends copies of the cells by which a row is referred to.

@@ -151,14 +151,7 @@ final class GraphDecoder {
         for change in changes {
             batch.ledger.add(change.kind, entity: Int32(change.entity), attribute: change.attribute)
         }
-        for (entity, note) in notes {
-            let counts = decoders[entity].marks.noteCounts
-            var bits = note.notes.rawValue
-            while bits != 0 {
-                counts[Int(note.attribute) * CoercionNotes.count + bits.trailingZeroBitCount] += 1
-                bits &= bits - 1
-            }
-        }
+        for (entity, note) in notes { decoders[entity].marks.count(note) }
         for (entity, attribute, error) in nulled {
             batch.count([error], nulled: [attribute], entity: Int32(entity), ordinal: input.ordinal)
         }

@@ -82,11 +82,7 @@ final class GraphPlan {
     /// Whether records of new objects may be appended to empty tables, without a look at what is there.
     ///
     /// Of a one-to-one a former partner has to be found, and in a table of several entities rows of each of them.
-    var isAppendable: Bool {
-        layout.relationships.allSatisfy { $0.shape != .oneToOne }
-            && nodes.indices.allSatisfy { !layout.isShared($0) && layout.hasTable($0) }
-            && nodes.allSatisfy { $0.relationships.allSatisfy(\.namesIdentifier) }
-    }
+    let isAppendable: Bool
     /// The plans of the entities, in the model's order.
     var plans: [EntityPlan] { nodes.map(\.plan) }
 
@@ -99,6 +95,9 @@ final class GraphPlan {
         let layout = try ModelLayout(importing: model)
         self.layout = layout
         self.onConflict = onConflict
+        isAppendable =
+            layout.relationships.allSatisfy { $0.shape != .oneToOne }
+            && model.entities.indices.allSatisfy { !layout.isShared($0) && layout.hasTable($0) }
         try Self.checkSupport(of: layout)
         nodes = try model.entities.indices.map { index in
             let rows = layout.rows(of: index)

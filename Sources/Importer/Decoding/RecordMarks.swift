@@ -57,6 +57,15 @@ final class RecordMarks {
         noteCounts.deallocate()
     }
 
+    /// Counts a note of a record that is accepted.
+    func count(_ note: Note) {
+        var bits = note.notes.rawValue
+        while bits != 0 {
+            noteCounts[Int(note.attribute) * CoercionNotes.count + bits.trailingZeroBitCount] += 1
+            bits &= bits - 1
+        }
+    }
+
     /// Forgets what was seen in which generation: generation 0 is none.
     func reset() {
         slots.update(repeating: Slot())

@@ -158,29 +158,4 @@ extension ShortGraphDecoder {
         let cell = (decoders + relationship.destination).pointee.plainCell(token, attribute, input)
         return cell.flatMap { $0.tag == .null ? nil : $0 }
     }
-
-    func addDigest(
-        of index: Int,
-        _ node: ShortGraphPlan.Node,
-        _ policy: ConflictPolicy,
-        _ input: RecordDecoder.Input,
-        _ batch: inout RowBatch
-    ) {
-        let (row, keyCell) = (batch.rows[index], batch.graph.nested[index].keyCell)
-        let words = (node.plan.attributes.count + 63) / 64
-        batch.graph.nested[index].digest = batch.bytes.withUnsafeBufferPointer { own in
-            batch.cells.withUnsafeBufferPointer { cells in
-                let defaults = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
-                let values = RowValues(cells: cells, chunk: input.chunk, own: own, defaults: defaults)
-                return digester.digest(
-                    of: row.entity,
-                    policy: policy,
-                    key: UnsafeBufferPointer(rebasing: cells[keyCell..<keyCell + node.identifier.count]),
-                    presence: batch.presence[row.firstPresenceWord..<row.firstPresenceWord + words],
-                    cells: UnsafeBufferPointer(rebasing: cells[row.firstCell..<keyCell]),
-                    values
-                )
-            }
-        }
-    }
 }

@@ -107,22 +107,13 @@ struct ShortGraphDecoder<Layout: RowLayout> {
             return false
         }
         for change in changes { batch.ledger.add(change.kind, entity: change.node, attribute: change.attribute) }
-        for (node, note) in notes { count(note, of: Int(node)) }
+        for (node, note) in notes { decoders[Int(node)].marks.count(note) }
         batch.places.append(decoders[entity].place(input))
         let statements = before.statements..<batch.graph.statements.count
         batch.graph.records.append(
             GraphBatch.Record(row: taken.row, statements: statements, isAppendable: isAppendable)
         )
         return true
-    }
-
-    private func count(_ note: RecordMarks.Note, of node: Int) {
-        let counts = decoders[node].marks.noteCounts
-        var bits = note.notes.rawValue
-        while bits != 0 {
-            counts[Int(note.attribute) * CoercionNotes.count + bits.trailingZeroBitCount] += 1
-            bits &= bits - 1
-        }
     }
 
     // MARK: Objects
@@ -178,7 +169,8 @@ struct ShortGraphDecoder<Layout: RowLayout> {
             guard isDone else { return nil }
         }
         if let around, node.hasIdentifier {
-            addDigest(of: taken.row, node, around.relationship.onConflict, input, &batch)
+            let digest = digester.digest(of: taken.row, in: batch, node.plan, around.relationship.onConflict, input)
+            batch.graph.nested[taken.row].digest = digest
         }
         return taken
     }

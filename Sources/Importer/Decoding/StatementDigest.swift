@@ -23,29 +23,34 @@ final class StatementDigester {
     /// The digest of a row.
     ///
     /// - Parameters:
-    ///   - entity: its index in the job.
+    ///   - index: its own in the batch; its identifier's cells follow its own.
+    ///   - plan: its entity's.
     ///   - policy: what it does to a stored object.
-    ///   - key: the cells of its identifier.
-    ///   - presence: the words of its presence mask.
-    ///   - cells: all of its cells.
-    ///   - values: lends the cells' texts.
+    ///   - input: the record that it is of.
     func digest(
-        of entity: Int32,
-        policy: ConflictPolicy,
-        key: UnsafeBufferPointer<Cell>,
-        presence: ArraySlice<UInt64>,
-        cells: UnsafeBufferPointer<Cell>,
-        _ values: RowValues
+        of index: Int,
+        in batch: borrowing RowBatch,
+        _ plan: EntityPlan,
+        _ policy: ConflictPolicy,
+        _ input: RecordDecoder.Input
     ) -> StatementDigest {
-        scratch.removeAll(keepingCapacity: true)
-        append(UInt64(truncatingIfNeeded: entity))
-        for cell in key { append(cell, values) }
-        let keyHash = scratch.withUnsafeBytes { XXH3_64bits_withSeed($0.baseAddress, $0.count, Self.seed) }
-        scratch.append(policy == .merge ? 0 : 1)
-        for word in presence { append(word) }
-        for cell in cells { append(cell, values) }
-        let hash = scratch.withUnsafeBytes { XXH3_128bits_withSeed($0.baseAddress, $0.count, Self.seed) }
-        return StatementDigest(key: keyHash, high: hash.high64, low: hash.low64)
+        let (row, keyCell) = (batch.rows[index], batch.graph.nested[index].keyCell)
+        return batch.bytes.withUnsafeBufferPointer { own in
+            batch.cells.withUnsafeBufferPointer { cells in
+                let none = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
+                let values = RowValues(cells: cells, chunk: input.chunk, own: own, defaults: none)
+                scratch.removeAll(keepingCapacity: true)
+                append(UInt64(truncatingIfNeeded: row.entity))
+                for cell in cells[keyCell..<keyCell + plan.identifier.count] { append(cell, values) }
+                let key = scratch.withUnsafeBytes { XXH3_64bits_withSeed($0.baseAddress, $0.count, Self.seed) }
+                scratch.append(policy == .merge ? 0 : 1)
+                let words = (plan.attributes.count + 63) / 64
+                for word in batch.presence[row.firstPresenceWord..<row.firstPresenceWord + words] { append(word) }
+                for cell in cells[row.firstCell..<keyCell] { append(cell, values) }
+                let hash = scratch.withUnsafeBytes { XXH3_128bits_withSeed($0.baseAddress, $0.count, Self.seed) }
+                return StatementDigest(key: key, high: hash.high64, low: hash.low64)
+            }
+        }
     }
 
     private func append(_ word: UInt64) {

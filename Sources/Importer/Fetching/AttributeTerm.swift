@@ -1,6 +1,6 @@
 import ImportModel
 
-/// What a name in a predicate or a sort stands for: an attribute of the record, or of the object that its to-one relationships
+/// What a name in a predicate or a sort means: an attribute of the record, or of the object that its to-one relationships
 /// lead to (`customer.city`), or how many objects a to-many has (`lines.count`).
 struct AttributeTerm: Sendable {
     /// With the whole name.
@@ -19,7 +19,7 @@ struct AttributeTerm: Sendable {
     var phrase: String { attribute.phrase }
 }
 
-/// Why a name stands for nothing.
+/// Why a name means nothing.
 struct UnknownName: Error {
     let message: String
     let advice: String
@@ -33,7 +33,7 @@ extension FetchedEntity {
     /// A statement may join this many tables, and one is another (<https://www.sqlite.org/limits.html>).
     static let mostLevels = 60
 
-    /// What a name stands for; the record's own attributes come first, and `rowid` is the row id.
+    /// What a name means; the record's own attributes come first, and `rowid` is the row id.
     func term(named name: String) throws(UnknownName) -> AttributeTerm {
         if let attribute = description.attribute(named: name) {
             return AttributeTerm(
@@ -167,7 +167,7 @@ extension String {
 }
 
 extension ImportError {
-    /// A name that stands for nothing of an entity.
+    /// A name that means nothing of an entity.
     init(_ unknown: UnknownName) {
         self.init(.unknownAttribute, "\(unknown.message)", advice: "\(unknown.advice.printable)")
     }

@@ -29,7 +29,7 @@ struct RowStatement {
 
     private static func bind(_ argument: BoundValue, _ place: Int32, _ pointer: OpaquePointer) -> Int32 {
         // SQLite makes a copy (SQLITE_TRANSIENT).
-        let copying = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+        let copying = SQLiteBytes.copied
         switch argument {
         case .null: return sqlite3_bind_null(pointer, place)
         case .integer(let number): return sqlite3_bind_int64(pointer, place, number)

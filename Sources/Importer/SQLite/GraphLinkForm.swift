@@ -54,13 +54,11 @@ struct GraphLinkForm {
         names = Self.names(of: placement, layout)
         destinationTable = layout.table(of: placement.destination).quotedIdentifier
         isDestination = Self.condition(on: placement.destination, layout)
-        if isJoin {
-            let join = layout.join(of: relationship)
-            let isMaking = placement.owner == relationship
-            table = join.table.quotedIdentifier
-            own = (isMaking ? join.source : join.destination).map(\.name.quotedIdentifier)
-            other = (isMaking ? join.destination : join.source).map(\.name.quotedIdentifier)
-            position = (isMaking ? join.position : join.inversePosition)?.quotedIdentifier
+        if let links = LinkTable(relationship, layout) {
+            table = links.table.quotedIdentifier
+            own = links.own.map(\.name.quotedIdentifier)
+            other = links.other.map(\.name.quotedIdentifier)
+            position = links.position?.quotedIdentifier
             references = []
         } else {
             table = layout.table(of: holder ?? placement.holder ?? placement.entity).quotedIdentifier

@@ -60,11 +60,11 @@ final class GraphStatements {
                         place,
                         start,
                         Int32(clamping: $0.count),
-                        unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+                        SQLiteBytes.copied
                     )
                 }
             case .text(let text):
-                sqlite3_bind_text(statement, place, text, -1, unsafeBitCast(-1, to: sqlite3_destructor_type.self))
+                sqlite3_bind_text(statement, place, text, -1, SQLiteBytes.copied)
             }
             place += 1
         }
@@ -74,28 +74,15 @@ final class GraphStatements {
                 try body(statement)
                 continue
             }
-            guard code == SQLITE_DONE else { throw error(code) }
+            guard code == SQLITE_DONE else { throw connection.lastError }
             return Int(sqlite3_changes(connection))
         }
     }
 
     private func statement(_ sql: String) throws -> OpaquePointer? {
         if let statement = prepared[sql] { return statement }
-        var statement: OpaquePointer?
-        let code = sqlite3_prepare_v3(
-            connection,
-            sql,
-            -1,
-            UInt32(bitPattern: SQLITE_PREPARE_PERSISTENT),
-            &statement,
-            nil
-        )
-        guard code == SQLITE_OK else { throw error(code) }
+        let statement = try connection.prepare(sql)
         prepared[sql] = statement
         return statement
-    }
-
-    private func error(_ code: Int32) -> DatabaseError {
-        DatabaseError(resultCode: ResultCode(rawValue: code), message: String(cString: sqlite3_errmsg(connection)))
     }
 }

@@ -98,21 +98,18 @@ struct RowKey: Hashable {
                 text.withUnsafeBytes {
                     let start = $0.baseAddress ?? UnsafeRawPointer(bitPattern: 1)!
                     let characters = start.assumingMemoryBound(to: CChar.self)
-                    sqlite3_bind_text(statement, parameter, characters, Int32(clamping: $0.count), Self.transient)
+                    sqlite3_bind_text(statement, parameter, characters, Int32(clamping: $0.count), SQLiteBytes.copied)
                 }
             case .blob:
                 text.withUnsafeBytes {
                     let start = $0.baseAddress ?? UnsafeRawPointer(bitPattern: 1)!
-                    sqlite3_bind_blob(statement, parameter, start, Int32(clamping: $0.count), Self.transient)
+                    sqlite3_bind_blob(statement, parameter, start, Int32(clamping: $0.count), SQLiteBytes.copied)
                 }
             }
             parameter += 1
         }
         return parameter - first
     }
-
-    /// SQLite copies what is bound.
-    private static let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
 
     @discardableResult
     private func forEach(_ body: (Kind, UInt64, ArraySlice<UInt8>) -> Void) -> Bool {

@@ -39,7 +39,7 @@ struct RowSampler {
     func keep(_ sample: Sample, of table: String, _ insert: Statement) throws {
         let pointer = insert.sqliteStatement
         // SQLite makes a copy (SQLITE_TRANSIENT).
-        let copying = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+        let copying = SQLiteBytes.copied
         sqlite3_bind_text(pointer, 1, table, Int32(clamping: table.utf8.count), copying)
         sqlite3_bind_int64(pointer, 2, sample.rowID)
         sqlite3_bind_text(pointer, 3, sample.digest, Int32(clamping: sample.digest.utf8.count), copying)

@@ -15,9 +15,7 @@ final class StoreWriter: BatchWriter {
     private let counts: BatchCounts
     private var writers: [RowWriter]
     /// Writes records of entities that relate to one another; nil where none do.
-    private var graphWriter: GraphWriter?
-    /// Writes them while the tables have nothing else; nil where that is not so.
-    private var graphAppender: GraphAppender?
+    private var graphWriter: GraphBatchWriter?
     let layoutSchema: RowImageSchema?
     private var attached: AttachedImage?
 
@@ -52,17 +50,20 @@ final class StoreWriter: BatchWriter {
         let queue = try StoreConnection.writer(store, durability: durability, of: file)
         self.queue = queue
         var attached: AttachedImage?
-        var graphWriters: (GraphWriter, GraphAppender?)?
+        var graphWriter: GraphBatchWriter?
         do {
             (layoutSchema, writers) = try queue.inDatabase { database in
                 checkpointer?.attach(to: database)
                 if let graph {
-                    let writer = try GraphWriter(database, plan: graph, job: job.id, options: job.options)
-                    graphWriters = (writer, nil)
-                    guard isAppending else { return (nil, []) }
-                    let images = try Self.images(graph, database)
+                    let images = isAppending ? try GraphBatchWriter.images(graph, database) : nil
                     if let images { attached = try AttachedImage(database, images) }
-                    graphWriters = (writer, try GraphAppender(database, plan: graph, laysOutRows: images != nil))
+                    graphWriter = try GraphBatchWriter(
+                        database,
+                        graph,
+                        job,
+                        isAppending: isAppending,
+                        laysOutRows: images != nil
+                    )
                     return (images, [])
                 }
                 let constraints = try plans.map { try TableConstraints(of: $0.entity, database) }
@@ -79,42 +80,18 @@ final class StoreWriter: BatchWriter {
                 return (images, try zip(plans, constraints).map { try RowWriter(database, plan: $0, constraints: $1) })
             }
         } catch {
-            graphWriters = nil
+            graphWriter = nil
             withExtendedLifetime(attached) { try? queue.retire() }
             throw (error as? DatabaseError).map { ImportError(store: store, $0) } ?? error
         }
-        (graphWriter, graphAppender) = (graphWriters?.0, graphWriters?.1)
+        self.graphWriter = graphWriter
         self.attached = attached
-    }
-
-    /// The images of a batch's nested objects and links; nil where there are none.
-    private static func images(_ graph: GraphPlan, _ database: Database) throws -> RowImageSchema? {
-        guard try String.fetchOne(database, sql: "PRAGMA encoding") == "UTF-8", ShortGraphPlan(graph) != nil else {
-            return nil
-        }
-        // Rows that are laid out are written all at once, so none may be refused by what another program has added.
-        for table in graph.layout.tables where table.isJoin || !table.indexes.contains(where: \.isIdentifier) {
-            let isOpen = try Bool.fetchOne(
-                database,
-                sql: """
-                    SELECT NOT EXISTS (SELECT 1 FROM pragma_index_list(:table) WHERE "unique" AND origin <> 'pk')
-                        AND NOT EXISTS (SELECT 1 FROM sqlite_master WHERE type = 'trigger' AND tbl_name = :table COLLATE NOCASE)
-                    """,
-                arguments: ["table": table.name]
-            )
-            guard isOpen == true else { return nil }
-        }
-        let links = try LinkTable.all(of: graph.layout).enumerated().map { place, links in
-            try links.plan(index: graph.nodes.count + place)
-        }
-        return RowImageSchema(graph.plans + links)
     }
 
     /// What the statements need must be gone before the connection is, and the connection before what it reads.
     func close() throws {
         writers = []
         graphWriter = nil
-        graphAppender = nil
         try queue.retire()
         attached = nil
     }
@@ -173,7 +150,7 @@ final class StoreWriter: BatchWriter {
         let found = LateRejects(plans: plans, chunkBytes: chunkBytes)
         var ledger = LedgerCounts()
         let late =
-            try writeGraph(
+            try graphWriter?.write(
                 batch,
                 image,
                 found,
@@ -260,43 +237,6 @@ final class StoreWriter: BatchWriter {
     }
 
     // MARK: Rows
-
-    /// - Returns: the rejects that were found only now; nil where entities do not relate to one another.
-    private func writeGraph(
-        _ batch: borrowing RowBatch,
-        _ image: RowImage?,
-        _ found: LateRejects,
-        source: Int,
-        _ progress: inout JobProgress,
-        _ memory: inout StatementMemory,
-        _ changes: inout [EntityChanges],
-        _ ledger: inout LedgerCounts,
-        _ database: Database
-    ) throws -> [RowBatch.Reject]? {
-        guard let graphWriter else { return nil }
-        graphWriter.source = source
-        graphWriter.errors = ErrorCounts()
-        if progress.isAppending {
-            if let outcome = try graphAppender?.append(batch, image, found, &memory, changes) {
-                changes = outcome.changes
-                return outcome.refused.map { record, errors in
-                    found.reject(batch.rows[batch.graph.records[record].row], batch.places[record], errors)
-                }
-            }
-            // Its rows have to be looked up.
-            if image != nil { throw UnusableLayout(entity: 0) }
-            try AppendingJob.end(job.id, graphWriter.layout, database)
-            progress.isAppending = false
-        } else if image != nil {
-            throw UnusableLayout(entity: 0)
-        }
-        var late: [RowBatch.Reject] = []
-        try graphWriter.write(batch, found, &changes, &ledger) { record, errors in
-            let row = batch.rows[batch.graph.records[record].row]
-            late.append(found.reject(row, batch.places[record], errors))
-        }
-        return late
-    }
 
     /// - Returns: the rejects that were found only now, by the stored objects.
     private func writeRows(

@@ -20,19 +20,7 @@ struct TableStatements {
     }
 
     /// Prepares a statement that is used again and again; the caller finalizes it.
-    func prepare(_ sql: String) throws -> OpaquePointer? {
-        var statement: OpaquePointer?
-        let code = sqlite3_prepare_v3(
-            connection,
-            sql,
-            -1,
-            UInt32(bitPattern: SQLITE_PREPARE_PERSISTENT),
-            &statement,
-            nil
-        )
-        guard code == SQLITE_OK else { throw error(code) }
-        return statement
-    }
+    func prepare(_ sql: String) throws -> OpaquePointer? { try connection.prepare(sql) }
 
     /// What SQLite says of the call that has returned `code`.
     func error(_ code: Int32) -> DatabaseError {

@@ -1,0 +1,95 @@
+import GRDB
+import ImportModel
+
+/// Writes batches of entities that relate to one another: it appends their records as long as the tables have nothing else, and
+/// writes one after the other then.
+///
+/// Belongs to one connection; used inside of its transactions only.
+final class GraphBatchWriter {
+    private let job: Int64
+    private let writer: GraphWriter
+    /// nil where the job looked links up already when this was made.
+    private let appender: GraphAppender?
+
+    /// - Parameters:
+    ///   - isAppending: whether records are appended for now.
+    ///   - laysOutRows: whether batches have nested objects and links laid out; the connection then has an `AttachedImage`.
+    init(
+        _ database: Database,
+        _ plan: GraphPlan,
+        _ job: StoredJob,
+        isAppending: Bool,
+        laysOutRows: Bool
+    ) throws {
+        self.job = job.id
+        writer = try GraphWriter(database, plan: plan, job: job.id, options: job.options)
+        appender = isAppending ? try GraphAppender(database, plan: plan, laysOutRows: laysOutRows) : nil
+    }
+
+    /// The images of a batch's nested objects and links; nil where there are none.
+    static func images(_ graph: GraphPlan, _ database: Database) throws -> RowImageSchema? {
+        guard try String.fetchOne(database, sql: "PRAGMA encoding") == "UTF-8", ShortGraphPlan(graph) != nil else {
+            return nil
+        }
+        // Rows that are laid out are written all at once, so none may be refused by what another program has added.
+        for table in graph.layout.tables where table.isJoin || !table.indexes.contains(where: \.isIdentifier) {
+            let isFree = try Bool.fetchOne(
+                database,
+                sql: """
+                    SELECT NOT EXISTS (SELECT 1 FROM pragma_index_list(:table) WHERE "unique" AND origin <> 'pk')
+                        AND NOT EXISTS (
+                            SELECT 1 FROM sqlite_master WHERE type = 'trigger' AND tbl_name = :table COLLATE NOCASE
+                        )
+                    """,
+                arguments: ["table": table.name]
+            )
+            guard isFree == true else { return nil }
+        }
+        let links = try LinkTable.all(of: graph.layout).enumerated().map { place, links in
+            try links.plan(index: graph.nodes.count + place)
+        }
+        return RowImageSchema(graph.plans + links)
+    }
+
+    /// The errors of records that were decoded only when the last batch was written.
+    var errors: ErrorCounts { writer.errors }
+
+    /// Writes the records of a batch.
+    ///
+    /// - Parameters:
+    ///   - source: the chunk's.
+    ///   - memory: what nested objects have said last.
+    ///   - changes: gets what is changed, by entity.
+    ///   - ledger: gets what is counted beside that.
+    /// - Returns: the rejects that were found only now.
+    /// - Throws: `UnusableLayout` where rows that are laid out have to be looked up; `DatabaseError` when SQLite fails.
+    func write(
+        _ batch: borrowing RowBatch,
+        _ image: RowImage?,
+        _ found: LateRejects,
+        source: Int,
+        _ progress: inout JobProgress,
+        _ memory: inout StatementMemory,
+        _ changes: inout [EntityChanges],
+        _ ledger: inout LedgerCounts,
+        _ database: Database
+    ) throws -> [RowBatch.Reject] {
+        writer.source = source
+        writer.errors = ErrorCounts()
+        func reject(_ record: Int, _ errors: [ImportModel.RecordError]) -> RowBatch.Reject {
+            found.reject(batch.rows[batch.graph.records[record].row], batch.places[record], errors)
+        }
+        if progress.isAppending, let outcome = try appender?.append(batch, image, found, &memory, changes) {
+            changes = outcome.changes
+            return outcome.refused.map { reject($0.record, $0.errors) }
+        }
+        if image != nil { throw UnusableLayout(entity: 0) }
+        if progress.isAppending {
+            try AppendingJob.end(job, writer.layout, database)
+            progress.isAppending = false
+        }
+        var late: [RowBatch.Reject] = []
+        try writer.write(batch, found, &changes, &ledger) { late.append(reject($0, $1)) }
+        return late
+    }
+}

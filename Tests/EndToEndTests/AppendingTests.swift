@@ -28,8 +28,15 @@ struct AppendingTests {
           "tag": {"identifier": ["name"], "attributes": {"name": {"type": "string", "from": "@value"}}}}}
         """
 
-    /// - Parameter gaps: how many records there are to one whose customer lacks what a new one needs; 0 for none such.
-    private static func orders(_ count: Int, gaps: Int = 0, seed: UInt64 = 1) -> [String] {
+    /// - Parameters:
+    ///   - gaps: how many records there are to one whose customer lacks what a new one needs; 0 for none such.
+    ///   - id: the identifier of the record of an ordinal.
+    private static func orders(
+        _ count: Int,
+        gaps: Int = 0,
+        seed: UInt64 = 1,
+        id: (Int) -> Int = { $0 }
+    ) -> [String] {
         var generator = SeededGenerator(seed: seed)
         return (1...count).map { number in
             let person = generator.next(count / 5 + 1)
@@ -44,7 +51,7 @@ struct AppendingTests {
             }
             let tags = (0..<generator.next(4)).map { _ in "\"t\(generator.next(30))\"" }.joined(separator: ", ")
             return
-                #"{"id": \#(number), "customer": \#(customer), "lines": [\#(lines.joined(separator: ", "))], "tags": [\#(tags)]}"#
+                #"{"id": \#(id(number)), "customer": \#(customer), "lines": [\#(lines.joined(separator: ", "))], "tags": [\#(tags)]}"#
         }
     }
 
@@ -101,6 +108,48 @@ struct AppendingTests {
             let other = try store(of: records, name, options)
             #expect(try StoreContent.result(appended) == StoreContent.result(other), "\(name)")
         }
+    }
+
+    /// How records' own identifiers may follow one another.
+    enum Identifiers: String, CaseIterable {
+        case scattered, descending, negative, huge, againAtOnce, inTurns
+
+        func of(_ number: Int) -> Int {
+            switch self {
+            case .scattered: number * 7_919 % 3_001
+            case .descending: 5_000 - number
+            case .negative: number - 1_500
+            // Around the largest that an image has.
+            case .huge: (1 << 56) - 1_500 + number
+            case .againAtOnce: number == 1_234 ? 1_233 : number
+            case .inTurns: number.isMultiple(of: 500) ? number - 1_000_000 : number
+            }
+        }
+    }
+
+    @Test(arguments: Identifiers.allCases)
+    func writesRecordsByTheirIdentifiers(_ identifiers: Identifiers) throws {
+        let records = Self.orders(2_000, seed: 5, id: identifiers.of)
+        let appended = try store(of: records, "appended")
+        try expectSame(appended, slowStore(of: records), "\(identifiers)")
+        let other = try store(of: records, "few", ["--commit-every", "70", "--workers", "3", "--chunk-size", "20K"])
+        #expect(try StoreContent.result(appended) == StoreContent.result(other))
+    }
+
+    /// What a nested object has said is not said again, but where another has said something else of it meanwhile.
+    @Test func tellsWhatWasSaidLast() throws {
+        let names = ["a", "a", "b", "b", "a", "a", "b"]
+        let records = (1...1_400).map { number in
+            let (person, name) = (number % 3, names[number / 3 % names.count])
+            return
+                #"{"id": \#(number), "customer": {"id": \#(person), "name": "\#(name)\#(number / 900)"}, "tags": ["t\#(number % 5)", "é\n"]}"#
+        }
+        let appended = try store(of: records, "appended")
+        try expectSame(appended, slowStore(of: records))
+        let counts = "SELECT nested, inserted, updated, unchanged, linked FROM _import_nested ORDER BY position"
+        let one = try store(of: records, "one", ["--commit-every", "1"])
+        #expect(try StoreContent.query(appended, counts) == StoreContent.query(one, counts))
+        #expect(try StoreContent.query(appended, "SELECT nested FROM _import_nested WHERE position = 1") == "1400")
     }
 
     @Test func goesOnWithObjectsThatComeAgain() throws {

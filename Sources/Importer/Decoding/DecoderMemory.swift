@@ -6,6 +6,8 @@ final class DecoderMemory {
     let cells: UnsafeMutableBufferPointer<Cell>
     /// All bits are set.
     let presence: UnsafeMutableBufferPointer<UInt64>
+    /// Room for the presence mask of a row.
+    let rowPresence: UnsafeMutableBufferPointer<UInt64>
     private let count: Int
 
     init(_ decoders: [RecordDecoder]) {
@@ -18,6 +20,9 @@ final class DecoderMemory {
         cells.initialize(repeating: .null)
         presence = .allocate(capacity: (most + 63) / 64)
         presence.initialize(repeating: .max)
+        let widest = decoders.map(\.plan.attributes.count).max() ?? 0
+        rowPresence = .allocate(capacity: (widest + 63) / 64)
+        rowPresence.initialize(repeating: 0)
     }
 
     deinit {
@@ -25,5 +30,6 @@ final class DecoderMemory {
         decoders.deallocate()
         cells.deallocate()
         presence.deallocate()
+        rowPresence.deallocate()
     }
 }

@@ -65,6 +65,8 @@ struct GraphBatch {
     var nested: [Nested] = []
     var statements: [Statement] = []
     var targets: [Target] = []
+    /// By entity, how many nested objects say what the last one of the same object in the batch has said, and have no row.
+    var repeated: [Int64] = []
     /// In a retry, what each of the records is.
     var retried: [RetriedRecords.Record] = []
 
@@ -80,6 +82,7 @@ struct GraphBatch {
         nested.removeAll(keepingCapacity: true)
         statements.removeAll(keepingCapacity: true)
         targets.removeAll(keepingCapacity: true)
+        repeated.removeAll(keepingCapacity: true)
         retried.removeAll()
     }
 }

@@ -82,15 +82,15 @@ extension ShortGraphDecoder {
         if isLaidOut { return relationship.isPositional || layOutLinks(relationship, taken, first, input, batch) }
         let firstTarget = batch.graph.targets.count
         for child in children[first...] {
-            let keyCell = relationship.isPositional ? -1 : batch.graph.nested[Int(child)].keyCell
-            batch.graph.targets.append(GraphBatch.Target(keyCell: keyCell, row: Int(child)))
+            let keyCell = relationship.isPositional ? -1 : Int(child.keyCell)
+            batch.graph.targets.append(GraphBatch.Target(keyCell: keyCell, row: Int(child.row)))
         }
         let targets = firstTarget..<batch.graph.targets.count
         batch.graph.statements[statement] = .links(relationship: relationship.index, row: taken.row, targets: targets)
         return true
     }
 
-    /// Lays out the links of an object to those whose rows are in `children`.
+    /// Lays out the links of an object to those that are in `children`.
     func layOutLinks(
         _ relationship: ShortGraphPlan.Relationship,
         _ taken: Taken,
@@ -109,7 +109,7 @@ extension ShortGraphDecoder {
             }
             let owner = Int(batch.rows[taken.row].entity)
             for offset in plan.nodes[owner].identifier.indices { add(batch.cells[taken.keyCell + offset]) }
-            let other = batch.graph.nested[Int(child)].keyCell
+            let other = Int(child.keyCell)
             for offset in plan.nodes[relationship.destination].identifier.indices { add(batch.cells[other + offset]) }
             if relationship.hasPosition { add(.integer(position)) }
             let link = UnsafeMutableBufferPointer(rebasing: cells[..<count])
@@ -119,7 +119,7 @@ extension ShortGraphDecoder {
         return true
     }
 
-    /// The elements of a list; `children` gets the rows of those that are linked.
+    /// The elements of a list; `children` gets those that are linked.
     mutating func takeElements(
         _ relationship: ShortGraphPlan.Relationship,
         _ list: Int,
@@ -133,7 +133,7 @@ extension ShortGraphDecoder {
             guard let child = take(list, input, destination, around(taken, relationship, 0), &batch) else {
                 return false
             }
-            children.append(Int32(child.row))
+            children.append(Child(row: Int32(child.row), keyCell: Int32(child.keyCell), key: child.key))
             return true
         }
         guard input.tokens[list].kind == .array else { return true }
@@ -154,10 +154,10 @@ extension ShortGraphDecoder {
             }
             let around = around(taken, relationship, children.count - first)
             guard let child = take(token, input, destination, around, &batch) else { return false }
-            if !relationship.isPositional, isLinked(child.row, first, relationship, input, batch) {
+            if !relationship.isPositional, isLinked(child, first, relationship, input, batch) {
                 changes.append((.duplicateLink, owner, relationship.name))
             } else {
-                children.append(Int32(child.row))
+                children.append(Child(row: Int32(child.row), keyCell: Int32(child.keyCell), key: child.key))
                 // Comparing each with all others is for few of them.
                 if !relationship.isPositional, children.count - first > 64 { return false }
             }
@@ -168,20 +168,16 @@ extension ShortGraphDecoder {
 
     /// Whether an element of the list has the same identifier already.
     func isLinked(
-        _ child: Int,
+        _ child: Taken,
         _ first: Int,
         _ relationship: ShortGraphPlan.Relationship,
         _ input: RecordDecoder.Input,
         _ batch: borrowing RowBatch
     ) -> Bool {
-        let own = batch.graph.nested[child].digest.key
         let width = plan.nodes[relationship.destination].identifier.count
-        func key(_ row: Int) -> KeyBytes {
-            let cell = batch.graph.nested[row].keyCell
-            return KeyBytes(batch.cells[cell..<cell + width], batch.bytes, input)
-        }
-        for other in children[first...] where batch.graph.nested[Int(other)].digest.key == own {
-            if key(Int(other)) == key(child) { return true }
+        func key(_ cell: Int) -> KeyBytes { KeyBytes(batch.cells[cell..<cell + width], batch.bytes, input) }
+        for other in children[first...] where other.key == child.key {
+            if key(Int(other.keyCell)) == key(child.keyCell) { return true }
         }
         return false
     }

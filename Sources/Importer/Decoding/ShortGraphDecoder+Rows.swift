@@ -32,6 +32,83 @@ extension ShortGraphDecoder {
         return append(UnsafeMutableBufferPointer(rebasing: cells[..<count]), presence, node.index, input, batch, layout)
     }
 
+    /// What an object that is nested says of itself.
+    enum Statement {
+        /// What the last one of the same object in the batch has said: it needs no row.
+        case repeated(keyCell: Int, key: UInt64)
+        case new(StatementDigest)
+        /// It has no identifier, or does something else to a stored object.
+        case unusual
+    }
+
+    /// Finds out whether the batch has said last what the object says whose cells its decoder has.
+    ///
+    /// - Parameter count: how many cells it has.
+    mutating func statement(
+        _ node: ShortGraphPlan.Node,
+        _ decoder: UnsafeMutablePointer<RecordDecoder>,
+        _ count: Int,
+        _ around: Around,
+        _ input: RecordDecoder.Input,
+        _ batch: inout RowBatch
+    ) -> Statement {
+        let policy = around.relationship.onConflict
+        guard policy == .merge || policy == .replace else { return .unusual }
+        let (cells, presence, key) = (decoder.pointee.marks.cells, decoder.pointee.marks.presence, memory.cells)
+        for (place, attribute) in node.identifier.enumerated() {
+            guard presence[attribute >> 6] & (1 << UInt64(attribute & 63)) != 0 else { return .unusual }
+            var cell = (presence[attribute >> 6] & (1 << UInt64(attribute & 63) - 1)).nonzeroBitCount
+            for word in 0..<attribute >> 6 { cell += presence[word].nonzeroBitCount }
+            guard cells[cell].tag != .null else { return .unusual }
+            key[place] = cells[cell]
+        }
+        let digest = batch.bytes.withUnsafeBufferPointer { own in
+            digester.digest(
+                UnsafeBufferPointer(rebasing: cells[..<count]),
+                key: UnsafeBufferPointer(rebasing: key[..<node.identifier.count]),
+                presence: UnsafeBufferPointer(presence),
+                entity: node.index,
+                policy,
+                chunk: input.chunk,
+                own: own
+            )
+        }
+        guard statements.remember(digest) else { return .new(digest) }
+        repeatedEntities.append(node.index)
+        for place in node.identifier.indices { batch.cells.append(key[place]) }
+        return .repeated(keyCell: batch.cells.count - node.identifier.count, key: digest.key)
+    }
+
+    /// Lays out a record's own row, whose identifier is its row id, once all of its cells are there.
+    func layOut(_ index: Int, _ input: RecordDecoder.Input, _ batch: inout RowBatch, _ layout: Layout) {
+        let row = batch.rows[index]
+        let presence = memory.rowPresence
+        for word in 0..<(plan.nodes[Int(row.entity)].plan.attributes.count + 63) / 64 {
+            presence[word] = batch.presence[row.firstPresenceWord + word]
+        }
+        let isTaken = batch.bytes.withUnsafeBufferPointer { own in
+            batch.cells.withUnsafeBufferPointer { cells in
+                let none = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
+                let own = RowValues(
+                    cells: UnsafeBufferPointer(rebasing: cells[row.firstCell...]),
+                    chunk: input.chunk,
+                    own: own,
+                    defaults: none
+                )
+                return layout.append(own, presence: presence, entity: row.entity)
+            }
+        }
+        guard isTaken else { return }
+        batch.rows[index] = RowBatch.Row(
+            entity: row.entity,
+            parent: row.parent,
+            ordinal: row.ordinal,
+            firstCell: -1,
+            firstPresenceWord: row.firstPresenceWord,
+            unmet: row.unmet
+        )
+    }
+
     func append(
         _ cells: UnsafeMutableBufferPointer<Cell>,
         _ presence: UnsafeMutableBufferPointer<UInt64>,

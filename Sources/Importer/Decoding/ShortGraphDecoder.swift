@@ -22,13 +22,25 @@ struct ShortGraphDecoder<Layout: RowLayout> {
 
     /// An object that has rows.
     struct Taken {
-        /// The index of its row in the batch; where it is laid out, that of the record's own.
+        /// The index of its row in the batch; where it is laid out, that of the record's own; -1 where it needs none.
         var row: Int
         /// The first of the cells by which it is referred to; -1 where that is its row id.
         var keyCell = -1
         /// Its number among the rows of its entity in the batch, from 1, where it has no identifier.
         var number: Int32 = 0
         var isLaidOut = false
+        /// The digest of its identifier, where it is nested and has one.
+        var key: UInt64 = 0
+    }
+
+    /// An element of a list.
+    struct Child {
+        /// The index of its row in the batch; -1 where it needs none.
+        let row: Int32
+        /// The first of the cells by which it is referred to; -1 where that is its row id.
+        let keyCell: Int32
+        /// The digest of its identifier.
+        let key: UInt64
     }
 
     let plan: ShortGraphPlan
@@ -42,13 +54,19 @@ struct ShortGraphDecoder<Layout: RowLayout> {
     /// The same before the record at hand.
     private var numbersBefore: [Int32]
     let digester = StatementDigester()
+    /// What the nested objects of the batch have said last, while it has a layout.
+    let statements = RepeatedStatements()
+    /// By entity, how many nested objects of the batch need no row, as they say what was said last.
+    private var repeated: [Int64]
     /// The values of the relationships of the objects at hand, by their tokens; -1 for none.
     var values: [Int32] = []
-    var children: [Int32] = []
+    var children: [Child] = []
     // Of the record at hand:
     private var notes: [(node: Int32, note: RecordMarks.Note)] = []
     var changes: [(kind: LedgerKind, node: Int32, attribute: String)] = []
     private var isAppendable = true
+    /// The entities of its nested objects that need no row.
+    var repeatedEntities: [Int32] = []
 
     /// - Returns: nil where no record of the model can be decoded so.
     init?(_ plan: GraphPlan, options: JobOptions) {
@@ -61,11 +79,12 @@ struct ShortGraphDecoder<Layout: RowLayout> {
         decoders = memory.decoders
         numbers = Array(repeating: 0, count: plan.nodes.count)
         numbersBefore = numbers
+        repeated = Array(repeating: 0, count: plan.nodes.count)
     }
 
     /// The tables of a layout that its rows may go into.
     var tables: [Int32] {
-        plan.nodes.filter(\.isLaidOut).map(\.index)
+        plan.nodes.filter { $0.isLaidOut || $0.isLaidOutByKey }.map(\.index)
             + plan.nodes.flatMap(\.relationships).map(\.linkTable).filter { $0 >= 0 }
     }
 
@@ -74,7 +93,8 @@ struct ShortGraphDecoder<Layout: RowLayout> {
     /// - Parameter layout: where its rows go that are laid out; nil for none.
     mutating func begin(_ layout: Layout?) {
         self.layout = layout
-        for index in numbers.indices { numbers[index] = 0 }
+        for index in numbers.indices { (numbers[index], repeated[index]) = (0, 0) }
+        if layout != nil { statements.reset() }
     }
 
     /// Takes note of rows that the long way has appended: none that come after them are laid out.
@@ -87,6 +107,7 @@ struct ShortGraphDecoder<Layout: RowLayout> {
     /// Adds what was noted of the records taken so far to the batch's ledger.
     mutating func flush(into batch: inout RowBatch) {
         for index in plan.nodes.indices { decoders[index].flush(into: &batch) }
+        batch.graph.repeated = repeated
     }
 
     /// Appends the rows of a record of an entity to `batch`.
@@ -96,6 +117,7 @@ struct ShortGraphDecoder<Layout: RowLayout> {
         notes.removeAll(keepingCapacity: true)
         changes.removeAll(keepingCapacity: true)
         values.removeAll(keepingCapacity: true)
+        repeatedEntities.removeAll(keepingCapacity: true)
         isAppendable = plan.isAppendable
         let before = BatchEndings(batch)
         layout?.mark()
@@ -103,11 +125,13 @@ struct ShortGraphDecoder<Layout: RowLayout> {
         guard let taken = take(input.root, input, entity, nil, &batch) else {
             before.restore(&batch)
             layout?.goBack()
+            if layout != nil { statements.reset() }
             for index in numbers.indices { numbers[index] = numbersBefore[index] }
             return false
         }
         for change in changes { batch.ledger.add(change.kind, entity: change.node, attribute: change.attribute) }
         for (node, note) in notes { decoders[Int(node)].marks.count(note) }
+        for entity in repeatedEntities { repeated[Int(entity)] += 1 }
         batch.places.append(decoders[entity].place(input))
         let statements = before.statements..<batch.graph.statements.count
         batch.graph.records.append(
@@ -148,6 +172,16 @@ struct ShortGraphDecoder<Layout: RowLayout> {
         for change in decoder.pointee.changes { changes.append((change.kind, node.index, change.attribute)) }
         for index in 0..<decoder.pointee.noteCount { notes.append((node.index, decoder.pointee.marks.notes[index])) }
         var taken = Taken(row: -1)
+        var digest: StatementDigest?
+        if let around, node.isLeaf, layout != nil {
+            switch statement(node, decoder, count, around, input, &batch) {
+            case .repeated(let keyCell, let key):
+                (taken.keyCell, taken.key) = (keyCell, key)
+                return taken
+            case .new(let new): digest = new
+            case .unusual: break
+            }
+        }
         if !node.hasIdentifier {
             numbers[entity] += 1
             taken.number = numbers[entity]
@@ -168,9 +202,15 @@ struct ShortGraphDecoder<Layout: RowLayout> {
                 : takeList(relationship, value, taken, node, around, input, &batch)
             guard isDone else { return nil }
         }
-        if let around, node.hasIdentifier {
-            let digest = digester.digest(of: taken.row, in: batch, node.plan, around.relationship.onConflict, input)
-            batch.graph.nested[taken.row].digest = digest
+        if let around {
+            if node.hasIdentifier {
+                let policy = around.relationship.onConflict
+                let digest = digest ?? digester.digest(of: taken.row, in: batch, node.plan, policy, input)
+                batch.graph.nested[taken.row].digest = digest
+                taken.key = digest.key
+            }
+        } else if let layout, node.isLaidOutByKey {
+            layOut(taken.row, input, &batch, layout)
         }
         return taken
     }

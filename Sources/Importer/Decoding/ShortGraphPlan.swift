@@ -18,8 +18,13 @@ final class ShortGraphPlan {
         var hasIdentifier: Bool { !identifier.isEmpty }
         /// Whether nested objects of it can be laid out: they have no identifier, and nothing but lists of such objects.
         let isLaidOut: Bool
+        /// Whether records' own rows can be laid out: the identifier is a single integer, and no record has such an object
+        /// nested in it.
+        let isLaidOutByKey: Bool
+        /// Whether all that it says is in the values of its own attributes.
+        let isLeaf: Bool
 
-        fileprivate init(_ node: GraphPlan.Node, _ layout: ModelLayout) {
+        fileprivate init(_ node: GraphPlan.Node, _ layout: ModelLayout, isNested: Bool) {
             index = node.plan.index
             plan = node.plan
             attributeCount = node.rows.attributeCount
@@ -29,6 +34,11 @@ final class ShortGraphPlan {
             self.relationships = relationships
             isLaidOut =
                 node.plan.identifier.isEmpty && relationships.allSatisfy { $0.side == .other && $0.isPositional }
+            let types = node.plan.identifier.map { node.plan.attributes[$0].type }
+            isLaidOutByKey =
+                !isNested && types.count == 1 && [.integer16, .integer32, .integer64].contains(types[0])
+            isLeaf =
+                !types.isEmpty && node.rows.references.isEmpty && relationships.allSatisfy(\.slots.isEmpty)
             references = node.rows.references.sorted { $0.value.lowerBound < $1.value.lowerBound }.map { owner, range in
                 Reference(
                     owner: owner,
@@ -115,7 +125,8 @@ final class ShortGraphPlan {
             let isByValue = relationship.sources.allSatisfy { if case .value = $0 { true } else { false } }
             guard isByValue, description.identity == .identifier, relationship.namesIdentifier else { return nil }
         }
-        nodes = plan.nodes.map { Node($0, layout) }
+        let nested = plan.nodes.flatMap(\.relationships).filter { !$0.sources.isEmpty }.map(\.destination)
+        nodes = plan.nodes.enumerated().map { Node($1, layout, isNested: nested.contains($0)) }
         isAppendable = plan.isAppendable
     }
 }

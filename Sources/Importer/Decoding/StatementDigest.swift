@@ -18,7 +18,19 @@ struct StatementDigest: Equatable {
 final class StatementDigester {
     private static let seed = UInt64.random(in: .min ... .max)
 
-    private var scratch: [UInt8] = []
+    // In memory of its own: each look at a property of a class that changes would be checked.
+    private let scratch: UnsafeMutablePointer<Scratch>
+
+    init() {
+        scratch = .allocate(capacity: 1)
+        scratch.initialize(to: Scratch())
+    }
+
+    deinit {
+        scratch.pointee.bytes.deallocate()
+        scratch.deinitialize(count: 1)
+        scratch.deallocate()
+    }
 
     /// The digest of a row.
     ///
@@ -37,35 +49,98 @@ final class StatementDigester {
         let (row, keyCell) = (batch.rows[index], batch.graph.nested[index].keyCell)
         return batch.bytes.withUnsafeBufferPointer { own in
             batch.cells.withUnsafeBufferPointer { cells in
-                let none = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
-                let values = RowValues(cells: cells, chunk: input.chunk, own: own, defaults: none)
-                scratch.removeAll(keepingCapacity: true)
-                append(UInt64(truncatingIfNeeded: row.entity))
-                for cell in cells[keyCell..<keyCell + plan.identifier.count] { append(cell, values) }
-                let key = scratch.withUnsafeBytes { XXH3_64bits_withSeed($0.baseAddress, $0.count, Self.seed) }
-                scratch.append(policy == .merge ? 0 : 1)
-                let words = (plan.attributes.count + 63) / 64
-                for word in batch.presence[row.firstPresenceWord..<row.firstPresenceWord + words] { append(word) }
-                for cell in cells[row.firstCell..<keyCell] { append(cell, values) }
-                let hash = scratch.withUnsafeBytes { XXH3_128bits_withSeed($0.baseAddress, $0.count, Self.seed) }
-                return StatementDigest(key: key, high: hash.high64, low: hash.low64)
+                batch.presence.withUnsafeBufferPointer { presence in
+                    digest(
+                        UnsafeBufferPointer(rebasing: cells[row.firstCell..<keyCell]),
+                        key: UnsafeBufferPointer(rebasing: cells[keyCell..<keyCell + plan.identifier.count]),
+                        presence: UnsafeBufferPointer(
+                            rebasing: presence[row.firstPresenceWord...].prefix((plan.attributes.count + 63) / 64)
+                        ),
+                        entity: row.entity,
+                        policy,
+                        chunk: input.chunk,
+                        own: own
+                    )
+                }
             }
         }
     }
 
-    private func append(_ word: UInt64) {
-        withUnsafeBytes(of: word) { scratch.append(contentsOf: $0) }
+    /// The digest of a row that is given by its parts.
+    ///
+    /// - Parameters:
+    ///   - cells: its own.
+    ///   - key: those of its identifier.
+    ///   - presence: its mask.
+    ///   - entity: its entity's index in the job.
+    ///   - policy: what it does to a stored object.
+    ///   - chunk: the bytes that texts are slices of, as `own` is.
+    func digest(
+        _ cells: UnsafeBufferPointer<Cell>,
+        key: UnsafeBufferPointer<Cell>,
+        presence: UnsafeBufferPointer<UInt64>,
+        entity: Int32,
+        _ policy: ConflictPolicy,
+        chunk: UnsafeBufferPointer<UInt8>,
+        own: UnsafeBufferPointer<UInt8>
+    ) -> StatementDigest {
+        let none = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
+        let values = RowValues(cells: cells, chunk: chunk, own: own, defaults: none)
+        scratch.pointee.begin(reserving: Scratch.size(of: key) + Scratch.size(of: cells) + 8 * presence.count + 16)
+        scratch.pointee.append(UInt64(truncatingIfNeeded: entity))
+        for cell in key { scratch.pointee.append(cell, values) }
+        let keyHash = XXH3_64bits_withSeed(scratch.pointee.bytes, scratch.pointee.count, Self.seed)
+        scratch.pointee.append(policy == .merge ? 0 : 1)
+        for word in presence { scratch.pointee.append(word) }
+        for cell in cells { scratch.pointee.append(cell, values) }
+        let hash = XXH3_128bits_withSeed(scratch.pointee.bytes, scratch.pointee.count, Self.seed)
+        return StatementDigest(key: keyHash, high: hash.high64, low: hash.low64)
     }
 
-    private func append(_ cell: Cell, _ values: RowValues) {
-        scratch.append(cell.tag == .chunkText ? Cell.Tag.batchText.rawValue : cell.tag.rawValue)
-        switch cell.tag {
-        // What is made for an object changes none that is there.
-        case .null, .generatedText: break
-        case .integer, .real: append(cell.payload)
-        case .chunkText, .batchText, .batchBlob:
-            append(UInt64(cell.length))
-            scratch.append(contentsOf: values.text(cell))
+    /// The bytes that a digest is made of.
+    private struct Scratch {
+        var bytes = UnsafeMutableRawPointer.allocate(byteCount: 1 << 10, alignment: 16)
+        var count = 0
+        private var capacity = 1 << 10
+
+        /// At most this many bytes are appended for these cells.
+        @inline(__always)
+        static func size(of cells: UnsafeBufferPointer<Cell>) -> Int {
+            cells.reduce(0) { $0 + 16 + $1.textLength }
+        }
+
+        /// Empties it.
+        ///
+        /// - Parameter size: how many bytes are appended then, at most.
+        @inline(__always)
+        mutating func begin(reserving size: Int) {
+            count = 0
+            guard size > capacity else { return }
+            bytes.deallocate()
+            capacity = size
+            bytes = .allocate(byteCount: size, alignment: 16)
+        }
+
+        @inline(__always)
+        mutating func append(_ word: UInt64) {
+            bytes.storeBytes(of: word, toByteOffset: count, as: UInt64.self)
+            count += 8
+        }
+
+        @inline(__always)
+        mutating func append(_ cell: Cell, _ values: RowValues) {
+            let tag = cell.tag == .chunkText ? Cell.Tag.batchText : cell.tag
+            // The length is in the same word.
+            append(UInt64(tag.rawValue) | UInt64(cell.length) << 8)
+            switch tag {
+            // What is made for an object changes none that is there.
+            case .null, .generatedText: break
+            case .integer, .real: append(cell.payload)
+            case .chunkText, .batchText, .batchBlob:
+                guard let text = values.text(cell).baseAddress else { return }
+                (bytes + count).copyMemory(from: text, byteCount: cell.textLength)
+                count += cell.textLength
+            }
         }
     }
 }
@@ -75,6 +150,7 @@ final class StatementDigester {
 ///
 /// A row that is forgotten is written again, which changes nothing; a digest that is kept is that of the last row of its object.
 struct StatementMemory {
+    /// The one of a job: 4 MB.
     private static let slots = 1 << 18
 
     private var digests: [(high: UInt64, low: UInt64)] = []

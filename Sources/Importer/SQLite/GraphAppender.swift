@@ -43,8 +43,9 @@ final class GraphAppender {
         var outcome: Outcome
     }
 
-    /// - Parameter laysOutRows: whether batches have nested objects and links laid out.
-    init(_ database: Database, plan: GraphPlan, laysOutRows: Bool) throws {
+    /// - Parameter keyed: the indexes of the entities whose records' own rows are laid out; nil where batches have nothing laid
+    ///   out.
+    init(_ database: Database, plan: GraphPlan, keyed: Set<Int32>?) throws {
         self.plan = plan
         statements = try GraphStatements(database)
         writers = try plan.nodes.map { node in
@@ -66,7 +67,7 @@ final class GraphAppender {
             guard StoreSchema.rowIDAttribute(of: node.plan.entity) != nil else { return nil }
             return try connection.prepare("SELECT max(rowid) FROM \(node.plan.entity.table.quotedIdentifier)")
         }
-        copier = laysOutRows ? try GraphCopier(database, plan) : nil
+        copier = try keyed.map { try GraphCopier(database, plan, keyed: $0) }
     }
 
     deinit {
@@ -97,7 +98,7 @@ final class GraphAppender {
                 rowIDs: Array(repeating: 0, count: batch.rows.count),
                 isTaken: Array(repeating: false, count: batch.rows.count),
                 isLeftOut: Array(repeating: false, count: batch.graph.records.count),
-                highest: try highestRowIDs(),
+                highest: [],
                 outcome: Outcome(changes: changes)
             )
             return try write(batch, image, values, &memory, &work) ? work.outcome : nil
@@ -115,12 +116,17 @@ final class GraphAppender {
         _ memory: inout StatementMemory,
         _ work: inout Work
     ) throws -> Bool {
+        if let copier {
+            try copier.prepare()
+            if let image, try !copier.copy(image, &work.outcome.changes) { return false }
+        }
+        work.highest = try highestRowIDs()
         guard try writeIdentified(batch, values, &memory, &work) else { return false }
         // Rows that are laid out know nothing of records that are left out.
         if image != nil, work.isLeftOut.contains(true) { return false }
-        if let copier {
-            try copier.prepare()
-            if let image { try copier.copy(image, &work.outcome.changes) }
+        for (entity, count) in batch.graph.repeated.enumerated() {
+            work.outcome.changes[entity].nested.nested += count
+            work.outcome.changes[entity].nested.unchanged += count
         }
         return try writePositional(batch, values, &work) && writeLinks(batch, values, &work)
     }
@@ -186,6 +192,12 @@ final class GraphAppender {
             for row in rows {
                 let parent = Int(batch.rows[row].parent)
                 if parent >= 0, !work.isTaken[parent] { continue }
+                if batch.rows[row].isLaidOut {
+                    work.isTaken[row] = true
+                    work.outcome.changes[Int(batch.rows[row].entity)]
+                        .insert(batch.cells[batch.graph.nested[row].keyCell].integerValue)
+                    continue
+                }
                 guard batch.graph.nested[row].keyCell >= 0 else {
                     work.isTaken[row] = true
                     continue

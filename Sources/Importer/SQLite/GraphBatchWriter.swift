@@ -13,7 +13,7 @@ final class GraphBatchWriter {
 
     /// - Parameters:
     ///   - isAppending: whether records are appended for now.
-    ///   - laysOutRows: whether batches have nested objects and links laid out; the connection then has an `AttachedImage`.
+    ///   - laysOutRows: whether batches have rows and links laid out; the connection then has an `AttachedImage`.
     init(
         _ database: Database,
         _ plan: GraphPlan,
@@ -23,16 +23,25 @@ final class GraphBatchWriter {
     ) throws {
         self.job = job.id
         writer = try GraphWriter(database, plan: plan, job: job.id, options: job.options)
-        appender = isAppending ? try GraphAppender(database, plan: plan, laysOutRows: laysOutRows) : nil
+        let keyed = laysOutRows ? Self.keyed(plan) : nil
+        appender = isAppending ? try GraphAppender(database, plan: plan, keyed: keyed) : nil
     }
 
-    /// The images of a batch's nested objects and links; nil where there are none.
+    /// The entities whose records' own rows are laid out, by their indexes.
+    private static func keyed(_ graph: GraphPlan) -> Set<Int32> {
+        Set(ShortGraphPlan(graph)?.nodes.filter(\.isLaidOutByKey).map(\.index) ?? [])
+    }
+
+    /// The images of a batch's objects and links; nil where there are none.
     static func images(_ graph: GraphPlan, _ database: Database) throws -> RowImageSchema? {
         guard try String.fetchOne(database, sql: "PRAGMA encoding") == "UTF-8", ShortGraphPlan(graph) != nil else {
             return nil
         }
         // Rows that are laid out are written all at once, so none may be refused by what another program has added.
-        for table in graph.layout.tables where table.isJoin || !table.indexes.contains(where: \.isIdentifier) {
+        let keyed = keyed(graph)
+        let keyedTables = Set(keyed.map { graph.layout.table(of: Int($0)) })
+        for table in graph.layout.tables
+        where table.isJoin || keyedTables.contains(table.name) || !table.indexes.contains(where: \.isIdentifier) {
             let isFree = try Bool.fetchOne(
                 database,
                 sql: """
@@ -48,7 +57,7 @@ final class GraphBatchWriter {
         let links = try LinkTable.all(of: graph.layout).enumerated().map { place, links in
             try links.plan(index: graph.nodes.count + place)
         }
-        return RowImageSchema(graph.plans + links)
+        return RowImageSchema(graph.plans + links, keyed: keyed)
     }
 
     /// The errors of records that were decoded only when the last batch was written.

@@ -42,6 +42,9 @@ final class RowImage: RowLayout {
     /// How many rows of an entity it has.
     func rows(of entity: Int32) -> Int { pages.pointee.trees[Int(entity)].rows }
 
+    /// The row id of the last row of an entity; 0 without any.
+    func lastRowID(of entity: Int32) -> Int64 { pages.pointee.trees[Int(entity)].last }
+
     /// Whether it has no rows.
     var isEmpty: Bool { schema.tables.indices.allSatisfy { pages.pointee.trees[$0].rows == 0 } }
 
@@ -91,13 +94,15 @@ private struct RowPages {
         /// Whether it takes more rows.
         var isOpen = false
         var rows = 0
+        /// The row id of the last one.
+        var last: Int64 = 0
         /// The page that rows are added to, from 0: the root until that is full.
         var page: Int
         /// Of that page: its cells, and where their content begins.
         var cells = 0
         var content = RowImage.pageSize
         /// The leaves that are full, with the row id of the last row in each.
-        var leaves: [(page: Int, last: Int)] = []
+        var leaves: [(page: Int, last: Int64)] = []
     }
 
     private static let leafHeader = 8
@@ -111,6 +116,7 @@ private struct RowPages {
     private struct Marked {
         var isOpen = false
         var (rows, page, cells, content, leaves) = (0, 0, 0, 0, 0)
+        var last: Int64 = 0
     }
 
     let trees: UnsafeMutablePointer<Tree>
@@ -188,6 +194,7 @@ private struct RowPages {
             let tree = trees + entity
             marked[entity].isOpen = tree.pointee.isOpen
             marked[entity].rows = tree.pointee.rows
+            marked[entity].last = tree.pointee.last
             marked[entity].page = tree.pointee.page
             marked[entity].cells = tree.pointee.cells
             marked[entity].content = tree.pointee.content
@@ -202,6 +209,7 @@ private struct RowPages {
             let (tree, marked) = (trees + entity, marked[entity])
             tree.pointee.isOpen = marked.isOpen
             tree.pointee.rows = marked.rows
+            tree.pointee.last = marked.last
             tree.pointee.page = marked.page
             tree.pointee.cells = marked.cells
             tree.pointee.content = marked.content
@@ -217,20 +225,26 @@ private struct RowPages {
         _ table: RowImageSchema.Table,
         entity: Int
     ) -> Bool {
-        guard trees[entity].isOpen, let (header, body) = layOut(values, presence, table) else { return false }
+        guard trees[entity].isOpen, let (header, body, key) = layOut(values, presence, table) else { return false }
         let record = header + body
-        let rowID = trees[entity].rows + 1
-        let size = Varint.size(UInt64(record)) + Varint.size(UInt64(rowID)) + record
+        var rowID = Int64(truncatingIfNeeded: trees[entity].rows + 1)
+        if table.rowIDColumn >= 0 {
+            rowID = key
+            // Its rows stand in the order of their row ids.
+            if trees[entity].rows > 0, rowID <= trees[entity].last { return false }
+        }
+        let size = Varint.size(UInt64(record)) + Varint.size(UInt64(bitPattern: rowID)) + record
         guard record <= Self.longestRecord, makeRoom(for: size, in: entity) else { return false }
         let tree = trees + entity
         tree.pointee.content -= size
         let start = memory + tree.pointee.page * RowImage.pageSize
         Self.put(UInt64(tree.pointee.content), size: 2, at: start + Self.leafHeader + 2 * tree.pointee.cells)
         tree.pointee.cells += 1
-        tree.pointee.rows = rowID
+        tree.pointee.rows += 1
+        tree.pointee.last = rowID
         var place = start + tree.pointee.content
         Varint.put(UInt64(record), at: &place)
-        Varint.put(UInt64(rowID), at: &place)
+        Varint.put(UInt64(bitPattern: rowID), at: &place)
         var value = place + header
         Varint.put(UInt64(header), at: &place)
         for index in 0..<table.width {
@@ -276,14 +290,16 @@ private struct RowPages {
 
     /// Finds each value's serial type.
     ///
-    /// - Returns: the sizes of the record's header and body; nil where a column would convert a value.
+    /// - Returns: the sizes of the record's header and body, and the row id where a column is that; nil where a column would
+    ///   convert a value.
     @inline(__always)
     private func layOut(
         _ values: RowValues,
         _ presence: UnsafeMutableBufferPointer<UInt64>,
         _ table: RowImageSchema.Table
-    ) -> (header: Int, body: Int)? {
+    ) -> (header: Int, body: Int, key: Int64)? {
         var (header, body, next) = (0, 0, 0)
+        var key: Int64 = 0
         for attribute in 0..<table.width {
             if presence[attribute >> 6] & (1 << UInt64(attribute & 63)) != 0 {
                 guard let field = RecordField(values.cells[next], values, table.affinities[attribute]) else {
@@ -297,11 +313,36 @@ private struct RowPages {
             header += Varint.size(fields[attribute].type)
             body += fields[attribute].size
         }
+        if table.rowIDColumn >= 0 {
+            guard let rowID = Self.rowID(values, presence, table.rowIDColumn) else { return nil }
+            key = rowID
+            // The record has a null in its place (<https://www.sqlite.org/fileformat2.html#record_format>).
+            header += 1 - Varint.size(fields[table.rowIDColumn].type)
+            body -= fields[table.rowIDColumn].size
+            fields[table.rowIDColumn] = .null
+        }
         // The header's size counts itself.
         let own = Varint.size(UInt64(header))
         header += own
         if Varint.size(UInt64(header)) > own { header += 1 }
-        return (header, body)
+        return (header, body, key)
+    }
+
+    /// The value of the column that is the row id.
+    ///
+    /// - Returns: nil where it is none that `Varint` writes.
+    private static func rowID(
+        _ values: RowValues,
+        _ presence: UnsafeMutableBufferPointer<UInt64>,
+        _ column: Int
+    ) -> Int64? {
+        let bit: UInt64 = 1 << UInt64(column & 63)
+        guard presence[column >> 6] & bit != 0 else { return nil }
+        var place = (presence[column >> 6] & (bit - 1)).nonzeroBitCount
+        for word in 0..<column >> 6 { place += presence[word].nonzeroBitCount }
+        let cell = values.cells[place]
+        guard cell.tag == .integer, (0..<1 << 56).contains(cell.integerValue) else { return nil }
+        return cell.integerValue
     }
 
     /// Writes the last bytes of a number, the first one first.
@@ -343,7 +384,7 @@ private struct RowPages {
             (memory + tree.page * RowImage.pageSize)
                 .copyMemory(from: memory + (1 + entity) * RowImage.pageSize, byteCount: RowImage.pageSize)
         }
-        tree.leaves.append((tree.page, tree.rows))
+        tree.leaves.append((tree.page, tree.last))
         tree.page = addPage()
         tree.cells = 0
         tree.content = RowImage.pageSize
@@ -364,11 +405,11 @@ private struct RowPages {
         let start = memory + page * RowImage.pageSize
         var content = RowImage.pageSize
         for (index, leaf) in tree.leaves.enumerated() {
-            content -= 4 + Varint.size(UInt64(leaf.last))
+            content -= 4 + Varint.size(UInt64(bitPattern: leaf.last))
             var place = start + content
             Self.put(UInt64(leaf.page + 1), size: 4, at: place)
             place += 4
-            Varint.put(UInt64(leaf.last), at: &place)
+            Varint.put(UInt64(bitPattern: leaf.last), at: &place)
             Self.put(UInt64(content), size: 2, at: start + Self.interiorHeader + 2 * index)
         }
         writeHeader(0x05, cells: tree.leaves.count, content: content, of: page)

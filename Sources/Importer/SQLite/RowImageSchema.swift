@@ -13,6 +13,8 @@ final class RowImageSchema {
         let defaults: UnsafePointer<RecordField>
         /// Whether all defaults are what their columns leave as it is.
         let takesDefaults: Bool
+        /// The column that is the row id; -1 where rows are numbered.
+        let rowIDColumn: Int
     }
 
     /// By the entities' indexes in the job.
@@ -22,17 +24,21 @@ final class RowImageSchema {
     /// The texts of defaults, by entity.
     private let defaultBytes: [UnsafeMutableBufferPointer<UInt8>]
 
-    /// - Parameter plans: the job's entities, in their order.
+    /// - Parameters:
+    ///   - plans: the job's entities, in their order.
+    ///   - keyed: the indexes of those whose identifier is the row id of their rows.
     /// - Returns: nil where the definitions of the tables do not fit a page.
-    init?(_ plans: [EntityPlan]) {
-        guard let page = Self.firstPage(plans) else { return nil }
+    init?(_ plans: [EntityPlan], keyed: Set<Int32> = []) {
+        let rowIDColumns = plans.map { keyed.contains($0.index) ? $0.identifier.first ?? -1 : -1 }
+        guard let page = Self.firstPage(plans, rowIDColumns) else { return nil }
         firstPage = page
         defaultBytes = plans.map { plan in
             let bytes = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: plan.defaultBytes.count)
             _ = bytes.initialize(from: plan.defaultBytes)
             return bytes
         }
-        tables = zip(plans, defaultBytes).map { plan, bytes in
+        tables = zip(zip(plans, rowIDColumns), defaultBytes).map { plan, bytes in
+            let (plan, rowIDColumn) = plan
             let width = plan.attributes.count
             let affinities = UnsafeMutablePointer<ColumnAffinity>.allocate(capacity: width)
             let defaults = UnsafeMutablePointer<RecordField>.allocate(capacity: width)
@@ -50,7 +56,13 @@ final class RowImageSchema {
                 (affinities + place).initialize(to: affinity)
                 (defaults + place).initialize(to: field ?? .null)
             }
-            return Table(width: width, affinities: affinities, defaults: defaults, takesDefaults: takesDefaults)
+            return Table(
+                width: width,
+                affinities: affinities,
+                defaults: defaults,
+                takesDefaults: takesDefaults,
+                rowIDColumn: rowIDColumn
+            )
         }
     }
 
@@ -68,7 +80,7 @@ final class RowImageSchema {
     /// The columns of an entity's table, in the order of its attributes.
     static func columns(_ plan: EntityPlan) -> [String] { plan.attributes.indices.map { "c\($0)" } }
 
-    private static func firstPage(_ plans: [EntityPlan]) -> [UInt8]? {
+    private static func firstPage(_ plans: [EntityPlan], _ rowIDColumns: [Int]) -> [UInt8]? {
         var page = [UInt8](repeating: 0, count: RowImage.pageSize)
         func put(_ value: Int, size: Int, at place: Int) {
             for index in 0..<size { page[place + index] = UInt8(truncatingIfNeeded: value >> (8 * (size - 1 - index))) }
@@ -80,9 +92,9 @@ final class RowImageSchema {
         // The change counter, which is repeated; the schema's cookie and its format; UTF-8.
         for (value, place) in [(1, 24), (1, 92), (1, 40), (4, 44), (1, 56)] { put(value, size: 4, at: place) }
         var content = RowImage.pageSize
-        for plan in plans {
+        for (plan, rowIDColumn) in zip(plans, rowIDColumns) {
             let place = Int(plan.index)
-            let cell = definition(of: plan, root: 2 + place)
+            let cell = definition(of: plan, rowIDColumn, root: 2 + place)
             content -= cell.count
             // The page's header follows the database's.
             let pointer = 108 + 2 * place
@@ -99,9 +111,11 @@ final class RowImageSchema {
     /// A row of the table of the tables (<https://www.sqlite.org/schematab.html>), as a cell.
     ///
     /// - Parameter root: the number of the table's root page, from 1.
-    private static func definition(of plan: EntityPlan, root: Int) -> [UInt8] {
+    private static func definition(of plan: EntityPlan, _ rowIDColumn: Int, root: Int) -> [UInt8] {
         let name = table(plan.index)
-        let columns = zip(columns(plan), plan.entity.attributes).map { "\($0) \($1.declaredType)" }
+        let columns = zip(columns(plan), plan.entity.attributes).enumerated().map { place, column in
+            "\(column.0) \(column.1.declaredType)" + (place == rowIDColumn ? " PRIMARY KEY" : "")
+        }
         let sql = "CREATE TABLE \(name) (\(columns.joined(separator: ", ")))"
         var header: [UInt8] = []
         var body: [UInt8] = []

@@ -28,15 +28,21 @@ final class ImageBesideTables {
     let plans: [EntityPlan]
     let image: RowImage
     private let schema: RowImageSchema
+    private let keyed: Set<Int32>
     private let directory: TemporaryDirectory
     /// The rows that the image has taken, by entity.
     private var rows: [[[Value]]]
 
-    /// - Parameter types: of each entity, its attributes' types.
-    init(_ types: [[String]]) throws {
-        plans = try Self.plans(types)
-        guard let schema = RowImageSchema(plans) else { throw StoreContent.Failure("the schema does not fit a page") }
+    /// - Parameters:
+    ///   - types: of each entity, its attributes' types.
+    ///   - keyed: the entities whose first attribute is the row id, by their indexes.
+    init(_ types: [[String]], keyed: Set<Int32> = []) throws {
+        plans = try Self.plans(types, keyed: keyed)
+        guard let schema = RowImageSchema(plans, keyed: keyed) else {
+            throw StoreContent.Failure("the schema does not fit a page")
+        }
         self.schema = schema
+        self.keyed = keyed
         image = RowImage(schema)
         directory = try TemporaryDirectory()
         rows = types.map { _ in [] }
@@ -53,7 +59,7 @@ final class ImageBesideTables {
         }
     }
 
-    static func plans(_ types: [[String]]) throws -> [EntityPlan] {
+    static func plans(_ types: [[String]], keyed: Set<Int32> = []) throws -> [EntityPlan] {
         let entities = types.enumerated().map { entity, types in
             let attributes = types.enumerated().map { place, type in
                 let fallback =
@@ -63,9 +69,11 @@ final class ImageBesideTables {
                     case .text(let bytes): ", \"default\": \"\(String(decoding: bytes, as: UTF8.self))\""
                     default: ""
                     }
+                if place == 0, keyed.contains(Int32(entity)) { return "\"c0\": {\"type\": \"\(type)\"}" }
                 return "\"c\(place)\": {\"type\": \"\(type)\", \"optional\": true\(fallback)}"
             }
-            return "\"e\(entity)\": {\"records\": \"$.e\(entity)[*]\", "
+            let identifier = keyed.contains(Int32(entity)) ? "\"identifier\": [\"c0\"], " : ""
+            return "\"e\(entity)\": {\"records\": \"$.e\(entity)[*]\", \(identifier)"
                 + "\"attributes\": {\(attributes.joined(separator: ", "))}}"
         }
         let text = "{\"entities\": {\(entities.joined(separator: ", "))}}"
@@ -83,6 +91,9 @@ final class ImageBesideTables {
             rows[entity] = []
         }
     }
+
+    /// Leaves the first rows of the first entity to be compared, as the image has been taken back to them.
+    func forget(after count: Int) { rows[0].removeLast(rows[0].count - count) }
 
     /// Adds a row to the image.
     ///
@@ -176,7 +187,10 @@ final class ImageBesideTables {
         try queue.write { database in
             for (plan, rows) in zip(plans, rows) {
                 let table = RowImageSchema.table(plan.index)
-                let columns = plan.entity.attributes.enumerated().map { "c\($0) \($1.declaredType)" }
+                let isKeyed = keyed.contains(plan.index)
+                let columns = plan.entity.attributes.enumerated().map {
+                    "c\($0) \($1.declaredType)" + ($0 == 0 && isKeyed ? " PRIMARY KEY" : "")
+                }
                 try database.execute(sql: "CREATE TABLE \(table) (\(columns.joined(separator: ", ")))")
                 for row in rows { try Self.insert(row, into: table, database) }
             }

@@ -19,15 +19,15 @@ final class StatementDigester {
     private static let seed = UInt64.random(in: .min ... .max)
 
     // In memory of its own: each look at a property of a class that changes would be checked.
-    private let scratch: UnsafeMutablePointer<Scratch>
+    private let scratch: UnsafeMutablePointer<DigestBytes>
 
     init() {
         scratch = .allocate(capacity: 1)
-        scratch.initialize(to: Scratch())
+        scratch.initialize(to: DigestBytes())
     }
 
     deinit {
-        scratch.pointee.bytes.deallocate()
+        scratch.pointee.deallocate()
         scratch.deinitialize(count: 1)
         scratch.deallocate()
     }
@@ -86,62 +86,16 @@ final class StatementDigester {
     ) -> StatementDigest {
         let none = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
         let values = RowValues(cells: cells, chunk: chunk, own: own, defaults: none)
-        scratch.pointee.begin(reserving: Scratch.size(of: key) + Scratch.size(of: cells) + 8 * presence.count + 16)
+        let size = DigestBytes.size(of: key) + DigestBytes.size(of: cells) + 8 * presence.count + 16
+        scratch.pointee.begin(reserving: size)
         scratch.pointee.append(UInt64(truncatingIfNeeded: entity))
-        for cell in key { scratch.pointee.append(cell, values) }
+        for cell in key { scratch.pointee.append(key: cell, values) }
         let keyHash = XXH3_64bits_withSeed(scratch.pointee.bytes, scratch.pointee.count, Self.seed)
         scratch.pointee.append(policy == .merge ? 0 : 1)
         for word in presence { scratch.pointee.append(word) }
         for cell in cells { scratch.pointee.append(cell, values) }
         let hash = XXH3_128bits_withSeed(scratch.pointee.bytes, scratch.pointee.count, Self.seed)
         return StatementDigest(key: keyHash, high: hash.high64, low: hash.low64)
-    }
-
-    /// The bytes that a digest is made of.
-    private struct Scratch {
-        var bytes = UnsafeMutableRawPointer.allocate(byteCount: 1 << 10, alignment: 16)
-        var count = 0
-        private var capacity = 1 << 10
-
-        /// At most this many bytes are appended for these cells.
-        @inline(__always)
-        static func size(of cells: UnsafeBufferPointer<Cell>) -> Int {
-            cells.reduce(0) { $0 + 16 + $1.textLength }
-        }
-
-        /// Empties it.
-        ///
-        /// - Parameter size: how many bytes are appended then, at most.
-        @inline(__always)
-        mutating func begin(reserving size: Int) {
-            count = 0
-            guard size > capacity else { return }
-            bytes.deallocate()
-            capacity = size
-            bytes = .allocate(byteCount: size, alignment: 16)
-        }
-
-        @inline(__always)
-        mutating func append(_ word: UInt64) {
-            bytes.storeBytes(of: word, toByteOffset: count, as: UInt64.self)
-            count += 8
-        }
-
-        @inline(__always)
-        mutating func append(_ cell: Cell, _ values: RowValues) {
-            let tag = cell.tag == .chunkText ? Cell.Tag.batchText : cell.tag
-            // The length is in the same word.
-            append(UInt64(tag.rawValue) | UInt64(cell.length) << 8)
-            switch tag {
-            // What is made for an object changes none that is there.
-            case .null, .generatedText: break
-            case .integer, .real: append(cell.payload)
-            case .chunkText, .batchText, .batchBlob:
-                guard let text = values.text(cell).baseAddress else { return }
-                (bytes + count).copyMemory(from: text, byteCount: cell.textLength)
-                count += cell.textLength
-            }
-        }
     }
 }
 

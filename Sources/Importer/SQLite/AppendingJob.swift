@@ -1,8 +1,7 @@
 import GRDB
 import ImportModel
 
-/// A job that appends records to tables that were empty when it began, so that the indexes that only links need are built
-/// when all is there.
+/// A job that appends records to tables that were empty when it began, so that their indexes are built when all is there.
 ///
 /// It is one from its beginning until a record asks for more, another job comes to its tables, or it is settled.
 enum AppendingJob {
@@ -19,7 +18,8 @@ enum AppendingJob {
         return try Bool.fetchOne(database, sql: "SELECT NOT EXISTS (SELECT 1 FROM _import_link)") ?? false
     }
 
-    static func begin(_ job: Int64, _ database: Database) throws {
+    static func begin(_ job: Int64, _ plan: GraphPlan, _ database: Database) throws {
+        try DeferredKeys.begin(plan, job: job, database)
         try database.execute(sql: "INSERT INTO _import_appending (job) VALUES (?)", arguments: [job])
     }
 
@@ -31,6 +31,7 @@ enum AppendingJob {
 
     /// Builds the indexes that have waited; the job looks links up from now on.
     static func end(_ job: Int64, _ layout: ModelLayout, _ database: Database) throws {
+        try StoreSchema.sortLinks(layout, database)
         try StoreSchema.prepareIndexes(layout, job: job, database)
         try database.execute(sql: "DELETE FROM _import_appending WHERE job = ?", arguments: [job])
     }

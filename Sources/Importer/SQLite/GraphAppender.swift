@@ -4,8 +4,8 @@ import ImportModel
 
 /// Appends records of new objects to tables that were empty when the job began: nothing is looked up but identifiers.
 ///
-/// It does what `GraphWriter` would do with them, with fewer questions: a new object has no links yet. The indexes that only
-/// links need are not there meanwhile. Belongs to one connection; used inside of its transactions only.
+/// It does what `GraphWriter` would do with them, with fewer questions: a new object has no links yet. The indexes of links are not
+/// there meanwhile, nor those of identifiers, as long as no object comes again. Belongs to one connection; used inside of its transactions only.
 final class GraphAppender {
     /// What became of the records of a batch.
     struct Outcome {
@@ -19,6 +19,7 @@ final class GraphAppender {
     /// The writers of the entities' rows, by their indexes.
     private let writers: [RowWriter]
     private let joins: [JoinWriter?]
+    private let keys: DeferredKeys
     /// Copies what batches have laid out; nil where that is nothing.
     private let copier: GraphCopier?
     /// The texts of defaults, by entity.
@@ -45,7 +46,7 @@ final class GraphAppender {
 
     /// - Parameter keyed: the indexes of the entities whose records' own rows are laid out; nil where batches have nothing laid
     ///   out.
-    init(_ database: Database, plan: GraphPlan, keyed: Set<Int32>?) throws {
+    init(_ database: Database, plan: GraphPlan, job: Int64, keyed: Set<Int32>?) throws {
         self.plan = plan
         statements = try GraphStatements(database)
         writers = try plan.nodes.map { node in
@@ -67,6 +68,7 @@ final class GraphAppender {
             guard StoreSchema.rowIDAttribute(of: node.plan.entity) != nil else { return nil }
             return try connection.prepare("SELECT max(rowid) FROM \(node.plan.entity.table.quotedIdentifier)")
         }
+        keys = try DeferredKeys(database, plan, job: job)
         copier = try keyed.map { try GraphCopier(database, plan, keyed: $0) }
     }
 
@@ -78,7 +80,7 @@ final class GraphAppender {
     /// Appends the records of a batch.
     ///
     /// - Parameters:
-    ///   - memory: what nested objects have said last.
+    ///   - memory: what is known of objects.
     ///   - changes: those of the batch so far, by entity.
     /// - Returns: nil where a record is not of a new object, or its links do more than add to what is there; nothing is
     ///   changed then.
@@ -87,7 +89,7 @@ final class GraphAppender {
         _ batch: borrowing RowBatch,
         _ image: RowImage?,
         _ found: LateRejects,
-        _ memory: inout StatementMemory,
+        _ memory: inout AppendingMemory,
         _ changes: [EntityChanges]
     ) throws -> Outcome? {
         guard batch.graph.records.allSatisfy(\.isAppendable) else { return nil }
@@ -113,9 +115,10 @@ final class GraphAppender {
         _ batch: borrowing RowBatch,
         _ image: RowImage?,
         _ values: RowValues,
-        _ memory: inout StatementMemory,
+        _ memory: inout AppendingMemory,
         _ work: inout Work
     ) throws -> Bool {
+        try keys.prepare(&memory.identifiers)
         if let copier {
             try copier.prepare()
             if let image, try !copier.copy(image, &work.outcome.changes) { return false }
@@ -179,7 +182,7 @@ final class GraphAppender {
     private func writeIdentified(
         _ batch: borrowing RowBatch,
         _ values: RowValues,
-        _ memory: inout StatementMemory,
+        _ memory: inout AppendingMemory,
         _ work: inout Work
     ) throws -> Bool {
         for record in batch.graph.records.indices {
@@ -188,6 +191,7 @@ final class GraphAppender {
             let mayFail = rows.contains { batch.rows[$0].unmet >= 0 }
             if mayFail { try statements.run("SAVEPOINT import_record") }
             let before = mayFail ? work.outcome.changes : []
+            let deferred = mayFail ? memory.identifiers.map { $0 != nil } : []
             var errors: [ImportModel.RecordError] = []
             for row in rows {
                 let parent = Int(batch.rows[row].parent)
@@ -216,7 +220,8 @@ final class GraphAppender {
             guard mayFail else { continue }
             if !errors.isEmpty {
                 try statements.run("ROLLBACK TO import_record")
-                for row in rows { memory.forget(batch.graph.nested[row].digest) }
+                try keys.restore(deferred, memory.identifiers)
+                for row in rows { memory.statements.forget(batch.graph.nested[row].digest) }
                 work.outcome.changes = before
                 work.outcome.refused.append((record, errors))
                 work.isLeftOut[record] = true
@@ -231,7 +236,7 @@ final class GraphAppender {
         _ row: Int,
         _ batch: borrowing RowBatch,
         _ values: RowValues,
-        _ memory: inout StatementMemory,
+        _ memory: inout AppendingMemory,
         _ highest: inout [Int64?]
     ) throws -> RowWriter.Effect {
         let (own, nested) = (batch.rows[row], batch.graph.nested[row])
@@ -239,11 +244,20 @@ final class GraphAppender {
         let (writer, values) = (writers[entity], self.values(values, of: entity))
         if own.parent >= 0 {
             let policy = policies[nested.relationship]
-            if policy == .merge || policy == .replace, memory.remember(nested.digest) { return .unchanged }
+            if policy == .merge || policy == .replace, memory.statements.remember(nested.digest) { return .unchanged }
             if writer.onConflict != policy { writer.onConflict = policy }
         } else {
             let policy = plan.onConflict
             if writer.onConflict != policy { writer.onConflict = policy }
+        }
+        if memory.identifiers[entity] != nil {
+            let width = writer.identifierWidth
+            let key = UnsafeBufferPointer(rebasing: values.cells[nested.keyCell..<nested.keyCell + width])
+            let isComplete = own.unmet < 0
+            if try keys.isNew(entity, key, values, isComplete: isComplete, &memory.identifiers) {
+                guard isComplete else { return .incomplete }
+                return try writer.append(row, values, batch).map { .inserted(rowID: $0) } ?? .duplicate
+            }
         }
         guard own.unmet < 0, let last = highest[entity] else { return try writer.write(row, values, batch) }
         // What is beyond the last one is new.

@@ -24,7 +24,7 @@ final class GraphBatchWriter {
         self.job = job.id
         writer = try GraphWriter(database, plan: plan, job: job.id, options: job.options)
         let keyed = laysOutRows ? Self.keyed(plan) : nil
-        appender = isAppending ? try GraphAppender(database, plan: plan, keyed: keyed) : nil
+        appender = isAppending ? try GraphAppender(database, plan: plan, job: job.id, keyed: keyed) : nil
     }
 
     /// The entities whose records' own rows are laid out, by their indexes.
@@ -67,7 +67,7 @@ final class GraphBatchWriter {
     ///
     /// - Parameters:
     ///   - source: the chunk's.
-    ///   - memory: what nested objects have said last.
+    ///   - memory: what is known of objects.
     ///   - changes: gets what is changed, by entity.
     ///   - ledger: gets what is counted beside that.
     /// - Returns: the rejects that were found only now.
@@ -78,7 +78,7 @@ final class GraphBatchWriter {
         _ found: LateRejects,
         source: Int,
         _ progress: inout JobProgress,
-        _ memory: inout StatementMemory,
+        _ memory: inout AppendingMemory,
         _ changes: inout [EntityChanges],
         _ ledger: inout LedgerCounts,
         _ database: Database

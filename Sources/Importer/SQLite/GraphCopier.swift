@@ -53,9 +53,13 @@ final class GraphCopier {
             let columns = links.columns.map(\.quotedIdentifier).joined(separator: ", ")
             let values = links.columns.indices.map { "c\($0)" }.joined(separator: ", ")
             let index = Int32(entities + place)
+            let image = "\(AttachedImage.name).\(RowImageSchema.table(index))"
+            // SQLite copies rows as they are where the columns are the same, and none is a key.
+            let stored = try StoredColumn.all(of: links.table, database).map(\.name)
+            let isWhole = stored == links.columns
             let copy = try connection.prepare(
-                "INSERT OR ABORT INTO main.\(links.table.quotedIdentifier) (\(columns)) SELECT \(values) "
-                    + "FROM \(AttachedImage.name).\(RowImageSchema.table(index))"
+                "INSERT OR ABORT INTO main.\(links.table.quotedIdentifier) "
+                    + (isWhole ? "SELECT * FROM \(image)" : "(\(columns)) SELECT \(values) FROM \(image)")
             )
             tables.append(Table(index: index, copy: copy, numbered: -1, isOfLinks: true, isKeyed: false, whole: nil))
         }

@@ -23,8 +23,8 @@ struct JobProgress: CommitProgress {
     var deferredIdentifiers: Set<Int>
     /// Whether records are appended to tables that were empty when the job began, without the indexes that links need.
     var isAppending: Bool
-    /// What nested objects have said last, while records are appended.
-    var memory = StatementMemory()
+    /// What is known of objects, while records are appended.
+    var memory = AppendingMemory()
     var errorGroups: ErrorGroupTable
     /// Time that the job had taken before this run.
     private let secondsBefore: Double
@@ -59,9 +59,9 @@ struct JobProgress: CommitProgress {
     /// The time that the job has taken up to now, in all of its runs.
     var seconds: Double { secondsBefore + (ContinuousClock.now - started).inSeconds }
 
-    /// What nested objects have said last, which is forgotten here.
-    mutating func takeMemory() -> StatementMemory {
-        defer { memory = StatementMemory() }
+    /// What is known of objects, which is forgotten here.
+    mutating func takeMemory() -> AppendingMemory {
+        defer { memory = AppendingMemory() }
         return memory
     }
 

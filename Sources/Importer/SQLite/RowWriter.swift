@@ -31,6 +31,8 @@ final class RowWriter {
     private let entity: EntityDescription
     private let plan: EntityPlan
     private let identifier: [Int]
+    /// How many attributes the identifier has.
+    var identifierWidth: Int { identifier.count }
     /// Attributes that the next row leaves as they are stored.
     var kept: Set<Int> = []
     /// The masks of the rows written, while rows with the same identifier are made one only at the end.

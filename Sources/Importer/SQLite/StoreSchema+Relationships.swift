@@ -5,7 +5,7 @@ import ImportModel
 extension StoreSchema {
     /// Makes the tables of a model, or adds the columns that they lack, and their indexes.
     ///
-    /// - Parameter isAppending: whether the indexes wait that only links need.
+    /// - Parameter isAppending: whether the indexes wait.
     /// - Throws: `ImportError` when a table that is there does not agree.
     static func prepareTables(
         _ layout: ModelLayout,
@@ -19,22 +19,24 @@ extension StoreSchema {
             let entity = EntityDescription(name: table.name, attributes: table.columns.map(\.attributeOfColumn))
             try checkNames(entity, store: store)
             if try database.tableExists(table.name) {
+                // The job that appended to it goes on here.
+                if isAppending, try isUnordered(table, database) { continue }
                 guard try !table.isJoin && isStillEmpty(table.name, database) else {
                     let added = try extend(table, entity, job: job, database, store: store)
                     if !added.isEmpty { preparation.added.append((table.name, added)) }
-                    try prepareIndexes(of: table, layout, job: job, isAppending: isAppending, database)
+                    if !isAppending { try prepareIndexes(table.indexes, of: table, job: job, database) }
                     continue
                 }
                 try TableAdditions.forget(table: table.name, database)
                 try database.execute(sql: "DROP TABLE \(table.name.quotedIdentifier)")
             }
-            try database.execute(sql: table.creation)
+            try database.execute(sql: isAppending ? appendedCreation(of: table, layout) : table.creation)
             if table.isJoin {
                 try TableAdditions.note(.table, table.name, of: table.name, job: job, database)
             } else {
                 preparation.made.append(table.name)
             }
-            try prepareIndexes(of: table, layout, job: job, isAppending: isAppending, database)
+            if !isAppending { try prepareIndexes(table.indexes, of: table, job: job, database) }
         }
         return preparation
     }
@@ -92,19 +94,25 @@ extension StoreSchema {
     /// Makes the indexes that the tables of a model lack.
     static func prepareIndexes(_ layout: ModelLayout, job: Int64, _ database: Database) throws {
         for table in layout.tables {
-            try prepareIndexes(of: table, layout, job: job, isAppending: false, database)
+            try prepareIndexes(table.indexes, of: table, job: job, database)
         }
     }
 
-    /// Makes the indexes that a table lacks.
+    /// Makes the index of an entity's identifier, where its table lacks it.
+    static func prepareIdentifier(of entity: Int, _ layout: ModelLayout, job: Int64, _ database: Database) throws {
+        let name = layout.table(of: entity)
+        for table in layout.tables where table.name == name {
+            try prepareIndexes(table.indexes.filter(\.isIdentifier), of: table, job: job, database)
+        }
+    }
+
+    /// Makes indexes of a table, as far as it lacks them.
     private static func prepareIndexes(
+        _ indexes: [TableDescription.Index],
         of table: TableDescription,
-        _ layout: ModelLayout,
         job: Int64,
-        isAppending: Bool,
         _ database: Database
     ) throws {
-        let indexes = table.indexes.filter { !isAppending || $0.isIdentifier }
         for index in indexes
         where try !hasIndex(on: index.columns, isUnique: index.isUnique, table.name, database) {
             var name = index.name
@@ -151,20 +159,26 @@ extension TableDescription.Column {
 
 extension TableDescription {
     /// The statement that makes the table (<https://www.sqlite.org/foreignkeys.html>).
-    var creation: String {
+    var creation: String { creation(as: name) }
+
+    /// The same for a table of links that are in no order yet.
+    var unorderedCreation: String { creation(as: name, isOrdered: false) }
+
+    /// The same for a table of another name.
+    func creation(as name: String, isOrdered: Bool = true) -> String {
         func list(_ names: [String]) -> String { names.map(\.quotedIdentifier).joined(separator: ", ") }
         let isRowID = primaryKey.count == 1 && !isJoin
         var parts = columns.map { column in
             "\(column.name.quotedIdentifier) \(column.attribute.declaredType)"
                 + (isRowID && column.name == primaryKey[0] ? " PRIMARY KEY" : "")
         }
-        if isJoin { parts.append("PRIMARY KEY (\(list(primaryKey)))") }
+        if isJoin, isOrdered { parts.append("PRIMARY KEY (\(list(primaryKey)))") }
         parts += foreignKeys.map { key in
             "FOREIGN KEY (\(list(key.columns))) REFERENCES \(key.table.quotedIdentifier) (\(list(key.referenced))) "
                 + key.action.sql
         }
         return "CREATE TABLE \(name.quotedIdentifier) (\(parts.joined(separator: ", ")))"
-            + (isJoin ? " WITHOUT ROWID" : "")
+            + (isJoin && isOrdered ? " WITHOUT ROWID" : "")
     }
 }
 

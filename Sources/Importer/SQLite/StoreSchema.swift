@@ -27,7 +27,7 @@ enum StoreSchema {
     ///
     /// - Parameters:
     ///   - job: which job they are for; what it adds to tables that are there is noted.
-    ///   - isAppending: whether the indexes wait that only links need.
+    ///   - isAppending: whether the indexes of entities that relate to one another wait.
     /// - Throws: `ImportError` when a table that is there does not agree.
     static func prepareTables(
         _ model: ModelDescription,

@@ -139,7 +139,7 @@ final class StoreWriter: BatchWriter {
         of chunk: SealedChunk,
         chunkBytes: [UInt8],
         _ progress: inout JobProgress,
-        _ memory: inout StatementMemory,
+        _ memory: inout AppendingMemory,
         _ database: Database
     ) throws -> MergeNotification {
         var changes = plans.enumerated().map { index, plan in

@@ -19,7 +19,7 @@ extension StoredJob {
         store: String
     ) throws -> (merges: [MergeNotification], messages: [ImportText]) {
         // What cannot be imported with, or read back, must not get into the store.
-        var isAppending = false
+        var appended: GraphPlan?
         if model.isFlat {
             for (position, entity) in model.entities.enumerated() {
                 _ = try EntityPlan(entity: entity, index: position, transformers: transformers)
@@ -27,18 +27,18 @@ extension StoredJob {
         } else {
             let plan = try GraphPlan(model, onConflict: options.onConflict, transformers: transformers)
             // The tables of another job have indexes then, or get them now.
-            isAppending = try AppendingJob.isPossible(plan, database)
+            if try AppendingJob.isPossible(plan, database) { appended = plan }
         }
         let merges = try DeferredIdentifier.settle(tables: model.tables, database)
         try AppendingJob.end(tables: model.tables, database)
         let preparation = try StoreSchema.prepareTables(
             model,
             job: id,
-            isAppending: isAppending,
+            isAppending: appended != nil,
             database,
             store: store
         )
-        if isAppending { try AppendingJob.begin(id, database) }
+        if let appended { try AppendingJob.begin(id, appended, database) }
         try TableWitness.forget(model.tables, database)
         let text = model.encoded()
         var number = try Int64.fetchOne(

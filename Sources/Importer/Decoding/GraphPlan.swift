@@ -21,6 +21,9 @@ final class GraphPlan {
         let isShared: Bool
         /// Whether one of these inherits from it: then a stored object decides what a record's is.
         let isOpen: Bool
+        /// By the relationship that owns them, the attributes by which its objects say themselves what they refer to, where imports
+        /// leave that of stored objects.
+        let localLinks: [Int: Set<Int>]
     }
 
     /// Where in the store a relationship is, seen from the object that states it.
@@ -96,7 +99,7 @@ final class GraphPlan {
         self.layout = layout
         self.onConflict = onConflict
         isAppendable =
-            layout.relationships.allSatisfy { $0.shape != .oneToOne }
+            layout.relationships.allSatisfy { $0.shape != .oneToOne && $0.description.owner != .local }
             && model.entities.indices.allSatisfy { !layout.isShared($0) && layout.hasTable($0) }
         try Self.checkSupport(of: layout)
         nodes = try model.entities.indices.map { index in
@@ -151,9 +154,24 @@ final class GraphPlan {
                 needsKey: !rows.isKeyless && !rows.entity.identifier.isEmpty,
                 isShared: layout.isShared(index) && !rows.entity.identifier.isEmpty,
                 isOpen: layout.isShared(index) && !rows.entity.identifier.isEmpty
-                    && layout.hierarchy.subentities(of: index).count > 1
+                    && layout.hierarchy.subentities(of: index).count > 1,
+                localLinks: Self.localLinks(relationships, rows, layout)
             )
         }
+    }
+
+    private static func localLinks(_ relationships: [Int], _ rows: RowDescription, _ layout: ModelLayout)
+        -> [Int: Set<Int>]
+    {
+        var links: [Int: Set<Int>] = [:]
+        for index in relationships {
+            let placement = layout.relationships[index]
+            guard placement.description.owner == .local, placement.owner == index,
+                let columns = rows.references[index]
+            else { continue }
+            links[index] = Set(columns).union([rows.positions[index]].compactMap { $0 })
+        }
+        return links
     }
 
     /// - Throws: `ImportError` where a relationship says what imports do not do yet.

@@ -125,7 +125,9 @@ final class DeferredKeys {
         return (hash.high64, hash.low64)
     }
 
-    /// Whether an object of an entity that has no index is new; it is known then. Otherwise there is an index from now on.
+    /// Whether an object of an entity that has no index is new.
+    ///
+    /// It is known then. Otherwise there is an index from now on.
     ///
     /// - Parameters:
     ///   - cells: those of its identifier.

@@ -3,6 +3,8 @@ import ImportModel
 /// The statements on the links of one relationship, seen from the side that states it.
 struct GraphLinkForm {
     let relationship: Int
+    /// The one that owns its storage, among the layout's.
+    let owner: Int
     let description: RelationshipDescription
     /// The indexes of the entities that state it, and that it leads to.
     let entity: Int
@@ -38,6 +40,7 @@ struct GraphLinkForm {
     init(_ relationship: Int, _ layout: ModelLayout, holder: Int? = nil) {
         let placement = layout.relationships[relationship]
         self.relationship = relationship
+        owner = placement.owner
         description = placement.description
         entity = placement.entity
         destination = placement.destination

@@ -100,9 +100,8 @@ extension GraphLinks {
                 [.text(form.name), .bytes([Self.mark] + values.bytes), .bytes(source.bytes)]
             )
         }
-        let conflict = form.description.list == .union ? "IGNORE" : "REPLACE"
         try statements.run(
-            "INSERT OR \(conflict) INTO _import_link (relationship, target, source, position, job) VALUES (?, ?, ?, ?, ?)",
+            "INSERT OR REPLACE INTO _import_link (relationship, target, source, position, job) VALUES (?, ?, ?, ?, ?)",
             [
                 .text(form.name), .bytes([Self.mark] + values.bytes), .bytes(source.bytes), .number(position),
                 .number(job),
@@ -120,15 +119,13 @@ extension GraphLinks {
         return isThere
     }
 
-    /// Where a list that adds goes on after what waits for it; -1 where nothing does.
-    func lastWaitingPosition(_ form: GraphLinkForm, source: RowKey) throws -> Int64 {
-        guard try isWaiting(form.name) else { return -1 }
-        var last: Int64 = -1
+    /// Notes what of an object's list waits for its rows.
+    func noteWaiting(_ form: GraphLinkForm, source: RowKey, _ positions: inout ListPositions) throws {
+        guard try isWaiting(form.name) else { return }
         try statements.run(
-            "SELECT max(position) FROM _import_link WHERE relationship = ? AND source = ?",
+            "SELECT position, target FROM _import_link WHERE relationship = ? AND source = ?",
             [.text(form.name), .bytes(source.bytes)]
-        ) { if sqlite3_column_type($0, 0) != SQLITE_NULL { last = sqlite3_column_int64($0, 0) } }
-        return last
+        ) { positions.note($0?.position(of: 0), of: $0.bytes(of: 1), isPlaced: !form.hasPosition) }
     }
 
     /// Makes the links that have waited for an object with the values that a row has now.

@@ -81,15 +81,15 @@ final class GraphLinks {
     ) throws {
         let listKey = GraphWriter.ListKey(row: row, relationship: form.relationship)
         var stored: [Int64] = []
-        var last: Int64 = -1
+        var positions = ListPositions()
         if !isNew {
             try statements.run(form.selectRows, [.key(key)]) {
                 stored.append(sqlite3_column_int64($0, 0))
-                last = max(last, sqlite3_column_int64($0, 1))
+                positions.note($0?.position(of: 1))
             }
         }
         guard form.description.list == .replace else {
-            outcome.firstPositions[listKey] = last + 1
+            outcome.positions[listKey] = positions.next(list.count)
             return
         }
         for rowID in stored.dropFirst(list.count) {
@@ -111,14 +111,16 @@ final class GraphLinks {
     ) throws {
         let named = Set(list.compactMap(\.key))
         var (present, left): (Set<RowKey>, [(rowID: Int64, key: RowKey)]) = ([], [])
-        var last: Int64 = -1
+        var positions = ListPositions()
         let listKey = GraphWriter.ListKey(row: row, relationship: form.relationship)
         let unnamed = Set(list.indices.filter { list[$0].key == nil && list[$0].values == nil })
         try statements.run(form.selectRows, [.key(key)]) { statement in
             let width = Int32(form.destinationKey.count)
             let other = RowKey(statement, columns: 2..<2 + width)
             let (rowID, position) = (sqlite3_column_int64(statement, 0), sqlite3_column_int64(statement, 1))
-            last = max(last, position)
+            if !outcome.hasClaimed(other, form, from: key) {
+                positions.note(statement?.position(of: 1), of: other.bytes, isPlaced: !form.hasPosition)
+            }
             if named.contains(other) {
                 present.insert(other)
             } else if unnamed.contains(Int(clamping: position)), form.description.list == .replace {
@@ -138,17 +140,24 @@ final class GraphLinks {
                 outcome.relinked.insert(row)
             }
             try forgetWaiting(form, source: key)
+            positions = ListPositions()
         } else {
-            last = max(last, try lastWaitingPosition(form, source: key))
-            outcome.firstPositions[listKey] = last + 1
+            try noteWaiting(form, source: key, &positions)
+            outcome.positions[listKey] = list.map { positions.next($0.waitingKey).position }
         }
-        let first = form.description.list == .union ? last + 1 : 0
+        let added = outcome.positions[listKey]
         for (index, target) in list.enumerated() {
-            if let values = target.values { try wait(forValues: values, key, first + Int64(index), form) }
+            let position = added?[index] ?? Int64(index)
+            if positions.hasKept(target.waitingKey) { continue }
+            if let values = target.values { try wait(forValues: values, key, position, form) }
             guard let other = target.key else { continue }
             if !present.contains(other) { outcome.relinked.insert(row) }
-            guard target.row < 0 else { continue }
-            try link(other, to: key, at: first + Int64(index), form, &outcome)
+            guard target.row < 0 else {
+                // It is linked when its row is written.
+                try forgetWaiting(form, target: other)
+                continue
+            }
+            try link(other, to: key, at: position, form, &outcome)
         }
     }
 
@@ -198,12 +207,12 @@ final class GraphLinks {
         _ outcome: inout GraphWriter.Outcome
     ) throws {
         let named = Set(list.compactMap(\.key))
-        var (present, left): (Set<RowKey>, [RowKey]) = ([], [])
-        var last: Int64 = -1
+        var left: [RowKey] = []
+        var positions = ListPositions()
         try statements.run(form.selectRows, [.key(key)]) { statement in
             let other = RowKey(statement, columns: 1..<1 + Int32(form.destinationKey.count))
-            last = max(last, sqlite3_column_int64(statement, 0))
-            if named.contains(other) { present.insert(other) } else { left.append(other) }
+            positions.note(statement?.position(of: 0), of: other.bytes, isPlaced: !form.hasPosition)
+            if !named.contains(other) { left.append(other) }
         }
         if form.description.list == .replace {
             for other in left {
@@ -218,21 +227,23 @@ final class GraphLinks {
                 )
             }
         }
-        if form.description.list == .replace { try forgetWaiting(form, source: key) }
-        last = max(last, try lastWaitingPosition(form, source: key))
-        var position = form.description.list == .union ? last + 1 : 0
-        for target in list {
+        if form.description.list == .replace {
+            try forgetWaiting(form, source: key)
+            positions = ListPositions()
+        } else {
+            try noteWaiting(form, source: key, &positions)
+        }
+        for target in list where target.key?.hasNull != true {
+            let (position, isKept) = positions.next(target.waitingKey)
+            if isKept { continue }
             if let values = target.values {
                 try wait(forValues: values, key, position, form)
-                position += 1
                 continue
             }
             guard let other = target.key else {
                 outcome.joinPositions[target.row] = position
-                position += 1
                 continue
             }
-            if other.hasNull || form.description.list == .union && present.contains(other) { continue }
             let place: [GraphStatements.Parameter] = form.hasPosition ? [.number(position)] : []
             if try statements.run(form.insertLink, [.key(key), .key(other)] + place) > 0 {
                 outcome.relinked.insert(row)
@@ -240,7 +251,6 @@ final class GraphLinks {
             if form.isSymmetric {
                 try statements.run(form.insertSymmetricLink, [.key(other), .key(key)])
             }
-            position += 1
         }
     }
 
@@ -267,11 +277,12 @@ final class GraphLinks {
         _ cells: [Cell],
         _ values: RowValues,
         _ plan: GraphPlan,
+        keeping kept: Set<Int>,
         _ outcome: inout GraphWriter.Outcome
     ) throws {
         let own = batch.rows[row]
         for (owner, range) in plan.nodes[entity].rows.references where layout.relationships[owner].shape == .oneToOne {
-            guard batch.isPresent(range.lowerBound, in: own) else { continue }
+            guard batch.isPresent(range.lowerBound, in: own), !kept.contains(range.lowerBound) else { continue }
             var place = own.firstCell
             for attribute in 0..<range.lowerBound where batch.isPresent(attribute, in: own) { place += 1 }
             let key = RowKey(cells[place..<place + range.count], values)
@@ -301,15 +312,20 @@ final class GraphLinks {
 
     private func wait(for target: RowKey, _ source: RowKey, _ position: Int64, _ form: GraphLinkForm) throws {
         // One row refers to one object.
-        try statements.run(
-            "DELETE FROM _import_link WHERE relationship = ? AND target = ?",
-            [.text(form.name), .bytes(target.bytes)]
-        )
+        try forgetWaiting(form, target: target)
         try statements.run(
             "INSERT OR REPLACE INTO _import_link (relationship, target, source, position, job) VALUES (?, ?, ?, ?, ?)",
             [.text(form.name), .bytes(target.bytes), .bytes(source.bytes), .number(position), .number(job)]
         )
         waiting?.insert(form.name)
+    }
+
+    private func forgetWaiting(_ form: GraphLinkForm, target: RowKey) throws {
+        guard try isWaiting(form.name) else { return }
+        try statements.run(
+            "DELETE FROM _import_link WHERE relationship = ? AND target = ?",
+            [.text(form.name), .bytes(target.bytes)]
+        )
     }
 
     func forgetWaiting(_ form: GraphLinkForm, source: RowKey) throws {

@@ -17,10 +17,10 @@ extension GraphWriter {
                 outcome.claims[other] = Claim(source: key, row: -1, position: 0)
             }
         }
-        let first = outcome.firstPositions[ListKey(row: row, relationship: relationship)] ?? 0
+        let positions = outcome.positions[ListKey(row: row, relationship: relationship)]
         for (index, target) in list.enumerated() {
             guard let other = target.key else { continue }
-            let claim = Claim(source: key, row: row, position: first + Int64(index))
+            let claim = Claim(source: key, row: row, position: positions?[index] ?? Int64(index))
             outcome.claims[ClaimKey(owner: placement.owner, key: other)] = claim
         }
     }
@@ -44,10 +44,22 @@ extension GraphWriter {
         cells[nested.positionCell] = source < 0 ? .null : .integer(claim.position)
     }
 
-    /// Lets a nested object's links be as they are, where imports leave those of the stored object around it.
+    /// Lets an object's links be as they are, where imports leave those of a stored one: of itself, or of that around it.
     ///
     /// - Returns: the attributes that hold them.
     func keepLinks(of row: Int, _ batch: borrowing RowBatch) -> Set<Int> {
+        keepLinksAround(row, batch).union(ownLinks(of: row, batch))
+    }
+
+    /// The attributes by which an object says itself what it refers to, as far as imports leave that of a stored one.
+    private func ownLinks(of row: Int, _ batch: borrowing RowBatch) -> Set<Int> {
+        let node = plan.nodes[Int(batch.rows[row].entity)]
+        let around = batch.graph.nested[row].relationship
+        let owner = around < 0 ? -1 : layout.relationships[around].owner
+        return node.localLinks.reduce(into: []) { if $1.key != owner { $0.formUnion($1.value) } }
+    }
+
+    private func keepLinksAround(_ row: Int, _ batch: borrowing RowBatch) -> Set<Int> {
         let (nested, parent) = (batch.graph.nested[row], Int(batch.rows[row].parent))
         guard parent >= 0, outcome.effects[parent] != .inserted, nested.referenceCell >= 0, nested.keyCell >= 0,
             layout.relationships[nested.relationship].description.owner == .local,

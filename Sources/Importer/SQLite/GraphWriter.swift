@@ -32,12 +32,18 @@ final class GraphWriter {
         var lastLists: [OwnerKey: Int] = [:]
         /// Of rows that are known by their row ids alone, the position in the list of a join table.
         var joinPositions: [Int: Int64] = [:]
-        /// Where a list that adds to the stored one begins.
-        var firstPositions: [ListKey: Int64] = [:]
+        /// The positions of the elements of a list that adds to the stored one.
+        var positions: [ListKey: [Int64]] = [:]
         /// The lists that have named objects last, whose own rows refer to what has them.
         var claims: [ClaimKey: Claim] = [:]
         /// Whether a stored object is of another entity than its own, so that the record is decoded again.
         var isContradicted = false
+
+        /// Whether the record has an object in another list than its owner's since.
+        func hasClaimed(_ key: RowKey, _ form: GraphLinkForm, from owner: RowKey) -> Bool {
+            guard !claims.isEmpty, let claim = claims[ClaimKey(owner: form.owner, key: key)] else { return false }
+            return claim.source != owner || claim.row < 0
+        }
     }
 
     /// A list of the record at hand.
@@ -158,7 +164,8 @@ final class GraphWriter {
                 if !isNew, layout.relationships[relationship].description.owner == .local { continue }
                 try found.withValues(of: batch, cells) { values in
                     let key = self.key(of: row, batch, values)
-                    var isNew = isNew
+                    // Where elements may say themselves whose they are, one may have done so before.
+                    var isNew = isNew && !isStatedByElements(relationship)
                     if links.form(of: relationship).isPositional {
                         // An object that is nested in itself may have the list already.
                         let owner = OwnerKey(relationship: relationship, key: key)
@@ -206,17 +213,17 @@ final class GraphWriter {
         return RowKey(cells[cell..<cell + width], values)
     }
 
-    /// A list that adds to the stored one goes on after it.
+    /// A list that adds to the stored one goes on after it, and leaves what is there where it is.
     private func shiftPositions(
         _ relationship: Int,
         _ row: Int,
         _ targets: Range<Int>,
         _ batch: borrowing RowBatch
     ) {
-        guard let first = outcome.firstPositions[ListKey(row: row, relationship: relationship)] else { return }
-        for target in targets where batch.graph.targets[target].row >= 0 {
+        guard let positions = outcome.positions[ListKey(row: row, relationship: relationship)] else { return }
+        for (target, position) in zip(targets, positions) where batch.graph.targets[target].row >= 0 {
             let cell = batch.graph.nested[batch.graph.targets[target].row].positionCell
-            if cell >= 0 { cells[cell] = .integer(first + cells[cell].integerValue) }
+            if cell >= 0 { cells[cell] = .integer(position) }
         }
     }
 
@@ -264,8 +271,11 @@ final class GraphWriter {
                 return
             }
             // What is left out takes no partner from another.
-            if try writer.onConflict != .ignore || !isStored(entity, key(of: row, batch, values)) {
-                try links.release(partnersOf: row, entity, batch, cells, values, plan, &outcome)
+            let (ignores, kept) = (writer.onConflict == .ignore, writer.kept)
+            let isStored = try (ignores || !kept.isEmpty) && isStored(entity, key(of: row, batch, values))
+            if !ignores || !isStored {
+                let kept = isStored ? kept : []
+                try links.release(partnersOf: row, entity, batch, cells, values, plan, keeping: kept, &outcome)
             }
             switch try writer.write(row, values, batch) {
             case .inserted(let rowID):
@@ -292,6 +302,12 @@ final class GraphWriter {
         guard parent >= 0 else { return nil }
         let list = outcome.elements[ListKey(row: parent, relationship: nested.relationship)]
         return list?[nested.position]
+    }
+
+    /// Whether what a list leads to may say itself whose it is.
+    private func isStatedByElements(_ relationship: Int) -> Bool {
+        guard let inverse = layout.relationships[relationship].inverse else { return false }
+        return !layout.relationships[inverse].description.from.isEmpty
     }
 
     // MARK: Counts

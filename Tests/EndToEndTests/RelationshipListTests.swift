@@ -1,0 +1,90 @@
+import TestSupport
+import Testing
+
+/// What lists say of objects that are linked already, or that say themselves whose they are.
+struct RelationshipListTests {
+    private let related: RelatedImport
+
+    init() throws {
+        related = try RelatedImport()
+    }
+
+    private func take(_ records: String, _ entity: String, _ model: String) throws {
+        let result = try related.importing(records, entity, model)
+        #expect(result.ending == .exit(0), "\(result.errorText)")
+    }
+
+    private static func parts(_ list: String) -> String {
+        """
+        {"entities": {
+          "box": {"identifier": ["id"], "attributes": {"id": {"type": "integer64"}},
+            "relationships": {"parts": {"entity": "part", "toMany": true, \(list) "inverse": "box"}}},
+          "part": {"identifier": ["id"], "attributes": {"id": {"type": "integer64"}},
+            "relationships": {"box": {"entity": "box", "inverse": "parts"}}}}}
+        """
+    }
+
+    /// What is there stays where it is, and what is added follows it.
+    @Test func unionKeepsThePositionsThatAreThere() throws {
+        let model = Self.parts(#""list": "union","#)
+        try take(#"{"id": 1, "parts": [{"id": 7}, {"id": 8}]}"# + "\n", "box", model)
+        try take(#"{"id": 1, "parts": [{"id": 9}, {"id": 8}, 7, {"id": 6}]}"# + "\n", "box", model)
+        let positions = "SELECT group_concat(id || ':' || box_position) FROM (SELECT * FROM part ORDER BY box_position)"
+        #expect(try related.query(positions) == "7:0,8:1,9:2,6:3")
+        // Linked without a position, it gets one.
+        try take(#"{"id": 5, "box": 1}"# + "\n", "part", model)
+        try take(#"{"id": 1, "parts": [8, 5]}"# + "\n", "box", model)
+        #expect(try related.query(positions) == "7:0,8:1,9:2,6:3,5:4")
+    }
+
+    /// The same in a join table, where a link without a position takes none from others.
+    @Test func unionOfLinksFollowsThePositionsThatAreThere() throws {
+        let model = """
+            {"entities": {
+              "box": {"identifier": ["id"], "attributes": {"id": {"type": "integer64"}},
+                "relationships": {"tags": {"entity": "tag", "toMany": true, "list": "union", "inverse": "boxes"}}},
+              "tag": {"identifier": ["name"], "attributes": {"name": {"type": "string"}},
+                "relationships": {"boxes": {"entity": "box", "toMany": true, "inverse": "tags"}}}}}
+            """
+        try take(#"{"name": "a", "boxes": [{"id": 1}]}"# + "\n", "tag", model)
+        try take(#"{"id": 1, "tags": [{"name": "b"}, {"name": "c"}]}"# + "\n", "box", model)
+        let links =
+            "SELECT group_concat(tags_name || ':' || ifnull(position, '-')) FROM (SELECT * FROM box_tags ORDER BY tags_name)"
+        #expect(try related.query(links) == "a:-,b:0,c:1")
+        try take(#"{"id": 1, "tags": [{"name": "a"}, {"name": "b"}]}"# + "\n", "box", model)
+        #expect(try related.query(links) == "a:2,b:0,c:1")
+    }
+
+    /// An import leaves what a stored object refers to, and sets it for a new one; the list of the other side counts nevertheless.
+    @Test func localToOneIsLeft() throws {
+        let model = Self.parts("").replacing(#""entity": "box", "#, with: #""entity": "box", "owner": "local", "#)
+        try take(#"{"id": 1}"# + "\n" + #"{"id": 2, "parts": [3]}"# + "\n", "box", model)
+        try take(#"{"id": 4}"# + "\n" + #"{"id": 4, "box": 1}"# + "\n" + #"{"id": 5, "box": 1}"# + "\n", "part", model)
+        let owners = "SELECT group_concat(id || ':' || ifnull(box_id, '-')) FROM (SELECT * FROM part ORDER BY id)"
+        #expect(try related.query(owners) == "4:-,5:1")
+        try take(#"{"id": 5, "box": 2}"# + "\n" + #"{"id": 4, "box": null}"# + "\n", "part", model)
+        #expect(try related.query(owners) == "4:-,5:1")
+        try take(#"{"id": 2, "parts": [4]}"# + "\n", "box", model)
+        #expect(try related.query(owners) == "4:2,5:1")
+    }
+
+    /// An element without identifier that said whose it is, before that object came, is the first of the list.
+    @Test func listOverwritesElementsThatCameBefore() throws {
+        let model = """
+            {"entities": {
+              "box": {"identifier": ["id"], "attributes": {"id": {"type": "integer64"}},
+                "relationships": {"notes": {"entity": "note", "toMany": true, "inverse": "box"}}},
+              "note": {"attributes": {"text": {"type": "string"}},
+                "relationships": {"box": {"entity": "box", "inverse": "notes"}}}}}
+            """
+        try take(#"{"text": "before", "box": 1}"# + "\n", "note", model)
+        try take(#"{"id": 1, "notes": [{"text": "a"}, {"text": "b"}]}"# + "\n", "box", model)
+        #expect(
+            try related.query(
+                "SELECT group_concat(rowid || text || ifnull(box_position, '-')) FROM note WHERE box_id = 1"
+            )
+            .contains("a0")
+        )
+        #expect(try related.query("SELECT count(*) FROM note WHERE text = 'before'") == "0")
+    }
+}

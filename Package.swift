@@ -19,11 +19,12 @@ let package = Package(
         .systemLibrary(name: "CArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"])]),
         .systemLibrary(name: "CXXHash", pkgConfig: "libxxhash", providers: [.apt(["libxxhash-dev"])]),
         .systemLibrary(name: "CNettle", pkgConfig: "nettle", providers: [.apt(["nettle-dev"])]),
+        .systemLibrary(name: "CMalloc"),
         .target(name: "ImportModel"),
         .target(
             name: "Importer",
             dependencies: [
-                "ImportModel", "CSQLite", "CYajl", "CArchive", "CXXHash", "CNettle",
+                "ImportModel", "CSQLite", "CYajl", "CArchive", "CXXHash", "CNettle", "CMalloc",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]

@@ -15,8 +15,11 @@ from machine import ROOT, Failure, Machine, say
 from orders import Orders
 from rows import FULL, ROWS, Results, names_of_runs
 from runs import all_runs
+from shapes import Shape
 
 SMALL, LARGE = 0.1e9, 5e9
+# Of the records of other shapes: enough that the memory for them is that for any number of them.
+SHAPE = 0.15e9
 BYTES_PER_RECORD = 314.5
 # What takes less is run more often: its time depends more on what the machine does in just those seconds.
 QUICK_SECONDS, QUICK_TURNS = 10, 3
@@ -132,7 +135,8 @@ def main():
     small = Data(stored, scaled(asked, SMALL), asked.seed, is_array_only=True)
     large = Data(stored, scaled(asked, LARGE), asked.seed, is_array_only=True) if asked.large else None
     nested = Orders(stored, max(100, asked.records // 3), asked.seed)
-    available = all_runs(data, small, large, nested)
+    texts, lists = (Shape(stored, name, round(SHAPE * asked.records / FULL), asked.seed) for name in ("texts", "lists"))
+    available = all_runs(data, small, large, nested, texts, lists)
     rows = [row for row in ROWS if not asked.only or row.name in asked.only]
     runs = {name: available[name] for name in names_of_runs(rows, available)}
     used = {id(run.data): run.data for run in runs.values()}

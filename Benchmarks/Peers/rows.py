@@ -6,7 +6,7 @@ from machine import megabytes
 # The goals are for this many records.
 FULL = 1_500_000
 MEMORY_RUNS = ("import", "import-ndjson", "import-inferred", "import-uuid", "import-again", "split", "import-small",
-               "import-large", "import-orders")
+               "import-large", "import-orders", "import-flat-orders", "import-long-texts", "import-nested-json")
 
 
 class Results:

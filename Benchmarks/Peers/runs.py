@@ -6,6 +6,7 @@ import sqlite3
 
 import fields
 import orders
+import shapes
 from machine import ROOT, Failure, done, measure
 
 COMMIT_EVERY = 10_000
@@ -190,6 +191,30 @@ class ImportFlatOrders(Run):
     def check(self, machine, work, measurement):
         if measurement.printed().get("inserted") != self.data.records:
             raise Failure(f"inserted {measurement.printed().get('inserted')} of {self.data.records}")
+
+
+class ImportShape(Run):
+    """`importer import` of records of another shape, with a model; the whole process is timed."""
+
+    is_importer = True
+
+    def command(self, machine, work):
+        return [machine.importer, "import", self.source, "--into", os.path.join(work, self.store()), "--json",
+                "--model", self.data.model]
+
+    def sums(self, store):
+        connection = sqlite3.connect(store)
+        try:
+            cursor = connection.execute(shapes.QUERIES[self.data.name])
+            return dict(zip([column[0] for column in cursor.description], cursor.fetchone()))
+        except sqlite3.Error as error:
+            raise Failure(f"the store cannot be read: {error}") from error
+        finally:
+            connection.close()
+
+    def compare(self, found):
+        if found != self.data.facts():
+            raise Failure(f"wrong result: {found}, not {self.data.facts()}")
 
 
 class DuckDBOrders(ImportOrders):
@@ -399,7 +424,7 @@ class Jq(Run):
         return ["bash", "-o", "pipefail", "-c", f"{shlex.join(['jq', '-r', JQ, self.source])} | {shlex.join(shell)}"]
 
 
-def all_runs(data, small, large, nested):
+def all_runs(data, small, large, nested, texts, lists):
     """Every run by its name, in the order of a round: what is compared is side by side."""
     array = Import("import", "importer, array, model", data)
     first = Import("import-uuid", "importer, array, model, identifier guid", data, identifier="guid")
@@ -426,6 +451,8 @@ def all_runs(data, small, large, nested):
         related,
         FloorOrderIndexes("raw-order-indexes", "SQLite alone, the indexes of links", nested, related),
         ImportFlatOrders("import-flat-orders", "importer, orders as flat records", nested),
+        ImportShape("import-long-texts", "importer, long texts, model", texts),
+        ImportShape("import-nested-json", "importer, arrays kept as JSON, model", lists),
         SQLiteUtilsOrders("sqlite-utils-orders", "sqlite-utils, orders a table each", nested),
     ]
     if large:

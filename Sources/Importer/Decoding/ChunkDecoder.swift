@@ -22,6 +22,8 @@ final class ChunkDecoder<Layout: RowLayout> {
     private var hasher = XXH3Hasher()
     /// Whether the chunk has no more records.
     private(set) var isExhausted = true
+    /// How many records of the chunk are left.
+    var recordsLeft: Int { (reader.chunk?.entry.records ?? 0) - reader.line }
     /// What the records of the chunk are, in a retry; nil in an import.
     private var retried: RetriedRecords?
     /// A batch ends before its rejects take more memory than this, but for its last one.
@@ -182,6 +184,7 @@ final class ChunkDecoder<Layout: RowLayout> {
         let width = decoders.reduce(0) { max($0, $1.plan.attributes.count) }
         if !open(&layout, records: records, in: chunk) { batch.reserve(cells: records * width) }
         batch.reserve(rows: records, attributes: width)
+        if graph != nil { batch.reserve(nested: records) }
     }
 
     /// Lays out no more of an entity's rows.

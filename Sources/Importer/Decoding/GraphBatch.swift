@@ -13,23 +13,52 @@ struct GraphBatch {
         var isOpen = false
     }
 
-    /// What a row is beyond its cells.
+    /// What a row is beyond its cells: 48 bytes, as a batch has one for each row.
+    ///
+    /// A batch has fewer rows and cells than 32 bits count.
     struct Nested {
-        /// The relationship that it is nested in, among the layout's; -1 for a record's own row.
-        let relationship: Int
-        /// The first of its cells that refer to the object around, or -1: where that is known by its row id alone, the cell is
-        /// the writer's to fill.
-        var referenceCell = -1
-        /// The cell of its index in its list, or -1.
-        var positionCell = -1
-        /// The first of the cells by which it is referred to; -1 where that is its row id.
-        var keyCell = -1
-        /// Its index in its list, from 0.
-        var position = 0
+        private let storedRelationship: Int32
+        private var storedReferenceCell: Int32 = -1
+        private var storedPositionCell: Int32 = -1
+        private var storedKeyCell: Int32 = -1
+        private var storedPosition: Int32 = 0
         /// Where the object around is laid out: its number among the rows of its entity in the batch, from 1; else 0.
         var aroundNumber: Int32 = 0
         /// What it says of an object that has an identifier, and is nested in another.
         var digest = StatementDigest()
+
+        /// - Parameter relationship: the one that it is nested in, among the layout's; -1 for a record's own row.
+        init(relationship: Int) {
+            storedRelationship = Int32(relationship)
+        }
+
+        /// The relationship that it is nested in, among the layout's; -1 for a record's own row.
+        var relationship: Int { Int(storedRelationship) }
+
+        /// The first of its cells that refer to the object around, or -1: where that is known by its row id alone, the cell is
+        /// the writer's to fill.
+        var referenceCell: Int {
+            get { Int(storedReferenceCell) }
+            set { storedReferenceCell = Int32(newValue) }
+        }
+
+        /// The cell of its index in its list, or -1.
+        var positionCell: Int {
+            get { Int(storedPositionCell) }
+            set { storedPositionCell = Int32(newValue) }
+        }
+
+        /// The first of the cells by which it is referred to; -1 where that is its row id.
+        var keyCell: Int {
+            get { Int(storedKeyCell) }
+            set { storedKeyCell = Int32(newValue) }
+        }
+
+        /// Its index in its list, from 0.
+        var position: Int {
+            get { Int(storedPosition) }
+            set { storedPosition = Int32(newValue) }
+        }
     }
 
     /// Something that a record says.

@@ -176,6 +176,11 @@ struct RowBatch {
         presence.reserveCapacity(min(count * ((attributes + 63) / 64), 1 << 16))
     }
 
+    /// Makes room for what this many rows are beyond their cells, so that it grows as the rows do.
+    mutating func reserve(nested count: Int) {
+        graph.nested.reserveCapacity(min(count, 1 << 16))
+    }
+
     /// Makes room for this many cells at once, within bounds.
     mutating func reserve(cells count: Int) {
         cells.reserveCapacity(min(count, 1 << 18))

@@ -124,7 +124,8 @@ final class ImportStage<Writers: BatchWriters>: Sendable {
                 decoder.closeLayouts(of: layout.entity)
                 try reopen(item.chunk, decoder, writer)
             }
-            for batch in decoded { stock.give(batch) }
+            // The first one is on top: each gets the memory of one like it, as a chunk's last batch is often a small one.
+            for batch in decoded.reversed() { stock.give(batch) }
             decoded.removeAll(keepingCapacity: true)
         } while !decoder.isExhausted
         turn.finish(item.turn)
@@ -139,13 +140,18 @@ final class ImportStage<Writers: BatchWriters>: Sendable {
         _ stock: inout BatchStock<Writer.Layout>
     ) {
         let allowance = max(context.options.chunkSize, 1 << 20)
-        var footprint = 0
-        while !decoder.isExhausted, footprint < allowance {
+        let commitEvery = context.options.commitEvery
+        var (footprint, next) = (0, 0)
+        // Batches of related entities may take that much each, so the next one is estimated.
+        while !decoder.isExhausted, footprint < allowance, footprint + next <= allowance + allowance / 4 {
             let batch = stock.take()
-            decoder.decode(upTo: context.options.commitEvery, into: &batch.content)
-            footprint += batch.content.footprint
+            let recordsLeft = decoder.recordsLeft
+            decoder.decode(upTo: commitEvery, into: &batch.content)
+            let own = batch.content.footprint
+            footprint += own
             decoded.append(batch)
             if turn.isCurrent(item.turn) { return }
+            next = own / max(1, recordsLeft - decoder.recordsLeft) * min(commitEvery, decoder.recordsLeft)
         }
     }
 

@@ -25,6 +25,7 @@ struct InferPhase {
         )
         let fault = try stage.run(workers: context.options.workers) { try feed.feed($0, keepsAll: true) }
         let model = try model(of: stage, fault)
+        FreedMemory.giveBack()
         if fault == nil { try checkIndexes(model) }
         try adopt(model, fault)
         // Its sources are at their ends.

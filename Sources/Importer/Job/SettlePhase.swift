@@ -13,6 +13,7 @@ struct SettlePhase {
     func settle() throws -> JobRun {
         context.progress.update { $0.phase = .finishing }
         try context.interruption.check()
+        FreedMemory.giveBack()
         if let merge = try run.journal.settle(run.job, context.opener, context.interruption) {
             context.merges.enqueue(merge)
             context.progress.update { $0.rejects += merge.changes.reduce(0) { $0 + $1.rejected } }

@@ -22,7 +22,15 @@ final class AttachedImage {
         self.connection = connection
         empty = RowImage(schema)
         try StoreProtection.attachingOne(database) {
-            try database.execute(sql: "ATTACH ':memory:' AS \(Self.name)")
+            // Images are read where they are, and not copied page by page into a cache; the store and its cache stay as they
+            // are. A connection's limit is that of the databases that it opens from then on.
+            try database.execute(
+                sql: """
+                    PRAGMA mmap_size = \(Int32.max);
+                    PRAGMA main.mmap_size = 0;
+                    ATTACH ':memory:' AS \(Self.name)
+                    """
+            )
         }
         try show(empty)
     }

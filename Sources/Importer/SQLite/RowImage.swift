@@ -166,22 +166,21 @@ private struct RowPages {
         for entity in 0..<treeCount { trees[entity] = Tree(page: 1 + entity) }
     }
 
+    /// The pages up to the limit are allocated at once: those that are never written to take no memory, and an image that
+    /// grew would be there twice while it is copied.
     mutating func reserve(_ pages: Int) {
         limit = 3 + treeCount + 2 * pages
-        grow(to: 2 + treeCount + pages)
-    }
-
-    private mutating func grow(to pages: Int) {
-        guard pages > capacity else { return }
-        let larger = UnsafeMutableRawPointer.allocate(byteCount: pages * RowImage.pageSize, alignment: 16)
+        guard limit > capacity else { return }
+        // Batches differ a little, and the same memory is to do for the next one.
+        capacity = limit + limit / 8
+        let larger = UnsafeMutableRawPointer.allocate(byteCount: capacity * RowImage.pageSize, alignment: 16)
         larger.copyMemory(from: memory, byteCount: count * RowImage.pageSize)
         memory.deallocate()
         memory = larger
-        capacity = pages
     }
 
+    /// Callers know that the limit is not reached.
     private mutating func addPage() -> Int {
-        if count == capacity { grow(to: min(capacity + capacity / 2 + 1, limit)) }
         count += 1
         return count - 1
     }

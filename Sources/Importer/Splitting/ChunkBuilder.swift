@@ -47,6 +47,9 @@ final class ChunkBuilder {
     @exclusivity(unchecked) private var memory: ChunkMemory
     @exclusivity(unchecked) private var layout: ChunkLayout
     private var isFull = false
+    /// How many bytes of it are written, and no longer in memory.
+    private var written = 0
+    private let portion: Int
 
     // The source.
     /// Just past the last record, where a chunk can end.
@@ -79,7 +82,8 @@ final class ChunkBuilder {
         minimumEnd = start.minimumEnd ?? 0
         maxRecordBytes = Int64(settings.limits.maxRecordBytes)
         block = SourceBlock(emptyAt: base)
-        memory = ChunkMemory(chunkSize: writer.chunkSize)
+        portion = writer.portion
+        memory = ChunkMemory(usualSize: min(writer.chunkSize, writer.portion))
         layout = ChunkLayout(from: base, firstOrdinal: start.firstOrdinal, pathCount: settings.pathCount)
         recordEnd = base
         enclosing = start.position.enclosing
@@ -175,7 +179,8 @@ final class ChunkBuilder {
         recordEnd = boundary
         recordStart = -1
         outside.recordEnded()
-        isFull = memory.lineEnd + layout.weight >= writer.chunkSize && boundary >= minimumEnd
+        isFull = written + memory.lineEnd + layout.weight >= writer.chunkSize && boundary >= minimumEnd
+        if memory.lineEnd >= portion { try writeLines() }
         window.pass(path)
         if window.isPassed { throw LimitReached() }
     }
@@ -274,6 +279,13 @@ final class ChunkBuilder {
         if layout.records > 0 { try seal(isLast: false) }
     }
 
+    /// Writes the whole lines that are in memory.
+    private func writeLines() throws {
+        try writer.append(memory.lines)
+        memory.dropLines()
+        written = Int(writer.count)
+    }
+
     private func seal(isLast: Bool) throws {
         let endsWithSource = isLast && !hasReachedLimit
         var (end, sourceHash) = endsWithSource ? tracks.endWithSource(block) : tracks.end(at: recordEnd, in: block)
@@ -281,6 +293,7 @@ final class ChunkBuilder {
         end.enclosing = endsWithSource ? "" : enclosing
         end.recordsBefore = window.recordsBefore
         end.unseenPaths = unseenPaths.left(besides: paths, window.recordsBefore)
+        try writeLines()
         let entry = ChunkEntry(
             number: writer.nextNumber,
             source: source,
@@ -291,15 +304,15 @@ final class ChunkBuilder {
             records: layout.records,
             paths: paths,
             gaps: layout.gapRuns,
-            bytes: Int64(memory.lineEnd),
-            checksum: XXH3Hasher.digest(of: memory.lines),
+            bytes: writer.count,
+            checksum: writer.checksum,
             rejects: layout.rejects,
             outside: outside.take(all: isLast),
             end: end,
             isLast: isLast
         )
-        try writer.write(entry, memory.lines)
-        memory.dropLines()
+        try writer.seal(entry)
+        written = 0
         layout.beginNext(after: entry.endByte)
         isFull = false
         try onSealed(entry)

@@ -81,25 +81,9 @@ final class ChunkDirectory: Sendable {
     /// - Throws: `ImportError` when it cannot be written, `.cannotCreate` when another file has the name or the temporary
     ///   one; nothing with these names is changed then.
     func write(_ bytes: UnsafeRawBufferPointer, to name: String, synced: Bool) throws {
-        let temporary: String
-        let file: ChunkFile
-        let spare = takeSpare()
-        if let spare {
-            (temporary, file) = spare
-        } else {
-            temporary = Self.temporaryName(name)
-            file = try openFile(temporary, O_WRONLY | O_CREAT | O_EXCL, "create")
-        }
-        do {
-            try file.write(bytes)
-            if spare != nil { try file.truncate(to: Int64(bytes.count)) }
-            if synced { try file.sync() }
-            try rename(temporary, to: name)
-        } catch {
-            unlinkat(descriptor, temporary, 0)
-            throw error
-        }
-        if synced { try sync() }
+        let draft = try ChunkDraft(of: name, in: self)
+        try draft.append(bytes)
+        try draft.finish(synced: synced)
     }
 
     /// Writes the manifest; file and name are on the disk when this returns.
@@ -126,7 +110,7 @@ final class ChunkDirectory: Sendable {
     }
 
     /// Gives a file another name, unless a file has it already.
-    private func rename(_ name: String, to new: String) throws {
+    func rename(_ name: String, to new: String) throws {
         if linkat(descriptor, name, descriptor, new, 0) == 0 {
             guard unlinkat(descriptor, name, 0) == 0 else {
                 throw ImportError.system(errno, "remove", "\(path)/\(name)")
@@ -220,7 +204,7 @@ final class ChunkDirectory: Sendable {
     }
 
     /// - Returns: a file to be written over, and its name; nil if there is none, or if its name is another file's by now.
-    private func takeSpare() -> (name: String, file: ChunkFile)? {
+    func takeSpare() -> (name: String, file: ChunkFile)? {
         guard let spare = spares.withLock({ $0?.popLast() }),
             let file = try? openFile(spare.name, O_WRONLY, "open"), let status = try? file.status(),
             // What somebody has kept under another name is not written over.

@@ -8,9 +8,10 @@ import ImportModel
     import Darwin
 #endif
 
-/// The bytes of a chunk that is being filled: whole lines, then what there is of the record that is open.
+/// The bytes of a chunk that is being filled and that are not written yet: whole lines, then what there is of the record that is
+/// open.
 ///
-/// It grows with the largest record, and shrinks again with the next chunk.
+/// It grows with the largest record, and shrinks again when the lines are dropped.
 struct ChunkMemory: ~Copyable {
     private var bytes: UnsafeMutablePointer<UInt8>
     private var capacity: Int
@@ -21,12 +22,12 @@ struct ChunkMemory: ~Copyable {
     /// Where the open record's own bytes begin, after the brace before its key.
     private var recordStart = 0
 
-    /// - Parameter chunkSize: the size in bytes at which a chunk is closed.
-    init(chunkSize: Int) {
-        usualCapacity = min(chunkSize, 64 << 20) + (64 << 10)
+    /// - Parameter usualSize: how many bytes of lines there are at most, but for the last one.
+    init(usualSize: Int) {
+        usualCapacity = usualSize + (64 << 10)
         capacity = usualCapacity
         guard let memory = malloc(capacity) else {
-            // There is no memory for a single chunk, at the very beginning.
+            // There is no memory for the first lines, at the very beginning.
             fatalError("out of memory")
         }
         bytes = memory.assumingMemoryBound(to: UInt8.self)

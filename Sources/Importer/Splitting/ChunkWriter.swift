@@ -2,14 +2,21 @@
 ///
 /// Made, used and dropped by one thread.
 final class ChunkWriter {
+    /// How many bytes of a chunk are gathered before they are written: few enough to be in the processor's cache still.
+    static let defaultPortion = 512 << 10
+
     let directory: ChunkDirectory
     /// The size in bytes at which a chunk is closed, from 1.
     let chunkSize: Int
+    /// How many bytes of a chunk are gathered before they are written, from 1.
+    let portion: Int
     /// The number that the next chunk gets, from 1.
     var nextNumber: Int { manifest.nextNumber }
 
     private let manifest: ChunkManifest
     private let synced: Bool
+    /// The file of the chunk that is being filled; nil where it has no bytes yet.
+    private var draft: ChunkDraft?
 
     /// - Parameters:
     ///   - directory: where the chunks are.
@@ -17,20 +24,43 @@ final class ChunkWriter {
     ///   - chunkSize: the size in bytes at which a chunk is closed, from 1.
     ///   - synced: whether chunk and line must be on the disk before anybody hears of the chunk, as the source cannot
     ///     be read again.
-    init(directory: ChunkDirectory, manifest: ChunkManifest, chunkSize: Int, synced: Bool) {
+    ///   - portion: how many bytes of a chunk are gathered before they are written.
+    init(
+        directory: ChunkDirectory,
+        manifest: ChunkManifest,
+        chunkSize: Int,
+        synced: Bool,
+        portion: Int = ChunkWriter.defaultPortion
+    ) {
         self.directory = directory
         self.manifest = manifest
         self.chunkSize = max(1, chunkSize)
+        self.portion = max(1, portion)
         self.synced = synced
     }
 
-    /// Writes the file of a chunk that has `nextNumber`, then its line.
+    /// How many bytes are written of the chunk that is being filled.
+    var count: Int64 { draft?.count ?? 0 }
+
+    /// XXH3-64 of these bytes.
+    var checksum: String { draft?.checksum ?? XXH3Hasher.digest(of: UnsafeRawBufferPointer(start: nil, count: 0)) }
+
+    /// Writes lines of the chunk that is being filled, which is to have `nextNumber`.
+    func append(_ lines: UnsafeRawBufferPointer) throws {
+        guard !lines.isEmpty else { return }
+        let draft = try draft ?? ChunkDraft(of: ChunkDirectory.fileName(nextNumber), in: directory)
+        self.draft = draft
+        try draft.append(lines)
+    }
+
+    /// Ends the chunk: its file gets its name, then the manifest its line.
     ///
     /// A chunk without records gets no file.
-    func write(_ entry: ChunkEntry, _ bytes: UnsafeRawBufferPointer) throws {
-        if entry.records > 0 {
-            try directory.write(bytes, to: ChunkDirectory.fileName(entry.number), synced: synced)
-        }
+    ///
+    /// - Parameter entry: the chunk's, with `nextNumber`, `count` and `checksum`.
+    func seal(_ entry: ChunkEntry) throws {
+        try draft?.finish(synced: synced)
+        draft = nil
         try manifest.append(entry)
     }
 }

@@ -2,7 +2,8 @@ import ImportModel
 
 /// Cuts one source into chunks.
 ///
-/// Made, used and dropped by one thread. Nothing of the source is held but the block at hand and the chunk that is being filled.
+/// Made, used and dropped by one thread. Nothing of the source is held but the block at hand, and the lines of
+/// the chunk being filled that are not written yet.
 final class SourceSplitter {
     /// Bytes read at a time.
     static let defaultBlockSize = 256 << 10

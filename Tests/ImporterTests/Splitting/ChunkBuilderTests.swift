@@ -26,13 +26,14 @@ struct ChunkBuilderTests {
         in bytes: [UInt8],
         blockSize: Int = 1 << 20,
         chunkSize: Int = 1 << 20,
+        portion: Int = 1 << 20,
         limits: SplitLimits = SplitLimits()
     ) throws -> SplitResult {
         let place = ChunkPlace()
         defer { withExtendedLifetime(place) {} }
         let directory = try ChunkDirectory(path: place.path, creates: true)
         var entries: [ChunkEntry] = []
-        let builder = try builder(in: directory, chunkSize, limits) { entries.append($0) }
+        let builder = try builder(in: directory, chunkSize, portion: portion, limits) { entries.append($0) }
         do {
             try tell(builder, of: found, in: bytes, blockSize)
         } catch is ChunkBuilder.LimitReached {
@@ -57,6 +58,7 @@ struct ChunkBuilderTests {
     private static func builder(
         in directory: ChunkDirectory,
         _ chunkSize: Int,
+        portion: Int = 1 << 20,
         _ limits: SplitLimits = SplitLimits(),
         onSealed: @escaping (ChunkEntry) throws -> Void
     ) throws -> ChunkBuilder {
@@ -64,7 +66,13 @@ struct ChunkBuilderTests {
         let header = ChunkManifest.Header(sources: [], shapes: [shape], limits: limits)
         let manifest = try ChunkManifest(creatingIn: directory, header: header, synced: false)
         return ChunkBuilder(
-            writer: ChunkWriter(directory: directory, manifest: manifest, chunkSize: chunkSize, synced: false),
+            writer: ChunkWriter(
+                directory: directory,
+                manifest: manifest,
+                chunkSize: chunkSize,
+                synced: false,
+                portion: portion
+            ),
             settings: ChunkBuilder.Settings(limits: limits, pathCount: paths.count, isUnparsed: false),
             base: 0,
             start: SplitStart(),
@@ -128,7 +136,14 @@ struct ChunkBuilderTests {
         for seed in 1...5 as ClosedRange<UInt64> {
             let (bytes, found) = Self.source(seed: seed)
             let records = found.filter { $0.kind != .noRecord }
-            let result = try Self.gather(found, in: bytes, blockSize: blockSize, chunkSize: chunkSize, limits: limits)
+            let result = try Self.gather(
+                found,
+                in: bytes,
+                blockSize: blockSize,
+                chunkSize: chunkSize,
+                portion: [1, 25, 1 << 20][Int(seed % 3)],
+                limits: limits
+            )
             let entries = result.entries
             // What is in the lines.
             let expected = records.map { record -> String in
@@ -214,6 +229,22 @@ struct ChunkBuilderTests {
             #expect(Data(base64Encoded: reject.head) == Data(bytes[5..<5 + ChunkBuilder.headLength]))
             #expect(result.lines == [[[]]])
         }
+    }
+
+    /// What there is of a chunk does not wait in memory until it is full, and nothing is left of one that never is.
+    @Test func writesAChunkWhileItIsFilled() throws {
+        let place = ChunkPlace()
+        defer { withExtendedLifetime(place) {} }
+        let directory = try ChunkDirectory(path: place.path, creates: true)
+        let partial = place.path + "/" + ChunkDirectory.temporaryName(ChunkDirectory.fileName(1))
+        let bytes = Array("10,20,30,40,50".utf8)
+        let found = (0..<5).map { Found(range: 3 * $0..<3 * $0 + 2) }
+        do {
+            let builder = try Self.builder(in: directory, 1 << 20, portion: 6) { _ in }
+            try Self.tell(builder, of: found, in: bytes, 4)
+            #expect(try String(contentsOfFile: partial, encoding: .utf8) == "10\n20\n30\n40\n")
+        }
+        #expect(try directory.chunkNames() == [ChunkManifest.fileName])
     }
 
     private struct Stop: Error {}

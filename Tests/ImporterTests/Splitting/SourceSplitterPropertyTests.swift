@@ -85,7 +85,14 @@ struct SourceSplitterPropertyTests {
     static let chunkSizes = [1, 2, 7, 20, 64, 1 << 20]
 
     private func split(_ sample: Sample, _ block: Int, _ chunk: Int, longToken: Int = 1 << 16) -> SplitCase {
-        SplitCase(layout: sample.layout, paths: sample.paths, blockSize: block, chunkSize: chunk, longToken: longToken)
+        SplitCase(
+            layout: sample.layout,
+            paths: sample.paths,
+            blockSize: block,
+            chunkSize: chunk,
+            portion: block % 3 == 0 ? 5 : ChunkWriter.defaultPortion,
+            longToken: longToken
+        )
     }
 
     @Test(arguments: Sample.all)

@@ -45,6 +45,7 @@ struct SplitCase {
     var limits = SplitLimits()
     var blockSize = SourceSplitter.defaultBlockSize
     var chunkSize = 1 << 20
+    var portion = ChunkWriter.defaultPortion
     var longToken = DocumentSplitter.defaultLongToken
     var baseOffset: Int64 = 0
     var minimumEnd: Int64?
@@ -65,7 +66,8 @@ struct SplitCase {
             directory: directory,
             manifest: manifest,
             chunkSize: chunkSize,
-            synced: false
+            synced: false,
+            portion: portion
         )
         var entries: [ChunkEntry] = []
         let base = max(start.byteOffset, baseOffset)

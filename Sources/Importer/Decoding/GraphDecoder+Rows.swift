@@ -145,7 +145,15 @@ extension GraphDecoder {
         if parent >= 0, nested.keyCell >= 0 {
             let row = batch.rows.count - 1
             let policy = plan.layout.relationships[nested.relationship].description.onConflict
-            let digest = digester.digest(of: row, in: batch, plan.nodes[node].plan, policy, input)
+            let plan = plan.nodes[node].plan
+            let digest = digester.digest(
+                of: row,
+                in: batch,
+                keyWidth: plan.identifier.count,
+                presenceWords: (plan.attributes.count + 63) / 64,
+                policy,
+                input
+            )
             batch.graph.nested[row].digest = digest
         }
         batch.graph.statements.append(.row(batch.rows.count - 1))

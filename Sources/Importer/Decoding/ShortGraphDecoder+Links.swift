@@ -12,8 +12,8 @@ extension ShortGraphDecoder {
         _ batch: inout RowBatch
     ) -> Bool {
         guard value >= 0, input.tokens[value].kind != .null else { return true }
-        let destination = plan.nodes[relationship.destination]
-        guard input.tokens[value].kind == .object || destination.plan.elementSlot >= 0 else {
+        let destination = nodes[relationship.destination]
+        guard input.tokens[value].kind == .object || destination.elementSlot >= 0 else {
             batch.graph.statements.append(.reference(entity: relationship.destination))
             return true
         }
@@ -51,7 +51,7 @@ extension ShortGraphDecoder {
     ) -> Bool {
         if value < 0 {
             // An object that is taken as a whole has no links but those that it states.
-            let isWhole = around?.relationship.isPositional == true || around == nil && node.plan.onConflict == .replace
+            let isWhole = around?.relationship.isPositional == true || around == nil && node.onConflict == .replace
             if !isWhole || !relationship.isReplaced || layout != nil { return true }
         }
         guard relationship.isAppendable, relationship.isToMany || relationship.isPositional else { return false }
@@ -108,9 +108,9 @@ extension ShortGraphDecoder {
                 count += 1
             }
             let owner = Int(batch.rows[taken.row].entity)
-            for offset in plan.nodes[owner].identifier.indices { add(batch.cells[taken.keyCell + offset]) }
+            for offset in nodes[owner].identifier.indices { add(batch.cells[taken.keyCell + offset]) }
             let other = Int(child.keyCell)
-            for offset in plan.nodes[relationship.destination].identifier.indices { add(batch.cells[other + offset]) }
+            for offset in nodes[relationship.destination].identifier.indices { add(batch.cells[other + offset]) }
             if relationship.hasPosition { add(.integer(position)) }
             let link = UnsafeMutableBufferPointer(rebasing: cells[..<count])
             guard append(link, presence, relationship.linkTable, input, batch, layout) else { return false }
@@ -137,7 +137,7 @@ extension ShortGraphDecoder {
             return true
         }
         guard input.tokens[list].kind == .array else { return true }
-        let isElement = plan.nodes[destination].plan.elementSlot >= 0
+        let isElement = nodes[destination].elementSlot >= 0
         let owner = batch.rows[taken.row].entity
         let end = Int(input.tokens[list].next)
         var token = list + 1
@@ -146,7 +146,7 @@ extension ShortGraphDecoder {
             switch input.tokens[token].kind {
             case .null:
                 if isLossless || taken.isLaidOut { return false }
-                changes.append((.nullElement, owner, relationship.name))
+                changes.append((.nullElement, owner, plan.names[relationship.index]))
                 token = next
                 continue
             case .object: break
@@ -155,7 +155,7 @@ extension ShortGraphDecoder {
             let around = around(taken, relationship, children.count - first)
             guard let child = take(token, input, destination, around, &batch) else { return false }
             if !relationship.isPositional, isLinked(child, first, relationship, input, batch) {
-                changes.append((.duplicateLink, owner, relationship.name))
+                changes.append((.duplicateLink, owner, plan.names[relationship.index]))
             } else {
                 children.append(Child(row: Int32(child.row), keyCell: Int32(child.keyCell), key: child.key))
                 // Comparing each with all others is for few of them.
@@ -174,7 +174,7 @@ extension ShortGraphDecoder {
         _ input: RecordDecoder.Input,
         _ batch: borrowing RowBatch
     ) -> Bool {
-        let width = plan.nodes[relationship.destination].identifier.count
+        let width = nodes[relationship.destination].identifier.count
         func key(_ cell: Int) -> KeyBytes { KeyBytes(batch.cells[cell..<cell + width], batch.bytes, input) }
         for other in children[first...] where other.key == child.key {
             if key(Int(other.keyCell)) == key(child.keyCell) { return true }

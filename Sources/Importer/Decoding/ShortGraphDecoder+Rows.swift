@@ -83,7 +83,7 @@ extension ShortGraphDecoder {
     func layOut(_ index: Int, _ input: RecordDecoder.Input, _ batch: inout RowBatch, _ layout: Layout) {
         let row = batch.rows[index]
         let presence = memory.rowPresence
-        for word in 0..<(plan.nodes[Int(row.entity)].plan.attributes.count + 63) / 64 {
+        for word in 0..<nodes[Int(row.entity)].presenceWords {
             presence[word] = batch.presence[row.firstPresenceWord + word]
         }
         let isTaken = batch.bytes.withUnsafeBufferPointer { own in
@@ -168,7 +168,7 @@ extension ShortGraphDecoder {
             let relationship = node.relationships[reference.own]
             let value = values[firstValue + reference.own]
             if value == missing {
-                let isCleared = around == nil && node.plan.onConflict == .replace && relationship.isReplaced
+                let isCleared = around == nil && node.onConflict == .replace && relationship.isReplaced
                 if relationship.isRequired || isCleared { return false }
                 continue
             }
@@ -182,7 +182,7 @@ extension ShortGraphDecoder {
                 // Its cells are those of the object's identifier, once that is there.
                 for attribute in reference.range { add(.null, attribute) }
             case .string, .number, .boolean:
-                if plan.nodes[relationship.destination].plan.elementSlot >= 0 {
+                if nodes[relationship.destination].elementSlot >= 0 {
                     for attribute in reference.range { add(.null, attribute) }
                 } else {
                     guard let cell = plainKey(relationship, token, input), reference.range.count == 1 else {
@@ -231,7 +231,7 @@ extension ShortGraphDecoder {
         _ input: RecordDecoder.Input
     ) -> Cell? {
         guard relationship.named >= 0, !isLossless else { return nil }
-        let attribute = plan.nodes[relationship.destination].plan.attributes[relationship.named]
+        let attribute = plan.plans[relationship.destination].attributes[relationship.named]
         let cell = (decoders + relationship.destination).pointee.plainCell(token, attribute, input)
         return cell.flatMap { $0.tag == .null ? nil : $0 }
     }

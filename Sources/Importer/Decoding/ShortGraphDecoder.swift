@@ -44,6 +44,7 @@ struct ShortGraphDecoder<Layout: RowLayout> {
     }
 
     let plan: ShortGraphPlan
+    let nodes: UnsafeBufferPointer<ShortGraphPlan.Node>
     let isLossless: Bool
     let memory: DecoderMemory
     let decoders: UnsafeMutablePointer<RecordDecoder>
@@ -72,9 +73,10 @@ struct ShortGraphDecoder<Layout: RowLayout> {
     init?(_ plan: GraphPlan, options: JobOptions) {
         guard let plan = ShortGraphPlan(plan) else { return nil }
         self.plan = plan
+        nodes = plan.nodes
         isLossless = options.isLossless
         memory = DecoderMemory(
-            plan.nodes.map { RecordDecoder(plan: $0.plan, onError: .reject, isLossless: options.isLossless) }
+            plan.plans.map { RecordDecoder(plan: $0, onError: .reject, isLossless: options.isLossless) }
         )
         decoders = memory.decoders
         numbers = Array(repeating: 0, count: plan.nodes.count)
@@ -84,8 +86,8 @@ struct ShortGraphDecoder<Layout: RowLayout> {
 
     /// The tables of a layout that its rows may go into.
     var tables: [Int32] {
-        plan.nodes.filter { $0.isLaidOut || $0.isLaidOutByKey }.map(\.index)
-            + plan.nodes.flatMap(\.relationships).map(\.linkTable).filter { $0 >= 0 }
+        nodes.filter { $0.isLaidOut || $0.isLaidOutByKey }.map(\.index)
+            + nodes.flatMap(\.relationships).map(\.linkTable).filter { $0 >= 0 }
     }
 
     /// Begins a batch.
@@ -106,7 +108,7 @@ struct ShortGraphDecoder<Layout: RowLayout> {
 
     /// Adds what was noted of the records taken so far to the batch's ledger.
     mutating func flush(into batch: inout RowBatch) {
-        for index in plan.nodes.indices { decoders[index].flush(into: &batch) }
+        for index in nodes.indices { decoders[index].flush(into: &batch) }
         batch.graph.repeated = repeated
     }
 
@@ -155,7 +157,7 @@ struct ShortGraphDecoder<Layout: RowLayout> {
         _ around: Around?,
         _ batch: inout RowBatch
     ) -> Taken? {
-        let node = plan.nodes[entity]
+        let node = nodes[entity]
         let input = around == nil ? input : input.nested(at: token, key: -1)
         let decoder = decoders + entity
         if decoder.pointee.find(input) { return nil }
@@ -205,7 +207,16 @@ struct ShortGraphDecoder<Layout: RowLayout> {
         if let around {
             if node.hasIdentifier {
                 let policy = around.relationship.onConflict
-                let digest = digest ?? digester.digest(of: taken.row, in: batch, node.plan, policy, input)
+                let digest =
+                    digest
+                    ?? digester.digest(
+                        of: taken.row,
+                        in: batch,
+                        keyWidth: node.identifier.count,
+                        presenceWords: node.presenceWords,
+                        policy,
+                        input
+                    )
                 batch.graph.nested[taken.row].digest = digest
                 taken.key = digest.key
             }

@@ -3,19 +3,24 @@ import ImportModel
 /// A model of entities that relate to one another, made ready for the short way of decoding: no object says which entity it is
 /// of, and no value is made for one or read from around it.
 final class ShortGraphPlan {
+    // All of these are trivial, and in memory of their own: they are read for each object, and each look at a class or an array
+    // would be counted.
+
     /// An entity with its relationships.
-    final class Node {
+    struct Node {
         let index: Int32
-        let plan: EntityPlan
-        /// How many of the attributes are the entity's own; the others are its columns that refer to others.
-        let attributeCount: Int
-        let references: [Reference]
-        let relationships: [Relationship]
+        /// How many attributes its rows have, and how many words their presence masks take.
+        let width: Int
+        var presenceWords: Int { (width + 63) / 64 }
+        let references: UnsafeBufferPointer<Reference>
+        let relationships: UnsafeBufferPointer<Relationship>
         /// The attributes that are its identifier.
-        let identifier: [Int]
-        /// What a new object must have beside its identifier.
-        let requiresMore: Bool
+        let identifier: UnsafeBufferPointer<Int>
         var hasIdentifier: Bool { !identifier.isEmpty }
+        /// The slot of the value itself, where the entity's objects may be scalars; -1 where they are not.
+        let elementSlot: Int
+        /// What a record does whose object is there already.
+        let onConflict: ConflictPolicy
         /// Whether nested objects of it can be laid out: they have no identifier, and nothing but lists of such objects.
         let isLaidOut: Bool
         /// Whether records' own rows can be laid out: the identifier is a single integer, and no record has such an object
@@ -26,12 +31,12 @@ final class ShortGraphPlan {
 
         fileprivate init(_ node: GraphPlan.Node, _ layout: ModelLayout, isNested: Bool) {
             index = node.plan.index
-            plan = node.plan
-            attributeCount = node.rows.attributeCount
-            identifier = node.plan.identifier
-            requiresMore = node.requiresMore
+            width = node.plan.attributes.count
+            identifier = .made(of: node.plan.identifier)
+            elementSlot = node.plan.elementSlot
+            onConflict = node.plan.onConflict
             let relationships = node.relationships.map { Relationship($0, layout) }
-            self.relationships = relationships
+            self.relationships = .made(of: relationships)
             isLaidOut =
                 node.plan.identifier.isEmpty && relationships.allSatisfy { $0.side == .other && $0.isPositional }
             let types = node.plan.identifier.map { node.plan.attributes[$0].type }
@@ -39,14 +44,24 @@ final class ShortGraphPlan {
                 !isNested && types.count == 1 && [.integer16, .integer32, .integer64].contains(types[0])
             isLeaf =
                 !types.isEmpty && node.rows.references.isEmpty && relationships.allSatisfy(\.slots.isEmpty)
-            references = node.rows.references.sorted { $0.value.lowerBound < $1.value.lowerBound }.map { owner, range in
-                Reference(
-                    owner: owner,
-                    range: range,
-                    position: node.rows.positions[owner] ?? -1,
-                    own: relationships.firstIndex { $0.owner == owner && $0.side == .own } ?? -1
-                )
-            }
+            let references = node.rows.references.sorted { $0.value.lowerBound < $1.value.lowerBound }
+            self.references = .made(
+                of: references.map { owner, range in
+                    Reference(
+                        owner: owner,
+                        range: range,
+                        position: node.rows.positions[owner] ?? -1,
+                        own: relationships.firstIndex { $0.owner == owner && $0.side == .own } ?? -1
+                    )
+                }
+            )
+        }
+
+        fileprivate func deallocate() {
+            for relationship in relationships { relationship.slots.deallocate() }
+            relationships.deallocate()
+            references.deallocate()
+            identifier.deallocate()
         }
     }
 
@@ -62,7 +77,7 @@ final class ShortGraphPlan {
     }
 
     /// A relationship.
-    final class Relationship {
+    struct Relationship {
         let index: Int
         let owner: Int
         let side: GraphPlan.Side
@@ -76,8 +91,7 @@ final class ShortGraphPlan {
         let onConflict: ConflictPolicy
         let counts: ClosedRange<Int>
         /// The slots that its value may fill, the first that counts first.
-        let slots: [Int]
-        let name: String
+        let slots: UnsafeBufferPointer<Int>
         /// The attribute of the destination that a scalar names; -1 where that takes more than one.
         let named: Int
         /// The table of its links, among those of a layout; -1 where they are in none.
@@ -99,15 +113,21 @@ final class ShortGraphPlan {
             onConflict = description.onConflict
             let least = description.minimumCount ?? 0
             counts = least...max(least, description.maximumCount ?? Int.max)
-            slots = relationship.sources.map(\.slot)
-            name = description.name
+            slots = .made(of: relationship.sources.map(\.slot))
             linkTable = LinkTable.index(of: relationship.index, layout)
             hasPosition = LinkTable(relationship.index, layout)?.position != nil
             named = relationship.named.count == 1 && relationship.namesIdentifier ? relationship.named[0] : -1
         }
     }
 
-    let nodes: [Node]
+    /// Lives as long as the plan, which whoever reads it holds.
+    let nodes: UnsafeBufferPointer<Node>
+    /// The indexes of the entities whose records' own rows can be laid out.
+    let keyed: Set<Int32>
+    /// The entities' plans, by their indexes.
+    let plans: [EntityPlan]
+    /// The names of the layout's relationships.
+    let names: [String]
     /// Whether all of a record may be appended that only has new objects.
     let isAppendable: Bool
 
@@ -126,7 +146,24 @@ final class ShortGraphPlan {
             guard isByValue, description.identity == .identifier, relationship.namesIdentifier else { return nil }
         }
         let nested = plan.nodes.flatMap(\.relationships).filter { !$0.sources.isEmpty }.map(\.destination)
-        nodes = plan.nodes.enumerated().map { Node($1, layout, isNested: nested.contains($0)) }
+        nodes = .made(of: plan.nodes.enumerated().map { Node($1, layout, isNested: nested.contains($0)) })
+        keyed = Set(nodes.filter(\.isLaidOutByKey).map(\.index))
+        plans = plan.plans
+        names = layout.relationships.map(\.description.name)
         isAppendable = plan.isAppendable
+    }
+
+    deinit {
+        for node in nodes { node.deallocate() }
+        nodes.deallocate()
+    }
+}
+
+extension UnsafeBufferPointer {
+    /// A copy of trivial elements in memory that lives until it is deallocated.
+    fileprivate static func made(of elements: [Element]) -> Self {
+        let memory = UnsafeMutableBufferPointer<Element>.allocate(capacity: elements.count)
+        _ = memory.initialize(from: elements)
+        return Self(memory)
     }
 }

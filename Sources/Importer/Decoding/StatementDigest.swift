@@ -36,13 +36,15 @@ final class StatementDigester {
     ///
     /// - Parameters:
     ///   - index: its own in the batch; its identifier's cells follow its own.
-    ///   - plan: its entity's.
+    ///   - keyWidth: how many attributes its identifier has.
+    ///   - presenceWords: how many words its presence mask has.
     ///   - policy: what it does to a stored object.
     ///   - input: the record that it is of.
     func digest(
         of index: Int,
         in batch: borrowing RowBatch,
-        _ plan: EntityPlan,
+        keyWidth: Int,
+        presenceWords: Int,
         _ policy: ConflictPolicy,
         _ input: RecordDecoder.Input
     ) -> StatementDigest {
@@ -52,9 +54,9 @@ final class StatementDigester {
                 batch.presence.withUnsafeBufferPointer { presence in
                     digest(
                         UnsafeBufferPointer(rebasing: cells[row.firstCell..<keyCell]),
-                        key: UnsafeBufferPointer(rebasing: cells[keyCell..<keyCell + plan.identifier.count]),
+                        key: UnsafeBufferPointer(rebasing: cells[keyCell..<keyCell + keyWidth]),
                         presence: UnsafeBufferPointer(
-                            rebasing: presence[row.firstPresenceWord...].prefix((plan.attributes.count + 63) / 64)
+                            rebasing: presence[row.firstPresenceWord...].prefix(presenceWords)
                         ),
                         entity: row.entity,
                         policy,

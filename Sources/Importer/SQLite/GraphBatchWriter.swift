@@ -29,7 +29,7 @@ final class GraphBatchWriter {
 
     /// The entities whose records' own rows are laid out, by their indexes.
     private static func keyed(_ graph: GraphPlan) -> Set<Int32> {
-        Set(ShortGraphPlan(graph)?.nodes.filter(\.isLaidOutByKey).map(\.index) ?? [])
+        ShortGraphPlan(graph)?.keyed ?? []
     }
 
     /// The images of a batch's objects and links; nil where there are none.

@@ -174,6 +174,8 @@ ROWS = [
         "import-orders", "duckdb-orders", 0.8, 0.5),
     Row("orders-floor", "of these, SQLite's own CREATE INDEX for the links, against the same", "raw-order-indexes",
         "duckdb-orders"),
+    Row("orders-raw", "orders into related tables, against SQLite copying the finished tables and making their indexes",
+        "import-orders", "raw-orders"),
     Row("orders-flat", "the same orders against flat records of their size", "import-orders", "import-flat-orders", 1.3),
     Row("orders-sqlite-utils", "sqlite-utils, the same tables, against it", "sqlite-utils-orders", "import-orders",
         is_peer_over=True),

@@ -285,6 +285,35 @@ class FloorOrderIndexes(Run):
             raise Failure(f"{found} indexes of 3")
 
 
+class FloorOrders(ImportOrders):
+    """SQLite alone copies the tables of the store that `first` has just made, and makes their indexes; the whole process is
+    timed."""
+
+    is_importer = False
+
+    def __init__(self, name, title, data, first):
+        super().__init__(name, title, data)
+        self.first = first
+        self.after = (first,)
+
+    def command(self, machine, work):
+        source = os.path.join(work, self.first.store())
+        connection = sqlite3.connect(source)
+        made = connection.execute(
+            "SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE '\\_import\\_%' ESCAPE '\\'"
+        ).fetchall()
+        connection.close()
+        tables = [(name, sql) for kind, name, sql in made if kind == "table"]
+        steps = [PRAGMAS, "PRAGMA threads = 3", "PRAGMA cache_spill = -6500", f"ATTACH '{source}' AS source", "BEGIN"]
+        steps += [sql for _, sql in tables]
+        steps += [f'INSERT INTO main."{name}" SELECT * FROM source."{name}"' for name, _ in tables]
+        steps += [sql for kind, _, sql in made if kind == "index"]
+        return ["sqlite3", os.path.join(work, self.store()), "; ".join(steps + ["COMMIT"])]
+
+    def check(self, machine, work, measurement):
+        self.compare(self.sums(os.path.join(work, self.store())))
+
+
 class Split(Run):
     """`importer split` with its defaults; the whole process is timed."""
 
@@ -449,6 +478,8 @@ def all_runs(data, small, large, nested, texts, lists):
         Jq("jq", "jq to CSV, sqlite3 .import", data),
         DuckDBOrders("duckdb-orders", "DuckDB, orders by unnest", nested),
         related,
+        # Before its store is changed.
+        FloorOrders("raw-orders", "SQLite alone, orders copied and indexed", nested, related),
         FloorOrderIndexes("raw-order-indexes", "SQLite alone, the indexes of links", nested, related),
         ImportFlatOrders("import-flat-orders", "importer, orders as flat records", nested),
         ImportShape("import-long-texts", "importer, long texts, model", texts),

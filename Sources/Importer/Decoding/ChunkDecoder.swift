@@ -28,6 +28,8 @@ final class ChunkDecoder<Layout: RowLayout> {
     private var retried: RetriedRecords?
     /// A batch ends before its rejects take more memory than this, but for its last one.
     private let maximumRejectBytes = 8 << 20
+    /// And so does one of related entities: how many rows a record has is not known beforehand.
+    private let maximumGraphBytes = 6 << 20
 
     /// - Parameters:
     ///   - plans: per source of the job, the plan of each of its record paths.
@@ -165,7 +167,7 @@ final class ChunkDecoder<Layout: RowLayout> {
                 reject(line, chunk.entry.rejects[entry], decoders[place].plan, chunk, into: &batch)
             }
             // Rejects take many times the memory of their records: a batch of them ends early.
-            return batch.rejectBytes < maximumRejectBytes
+            return batch.rejectBytes < maximumRejectBytes && (graph == nil || batch.footprint < maximumGraphBytes)
         }
         for place in decoders.indices { decoders[place].flush(into: &batch) }
         graph?.flush(into: &batch)

@@ -20,6 +20,7 @@ enum AppendingJob {
 
     static func begin(_ job: Int64, _ plan: GraphPlan, _ database: Database) throws {
         try DeferredKeys.begin(plan, job: job, database)
+        try StoreSchema.prepareListIndexes(plan.layout, job: job, database)
         try database.execute(sql: "INSERT INTO _import_appending (job) VALUES (?)", arguments: [job])
     }
 

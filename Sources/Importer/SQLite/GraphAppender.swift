@@ -20,6 +20,8 @@ final class GraphAppender {
     private let writers: [RowWriter]
     private let joins: [JoinWriter?]
     private let keys: DeferredKeys
+    private let job: Int64
+    private let listIndexes: ListIndexes
     /// Copies what batches have laid out; nil where that is nothing.
     private let copier: GraphCopier?
     /// The texts of defaults, by entity.
@@ -69,6 +71,8 @@ final class GraphAppender {
             return try connection.prepare("SELECT max(rowid) FROM \(node.plan.entity.table.quotedIdentifier)")
         }
         keys = try DeferredKeys(database, plan, job: job)
+        self.job = job
+        listIndexes = try ListIndexes(database, plan.layout)
         copier = try keyed.map { try GraphCopier(database, plan, keyed: $0) }
     }
 
@@ -119,6 +123,7 @@ final class GraphAppender {
         _ work: inout Work
     ) throws -> Bool {
         try keys.prepare(&memory.identifiers)
+        try listIndexes.begin()
         if let copier {
             try copier.prepare()
             if let image, try !copier.copy(image, &work.outcome.changes) { return false }
@@ -131,7 +136,9 @@ final class GraphAppender {
             work.outcome.changes[entity].nested.nested += count
             work.outcome.changes[entity].nested.unchanged += count
         }
-        return try writePositional(batch, values, &work) && writeLinks(batch, values, &work)
+        guard try writePositional(batch, values, &work), try writeLinks(batch, values, &work) else { return false }
+        try listIndexes.end(job: job)
+        return true
     }
 
     private func highestRowIDs() throws -> [Int64?] {

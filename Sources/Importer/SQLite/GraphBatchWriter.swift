@@ -45,7 +45,10 @@ final class GraphBatchWriter {
             let isFree = try Bool.fetchOne(
                 database,
                 sql: """
-                    SELECT NOT EXISTS (SELECT 1 FROM pragma_index_list(:table) WHERE "unique" AND origin <> 'pk')
+                    SELECT NOT EXISTS (
+                            SELECT 1 FROM pragma_index_list(:table) AS list
+                            WHERE "unique" AND origin <> 'pk' AND NOT \(TableAdditions.isNoted("list.name", database))
+                        )
                         AND NOT EXISTS (
                             SELECT 1 FROM sqlite_master WHERE type = 'trigger' AND tbl_name = :table COLLATE NOCASE
                         )
@@ -97,8 +100,6 @@ final class GraphBatchWriter {
             try AppendingJob.end(job, writer.layout, database)
             progress.isAppending = false
         }
-        var late: [RowBatch.Reject] = []
-        try writer.write(batch, found, &changes, &ledger) { late.append(reject($0, $1)) }
-        return late
+        return try writer.write(batch, found, &changes, &ledger).map { reject($0.record, $0.errors) }
     }
 }

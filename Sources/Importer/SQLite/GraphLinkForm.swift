@@ -1,7 +1,9 @@
 import ImportModel
 
 /// The statements on the links of one relationship, seen from the side that states it.
-struct GraphLinkForm {
+///
+/// Made once and kept, with the texts of the statements that records need.
+final class GraphLinkForm {
     let relationship: Int
     /// The one that owns its storage, among the layout's.
     let owner: Int
@@ -118,7 +120,7 @@ struct GraphLinkForm {
 
     /// The rows that are linked to an object: row id, position and key; of a join table the position and the other side's
     /// key.
-    var selectRows: String {
+    private(set) lazy var selectRows: String = {
         if isJoin {
             return
                 "SELECT \((["\(position ?? "NULL")"] + other).joined(separator: ", ")) FROM \(table) WHERE \(equal(own))"
@@ -126,38 +128,36 @@ struct GraphLinkForm {
         let key = isPositional ? [] : destinationKey
         return "SELECT \((["rowid", position ?? "-1"] + key).joined(separator: ", ")) FROM \(table) "
             + "WHERE \(equal(references)) ORDER BY \(position ?? "rowid"), rowid"
-    }
+    }()
 
     /// The row with an identifier.
-    var findRow: String { "SELECT rowid FROM \(table) WHERE \(equal(destinationKey))" }
+    private(set) lazy var findRow = "SELECT rowid FROM \(table) WHERE \(equal(destinationKey))"
 
     /// Links a row, if it is not linked so already.
-    var setRow: String {
+    private(set) lazy var setRow: String = {
         let differs = columns.map { "\($0) IS NOT ?" }.joined(separator: " OR ")
         return "UPDATE \(table) SET \(sets(columns)) WHERE rowid = ? AND (\(differs))"
-    }
+    }()
 
     /// Links a row that is not linked.
-    var setIfNull: String {
+    private(set) lazy var setIfNull: String = {
         let isFree = references.map { "\($0) IS NULL" }.joined(separator: " AND ")
         return "UPDATE \(table) SET \(sets(columns)) WHERE rowid = ? AND \(isFree)"
-    }
+    }()
 
-    var clearRow: String { "UPDATE \(table) SET \(sets(columns, "NULL")) WHERE rowid = ?" }
+    private(set) lazy var clearRow = "UPDATE \(table) SET \(sets(columns, "NULL")) WHERE rowid = ?"
 
     /// Clears all others that are linked to an object.
-    var clearOthers: String {
+    private(set) lazy var clearOthers =
         "UPDATE \(table) SET \(sets(columns, "NULL")) WHERE \(equal(references)) AND rowid <> ?"
-    }
 
     /// The rows that refer to an object: row id and key.
-    var selectOwners: String {
+    private(set) lazy var selectOwners =
         "SELECT \((["rowid"] + holderKey).joined(separator: ", ")) FROM \(table) WHERE \(equal(references))"
-    }
 
     var clearOwner: String { clearRow }
 
-    var setOwn: String { "UPDATE \(table) SET \(sets(references)) WHERE rowid = ?" }
+    private(set) lazy var setOwn = "UPDATE \(table) SET \(sets(references)) WHERE rowid = ?"
 
     // MARK: Settling
 
@@ -214,20 +214,20 @@ struct GraphLinkForm {
 
     // MARK: Join tables
 
-    var deleteLink: String { "DELETE FROM \(table) WHERE \(equal(own)) AND \(equal(other))" }
+    private(set) lazy var deleteLink = "DELETE FROM \(table) WHERE \(equal(own)) AND \(equal(other))"
 
-    var insertLink: String {
+    private(set) lazy var insertLink: String = {
         let names = own + other + [position].compactMap { $0 }
         let places = names.map { _ in "?" }.joined(separator: ", ")
         let conflict =
             position.map { "DO UPDATE SET \($0) = excluded.\($0) WHERE \($0) IS NOT excluded.\($0)" } ?? "DO NOTHING"
         return "INSERT INTO \(table) (\(names.joined(separator: ", "))) VALUES (\(places)) ON CONFLICT \(conflict)"
-    }
+    }()
 
     /// The other direction of a link that is its own inverse.
-    var insertSymmetricLink: String {
+    private(set) lazy var insertSymmetricLink: String = {
         let names = own + other
         let places = names.map { _ in "?" }.joined(separator: ", ")
         return "INSERT INTO \(table) (\(names.joined(separator: ", "))) VALUES (\(places)) ON CONFLICT DO NOTHING"
-    }
+    }()
 }

@@ -11,7 +11,7 @@ extension GraphLinks {
 
     /// Makes the indexes by which objects are found that are named so.
     func prepareLookups() throws {
-        for index in layout.relationships.indices where form(of: index).isNamed {
+        for index in named {
             try statements.run(form(of: index).makeIndex)
         }
     }
@@ -137,10 +137,10 @@ extension GraphLinks {
         isStated: (Int) -> Bool,
         _ outcome: inout GraphWriter.Outcome
     ) throws {
-        for index in layout.relationships.indices {
+        for index in named {
             let placement = layout.relationships[index]
             let form = form(of: index)
-            guard form.isNamed, layout.hierarchy.chain(of: entity).contains(placement.destination),
+            guard layout.hierarchy.chain(of: entity).contains(placement.destination),
                 try isWaiting(form.name)
             else { continue }
             var values = RowKey()

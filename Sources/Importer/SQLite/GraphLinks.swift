@@ -19,12 +19,15 @@ final class GraphLinks {
     let layout: ModelLayout
     let statements: GraphStatements
     let job: Int64
-    private var forms: [Int: GraphLinkForm] = [:]
+    private var forms: [GraphLinkForm?]
+    /// The relationships whose scalars name objects by other attributes than the identifier.
+    private(set) lazy var named = layout.relationships.indices.filter { form(of: $0).isNamed }
     /// The relationships that have links whose rows are not there yet; nil until it is asked for.
     private var waiting: Set<String>?
 
     init(_ layout: ModelLayout, _ statements: GraphStatements, job: Int64) {
         self.layout = layout
+        forms = Array(repeating: nil, count: layout.relationships.count)
         self.statements = statements
         self.job = job
     }
@@ -336,15 +339,16 @@ final class GraphLinks {
         )
     }
 
-    func isWaiting(_ relationship: String) throws -> Bool {
-        if waiting == nil {
-            var names: Set<String> = []
-            try statements.run("SELECT DISTINCT relationship FROM _import_link") {
-                names.insert(String(cString: sqlite3_column_text($0, 0)))
-            }
-            waiting = names
+    func isWaiting(_ relationship: String) throws -> Bool { try waitingRelationships().contains(relationship) }
+
+    private func waitingRelationships() throws -> Set<String> {
+        if let waiting { return waiting }
+        var names: Set<String> = []
+        try statements.run("SELECT DISTINCT relationship FROM _import_link") {
+            names.insert(String(cString: sqlite3_column_text($0, 0)))
         }
-        return waiting?.contains(relationship) ?? false
+        waiting = names
+        return names
     }
 
     /// Forgets which links wait: another connection may have added some.
@@ -359,6 +363,7 @@ final class GraphLinks {
         key: RowKey,
         _ outcome: inout GraphWriter.Outcome
     ) throws {
+        guard try !waitingRelationships().isEmpty else { return }
         for index in layout.relationships.indices {
             let placement = layout.relationships[index]
             guard placement.shape != .join,

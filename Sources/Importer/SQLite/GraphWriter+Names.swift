@@ -58,7 +58,9 @@ extension GraphWriter {
         _ batch: borrowing RowBatch,
         _ values: RowValues
     ) throws {
-        guard let effect = outcome.effects[row], effect != .ignored, let rowID = outcome.rowIDs[row] else { return }
+        guard !links.named.isEmpty, let effect = outcome.effects[row], effect != .ignored,
+            let rowID = outcome.rowIDs[row]
+        else { return }
         try links.forgetStated(by: row, entity, key: key(of: row, batch, values), batch, plan)
         try links.applyNamed(
             for: rowID,

@@ -106,6 +106,31 @@ extension StoreSchema {
         }
     }
 
+    /// Makes the indexes that are kept up while records are appended.
+    static func prepareListIndexes(_ layout: ModelLayout, job: Int64, _ database: Database) throws {
+        for table in layout.tables {
+            try prepareIndexes(ListIndexes.all(of: table), of: table, job: job, database)
+        }
+    }
+
+    /// The name of an index that an import has made on just these columns; nil without one.
+    static func ownIndex(on columns: [String], _ table: String, _ database: Database) throws -> String? {
+        let names = try String.fetchAll(
+            database,
+            sql: """
+                SELECT name FROM pragma_index_list(?) AS list
+                WHERE NOT partial AND \(TableAdditions.isNoted("list.name", database))
+                """,
+            arguments: [table]
+        )
+        return try names.first { try self.columns(of: $0, database) == columns.map(\.asciiLowercased) }
+    }
+
+    private static func columns(of index: String, _ database: Database) throws -> [String] {
+        let sql = "SELECT coalesce(name, '') FROM pragma_index_info(?) ORDER BY seqno"
+        return try String.fetchAll(database, sql: sql, arguments: [index]).map(\.asciiLowercased)
+    }
+
     /// Makes indexes of a table, as far as it lacks them.
     private static func prepareIndexes(
         _ indexes: [TableDescription.Index],
@@ -137,12 +162,8 @@ extension StoreSchema {
             arguments: [table]
         )
         return try indexes.contains { index in
-            let keys = try String.fetchAll(
-                database,
-                sql: "SELECT coalesce(name, '') FROM pragma_index_info(?) ORDER BY seqno",
-                arguments: [index["name"] as String]
-            )
-            return keys.map(\.asciiLowercased) == columns.map(\.asciiLowercased) && (!isUnique || index["unique"])
+            try self.columns(of: index["name"], database) == columns.map(\.asciiLowercased)
+                && (!isUnique || index["unique"])
         }
     }
 }

@@ -30,6 +30,14 @@ enum TableAdditions {
         try database.execute(sql: "DELETE FROM \(table) WHERE table_name = ? COLLATE NOCASE", arguments: [name])
     }
 
+    /// Forgets something that a job has removed itself.
+    static func forget(_ kind: Kind, _ name: String, of tableName: String, job: Int64, _ database: Database) throws {
+        try database.execute(
+            sql: "DELETE FROM \(table) WHERE job = ? AND table_name = ? AND kind = ? AND name = ?",
+            arguments: [job, tableName, kind.rawValue, name]
+        )
+    }
+
     /// Takes away what a job has added.
     ///
     /// - Parameter tableName: to one table; nil for all.
@@ -48,10 +56,7 @@ enum TableAdditions {
             let (tableName, name) = (try addition.text("table_name"), try addition.text("name"))
             let kind = try addition.choice("kind", as: Kind.self)
             try drop(kind, name, of: tableName, database)
-            try database.execute(
-                sql: "DELETE FROM \(table) WHERE job = ? AND table_name = ? AND kind = ? AND name = ?",
-                arguments: [job, tableName, kind.rawValue, name]
-            )
+            try forget(kind, name, of: tableName, job: job, database)
         }
     }
 

@@ -5,8 +5,9 @@ from machine import megabytes
 
 # The goals are for this many records.
 FULL = 1_500_000
-MEMORY_RUNS = ("import", "import-ndjson", "import-inferred", "import-uuid", "import-again", "split", "import-small",
-               "import-large", "import-orders", "import-flat-orders", "import-long-texts", "import-nested-json")
+MEMORY_RUNS = ("import", "import-ndjson", "import-inferred", "import-uuid", "import-partial", "import-again", "split",
+               "import-small", "import-large", "import-orders", "import-flat-orders", "import-long-texts",
+               "import-nested-json")
 
 
 class Results:
@@ -168,6 +169,8 @@ ROWS = [
     Row("ijson", "ijson + executemany, against the array with a model", "ijson", "import", 4, 5, is_peer_over=True),
     Row("uuid", "random uuid identifier, against the same without", "import-uuid", "import", 1.5, 1.35),
     FloorRow("uuid-floor", "the same if only SQLite's own CREATE UNIQUE INDEX were added", "raw-index", "import"),
+    Row("partial", "the same with 1 % of partial duplicates, against the array without an identifier", "import-partial",
+        "import", 1.6),
     Row("split", "importer split alone, against yajl alone in C", "split", "yajl", 1.6, 1.3),
     Row("again", "the same once more with the identifier, against the first", "import-again", "import-uuid", 3.0, 1.5),
     Row("orders", "orders with lines, customer and tags into related tables, against DuckDB's read_json and unnest",

@@ -87,7 +87,8 @@ class Import(Run):
 
     def __init__(self, name, title, data, is_ndjson=False, has_model=True, identifier=None):
         super().__init__(name, title, data)
-        self.source = data.ndjson if is_ndjson else data.array
+        if is_ndjson:
+            self.source = data.ndjson
         self.has_model = has_model
         self.identifier = identifier
 
@@ -139,6 +140,20 @@ class ImportAgain(Import):
     def check(self, machine, work, measurement):
         self.check_report(measurement, "unchanged")
         Run.check(self, machine, work, measurement)
+
+
+class ImportPartial(Import):
+    """A file of which some records are partial duplicates of earlier ones, each of which changes its object."""
+
+    def __init__(self, name, title, data):
+        super().__init__(name, title, data, identifier="guid")
+
+    def check_report(self, measurement, kind):
+        report, duplicates = measurement.printed(), self.data.duplicates
+        expected = {"state": "finished", "inserted": self.data.records - duplicates, "updated": duplicates, "rejected": 0}
+        wrong = [f"{name} {report.get(name)}, not {value}" for name, value in expected.items() if report.get(name) != value]
+        if wrong:
+            raise Failure(", ".join(wrong))
 
 
 class ImportOrders(Run):
@@ -453,7 +468,7 @@ class Jq(Run):
         return ["bash", "-o", "pipefail", "-c", f"{shlex.join(['jq', '-r', JQ, self.source])} | {shlex.join(shell)}"]
 
 
-def all_runs(data, small, large, nested, texts, lists):
+def all_runs(data, small, large, partial, nested, texts, lists):
     """Every run by its name, in the order of a round: what is compared is side by side."""
     array = Import("import", "importer, array, model", data)
     first = Import("import-uuid", "importer, array, model, identifier guid", data, identifier="guid")
@@ -464,6 +479,7 @@ def all_runs(data, small, large, nested, texts, lists):
         array,
         first,
         FloorIndex("raw-index", "SQLite alone, unique index on guid", data, array, "guid"),
+        ImportPartial("import-partial", "importer, the same with partial duplicates", partial),
         ImportAgain("import-again", "importer, the same once more", data, first),
         Import("import-ndjson", "importer, NDJSON, model", data, is_ndjson=True),
         DuckDB("duckdb-ndjson", "DuckDB, NDJSON, columns given", data, is_ndjson=True, columns=DUCKDB_COLUMNS),

@@ -104,6 +104,8 @@ final class EntityPlan {
     let isLocal: [Bool]
     /// Whether rows may turn out to be rejects when they are written, so that their records' positions are kept.
     var keepsPlaces = false
+    /// Whether a record that lacks what a new object must have waits until all are in: it has no row before that.
+    var keepsIncomplete = false
     /// Whether rows are laid out as they are decoded, since nothing has to be asked about them when they are written.
     var laysOutRows = false
 
@@ -180,6 +182,20 @@ final class EntityPlan {
 
     deinit {
         attributes.deallocate()
+    }
+
+    /// What is wrong with a record that lacks a value.
+    ///
+    /// - Parameter byteOffset: the record's.
+    func missing(_ attribute: Int, byteOffset: Int64) -> RecordError {
+        RecordError(
+            entity: entity.name,
+            keyPath: slotPaths[slots[attribute].first ?? 0],
+            code: .missingValue,
+            expected: attributes[attribute].type.rawValue,
+            found: "nothing",
+            byteOffset: byteOffset
+        )
     }
 
     private static func coercion(

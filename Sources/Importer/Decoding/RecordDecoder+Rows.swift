@@ -22,7 +22,7 @@ extension RecordDecoder {
         if !changes.isEmpty { countChanges(&batch) }
         if noteCount > 0 { countNotes() }
         if !unmet.isEmpty {
-            batch.unmet.append(reject(input, errors: errors + unmet, nulled: nulledNames))
+            batch.keep(reject(input, errors: errors + unmet, nulled: nulledNames))
         } else if !errors.isEmpty {
             batch.count(errors, nulled: nulledNames, entity: plan.index, ordinal: input.ordinal)
         }
@@ -104,7 +104,7 @@ extension RecordDecoder {
     ) -> Bool {
         guard let layout else { return false }
         guard unmet.isEmpty else {
-            layout.close(plan.index)
+            if !plan.keepsIncomplete { layout.close(plan.index) }
             return false
         }
         let (cells, presence) = (marks.cells, marks.presence)
@@ -136,14 +136,7 @@ extension RecordDecoder {
     var nulledNames: [String] { nulled.map { plan.entity.attributes[$0].name } }
 
     private mutating func missing(_ attribute: Int, _ input: Input) {
-        let error = error(
-            .missingValue,
-            at: plan.slotPaths[plan.slots[attribute].first ?? 0],
-            expected: plan.attributes[attribute].type.rawValue,
-            found: "nothing",
-            input.root,
-            input
-        )
+        let error = plan.missing(attribute, byteOffset: position(of: input.root, input))
         // Merged into a stored object, or left out for it, a record may lack what is not part of the identifier.
         let onConflict = surroundings?.onConflict ?? plan.onConflict
         let isAlwaysWhole = plan.identifier.isEmpty || [.replace, .error].contains(onConflict)

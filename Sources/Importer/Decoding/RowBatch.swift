@@ -143,8 +143,11 @@ struct RowBatch {
     /// How much memory it takes, roughly.
     var footprint: Int {
         rows.count * MemoryLayout<Row>.stride + cells.count * MemoryLayout<Cell>.stride + presence.count * 8
-            + bytes.count + rejectBytes + graph.footprint
+            + bytes.count + rejectBytes + unmetBytes + graph.footprint
     }
+
+    /// How much memory `unmet` takes, roughly.
+    private var unmetBytes = 0
 
     /// How much memory the rejects take, roughly.
     private(set) var rejectBytes = 0
@@ -154,6 +157,12 @@ struct RowBatch {
         rejectBytes += reject.footprint
         for error in reject.errors { errors.add(error, ordinal: reject.ordinal) }
         rejects.append(reject)
+    }
+
+    /// Adds what the row that comes next would be rejected for.
+    mutating func keep(_ reject: Reject) {
+        unmetBytes += reject.footprint
+        unmet.append(reject)
     }
 
     /// Counts the errors of a record that was taken with nulls.
@@ -197,6 +206,7 @@ struct RowBatch {
         rejects.removeAll()
         rejectBytes = 0
         unmet.removeAll(keepingCapacity: true)
+        unmetBytes = 0
         errors.removeAll()
         ledger.removeAll()
         recordsRead = Array(repeating: 0, count: entities)

@@ -1,7 +1,8 @@
 /// Where decoded rows go besides their cells: a destination may lay them out its own way, beside the other workers and before
 /// their turn to commit comes.
 ///
-/// A row that is laid out has no cells. Where entities relate to one another, their links are rows of further tables. Rows of an entity follow one another: from the first that is not laid out on, none is.
+/// A row that is laid out has no cells. Where entities relate to one another, their links are rows of further tables. Rows of an entity follow one another: from the first that is not laid out on, none is,
+/// but for records that wait to be complete (`EntityPlan.keepsIncomplete`), which are no rows yet.
 /// Decoders are generic over it, so that a row costs no look-up of a witness.
 protocol RowLayout: AnyObject {
     /// What all layouts of a job have in common.

@@ -26,8 +26,13 @@ public struct EntityChanges: Sendable, Hashable {
     /// How many objects are gone.
     public private(set) var deleted: Int64 = 0
     /// Records whose object had all their values already.
+    ///
+    /// Less than 0 where records that earlier notifications counted here turn out, when all are in, to have changed their
+    /// object or to be rejects.
     public internal(set) var unchanged: Int64 = 0
     /// Records left out: their object existed already, or what they would repair is repaired.
+    ///
+    /// Less than 0 where records that earlier notifications counted here turn out to be rejects.
     public internal(set) var ignored: Int64 = 0
     /// Records that were not accepted.
     public internal(set) var rejected: Int64 = 0

@@ -58,13 +58,14 @@ struct StoredJob: Sendable {
         self.chunkDirectory = chunkDirectory
     }
 
-    /// Whether records may turn out to be rejects when all have been read: nothing depends on knowing it at once, and they
-    /// can be read again.
+    /// Whether records may turn out to be rejects when all have been read: nothing depends on knowing it at once.
     var mayRejectLate: Bool {
         if case .count? = options.maxErrors { return false }
-        return options.onError != .stop && retry == nil && !takesChunks
-            && sources.allSatisfy(\.description.isRepeatable)
+        return options.onError != .stop && retry == nil
     }
+
+    /// Whether records can be read again when all have been read.
+    var isReadableAgain: Bool { !takesChunks && sources.allSatisfy(\.description.isRepeatable) }
 }
 
 extension ModelDescription {

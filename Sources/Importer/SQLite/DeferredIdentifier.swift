@@ -8,9 +8,10 @@ import ImportModel
 /// record becomes a row, and settling makes one object of the rows that have the same identifier, just as if each had
 /// been merged as it came, or rejects of all but the first; then it builds the index. The row that came first keeps its
 /// row id, those of the others stay free.
+///
+/// A record that lacks what a new object must have becomes none: it waits for its object (`IncompleteRecords`).
 struct DeferredIdentifier {
-    /// The job's number.
-    let job: Int64
+    let job: StoredJob
     /// The entity's index in the job.
     let position: Int
     let plan: EntityPlan
@@ -100,6 +101,7 @@ struct DeferredIdentifier {
         check: () throws -> Void = {}
     ) throws -> [EntityChanges] {
         guard let model = job.model else { return [] }
+        var groups = try ErrorGroupTable(database, job: job.id)
         let isStrict = job.options.onConflict == .error
         let rejecter = isStrict ? DuplicateRejecter(database, job: job, sources: sources) : nil
         let changes: [EntityChanges] = try positions(job: job.id, database).sorted().compactMap { position in
@@ -115,8 +117,8 @@ struct DeferredIdentifier {
                 unread: job.unread(besides: entity, database)
             )
             var changes = EntityChanges(entity: entity.name, table: entity.table, position: position)
-            try DeferredIdentifier(job: job.id, position: position, plan: plan)
-                .settle(&changes, rejecting: rejecter, isLast: true, database)
+            try DeferredIdentifier(job: job, position: position, plan: plan)
+                .settle(&changes, &groups, rejecting: rejecter, isLast: true, database)
             try database.execute(
                 sql: """
                     UPDATE _import_entity SET updated = updated + ?, unchanged = unchanged + ?, ignored = ignored + ?,
@@ -147,7 +149,7 @@ struct DeferredIdentifier {
             sql: "INSERT INTO _import_presence (job, entity, first_rowid, runs) VALUES (?, ?, ?, ?)"
         )
         for block in presence.blocks {
-            try statement.execute(arguments: [job, position, block.firstRowID, Data(block.bytes)])
+            try statement.execute(arguments: [job.id, position, block.firstRowID, Data(block.bytes)])
         }
     }
 
@@ -160,27 +162,37 @@ struct DeferredIdentifier {
             sql: "INSERT INTO _import_place (job, entity, first_rowid, source, places) VALUES (?, ?, ?, ?, ?)"
         )
         for block in places.blocks {
-            try statement.execute(arguments: [job, position, block.firstRowID, source, Data(block.bytes)])
+            try statement.execute(arguments: [job.id, position, block.firstRowID, source, Data(block.bytes)])
         }
     }
 
-    /// Makes one object of the rows that have the same identifier, and builds the index.
+    /// The row id of the table's last row; nil where it has none.
+    func lastRowID(_ database: Database) throws -> Int64? {
+        let sql = "SELECT max(rowid) FROM \(plan.entity.table.quotedIdentifier)"
+        return try Int64.fetchOne(database.cachedStatement(sql: sql))
+    }
+
+    /// Makes one object of the rows that have the same identifier, builds the index, and merges the records that wait for their
+    /// objects.
     ///
     /// The job's count of inserted objects is corrected; what the other records came to is the caller's to count.
     ///
     /// - Parameters:
     ///   - changes: gets what is changed by it.
+    ///   - groups: those of the job's errors.
     ///   - rejecter: what takes the rows away whose records are rejects; nil where they are merged.
     ///   - isLast: whether no more rows come, so that a table without any needs no index.
     /// - Throws: `DatabaseError`, and `ImportError` when the rows are not those that the job wrote.
     func settle(
         _ changes: inout EntityChanges,
+        _ groups: inout ErrorGroupTable,
         rejecting rejecter: DuplicateRejecter? = nil,
         isLast: Bool = false,
         _ database: Database
     ) throws {
-        if isLast, try !StoreSchema.hasRows(plan.entity.table, database) {
-            try DroppedIndexes.restoreIdentifier(of: position, job: job, database)
+        let waiting = try IncompleteRecords(database, job: job, plan: plan)
+        if isLast, waiting == nil, try !StoreSchema.hasRows(plan.entity.table, database) {
+            try DroppedIndexes.restoreIdentifier(of: position, job: job.id, database)
             return try forget(database)
         }
         // Most often no two rows have the same identifier, which is found out by building the index.
@@ -189,20 +201,24 @@ struct DeferredIdentifier {
             if let rejecter {
                 try rejecter.removeRows(of: plan, &changes)
             } else {
-                try DuplicateMerger(database, job: job, position: position, plan: plan).run(&changes)
+                try DuplicateMerger(database, job: job.id, position: position, plan: plan).run(&changes, waiting)
             }
             try database.execute(
                 sql: "UPDATE _import_entity SET inserted = inserted - ? WHERE job = ? AND position = ?",
-                arguments: [changes.deleted - before, job, position]
+                arguments: [changes.deleted - before, job.id, position]
             )
             try makeIndex(database)
         }
+        try waiting?.settle(&changes, &groups)
         try forget(database)
     }
 
     private func forget(_ database: Database) throws {
-        for table in ["_import_deferred_identifier", "_import_presence", "_import_place"] {
-            try database.execute(sql: "DELETE FROM \(table) WHERE job = ? AND entity = ?", arguments: [job, position])
+        for table in ["_import_deferred_identifier", "_import_presence", "_import_place", "_import_incomplete"] {
+            try database.execute(
+                sql: "DELETE FROM \(table) WHERE job = ? AND entity = ?",
+                arguments: [job.id, position]
+            )
         }
     }
 
@@ -220,7 +236,7 @@ struct DeferredIdentifier {
 
     /// The index that the table had, or one of the import's own.
     private func makeIndex(_ database: Database) throws {
-        try DroppedIndexes.restoreIdentifier(of: position, job: job, database)
-        try StoreSchema.prepareIdentifier(of: plan.entity, job: job, database, store: plan.entity.table)
+        try DroppedIndexes.restoreIdentifier(of: position, job: job.id, database)
+        try StoreSchema.prepareIdentifier(of: plan.entity, job: job.id, database, store: plan.entity.table)
     }
 }

@@ -38,8 +38,11 @@ final class DuplicateMerger {
 
     /// Merges all rows.
     ///
-    /// - Parameter changes: gets the objects that are changed, the rows that are gone, and what their records came to.
-    func run(_ changes: inout EntityChanges) throws {
+    /// - Parameters:
+    ///   - changes: gets the objects that are changed, the rows that are gone, and what their records came to.
+    ///   - waiting: records without rows; those that came between two rows of an object are merged in their turn.
+    func run(_ changes: inout EntityChanges, _ waiting: IncompleteRecords? = nil) throws {
+        try waiting?.prepareMerging()
         let keys = plan.identifier.map { columns[$0] }
         // The plus signs keep SQLite from walking along an index, so that the rows are sorted before the first is seen.
         let order = (keys + ["rowid"]).map { "+\($0)" }.joined(separator: ", ")
@@ -50,9 +53,15 @@ final class DuplicateMerger {
             sorted,
             declaredTypes: plan.identifier.map { plan.entity.attributes[$0].declaredType }
         )
-        var first: Int64 = 0
+        var (first, last): (Int64, Int64) = (0, 0)
         while let (rowID, isSame) = try cursor.next() {
-            if isSame { try merge(rowID, into: first, &changes) } else { first = rowID }
+            if isSame {
+                try waiting?.merge(into: first, between: last..<rowID, &changes)
+                try merge(rowID, into: first, &changes)
+            } else {
+                first = rowID
+            }
+            last = rowID
         }
     }
 

@@ -42,7 +42,8 @@ struct ErrorGroupTable: Sendable {
 
     /// Adds the errors of a batch, in the transaction that has its rejects.
     ///
-    /// Batches come in source order, so which groups are counted one by one does not depend on who decoded them.
+    /// Batches come in source order, so which groups are counted one by one does not depend on who decoded them. What turns
+    /// out to be an error when all records are in may come before all others of its group.
     ///
     /// - Parameter isLimited: whether they are counted with the rest where there are many groups already.
     mutating func add(
@@ -57,7 +58,11 @@ struct ErrorGroupTable: Sendable {
                 INSERT INTO _import_error (
                     job, entity, key_path, code, expected, found, count, first_source, first_byte_offset, first_ordinal
                 ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                ON CONFLICT DO UPDATE SET count = count + excluded.count
+                ON CONFLICT DO UPDATE SET count = count + excluded.count,
+                    first_source = iif(excluded.first_ordinal < first_ordinal, excluded.first_source, first_source),
+                    first_byte_offset =
+                        iif(excluded.first_ordinal < first_ordinal, excluded.first_byte_offset, first_byte_offset),
+                    first_ordinal = min(excluded.first_ordinal, first_ordinal)
                 """
         )
         for group in errors.inSourceOrder {

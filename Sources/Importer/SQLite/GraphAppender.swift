@@ -219,7 +219,7 @@ final class GraphAppender {
                     if parent < 0 { guard case .inserted = effect else { return false } }
                     work.isTaken[row] = true
                 case .ignored: if parent < 0 { work.isLeftOut[record] = true }
-                case .incomplete: errors += batch.unmet[Int(batch.rows[row].unmet)].errors
+                case .incomplete, .waiting: errors += batch.unmet[Int(batch.rows[row].unmet)].errors
                 case .duplicate, .refused: return false
                 }
                 count(effect, of: row, batch, &work.outcome)
@@ -293,7 +293,7 @@ final class GraphAppender {
             }
         case .ignored:
             if isNested { outcome.changes[entity].nested.ignored += 1 } else { outcome.changes[entity].ignored += 1 }
-        case .duplicate, .incomplete, .refused: break
+        case .duplicate, .incomplete, .waiting, .refused: break
         }
     }
 

@@ -332,7 +332,7 @@ final class GraphWriter {
             case .refused(let refusal):
                 let offset = batch.places[record].byteOffset
                 outcome.errors.append(found.error(refusal, plan.nodes[entity].plan, byteOffset: offset))
-            case .incomplete: outcome.errors += batch.unmet[Int(own.unmet)].errors
+            case .incomplete, .waiting: outcome.errors += batch.unmet[Int(own.unmet)].errors
             }
             try settleNames(of: row, entity, batch, values)
         }

@@ -57,7 +57,7 @@ enum MergeLogCoding {
         var changes: [EntityChanges] = []
         while numbers.bytesLeft > 0 {
             guard let position = numbers.next(), position < UInt64(entities.count),
-                let unchanged = numbers.nextCount(), let ignored = numbers.nextCount(),
+                let unchanged = numbers.nextSigned(), let ignored = numbers.nextSigned(),
                 let rejected = numbers.nextCount(), let inserted = numbers.nextRanges(),
                 let updated = numbers.nextRanges(), let deleted = numbers.nextRanges()
             else { return nil }

@@ -1,4 +1,4 @@
-/// Numbers of seven bits a byte, the lowest first (LEB128): small ones take little.
+/// Numbers of seven bits a byte, the lowest first (LEB128): small ones take little; and bytes, after their number.
 struct PackedNumbers {
     private(set) var bytes: [UInt8] = []
 
@@ -15,6 +15,12 @@ struct PackedNumbers {
     /// Adds a number of either sign; small ones are short.
     mutating func appendSigned(_ number: Int64) {
         append(UInt64(bitPattern: (number << 1) ^ (number >> 63)))
+    }
+
+    /// Adds bytes, after how many they are.
+    mutating func append(_ content: some Collection<UInt8>) {
+        append(UInt64(content.count))
+        bytes.append(contentsOf: content)
     }
 
     /// Forgets all numbers, and keeps the memory.
@@ -49,6 +55,13 @@ struct PackedNumbers {
         /// The next number of either sign.
         mutating func nextSigned() -> Int64? {
             next().map { Int64(bitPattern: $0 >> 1) ^ -Int64(bitPattern: $0 & 1) }
+        }
+
+        /// The next bytes; nil where there are fewer than their number says.
+        mutating func nextBytes() -> ArraySlice<UInt8>? {
+            guard let count = next(), count <= UInt64(bytesLeft) else { return nil }
+            defer { place += Int(count) }
+            return bytes[place..<place + Int(count)]
         }
     }
 }

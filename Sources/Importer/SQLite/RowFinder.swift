@@ -71,6 +71,15 @@ final class RowFinder {
         return rowID
     }
 
+    /// Goes to the row with a row id; `found` stays on it until `reset`.
+    ///
+    /// - Returns: whether it is there.
+    func find(rowID: Int64) throws -> Bool {
+        guard selectRow != nil else { throw ImportError(.fault, "\(plan.entity.table): rows are not found by row id") }
+        sqlite3_bind_int64(selectRow, 1, rowID)
+        return try stepToRow(selectRow)
+    }
+
     /// Whether the object next to the last one has the identifier, byte for byte; then `found` is on it.
     private func isNext(_ values: RowValues, _ places: [Int]) throws -> Bool {
         sqlite3_bind_int64(selectRow, 1, lastFound &+ 1)

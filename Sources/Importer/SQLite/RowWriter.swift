@@ -18,6 +18,8 @@ final class RowWriter {
         case duplicate
         /// Not written: there is no such object yet, and the record lacks something that one must have.
         case incomplete
+        /// Not written: whether there is such an object is known when all records are in, and the record lacks something.
+        case waiting
         /// Not written: the table has constraints of its own that the row breaks.
         case refused(TableConstraints.Refusal)
     }
@@ -139,6 +141,7 @@ final class RowWriter {
                 presence?.add(mask(of: row, in: batch), rowID: rowID)
                 return .inserted(rowID: rowID)
             }
+            if plan.keepsIncomplete { return .waiting }
             try settle()
         }
         if let finder {
@@ -241,6 +244,25 @@ final class RowWriter {
     }
 
     // MARK: Merging
+
+    /// The row id of the object that has the identifier of a record that has waited, the only row of its batch.
+    ///
+    /// - Parameter last: the row id of the last row that came before the record; a later object is none that it is merged into.
+    func find(_ batch: borrowing RowBatch, notAfter last: Int64) throws -> Int64? {
+        guard let finder else { throw ImportError(.fault, "\(entity.table): there is no identifier to merge by") }
+        place(batch.rows[0], in: batch)
+        let found = try batch.withValues { try finder.find($0, places) }
+        finder.reset()
+        return found.flatMap { $0 <= last ? $0 : nil }
+    }
+
+    /// Merges a record that has waited, the only row of its batch, into its object, or leaves it out for that.
+    func merge(_ batch: borrowing RowBatch, into object: Int64) throws -> Effect {
+        guard onConflict == .merge, let finder else { return .ignored }
+        place(batch.rows[0], in: batch)
+        guard try finder.find(rowID: object) else { throw ImportError(strayRow: object, in: entity.table) }
+        return try batch.withValues { try merge($0, into: object, finder) }
+    }
 
     /// Sets what the record mentions and the stored object has otherwise; under `replace` also what it does not mention.
     private func merge(_ values: RowValues, into rowID: Int64, _ finder: RowFinder) throws -> Effect {

@@ -14,6 +14,8 @@ final class StoreWriter: BatchWriter {
     private let limit: RejectLimit
     private let counts: BatchCounts
     private var writers: [RowWriter]
+    /// Keeps incomplete records of the entities that may have any, by their indexes.
+    private var keepers: [Int: IncompleteRecordKeeper] = [:]
     /// Writes records of entities that relate to one another; nil where none do.
     private var graphWriter: GraphBatchWriter?
     let layoutSchema: RowImageSchema?
@@ -75,6 +77,7 @@ final class StoreWriter: BatchWriter {
                     let isLookedUp = !plan.identifier.isEmpty && !deferred.contains(Int(plan.index))
                     plan.laysOutRows = images != nil && !isLookedUp && !constraints.canRefuse
                     plan.keepsPlaces = mayRefuse
+                    plan.keepsIncomplete = deferred.contains(Int(plan.index)) && job.mayRejectLate
                 }
                 if let images, plans.contains(where: \.laysOutRows) { attached = try AttachedImage(database, images) }
                 return (images, try zip(plans, constraints).map { try RowWriter(database, plan: $0, constraints: $1) })
@@ -91,6 +94,7 @@ final class StoreWriter: BatchWriter {
     /// What the statements need must be gone before the connection is, and the connection before what it reads.
     func close() throws {
         writers = []
+        keepers = [:]
         graphWriter = nil
         try queue.retire()
         attached = nil
@@ -163,7 +167,8 @@ final class StoreWriter: BatchWriter {
             )
             ?? writeRows(batch, image, found, source: chunk.entry.source, &progress, &changes, database)
         let rejects = late.isEmpty ? batch.rejects : (batch.rejects + late).sorted { $0.ordinal < $1.ordinal }
-        try limit.check(rejects, after: progress.rejects)
+        // Settling identifiers may have made some already.
+        try limit.check(rejects, after: changes.reduce(progress.rejects) { $0 + $1.rejected })
         for reject in rejects { changes[Int(reject.entity)].rejected += 1 }
         try counts.write(rejects, of: chunk.entry, database)
         try counts.writeErrors(
@@ -238,6 +243,12 @@ final class StoreWriter: BatchWriter {
 
     // MARK: Rows
 
+    private func keeper(of index: Int, _ database: Database) throws -> IncompleteRecordKeeper {
+        let keeper = try IncompleteRecordKeeper(database, job: job, plan: plans[index])
+        keepers[index] = keeper
+        return keeper
+    }
+
     /// - Returns: the rejects that were found only now, by the stored objects.
     private func writeRows(
         _ batch: borrowing RowBatch,
@@ -250,12 +261,14 @@ final class StoreWriter: BatchWriter {
     ) throws -> [RowBatch.Reject] {
         var late: [RowBatch.Reject] = []
         for (index, writer) in writers.enumerated() where batch.recordsRead[index] > 0 {
-            let deferred = DeferredIdentifier(job: job.id, position: index, plan: plans[index])
+            let deferred = DeferredIdentifier(job: job, position: index, plan: plans[index])
             let isDeferred = progress.deferredIdentifiers.contains(index)
             writer.presence = isDeferred ? PresenceRuns(plans[index]) : nil
             var places = isDeferred && job.options.onConflict == .error ? RecordPlaces() : nil
+            var order = RowOrder(Int32(index))
             if let rowIDs = try image.flatMap({ try writer.copy($0, of: batch, database) }) {
                 changes[index].insert(rowIDs)
+                order.laidOutRowIDs = rowIDs
                 if places != nil {
                     var rowID = rowIDs.lowerBound
                     for (row, place) in zip(batch.rows, batch.places) where row.isLaidOut && Int(row.entity) == index {
@@ -269,7 +282,7 @@ final class StoreWriter: BatchWriter {
                 chunkBytes: found.chunkBytes,
                 settle: {
                     try deferred.save(writer.presence, database)
-                    try deferred.settle(&changes[index], database)
+                    try deferred.settle(&changes[index], &progress.errorGroups, database)
                     writer.presence = nil
                     progress.deferredIdentifiers.remove(index)
                 }
@@ -287,6 +300,21 @@ final class StoreWriter: BatchWriter {
                 case .refused(let refusal):
                     late.append(found.reject(place, found.error(refusal, place, batch), batch))
                 case .incomplete: late.append(batch.unmet[Int(batch.rows[place].unmet)])
+                case .waiting:
+                    let last = changes[index].insertedRanges.last?.upperBound
+                    if let last = try order.lastRowID(
+                        before: place,
+                        batch,
+                        last: last,
+                        lastOfTable: { try deferred.lastRowID(database) }
+                    ) {
+                        let keeper = try keepers[index] ?? keeper(of: index, database)
+                        try keeper.keep(place, of: batch, chunk: found.chunkBytes, source: source, after: last)
+                        changes[index].countWaiting(1, job.options.onConflict)
+                    } else {
+                        // There is no object yet.
+                        late.append(batch.unmet[Int(batch.rows[place].unmet)])
+                    }
                 }
             }
             try deferred.save(writer.presence, database)

@@ -172,7 +172,7 @@ extension StoredJob {
     ) throws {
         let isEmpty = try !StoreSchema.hasRows(entity.table, database)
         let isDeferred =
-            try isEmpty && (options.onConflict != .error || mayRejectLate)
+            try isEmpty && (options.onConflict != .error || mayRejectLate && isReadableAgain)
             && DeferredIdentifier.isPossible(entity, database)
         if isDeferred {
             try DeferredIdentifier.begin(job: id, position: position, database)

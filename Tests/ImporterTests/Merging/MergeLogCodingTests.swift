@@ -22,7 +22,7 @@ struct MergeLogCodingTests {
                 default: change.delete(rowID)
                 }
             }
-            change.unchanged = Int64.random(in: 0...9, using: &generator)
+            change.unchanged = Int64.random(in: -9...9, using: &generator)
             change.rejected = Int64.random(in: 0...Int64.max, using: &generator)
             return change.isEmpty ? nil : change
         }
@@ -80,7 +80,7 @@ struct MergeLogCodingTests {
     /// Counts that no import makes are not believed.
     @Test func refusesCountsThatCannotBe() {
         typealias Kind = (Int64, [ClosedRange<Int64>])
-        func read(_ inserted: Kind, _ updated: Kind, _ deleted: Kind, unchanged: Int64 = 1) -> [EntityChanges]? {
+        func read(_ inserted: Kind, _ updated: Kind, _ deleted: Kind, rejected: Int64 = 1) -> [EntityChanges]? {
             var change = EntityChanges(
                 of: entities[0],
                 position: 0,
@@ -88,7 +88,7 @@ struct MergeLogCodingTests {
                 updated: updated,
                 deleted: deleted
             )
-            change.unchanged = unchanged
+            change.rejected = rejected
             return MergeLogCoding.changes(MergeLogCoding.encode([change], within: 4_096), of: entities)
         }
         let none: Kind = (0, [])
@@ -97,7 +97,7 @@ struct MergeLogCodingTests {
         #expect(read(none, (.min, [1...1]), none) == nil)
         #expect(read(none, none, (1, [])) == nil)
         #expect(read(none, none, (0, [1...1])) == nil)
-        #expect(read(none, none, none, unchanged: -1) == nil)
+        #expect(read(none, none, none, rejected: -1) == nil)
         var totals = entities
         totals[1].updated = -1
         #expect(MergeLogCoding.totals(MergeLogCoding.encode(totals), of: entities) == nil)

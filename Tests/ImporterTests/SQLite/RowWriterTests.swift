@@ -76,6 +76,7 @@ struct RowWriterTests {
             case .ignored: "ignored"
             case .duplicate: "duplicate"
             case .incomplete: "incomplete"
+            case .waiting: "waiting"
             case .refused(let refusal): "refused \(refusal.columns)"
             }
         }
@@ -176,6 +177,19 @@ struct RowWriterTests {
         #expect(settled == [2])
         #expect(effects == ["inserted 1", "inserted 2", "unchanged", "updated 1", "incomplete", "inserted 3"])
         #expect(try table.rows == ["1|'x'|NULL|'none'|3.0", "2|'y'|NULL|'none'|2.0", "3|'z'|NULL|'none'|1.0"])
+    }
+
+    /// Where incomplete records may wait, none of them needs to know which objects there are, and none is written.
+    @Test func letsIncompleteRecordsWait() throws {
+        let table = try Table()
+        table.plan.keepsIncomplete = true
+        let records = [
+            #"{"key": "x"}"#, #"{"key": "x", "must": 1}"#, #"{"key": "x", "a": 2}"#, #"{"key": "y", "must": 3}"#,
+        ]
+        let (effects, settled) = try table.write(records, isGathered: true)
+        #expect(settled == [])
+        #expect(effects == ["waiting", "inserted 1", "waiting", "inserted 2"])
+        #expect(try table.rows == ["1|'x'|NULL|'none'|1.0", "2|'y'|NULL|'none'|3.0"])
     }
 
     private static let triggers = ["INSERT", "UPDATE"]

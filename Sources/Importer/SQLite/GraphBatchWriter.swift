@@ -70,6 +70,7 @@ final class GraphBatchWriter {
     ///   - memory: what is known of objects.
     ///   - changes: gets what is changed, by entity.
     ///   - ledger: gets what is counted beside that.
+    ///   - long: does what may take long, in its place.
     /// - Returns: the rejects that were found only now.
     /// - Throws: `UnusableLayout` where rows that are laid out have to be looked up; `DatabaseError` when SQLite fails.
     func write(
@@ -81,7 +82,8 @@ final class GraphBatchWriter {
         _ memory: inout AppendingMemory,
         _ changes: inout [EntityChanges],
         _ ledger: inout LedgerCounts,
-        _ database: Database
+        _ database: Database,
+        long: (() throws -> Void) throws -> Void
     ) throws -> [RowBatch.Reject] {
         writer.source = source
         writer.errors = ErrorCounts()
@@ -94,7 +96,7 @@ final class GraphBatchWriter {
         }
         if image != nil { throw UnusableLayout(entity: 0) }
         if progress.isAppending {
-            try AppendingJob.end(job, writer.layout, database)
+            try long { try AppendingJob.end(job, writer.layout, database) }
             progress.isAppending = false
         }
         var late: [RowBatch.Reject] = []

@@ -102,11 +102,12 @@ final class GraphDecoder {
         }
         guard errors.isEmpty else {
             before.restore(&batch)
-            let all = (errors + nulled.map(\.error)).sorted { $0.byteOffset < $1.byteOffset }
+            let name = plan.nodes[entity].plan.entity.name
+            let all = (errors + nulled.map(\.error)).map { $0.of(name) }.sorted { $0.byteOffset < $1.byteOffset }
             batch.reject(decoders[entity].reject(input, errors: all))
             return
         }
-        count(input, into: &batch)
+        count(input, entity, into: &batch)
         append(
             GraphBatch.Record(
                 row: row,
@@ -147,13 +148,14 @@ final class GraphDecoder {
         batch.graph.records.append(record)
     }
 
-    private func count(_ input: RecordDecoder.Input, into batch: inout RowBatch) {
+    private func count(_ input: RecordDecoder.Input, _ record: Int, into batch: inout RowBatch) {
+        let name = plan.nodes[record].plan.entity.name
         for change in changes {
             batch.ledger.add(change.kind, entity: Int32(change.entity), attribute: change.attribute)
         }
         for (entity, note) in notes { decoders[entity].marks.count(note) }
         for (entity, attribute, error) in nulled {
-            batch.count([error], nulled: [attribute], entity: Int32(entity), ordinal: input.ordinal)
+            batch.count([error.of(name)], nulled: [attribute], entity: Int32(entity), ordinal: input.ordinal)
         }
     }
 
@@ -331,6 +333,18 @@ extension RecordDecoder {
 }
 
 extension RecordError {
+    /// The same error by the name of the entity whose record it is in, which its key path begins with.
+    func of(_ entity: String) -> RecordError {
+        RecordError(
+            entity: entity,
+            keyPath: keyPath,
+            code: code,
+            expected: expected,
+            found: found,
+            byteOffset: byteOffset
+        )
+    }
+
     /// The same error at another key path.
     fileprivate func moved(to path: String) -> RecordError {
         RecordError(

@@ -291,10 +291,17 @@ final class GraphWriter {
             case .refused(let refusal):
                 let offset = batch.places[record].byteOffset
                 outcome.errors.append(found.error(refusal, plan.nodes[entity].plan, byteOffset: offset))
-            case .incomplete: outcome.errors += batch.unmet[Int(own.unmet)].errors
+            case .incomplete: outcome.errors += lacks(of: row, record, batch)
             }
             try settleNames(of: row, entity, batch, values)
         }
+    }
+
+    /// What a new object of a record lacks.
+    private func lacks(of row: Int, _ record: Int, _ batch: borrowing RowBatch) -> [ImportModel.RecordError] {
+        let entity = Int(batch.rows[batch.graph.records[record].row].entity)
+        let name = plan.nodes[entity].plan.entity.name
+        return batch.unmet[Int(batch.rows[row].unmet)].errors.map { $0.of(name) }
     }
 
     /// The stored row that an element without identifier overwrites; nil where it is new.

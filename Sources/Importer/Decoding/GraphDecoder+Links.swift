@@ -207,7 +207,7 @@ extension GraphDecoder {
                     elements[place].isObject = false
                     references += 1
                 }
-                if found == nil, relationship.description.identity == .position {
+                if found == nil, relationship.isToldByPlace {
                     isAppendable = false
                     elements[place].target = batch.graph.targets.count
                     batch.graph.targets.append(GraphBatch.Target(keyCell: -1, row: -1))

@@ -244,7 +244,7 @@ final class GraphDecoder {
         }
         decoders[node].surroundings = RecordDecoder.Surroundings(
             onConflict: around.relationship.description.onConflict,
-            isPositional: around.relationship.description.identity == .position,
+            isPositional: around.relationship.isToldByPlace,
             index: max(0, around.place),
             values: values
         )

@@ -50,6 +50,9 @@ final class GraphPlan {
         let sources: [Source]
         /// Whether its elements have no identifier, so that their indexes tell them apart.
         let isPositional: Bool
+        /// Whether an element that lacks its identifier is told by its place: it has no meaning but within the object around it, or
+        /// the relationship says so.
+        let isToldByPlace: Bool
         /// Whether a new object must state it.
         let isRequired: Bool
         /// The attributes of the destination that a scalar names.
@@ -223,6 +226,9 @@ final class GraphPlan {
             destination: placement.destination,
             sources: sources,
             isPositional: identifier.isEmpty,
+            isToldByPlace: placement.description.identity == .position
+                || identifier.contains(EntityDescription.parentIdentifier)
+                    && layout.parentRelationship(of: placement.destination) == placement.owner,
             isRequired: !placement.description.isOptional && !placement.description.isToMany
                 && inverse?.from.isEmpty != false,
             named: names.compactMap { name in attributes.firstIndex { ExactText($0.name) == ExactText(name) } },

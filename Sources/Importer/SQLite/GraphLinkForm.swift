@@ -15,6 +15,8 @@ struct GraphLinkForm {
     let isPositional: Bool
     let isOneToOne: Bool
     let isSymmetric: Bool
+    /// Whether its columns are `@parent` in the identifier of the rows that have them.
+    let isParent: Bool
     /// The index of the other side's relationship, where that is another one.
     let inverse: Int?
     let hasPosition: Bool
@@ -48,6 +50,9 @@ struct GraphLinkForm {
         isJoin = placement.shape == .join
         isPositional = layout.hierarchy.identifier(of: placement.destination).isEmpty
         isOneToOne = placement.shape == .oneToOne
+        isParent =
+            layout.hierarchy.identifier(of: placement.destination).contains(EntityDescription.parentIdentifier)
+            && layout.parentRelationship(of: placement.destination) == placement.owner
         isSymmetric = isJoin && placement.inverse == relationship
         inverse = placement.inverse == relationship ? nil : placement.inverse
         let isOwned = layout.hierarchy.isOwned(placement.destination)

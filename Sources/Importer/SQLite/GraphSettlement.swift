@@ -91,14 +91,16 @@ struct GraphSettlement {
         guard let found else { return }
         var isLinked = false
         try statements.run(form.isLinked, form.isJoin ? [.key(target)] : [.number(found)]) { _ in isLinked = true }
-        guard !isLinked else { return }
+        guard !isLinked || form.isParent else { return }
         var outcome = GraphWriter.Outcome()
-        let isGone = try links.delete(found, of: form.destination, &outcome)
+        let isGone = try form.deletesOrphans && links.delete(found, of: form.destination, &outcome)
+        if !isGone, form.isParent { try links.detach(found, form, &outcome) }
         for (entity, rowID) in outcome.updated { changes[entity].touch(rowID) }
         for (entity, rowID) in outcome.deleted {
             changes[entity].delete(rowID)
             changes[entity].nested.deleted += 1
         }
+        guard form.deletesOrphans else { return }
         try count(isGone ? .orphanDeleted : .orphanDenied, 1, form.relationship)
     }
 

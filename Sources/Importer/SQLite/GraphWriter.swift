@@ -195,11 +195,11 @@ final class GraphWriter {
                 guard let effect = outcome.effects[row], effect != .ignored, let target = outcome.rowIDs[other] else {
                     continue
                 }
-                try found.withValues(of: batch, cells) { values in
+                let isNew = try found.withValues(of: batch, cells) { values in
                     let key = self.key(of: row, batch, values)
-                    try links.join(relationship, key, to: target, at: outcome.joinPositions[other] ?? 0)
+                    return try links.join(relationship, key, to: target, at: outcome.joinPositions[other] ?? 0)
                 }
-                outcome.relinked.insert(row)
+                if isNew { outcome.relinked.insert(row) }
             case .reference(let entity): outcome.linked[entity, default: 0] += 1
             }
         }

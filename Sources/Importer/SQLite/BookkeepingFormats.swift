@@ -15,7 +15,7 @@ extension Migrator.Step {
     }
 
     /// The bookkeeping tables that format 5 adds.
-    private static let tablesOfFormat5 = """
+    static let tablesOfFormat5 = """
         CREATE TABLE IF NOT EXISTS _import_nested (
             job INTEGER NOT NULL,
             position INTEGER NOT NULL,
@@ -54,7 +54,7 @@ extension Migrator.Step {
         """
 
     /// The bookkeeping tables of format 4.
-    private static let tablesOfFormat4 = """
+    static let tablesOfFormat4 = """
         CREATE TABLE IF NOT EXISTS _import_meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
         CREATE TABLE IF NOT EXISTS _import_model (id INTEGER PRIMARY KEY, model TEXT NOT NULL) STRICT;
         CREATE TABLE IF NOT EXISTS _import_job (

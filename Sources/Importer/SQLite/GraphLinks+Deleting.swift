@@ -34,6 +34,10 @@ extension GraphLinks {
             try forgetLeftOut(rowID, entity)
             let table = layout.table(of: entity).quotedIdentifier
             try statements.run("DELETE FROM \(table) WHERE rowid = ?", [.number(rowID)])
+            try statements.run(
+                "DELETE FROM _import_stub WHERE table_name = ? AND key = ?",
+                [.text(layout.table(of: entity)), .bytes(key.bytes)]
+            )
             outcome.deleted.append((entity, rowID))
         }
         return true

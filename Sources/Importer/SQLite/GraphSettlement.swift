@@ -200,6 +200,7 @@ struct GraphSettlement {
             "INSERT INTO \(plan.entity.table.quotedIdentifier) (\(columns.joined(separator: ", "))) VALUES (\(places))",
             [.key(key), .key(values)]
         )
+        try GraphStubs(layout, statements).add(key, of: destination)
         changes[destination].insert(sqlite3_last_insert_rowid(statements.connection))
         changes[destination].nested.stubs += 1
         try count(.stub, 1, index)

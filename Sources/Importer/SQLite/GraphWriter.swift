@@ -21,6 +21,8 @@ final class GraphWriter {
         /// Rows of other objects that were changed: entity and row id.
         var updated: [(entity: Int, rowID: Int64)] = []
         var deleted: [(entity: Int, rowID: Int64)] = []
+        /// The entities of rows that were there for references to them alone, and are objects now.
+        var filled: [Int] = []
         /// References without more than an identifier, by entity.
         var linked: [Int: Int64] = [:]
         var ledger: [(kind: LedgerKind, entity: Int, attribute: String)] = []
@@ -83,6 +85,7 @@ final class GraphWriter {
     let statements: GraphStatements
     let links: GraphLinks
     private let database: Database
+    let stubs: GraphStubs
     private var writers: [Int: RowWriter] = [:]
     var outcome = Outcome()
     /// The cells of the batch at hand, with those filled in that are known only now.
@@ -100,6 +103,7 @@ final class GraphWriter {
         statements = try GraphStatements(database)
         links = GraphLinks(layout, statements, job: job)
         kinds = StoredKindFinder(layout, statements)
+        stubs = GraphStubs(layout, statements)
         decoder = GraphDecoder(plan: plan, options: options, storedKinds: kinds)
         reader = RecordReader(maxDepth: options.maxDepth)
         keyedReader = RecordReader(maxDepth: options.maxDepth + 1)
@@ -129,6 +133,7 @@ final class GraphWriter {
     ) throws {
         cells = batch.cells
         links.forget()
+        stubs.forget()
         errors = ErrorCounts()
         try links.prepareLookups()
         for index in batch.graph.records.indices {
@@ -270,6 +275,16 @@ final class GraphWriter {
                 }
                 return
             }
+            // Of a row that is there for references alone, all is new.
+            let stub = try takeStub(of: entity, key(of: row, batch, values))
+            if stub != nil {
+                guard own.unmet < 0 else {
+                    outcome.errors += lacks(of: row, record, batch)
+                    return
+                }
+                (writer.onConflict, writer.kept) = (.replace, [])
+            }
+            writer.fillsStub = stub != nil
             // What is left out takes no partner from another.
             let (ignores, kept) = (writer.onConflict == .ignore, writer.kept)
             let isStored = try (ignores || !kept.isEmpty) && isStored(entity, key(of: row, batch, values))
@@ -293,6 +308,7 @@ final class GraphWriter {
                 outcome.errors.append(found.error(refusal, plan.nodes[entity].plan, byteOffset: offset))
             case .incomplete: outcome.errors += lacks(of: row, record, batch)
             }
+            if let stub { try fill(stub, with: row, entity) }
             try settleNames(of: row, entity, batch, values)
         }
     }
@@ -349,6 +365,7 @@ final class GraphWriter {
             changes[entity].delete(rowID)
             changes[entity].nested.deleted += 1
         }
+        for entity in outcome.filled { changes[entity].nested.stubs -= 1 }
         for (entity, count) in outcome.linked {
             changes[entity].nested.nested += count
             changes[entity].nested.linked += count

@@ -42,6 +42,9 @@ extension GraphDecoder {
         case .parts(let tokens):
             guard let cells = key(of: relationship, tokens, at: path(of: relationship, in: node), node, input, &batch)
             else { return }
+            let isNamed = !relationship.namesIdentifier
+            let path = path(of: relationship, in: node)
+            checkIsMet(relationship, cells, isNamed: isNamed, node, at: path, tokens[0], input, batch)
             return link(relationship, row, [cells], into: &batch)
         case .members(let token):
             guard input.tokens[token].kind != .null else {
@@ -222,6 +225,12 @@ extension GraphDecoder {
             }
             guard let cells else { continue }
             let isNamed = !elements[place].isObject && kind != .object && !relationship.namesIdentifier
+            if isUnmet != nil {
+                let key = elements[place].key
+                within(path + (key >= 0 ? member(key, input) : ""), index: key >= 0 ? -1 : elements[place].place) {
+                    checkIsMet(relationship, cells, isNamed: isNamed, node, at: "", elements[place].token, input, batch)
+                }
+            }
             let index = elements[place].index
             let known =
                 isNamed

@@ -57,6 +57,10 @@ final class GraphDecoder {
     var decided: [DecidedKey: Int] = [:]
     /// Knows of which entities stored objects are; nil while the objects before are not stored yet.
     let storedKinds: (any StoredKinds)?
+    /// Whether the cells of a reference, an identifier or other attributes, lead to nothing when the job ends.
+    ///
+    /// nil where none makes a reject of its record.
+    var isUnmet: ((Int, [Cell], _ isNamed: Bool, RecordDecoder.Input, [UInt8]) -> Bool)?
     /// What the next record is, in a retry.
     private var retried: RetriedRecords.Record?
 
@@ -193,6 +197,29 @@ final class GraphDecoder {
         let path = keyPath(own)
         errors.append(
             decoders[node].error(code, at: path, expected: expected, found: found, token, input)
+        )
+    }
+
+    /// Notes that a reference leads to nothing, where that makes a reject of the record.
+    func checkIsMet(
+        _ relationship: GraphPlan.Relationship,
+        _ cells: [Cell],
+        isNamed: Bool,
+        _ node: Int,
+        at own: String,
+        _ token: Int,
+        _ input: RecordDecoder.Input,
+        _ batch: borrowing RowBatch
+    ) {
+        guard let isUnmet, isUnmet(relationship.index, cells, isNamed, input, batch.bytes) else { return }
+        error(
+            .unresolved,
+            node,
+            at: own,
+            expected: "\(relationship.description.destination) that is there",
+            found: "reference to nothing",
+            token,
+            input
         )
     }
 

@@ -89,6 +89,8 @@ final class GraphPlan {
     ///
     /// Of a one-to-one a former partner has to be found, and in a table of several entities rows of each of them.
     let isAppendable: Bool
+    /// Whether references that lead to nothing make rejects of their records, which are known record by record.
+    let rejectsUnresolved: Bool
     /// The plans of the entities, in the model's order.
     var plans: [EntityPlan] { nodes.map(\.plan) }
 
@@ -101,8 +103,10 @@ final class GraphPlan {
         let layout = try ModelLayout(importing: model)
         self.layout = layout
         self.onConflict = onConflict
+        rejectsUnresolved = layout.relationships.contains { $0.description.unresolved == .reject }
         isAppendable =
-            layout.relationships.allSatisfy { $0.shape != .oneToOne && $0.description.owner != .local }
+            !rejectsUnresolved
+            && layout.relationships.allSatisfy { $0.shape != .oneToOne && $0.description.owner != .local }
             && model.entities.indices.allSatisfy { !layout.isShared($0) && layout.hasTable($0) }
         try Self.checkSupport(of: layout)
         nodes = try model.entities.indices.map { index in
@@ -181,18 +185,11 @@ final class GraphPlan {
     private static func checkSupport(of layout: ModelLayout) throws {
         for (index, placement) in layout.relationships.enumerated() {
             let isKeyless = layout.hierarchy.identifier(of: placement.destination).isEmpty
-            let key: String? =
-                if !placement.description.by.isEmpty, isKeyless, placement.owner != index || placement.shape == .join {
-                    "by"
-                } else if placement.description.unresolved == .reject {
-                    "unresolved\": \"reject"
-                } else {
-                    nil
-                }
-            guard let key else { continue }
+            guard !placement.description.by.isEmpty, isKeyless, placement.owner != index || placement.shape == .join
+            else { continue }
             throw ImportError(
                 .modelInvalid,
-                "\(layout.name(of: index)): \"\(key)\" is not supported by imports yet",
+                "\(layout.name(of: index)): \"by\" is not supported by imports yet",
                 advice: "Leave it out of the model."
             )
         }
@@ -246,6 +243,13 @@ extension GraphPlan.Relationship.Source {
         case .members: self = .members(slot: slots[0])
         case .identifier: self = .identifier(slots: slots)
         }
+    }
+}
+
+extension ModelDescription {
+    /// Whether references that lead to nothing make rejects of their records.
+    var rejectsUnresolved: Bool {
+        entities.contains { $0.relationships.contains { $0.unresolved == .reject } }
     }
 }
 

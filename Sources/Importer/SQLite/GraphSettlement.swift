@@ -110,12 +110,7 @@ struct GraphSettlement {
         let placement = layout.relationships[index]
         let form = links.form(of: index)
         var open: Int64 = 0
-        switch placement.shape {
-        case .join, .source: open = try settle(index)
-        case .ownedDestination: break
-        case .oneToMany, .oneToOne:
-            if placement.owner == index { open = try settle(index) }
-        }
+        if placement.hasReferences(index) { open = try settle(index) }
         open += try settleWaiting(index, form)
         try statements.run(
             "DELETE FROM _import_unresolved WHERE relationship = ?",

@@ -84,6 +84,7 @@ final class GraphWriter {
     let keyedReader: RecordReader
     let statements: GraphStatements
     let links: GraphLinks
+    let unmet: UnmetReferences
     private let database: Database
     let stubs: GraphStubs
     private var writers: [Int: RowWriter] = [:]
@@ -102,6 +103,7 @@ final class GraphWriter {
         layout = plan.layout
         statements = try GraphStatements(database)
         links = GraphLinks(layout, statements, job: job)
+        unmet = UnmetReferences(job: job)
         kinds = StoredKindFinder(layout, statements)
         stubs = GraphStubs(layout, statements)
         decoder = GraphDecoder(plan: plan, options: options, storedKinds: kinds)
@@ -136,8 +138,13 @@ final class GraphWriter {
         stubs.forget()
         errors = ErrorCounts()
         try links.prepareLookups()
+        let refusals = try unmetTargets(in: batch)
         for index in batch.graph.records.indices {
             outcome = Outcome()
+            if let targets = refusals[batch.rows[batch.graph.records[index].row].ordinal] {
+                refused(index, try self.errors(of: index, targets, batch, found))
+                continue
+            }
             try statements.run("SAVEPOINT import_record")
             if !batch.graph.records[index].isOpen { try write(index, batch, found) }
             if batch.graph.records[index].isOpen || outcome.isContradicted {
@@ -179,6 +186,7 @@ final class GraphWriter {
                     let list = try list(of: relationship, targets, batch, values)
                     try links.set(list, of: relationship, row: row, key: key, isNew: isNew, &outcome)
                     claim(list, of: relationship, row: row, key: key)
+                    try noteReferences(list, of: relationship, from: key, ordinal: batch.rows[row].ordinal)
                 }
                 shiftPositions(relationship, row, targets, batch)
             case .names(let relationship, let row, let valueCell):
@@ -192,6 +200,8 @@ final class GraphWriter {
                     let key = self.key(of: row, batch, values)
                     let entity = Int(batch.rows[row].entity)
                     try links.name(relationship, named, row: row, rowID: rowID, of: entity, key: key, &outcome)
+                    let target = GraphLinks.Target(key: nil, row: -1, values: named)
+                    try noteReferences([target], of: relationship, from: key, ordinal: batch.rows[row].ordinal)
                 }
             case .refers(let relationship, let row, let other):
                 guard let own = outcome.rowIDs[row], let target = outcome.rowIDs[other] else { continue }
@@ -273,6 +283,7 @@ final class GraphWriter {
                     outcome.effects[row] = .updated
                     outcome.relinked.insert(parent)
                 }
+                try noteReferences(of: row, batch, values)
                 return
             }
             // Of a row that is there for references alone, all is new.
@@ -310,6 +321,7 @@ final class GraphWriter {
             }
             if let stub { try fill(stub, with: row, entity) }
             try settleNames(of: row, entity, batch, values)
+            try noteReferences(of: row, batch, values)
         }
     }
 

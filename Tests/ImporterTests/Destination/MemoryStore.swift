@@ -249,6 +249,8 @@ extension MemoryStore: Journal {
         )
     }
 
+    func takeBackUnresolved(_ job: StoredJob, _ interruption: Interruption) -> MergeNotification? { nil }
+
     func settle(_ job: StoredJob, _ opener: SourceOpener, _ interruption: Interruption) -> MergeNotification? {
         state.withLock { state in
             state.settled += 1

@@ -148,6 +148,12 @@ struct GraphLinkForm {
         return "UPDATE \(table) SET \(sets(columns)) WHERE rowid = ? AND \(isFree)"
     }
 
+    /// Gives a row its place among those that are linked to the same.
+    var placeIfSame: String {
+        let position = position ?? "rowid"
+        return "UPDATE \(table) SET \(position) = ? WHERE rowid = ? AND \(equal(references)) AND \(position) IS NULL"
+    }
+
     var clearRow: String { "UPDATE \(table) SET \(sets(columns, "NULL")) WHERE rowid = ?" }
 
     /// Clears all others that are linked to an object.

@@ -23,6 +23,11 @@ final class GraphLinks {
     /// The relationships that have links whose rows are not there yet; nil until it is asked for.
     private var waiting: Set<String>?
 
+    /// Whether the list at hand is to have nothing in it, also where it only adds otherwise.
+    var isEmptying = false
+
+    private func isReplacing(_ form: GraphLinkForm) -> Bool { isEmptying || form.description.list == .replace }
+
     init(_ layout: ModelLayout, _ statements: GraphStatements, job: Int64) {
         self.layout = layout
         self.statements = statements
@@ -88,7 +93,7 @@ final class GraphLinks {
                 positions.note($0?.position(of: 1))
             }
         }
-        guard form.description.list == .replace else {
+        guard isReplacing(form) else {
             outcome.positions[listKey] = positions.next(list.count)
             return
         }
@@ -124,7 +129,7 @@ final class GraphLinks {
             }
             if named.contains(other) {
                 present.insert(other)
-            } else if unnamed.contains(Int(clamping: position)), form.description.list == .replace,
+            } else if unnamed.contains(Int(clamping: position)), isReplacing(form),
                 !form.isParent || other.hasNull
             {
                 outcome.elements[listKey, default: [:]][Int(clamping: position)] = rowID
@@ -132,7 +137,7 @@ final class GraphLinks {
                 left.append((rowID, other))
             }
         }
-        if form.description.list == .replace {
+        if isReplacing(form) {
             for other in left {
                 if other.key.hasNull {
                     // What has no identifier is nothing but an element of this list.
@@ -218,7 +223,7 @@ final class GraphLinks {
         var left: [RowKey] = []
         var positions = ListPositions()
         let listKey = GraphWriter.ListKey(row: row, relationship: form.relationship)
-        let isOverwritten = form.isPositional && form.description.list == .replace && form.hasPosition
+        let isOverwritten = form.isPositional && isReplacing(form) && form.hasPosition
         try statements.run(form.selectRows, [.key(key)]) { statement in
             let other = RowKey(statement, columns: 1..<1 + Int32(form.destinationKey.count))
             let place = Int(clamping: statement?.position(of: 0) ?? -1)
@@ -229,7 +234,7 @@ final class GraphLinks {
             positions.note(statement?.position(of: 0), of: other.bytes, isPlaced: !form.hasPosition)
             if !named.contains(other) { left.append(other) }
         }
-        if form.description.list == .replace {
+        if isReplacing(form) {
             for other in left {
                 try statements.run(form.deleteLink, [.key(key), .key(other)])
                 if form.isSymmetric { try statements.run(form.deleteLink, [.key(other), .key(key)]) }
@@ -246,7 +251,7 @@ final class GraphLinks {
                 )
             }
         }
-        if form.description.list == .replace {
+        if isReplacing(form) {
             try forgetWaiting(form, source: key)
             positions = ListPositions()
         } else {
@@ -413,6 +418,10 @@ final class GraphLinks {
             if form.isOneToOne { try statements.run(form.clearOthers, [.key(found.source), .number(rowID)]) }
             // What the row says itself is newer.
             try statements.run(form.setIfNull, [.key(found.source)] + position + [.number(rowID)])
+            // Where it says the same, its place in the list stays.
+            if form.hasPosition {
+                try statements.run(form.placeIfSame, position + [.number(rowID), .key(found.source)])
+            }
             try statements.run(
                 "DELETE FROM _import_link WHERE relationship = ? AND target = ?",
                 [.text(form.name), .bytes(key.bytes)]

@@ -184,6 +184,8 @@ final class GraphWriter {
                         if outcome.lastLists.updateValue(row, forKey: owner) != nil { isNew = false }
                     }
                     let list = try list(of: relationship, targets, batch, values)
+                    links.isEmptying = targets == GraphBatch.emptied
+                    defer { links.isEmptying = false }
                     try links.set(list, of: relationship, row: row, key: key, isNew: isNew, &outcome)
                     claim(list, of: relationship, row: row, key: key)
                     try noteReferences(list, of: relationship, from: key, ordinal: batch.rows[row].ordinal)
@@ -253,8 +255,12 @@ final class GraphWriter {
                 cells[nested.referenceCell] = .integer(outcome.rowIDs[parent] ?? 0)
             }
         }
-        followClaim(of: row, batch, found)
         let entity = Int(own.entity)
+        if isPlaceKept(row, batch, found) {
+            outcome.effects[row] = .ignored
+            return
+        }
+        followClaim(of: row, batch, found)
         let writer = try writer(of: entity)
         let relationship = nested.relationship < 0 ? nil : layout.relationships[nested.relationship]
         writer.onConflict = relationship?.description.onConflict ?? plan.nodes[entity].plan.onConflict

@@ -88,7 +88,11 @@ final class GraphBatchWriter {
         writer.source = source
         writer.errors = ErrorCounts()
         func reject(_ record: Int, _ errors: [ImportModel.RecordError]) -> RowBatch.Reject {
-            found.reject(batch.rows[batch.graph.records[record].row], batch.places[record], errors)
+            let row = batch.rows[batch.graph.records[record].row]
+            let name = found.plans[Int(row.entity)].entity.name
+            // Those of the store's own have no path from the record on.
+            let own: Set<CoercionError.Code> = [.duplicateIdentifier, .constraintViolation]
+            return found.reject(row, batch.places[record], errors.map { own.contains($0.code) ? $0 : $0.of(name) })
         }
         if progress.isAppending, let outcome = try appender?.append(batch, image, found, &memory, changes) {
             changes = outcome.changes

@@ -296,7 +296,7 @@ final class GraphWriter {
             let stub = try takeStub(of: entity, key(of: row, batch, values))
             if stub != nil {
                 guard own.unmet < 0 else {
-                    outcome.errors += lacks(of: row, record, batch)
+                    outcome.errors += batch.unmet[Int(own.unmet)].errors
                     return
                 }
                 (writer.onConflict, writer.kept) = (.replace, [])
@@ -323,19 +323,12 @@ final class GraphWriter {
             case .refused(let refusal):
                 let offset = batch.places[record].byteOffset
                 outcome.errors.append(found.error(refusal, plan.nodes[entity].plan, byteOffset: offset))
-            case .incomplete: outcome.errors += lacks(of: row, record, batch)
+            case .incomplete: outcome.errors += batch.unmet[Int(own.unmet)].errors
             }
             if let stub { try fill(stub, with: row, entity) }
             try settleNames(of: row, entity, batch, values)
             try noteReferences(of: row, batch, values)
         }
-    }
-
-    /// What a new object of a record lacks.
-    private func lacks(of row: Int, _ record: Int, _ batch: borrowing RowBatch) -> [ImportModel.RecordError] {
-        let entity = Int(batch.rows[batch.graph.records[record].row].entity)
-        let name = plan.nodes[entity].plan.entity.name
-        return batch.unmet[Int(batch.rows[row].unmet)].errors.map { $0.of(name) }
     }
 
     /// The stored row that an element without identifier overwrites; nil where it is new.

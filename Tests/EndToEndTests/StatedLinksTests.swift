@@ -47,6 +47,28 @@ struct StatedLinksTests {
         )
     }
 
+    @Test func nullEmptiesAListThatOnlyAdds() throws {
+        let model = """
+            {"entities": {
+              "box": {"identifier": ["id"], "attributes": {"id": {"type": "integer64"}}, "relationships": {
+                "tags": {"entity": "tag", "toMany": true, "list": "union"}, "parts": {"entity": "part", "toMany": true}}},
+              "part": {"attributes": {"x": {"type": "string", "optional": true}}, "relationships": {
+                "marks": {"entity": "mark", "toMany": true, "list": "union"}}},
+              "mark": {"attributes": {"y": {"type": "string"}}},
+              "tag": {"identifier": ["id"], "attributes": {"id": {"type": "string"}}}}}
+            """
+        let records = [
+            #"{"id": 1, "tags": ["a", "b"], "parts": [{"marks": [{"y": "m"}]}]}"#, #"{"id": 1, "tags": []}"#,
+            #"{"id": 2, "tags": ["a"]}"#, #"{"id": 2, "tags": null}"#,
+            // An element is overwritten in full.
+            #"{"id": 1, "parts": [{"x": "new"}]}"#,
+        ]
+        try importing(records, "box", model)
+        #expect(try files.query("SELECT group_concat(box_id || tags_id) FROM box_tags") == "1a,1b")
+        #expect(try files.query("SELECT count(*) FROM mark") == "0")
+        #expect(try files.query("SELECT group_concat(x) FROM part") == "new")
+    }
+
     @Test func anObjectWithinItselfIsStoredAlready() throws {
         let model = """
             {"entities": {"person": {"identifier": ["id"], "attributes": {"id": {"type": "integer64"}}, "relationships": {

@@ -292,7 +292,9 @@ public final class ImportPipeline: Sendable {
     private static func phases(_ begun: JobRun, into destination: some Destination) throws {
         var run = try SourceVerification(begun).verify()
         if run.job.model == nil { run = try InferPhase(run).infer() }
-        run = try ImportPhase(run, into: destination).importRecords()
+        repeat {
+            run = try ImportPhase(run, into: destination).importRecords()
+        } while try UnresolvedPhase(run).takesBack()
         run = try SettlePhase(run).settle()
         try FinishJob(run).finish()
     }

@@ -469,9 +469,13 @@ class Store(Reader):
         return next((c for c, at in self.positional(r, row) if at == place), None)
 
     def positional(self, r, row):
-        """The positional children that refer to a row, with their places; without positions in the order of row ids."""
+        """The positional children that refer to a row, with their places.
+
+        Those of an entity without identifier are counted: what no list named comes last, and is one of them all the same.
+        """
         found = [(c, at) for c, at in self.linked(r, row) if self.is_positional(r, c)]
-        return found if r.storage.position else [(c, at) for at, (c, _) in enumerate(found)]
+        has_places = r.storage.position and (self.model.identifier(r.destination) or r.is_union)
+        return found if has_places else [(c, at) for at, (c, _) in enumerate(found)]
 
     def has_positions(self, r):
         """Whether a relationship's links have positions."""

@@ -45,6 +45,17 @@ struct ModelLayoutTests {
         )
     }
 
+    /// A to-one without other side leads to what an object refers to, not to what it is nested in.
+    @Test func identifiesAnObjectByWhatItIsNestedIn() throws {
+        let entities = """
+            "part": {"identifier": ["@parent", "no"], "attributes": {"no": {"type": "integer16"}},
+              "relationships": {"maker": {"entity": "box"}}},
+            "box": {"identifier": ["id"], "attributes": {"id": {"type": "integer64"}},
+              "relationships": {"parts": {"entity": "part", "toMany": true}}}
+            """
+        #expect(try tables(entities)[0].contains("unique part_identifier box_id+no"))
+    }
+
     @Test func givesRowsWithoutIdentifierAKeyWhereSomethingRefersToThem() throws {
         let entities = """
             "thread": {"attributes": {"row_id": {"type": "string"}},

@@ -280,4 +280,38 @@ CREATE TABLE _import_incomplete (
     record BLOB NOT NULL,
     PRIMARY KEY (job, entity, ordinal)
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE _import_reversal (
+    job INTEGER NOT NULL,
+    table_name TEXT NOT NULL,
+    is_whole INTEGER NOT NULL,
+    PRIMARY KEY (job, table_name)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE _import_before (
+    job INTEGER NOT NULL,
+    table_name TEXT NOT NULL,
+    key BLOB NOT NULL,
+    cells BLOB,
+    PRIMARY KEY (job, table_name, key)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE _import_reference (
+    job INTEGER NOT NULL,
+    relationship TEXT NOT NULL,
+    table_name TEXT NOT NULL,
+    holder BLOB NOT NULL,
+    target BLOB NOT NULL,
+    ordinal INTEGER NOT NULL,
+    PRIMARY KEY (job, relationship, table_name, holder, target)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE _import_unmet (
+    job INTEGER NOT NULL,
+    ordinal INTEGER NOT NULL,
+    relationship TEXT NOT NULL,
+    target BLOB NOT NULL,
+    PRIMARY KEY (job, ordinal, relationship, target)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE _import_stub (
+    table_name TEXT NOT NULL,
+    key BLOB NOT NULL,
+    PRIMARY KEY (table_name, key)
+) STRICT, WITHOUT ROWID;
 COMMIT;

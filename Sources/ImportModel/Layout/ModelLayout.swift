@@ -127,7 +127,9 @@ package struct ModelLayout: Sendable {
     package func parentRelationship(of entity: Int) -> Int? {
         let chain = hierarchy.chain(of: entity)
         return relationships.indices.first { index in
-            relationships[index].owner == index && relationships[index].holder.map { chain.contains($0) } == true
+            // A to-one without other side says nothing of what its object is nested in.
+            relationships[index].owner == index && relationships[index].shape != .source
+                && relationships[index].holder.map { chain.contains($0) } == true
         }
     }
 

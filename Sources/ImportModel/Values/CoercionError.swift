@@ -49,6 +49,8 @@ public struct CoercionError: Error, Sendable, Hashable, Codable {
         case abstractEntity
         /// An object that is stored as one of an entity that the relationship does not lead to.
         case wrongEntity
+        /// A reference that leads to no object when the import ends, by a relationship whose `unresolved` is `reject`.
+        case unresolved
         /// Bytes that are not JSON.
         case malformed
         /// Bytes that are not UTF-8 (RFC 3629).

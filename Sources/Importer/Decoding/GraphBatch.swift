@@ -61,6 +61,9 @@ struct GraphBatch {
         }
     }
 
+    /// The targets of a list that has nothing in it any more, where a list without elements would only add none.
+    static let emptied = -1 ..< -1
+
     /// Something that a record says.
     enum Statement {
         /// An object is as this row has it.

@@ -31,6 +31,7 @@ extension GraphDecoder {
             return stateOwn(relationship, value, of: row, node, input, into: &batch)
         }
         var elements: [Element] = []
+        var isEmptied = false
         switch value {
         case .missing:
             // An object that is taken as a whole has no links but those that it states.
@@ -38,14 +39,21 @@ extension GraphDecoder {
             let onConflict = around?.relationship.description.onConflict ?? plan.nodes[node].plan.onConflict
             let isReplaced = onConflict == .replace && around?.relationship.inverse != relationship.index
             guard isPositional || isReplaced, !relationship.description.from.isEmpty else { return }
-        case .null(let token): checkNull(relationship, node, token, input)
+            isEmptied = true
+        case .null(let token):
+            checkNull(relationship, node, token, input)
+            isEmptied = true
         case .parts(let tokens):
             guard let cells = key(of: relationship, tokens, at: path(of: relationship, in: node), node, input, &batch)
             else { return }
+            let isNamed = !relationship.namesIdentifier
+            let path = path(of: relationship, in: node)
+            checkIsMet(relationship, cells, isNamed: isNamed, node, at: path, tokens[0], input, batch)
             return link(relationship, row, [cells], into: &batch)
         case .members(let token):
             guard input.tokens[token].kind != .null else {
                 checkNull(relationship, node, token, input)
+                isEmptied = true
                 break
             }
             guard input.tokens[token].kind == .object else { return wrongKind(relationship, node, token, input) }
@@ -54,6 +62,7 @@ extension GraphDecoder {
             let kind = input.tokens[token].kind
             if kind == .null {
                 checkNull(relationship, node, token, input)
+                isEmptied = true
             } else if relationship.description.isToMany {
                 guard kind == .array else { return wrongKind(relationship, node, token, input) }
                 elements = self.elements(of: token, input)
@@ -61,6 +70,13 @@ extension GraphDecoder {
                 guard kind != .array else { return wrongKind(relationship, node, token, input) }
                 elements = [Element(token: token, key: -1, place: -1)]
             }
+        }
+        if isEmptied, relationship.description.list == .union {
+            // A list without elements would add none, and leave those that are there.
+            isAppendable = false
+            let none = GraphBatch.emptied
+            batch.graph.statements.append(.links(relationship: relationship.index, row: row, targets: none))
+            return
         }
         link(relationship, &elements, row, node, input, into: &batch)
     }
@@ -207,7 +223,7 @@ extension GraphDecoder {
                     elements[place].isObject = false
                     references += 1
                 }
-                if found == nil, relationship.description.identity == .position {
+                if found == nil, relationship.isToldByPlace {
                     isAppendable = false
                     elements[place].target = batch.graph.targets.count
                     batch.graph.targets.append(GraphBatch.Target(keyCell: -1, row: -1))
@@ -222,6 +238,12 @@ extension GraphDecoder {
             }
             guard let cells else { continue }
             let isNamed = !elements[place].isObject && kind != .object && !relationship.namesIdentifier
+            if isUnmet != nil {
+                let key = elements[place].key
+                within(path + (key >= 0 ? member(key, input) : ""), index: key >= 0 ? -1 : elements[place].place) {
+                    checkIsMet(relationship, cells, isNamed: isNamed, node, at: "", elements[place].token, input, batch)
+                }
+            }
             let index = elements[place].index
             let known =
                 isNamed

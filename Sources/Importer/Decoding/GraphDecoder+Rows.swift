@@ -212,10 +212,19 @@ extension GraphDecoder {
         let path = self.path(of: relationship, in: node)
         func scalars(_ tokens: [Int]) -> [Cell]? {
             guard let cells = key(of: relationship, tokens, at: path, node, input, &batch) else { return nulls }
+            let isNamed = !relationship.namesIdentifier
+            checkIsMet(relationship, cells, isNamed: isNamed, node, at: path, tokens[0], input, batch)
             if relationship.namesIdentifier { return cells }
             // Its own columns are set when it is known which object that is.
             named.append(Named(relationship: relationship.index, values: cells))
             return nil
+        }
+        func nested(_ token: Int) -> [Cell] {
+            guard let key = nestedKey(of: token, -1, relationship.destination, around: nil, input, &batch) else {
+                return nulls
+            }
+            checkIsMet(relationship, key.cells, isNamed: false, node, at: path, token, input, batch)
+            return key.cells
         }
         switch value {
         case .missing:
@@ -251,12 +260,10 @@ extension GraphDecoder {
                 wrongKind(relationship, node, token, input)
                 return nulls
             case .object:
-                let key = nestedKey(of: token, -1, relationship.destination, around: nil, input, &batch)
-                return key?.cells ?? nulls
+                return nested(token)
             case .string, .number, .boolean:
                 if plan.nodes[relationship.destination].plan.elementSlot >= 0 {
-                    return nestedKey(of: token, -1, relationship.destination, around: nil, input, &batch)?.cells
-                        ?? nulls
+                    return nested(token)
                 }
                 return scalars([token])
             }

@@ -57,6 +57,10 @@ final class GraphDecoder {
     var decided: [DecidedKey: Int] = [:]
     /// Knows of which entities stored objects are; nil while the objects before are not stored yet.
     let storedKinds: (any StoredKinds)?
+    /// Whether the cells of a reference, an identifier or other attributes, lead to nothing when the job ends.
+    ///
+    /// nil where none makes a reject of its record.
+    var isUnmet: ((Int, [Cell], _ isNamed: Bool, RecordDecoder.Input, [UInt8]) -> Bool)?
     /// What the next record is, in a retry.
     private var retried: RetriedRecords.Record?
 
@@ -102,11 +106,12 @@ final class GraphDecoder {
         }
         guard errors.isEmpty else {
             before.restore(&batch)
-            let all = (errors + nulled.map(\.error)).sorted { $0.byteOffset < $1.byteOffset }
+            let name = plan.nodes[entity].plan.entity.name
+            let all = (errors + nulled.map(\.error)).map { $0.of(name) }.sorted { $0.byteOffset < $1.byteOffset }
             batch.reject(decoders[entity].reject(input, errors: all))
             return
         }
-        count(input, into: &batch)
+        count(input, entity, into: &batch)
         append(
             GraphBatch.Record(
                 row: row,
@@ -147,13 +152,14 @@ final class GraphDecoder {
         batch.graph.records.append(record)
     }
 
-    private func count(_ input: RecordDecoder.Input, into batch: inout RowBatch) {
+    private func count(_ input: RecordDecoder.Input, _ record: Int, into batch: inout RowBatch) {
+        let name = plan.nodes[record].plan.entity.name
         for change in changes {
             batch.ledger.add(change.kind, entity: Int32(change.entity), attribute: change.attribute)
         }
         for (entity, note) in notes { decoders[entity].marks.count(note) }
         for (entity, attribute, error) in nulled {
-            batch.count([error], nulled: [attribute], entity: Int32(entity), ordinal: input.ordinal)
+            batch.count([error.of(name)], nulled: [attribute], entity: Int32(entity), ordinal: input.ordinal)
         }
     }
 
@@ -191,6 +197,29 @@ final class GraphDecoder {
         let path = keyPath(own)
         errors.append(
             decoders[node].error(code, at: path, expected: expected, found: found, token, input)
+        )
+    }
+
+    /// Notes that a reference leads to nothing, where that makes a reject of the record.
+    func checkIsMet(
+        _ relationship: GraphPlan.Relationship,
+        _ cells: [Cell],
+        isNamed: Bool,
+        _ node: Int,
+        at own: String,
+        _ token: Int,
+        _ input: RecordDecoder.Input,
+        _ batch: borrowing RowBatch
+    ) {
+        guard let isUnmet, isUnmet(relationship.index, cells, isNamed, input, batch.bytes) else { return }
+        error(
+            .unresolved,
+            node,
+            at: own,
+            expected: "\(relationship.description.destination) that is there",
+            found: "reference to nothing",
+            token,
+            input
         )
     }
 
@@ -242,7 +271,7 @@ final class GraphDecoder {
         }
         decoders[node].surroundings = RecordDecoder.Surroundings(
             onConflict: around.relationship.description.onConflict,
-            isPositional: around.relationship.description.identity == .position,
+            isPositional: around.relationship.isToldByPlace,
             index: max(0, around.place),
             values: values
         )
@@ -331,6 +360,18 @@ extension RecordDecoder {
 }
 
 extension RecordError {
+    /// The same error by the name of the entity whose record it is in, which its key path begins with.
+    func of(_ entity: String) -> RecordError {
+        RecordError(
+            entity: entity,
+            keyPath: keyPath,
+            code: code,
+            expected: expected,
+            found: found,
+            byteOffset: byteOffset
+        )
+    }
+
     /// The same error at another key path.
     fileprivate func moved(to path: String) -> RecordError {
         RecordError(

@@ -50,6 +50,9 @@ final class GraphPlan {
         let sources: [Source]
         /// Whether its elements have no identifier, so that their indexes tell them apart.
         let isPositional: Bool
+        /// Whether an element that lacks its identifier is told by its place: it has no meaning but within the object around it, or
+        /// the relationship says so.
+        let isToldByPlace: Bool
         /// Whether a new object must state it.
         let isRequired: Bool
         /// The attributes of the destination that a scalar names.
@@ -86,6 +89,8 @@ final class GraphPlan {
     ///
     /// Of a one-to-one a former partner has to be found, and in a table of several entities rows of each of them.
     let isAppendable: Bool
+    /// Whether references that lead to nothing make rejects of their records, which are known record by record.
+    let rejectsUnresolved: Bool
     /// The plans of the entities, in the model's order.
     var plans: [EntityPlan] { nodes.map(\.plan) }
 
@@ -98,8 +103,10 @@ final class GraphPlan {
         let layout = try ModelLayout(importing: model)
         self.layout = layout
         self.onConflict = onConflict
+        rejectsUnresolved = layout.relationships.contains { $0.description.unresolved == .reject }
         isAppendable =
-            layout.relationships.allSatisfy { $0.shape != .oneToOne && $0.description.owner != .local }
+            !rejectsUnresolved
+            && layout.relationships.allSatisfy { $0.shape != .oneToOne && $0.description.owner != .local }
             && model.entities.indices.allSatisfy { !layout.isShared($0) && layout.hasTable($0) }
         try Self.checkSupport(of: layout)
         nodes = try model.entities.indices.map { index in
@@ -178,18 +185,11 @@ final class GraphPlan {
     private static func checkSupport(of layout: ModelLayout) throws {
         for (index, placement) in layout.relationships.enumerated() {
             let isKeyless = layout.hierarchy.identifier(of: placement.destination).isEmpty
-            let key: String? =
-                if !placement.description.by.isEmpty, isKeyless, placement.owner != index || placement.shape == .join {
-                    "by"
-                } else if placement.description.unresolved == .reject {
-                    "unresolved\": \"reject"
-                } else {
-                    nil
-                }
-            guard let key else { continue }
+            guard !placement.description.by.isEmpty, isKeyless, placement.owner != index || placement.shape == .join
+            else { continue }
             throw ImportError(
                 .modelInvalid,
-                "\(layout.name(of: index)): \"\(key)\" is not supported by imports yet",
+                "\(layout.name(of: index)): \"by\" is not supported by imports yet",
                 advice: "Leave it out of the model."
             )
         }
@@ -223,6 +223,9 @@ final class GraphPlan {
             destination: placement.destination,
             sources: sources,
             isPositional: identifier.isEmpty,
+            isToldByPlace: placement.description.identity == .position
+                || identifier.contains(EntityDescription.parentIdentifier)
+                    && layout.parentRelationship(of: placement.destination) == placement.owner,
             isRequired: !placement.description.isOptional && !placement.description.isToMany
                 && inverse?.from.isEmpty != false,
             named: names.compactMap { name in attributes.firstIndex { ExactText($0.name) == ExactText(name) } },
@@ -240,6 +243,13 @@ extension GraphPlan.Relationship.Source {
         case .members: self = .members(slot: slots[0])
         case .identifier: self = .identifier(slots: slots)
         }
+    }
+}
+
+extension ModelDescription {
+    /// Whether references that lead to nothing make rejects of their records.
+    var rejectsUnresolved: Bool {
+        entities.contains { $0.relationships.contains { $0.unresolved == .reject } }
     }
 }
 

@@ -64,7 +64,11 @@ extension RecordDecoder {
         if plan.attributes[attribute].isGenerated { return generatedCell(attribute, input, &batch.bytes) }
         if !plan.attributes[attribute].isOptional {
             let (path, expected) = (plan.slotPaths[slot], plan.attributes[attribute].type.rawValue)
-            errors.append(error(.unexpectedNull, at: path, expected: expected, found: "null", index, input))
+            // A nested object without identifier has none, whether it says so or not.
+            let isKey = surroundings != nil && plan.identifier.contains(attribute)
+            if isKey, surroundings?.isPositional == true { return .null }
+            let code: CoercionError.Code = isKey ? .missingValue : .unexpectedNull
+            errors.append(error(code, at: path, expected: expected, found: "null", index, input))
         }
         return .null
     }

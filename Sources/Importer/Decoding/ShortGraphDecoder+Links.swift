@@ -57,7 +57,7 @@ extension ShortGraphDecoder {
         guard relationship.isAppendable, relationship.isToMany || relationship.isPositional else { return false }
         if around != nil, node.hasIdentifier { return false }
         if value < 0 {
-            let targets = batch.graph.targets.count..<batch.graph.targets.count
+            let targets = GraphBatch.emptied
             let links = GraphBatch.Statement.links(relationship: relationship.index, row: taken.row, targets: targets)
             batch.graph.statements.append(links)
             return relationship.counts.contains(0)
@@ -85,7 +85,8 @@ extension ShortGraphDecoder {
             let keyCell = relationship.isPositional ? -1 : Int(child.keyCell)
             batch.graph.targets.append(GraphBatch.Target(keyCell: keyCell, row: Int(child.row)))
         }
-        let targets = firstTarget..<batch.graph.targets.count
+        let isEmptied = input.tokens[value].kind == .null
+        let targets = isEmptied ? GraphBatch.emptied : firstTarget..<batch.graph.targets.count
         batch.graph.statements[statement] = .links(relationship: relationship.index, row: taken.row, targets: targets)
         return true
     }

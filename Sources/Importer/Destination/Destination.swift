@@ -42,8 +42,15 @@ protocol Destination: AnyObject {
 
     /// The writers for a job that has its model.
     ///
-    /// - Parameter started: when this run began.
-    func writers(_ job: StoredJob, _ model: ModelDescription, started: ContinuousClock.Instant) throws -> Writers
+    /// - Parameters:
+    ///   - started: when this run began.
+    ///   - interruption: ends what takes long before a commit, as if it had not begun.
+    func writers(
+        _ job: StoredJob,
+        _ model: ModelDescription,
+        started: ContinuousClock.Instant,
+        _ interruption: Interruption
+    ) throws -> Writers
 
     /// The report of a job.
     func report(of job: Int64) throws -> ImportReport

@@ -157,6 +157,14 @@ protocol Journal: JournalReader {
     /// - Returns: that it is finished, for those who follow.
     func finish(_ job: StoredJob, message: String?, seconds: Double, keepsChunks: Bool) throws -> MergeNotification
 
+    /// Finds records whose references lead to nothing though their relationships ask for more, when all records are there.
+    ///
+    /// The store is then what it was when the job began, and the job at its beginning, but that these records are rejects.
+    ///
+    /// - Parameter interruption: ends it as if it had not begun.
+    /// - Returns: that all is to be looked at again; nil where there are no such records.
+    func takeBackUnresolved(_ job: StoredJob, _ interruption: Interruption) throws -> MergeNotification?
+
     /// Brings the store to what taking one record after the other would have given, and builds the job's indexes.
     ///
     /// Done again, the outcome is the same.

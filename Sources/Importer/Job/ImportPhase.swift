@@ -19,7 +19,7 @@ struct ImportPhase<Store: Destination> {
         guard let model = run.job.model else { throw ImportError(.fault, at: context.store, "the job has no model") }
         context.progress.update { $0.phase = .importing }
         let feed = try ChunkFeed(run)
-        let writers = try destination.writers(run.job, model, started: run.started)
+        let writers = try destination.writers(run.job, model, started: run.started, context.interruption)
         defer { try? writers.close() }
         let stage = ImportStage(run, model, writers)
         let fault = try stage.run { try feed.feed($0, keepsAll: false) }

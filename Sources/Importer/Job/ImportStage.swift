@@ -30,7 +30,9 @@ final class ImportStage<Writers: BatchWriters>: Sendable {
         self.model = model
         self.writers = writers
         queue = ChunkQueue(capacity: context.options.workers + 2)
-        keepsChunks = context.options.keepsChunks || job.takesChunks || !job.isModelFinal
+        // What cannot be read again is kept where it may have to be imported again.
+        let isReadAgain = model.rejectsUnresolved && !job.sources.allSatisfy(\.description.isRepeatable)
+        keepsChunks = context.options.keepsChunks || job.takesChunks || !job.isModelFinal || isReadAgain
         state = Mutex(writers.progress)
     }
 

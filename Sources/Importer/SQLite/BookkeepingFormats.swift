@@ -14,31 +14,8 @@ extension Migrator.Step {
         try $0.execute(sql: tablesOfFormat5)
     }
 
-    /// Adds where incomplete records wait for the identifiers to be settled.
-    static let format6 = Migrator.Step(
-        to: 6,
-        texts: BookkeepingTable.texts(in: tablesOfFormat4 + tablesOfFormat5 + tablesOfFormat6)
-    ) { try $0.execute(sql: tablesOfFormat6) }
-
-    /// The bookkeeping table that format 6 adds.
-    private static let tablesOfFormat6 = """
-        CREATE TABLE IF NOT EXISTS _import_incomplete (
-            job INTEGER NOT NULL,
-            entity INTEGER NOT NULL,
-            ordinal INTEGER NOT NULL,
-            last_rowid INTEGER NOT NULL,
-            source INTEGER NOT NULL,
-            byte_offset INTEGER NOT NULL,
-            length INTEGER NOT NULL,
-            record_key TEXT,
-            content BLOB NOT NULL,
-            record BLOB NOT NULL,
-            PRIMARY KEY (job, entity, ordinal)
-        ) STRICT, WITHOUT ROWID;
-        """
-
     /// The bookkeeping tables that format 5 adds.
-    private static let tablesOfFormat5 = """
+    static let tablesOfFormat5 = """
         CREATE TABLE IF NOT EXISTS _import_nested (
             job INTEGER NOT NULL,
             position INTEGER NOT NULL,
@@ -77,7 +54,7 @@ extension Migrator.Step {
         """
 
     /// The bookkeeping tables of format 4.
-    private static let tablesOfFormat4 = """
+    static let tablesOfFormat4 = """
         CREATE TABLE IF NOT EXISTS _import_meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
         CREATE TABLE IF NOT EXISTS _import_model (id INTEGER PRIMARY KEY, model TEXT NOT NULL) STRICT;
         CREATE TABLE IF NOT EXISTS _import_job (

@@ -63,7 +63,8 @@ extension NestedCounts {
         unchanged = try row.number("unchanged")
         ignored = try row.number("ignored")
         linked = try row.number("linked")
-        stubs = try row.number("stubs")
+        // Fewer than none: records have made objects of those of earlier jobs.
+        stubs = try row.rowID("stubs")
         deleted = try row.number("deleted")
     }
 

@@ -73,6 +73,7 @@ final class GraphBatchWriter {
     ///   - memory: what is known of objects.
     ///   - changes: gets what is changed, by entity.
     ///   - ledger: gets what is counted beside that.
+    ///   - long: does what may take long, in its place.
     /// - Returns: the rejects that were found only now.
     /// - Throws: `UnusableLayout` where rows that are laid out have to be looked up; `DatabaseError` when SQLite fails.
     func write(
@@ -84,12 +85,17 @@ final class GraphBatchWriter {
         _ memory: inout AppendingMemory,
         _ changes: inout [EntityChanges],
         _ ledger: inout LedgerCounts,
-        _ database: Database
+        _ database: Database,
+        long: (() throws -> Void) throws -> Void
     ) throws -> [RowBatch.Reject] {
         writer.source = source
         writer.errors = ErrorCounts()
         func reject(_ record: Int, _ errors: [ImportModel.RecordError]) -> RowBatch.Reject {
-            found.reject(batch.rows[batch.graph.records[record].row], batch.places[record], errors)
+            let row = batch.rows[batch.graph.records[record].row]
+            let name = found.plans[Int(row.entity)].entity.name
+            // Those of the store's own have no path from the record on.
+            let own: Set<CoercionError.Code> = [.duplicateIdentifier, .constraintViolation]
+            return found.reject(row, batch.places[record], errors.map { own.contains($0.code) ? $0 : $0.of(name) })
         }
         if progress.isAppending, let outcome = try appender?.append(batch, image, found, &memory, changes) {
             changes = outcome.changes
@@ -97,7 +103,7 @@ final class GraphBatchWriter {
         }
         if image != nil { throw UnusableLayout(entity: 0) }
         if progress.isAppending {
-            try AppendingJob.end(job, writer.layout, database)
+            try long { try AppendingJob.end(job, writer.layout, database) }
             progress.isAppending = false
         }
         return try writer.write(batch, found, &changes, &ledger).map { reject($0.record, $0.errors) }

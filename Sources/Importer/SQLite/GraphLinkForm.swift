@@ -17,6 +17,8 @@ final class GraphLinkForm {
     let isPositional: Bool
     let isOneToOne: Bool
     let isSymmetric: Bool
+    /// Whether its columns are `@parent` in the identifier of the rows that have them.
+    let isParent: Bool
     /// The index of the other side's relationship, where that is another one.
     let inverse: Int?
     let hasPosition: Bool
@@ -50,6 +52,9 @@ final class GraphLinkForm {
         isJoin = placement.shape == .join
         isPositional = layout.hierarchy.identifier(of: placement.destination).isEmpty
         isOneToOne = placement.shape == .oneToOne
+        isParent =
+            layout.hierarchy.identifier(of: placement.destination).contains(EntityDescription.parentIdentifier)
+            && layout.parentRelationship(of: placement.destination) == placement.owner
         isSymmetric = isJoin && placement.inverse == relationship
         inverse = placement.inverse == relationship ? nil : placement.inverse
         let isOwned = layout.hierarchy.isOwned(placement.destination)
@@ -143,6 +148,12 @@ final class GraphLinkForm {
     private(set) lazy var setIfNull: String = {
         let isFree = references.map { "\($0) IS NULL" }.joined(separator: " AND ")
         return "UPDATE \(table) SET \(sets(columns)) WHERE rowid = ? AND \(isFree)"
+    }()
+
+    /// Gives a row its place among those that are linked to the same.
+    private(set) lazy var placeIfSame: String = {
+        let position = position ?? "rowid"
+        return "UPDATE \(table) SET \(position) = ? WHERE rowid = ? AND \(equal(references)) AND \(position) IS NULL"
     }()
 
     private(set) lazy var clearRow = "UPDATE \(table) SET \(sets(columns, "NULL")) WHERE rowid = ?"

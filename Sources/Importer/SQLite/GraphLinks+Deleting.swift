@@ -31,11 +31,27 @@ extension GraphLinks {
                 try clear(index, placement, key, entity, &outcome)
             }
             try forgetWaiting(of: key, entity)
+            try forgetLeftOut(rowID, entity)
             let table = layout.table(of: entity).quotedIdentifier
             try statements.run("DELETE FROM \(table) WHERE rowid = ?", [.number(rowID)])
+            try statements.run(
+                "DELETE FROM _import_stub WHERE table_name = ? AND key = ?",
+                [.text(layout.table(of: entity)), .bytes(key.bytes)]
+            )
             outcome.deleted.append((entity, rowID))
         }
         return true
+    }
+
+    /// Takes a row from the object within which it is identified, and all links to it and from it with that.
+    func detach(_ rowID: Int64, _ form: GraphLinkForm, _ outcome: inout GraphWriter.Outcome) throws {
+        let key = try key(of: rowID, form.destination)
+        for (index, placement) in layout.relationships.enumerated() where placement.owner == index {
+            try clear(index, placement, key, form.destination, &outcome)
+        }
+        try forgetWaiting(of: key, form.destination)
+        try statements.run(form.clearRow, [.number(rowID)])
+        outcome.updated.append((form.destination, rowID))
     }
 
     private func key(of rowID: Int64, _ entity: Int) throws -> RowKey {
@@ -80,7 +96,10 @@ extension GraphLinks {
                 [.number(rowID)]
             ) { rowIDs.append(sqlite3_column_int64($0, 0)) }
         } else {
-            try statements.run(form.selectRows, [.key(key)]) { rowIDs.append(sqlite3_column_int64($0, 0)) }
+            try statements.run(form.selectRows, [.key(key)]) {
+                let rowID = sqlite3_column_int64($0, 0)
+                if try !isLeftOut(rowID, form) { rowIDs.append(rowID) }
+            }
         }
         return rowIDs
     }

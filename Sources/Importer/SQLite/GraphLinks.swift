@@ -25,6 +25,11 @@ final class GraphLinks {
     /// The relationships that have links whose rows are not there yet; nil until it is asked for.
     private var waiting: Set<String>?
 
+    /// Whether the list at hand is to have nothing in it, also where it only adds otherwise.
+    var isEmptying = false
+
+    private func isReplacing(_ form: GraphLinkForm) -> Bool { isEmptying || form.description.list == .replace }
+
     init(_ layout: ModelLayout, _ statements: GraphStatements, job: Int64) {
         self.layout = layout
         forms = Array(repeating: nil, count: layout.relationships.count)
@@ -91,7 +96,7 @@ final class GraphLinks {
                 positions.note($0?.position(of: 1))
             }
         }
-        guard form.description.list == .replace else {
+        guard isReplacing(form) else {
             outcome.positions[listKey] = positions.next(list.count)
             return
         }
@@ -121,18 +126,21 @@ final class GraphLinks {
             let width = Int32(form.destinationKey.count)
             let other = RowKey(statement, columns: 2..<2 + width)
             let (rowID, position) = (sqlite3_column_int64(statement, 0), sqlite3_column_int64(statement, 1))
+            if try isLeftOut(rowID, form) { return }
             if !outcome.hasClaimed(other, form, from: key) {
                 positions.note(statement?.position(of: 1), of: other.bytes, isPlaced: !form.hasPosition)
             }
             if named.contains(other) {
                 present.insert(other)
-            } else if unnamed.contains(Int(clamping: position)), form.description.list == .replace {
+            } else if unnamed.contains(Int(clamping: position)), isReplacing(form),
+                !form.isParent || other.hasNull
+            {
                 outcome.elements[listKey, default: [:]][Int(clamping: position)] = rowID
             } else {
                 left.append((rowID, other))
             }
         }
-        if form.description.list == .replace {
+        if isReplacing(form) {
             for other in left {
                 if other.key.hasNull {
                     // What has no identifier is nothing but an element of this list.
@@ -155,6 +163,7 @@ final class GraphLinks {
             if let values = target.values { try wait(forValues: values, key, position, form) }
             guard let other = target.key else { continue }
             if !present.contains(other) { outcome.relinked.insert(row) }
+            try takeUp(other, form)
             guard target.row < 0 else {
                 // It is linked when its row is written.
                 try forgetWaiting(form, target: other)
@@ -191,10 +200,14 @@ final class GraphLinks {
         _ form: GraphLinkForm,
         _ outcome: inout GraphWriter.Outcome
     ) throws {
-        try statements.run(form.clearRow, [.number(rowID)])
+        if form.isParent {
+            try leaveOut(rowID, form)
+        } else {
+            try statements.run(form.clearRow, [.number(rowID)])
+        }
         outcome.updated.append((form.destination, rowID))
         outcome.ledger.append((.unlinked, form.entity, form.description.name))
-        guard form.deletesOrphans else { return }
+        guard form.deletesOrphans || form.isParent else { return }
         try statements.run(
             "INSERT OR IGNORE INTO _import_orphan (job, relationship, target) VALUES (?, ?, ?)",
             [.number(job), .text(form.name), .bytes(RowKey(rowID: rowID).bytes)]
@@ -212,16 +225,27 @@ final class GraphLinks {
         let named = Set(list.compactMap(\.key))
         var left: [RowKey] = []
         var positions = ListPositions()
+        let listKey = GraphWriter.ListKey(row: row, relationship: form.relationship)
+        let isOverwritten = form.isPositional && isReplacing(form) && form.hasPosition
         try statements.run(form.selectRows, [.key(key)]) { statement in
             let other = RowKey(statement, columns: 1..<1 + Int32(form.destinationKey.count))
+            let place = Int(clamping: statement?.position(of: 0) ?? -1)
+            if isOverwritten, list.indices.contains(place) {
+                outcome.elements[listKey, default: [:]][place] = sqlite3_column_int64(statement, 1)
+                return
+            }
             positions.note(statement?.position(of: 0), of: other.bytes, isPlaced: !form.hasPosition)
             if !named.contains(other) { left.append(other) }
         }
-        if form.description.list == .replace {
+        if isReplacing(form) {
             for other in left {
                 try statements.run(form.deleteLink, [.key(key), .key(other)])
                 if form.isSymmetric { try statements.run(form.deleteLink, [.key(other), .key(key)]) }
                 outcome.relinked.insert(row)
+                if form.isPositional {
+                    try deleteElement(other, form, &outcome)
+                    continue
+                }
                 outcome.ledger.append((.unlinked, form.entity, form.description.name))
                 guard form.deletesOrphans else { continue }
                 try statements.run(
@@ -230,7 +254,7 @@ final class GraphLinks {
                 )
             }
         }
-        if form.description.list == .replace {
+        if isReplacing(form) {
             try forgetWaiting(form, source: key)
             positions = ListPositions()
         } else {
@@ -257,12 +281,27 @@ final class GraphLinks {
         }
     }
 
+    /// Deletes an element without identifier that no list has any more.
+    private func deleteElement(_ key: RowKey, _ form: GraphLinkForm, _ outcome: inout GraphWriter.Outcome) throws {
+        var isLinked = false
+        try statements.run(form.isLinked, [.key(key)]) { _ in isLinked = true }
+        guard !isLinked else { return }
+        var rowID: Int64?
+        try statements.run("SELECT rowid FROM \(form.destinationTable) WHERE rowid = ?", [.key(key)]) {
+            rowID = sqlite3_column_int64($0, 0)
+        }
+        if let rowID { try delete(rowID, of: form.destination, &outcome) }
+    }
+
     /// Adds a link of an object to a row that is known by its row id alone.
-    func join(_ relationship: Int, _ key: RowKey, to rowID: Int64, at position: Int64) throws {
+    ///
+    /// - Returns: whether it was not there so.
+    func join(_ relationship: Int, _ key: RowKey, to rowID: Int64, at position: Int64) throws -> Bool {
         let form = form(of: relationship)
         let place: [GraphStatements.Parameter] = form.hasPosition ? [.number(position)] : []
-        try statements.run(form.insertLink, [.key(key), .key(RowKey(rowID: rowID))] + place)
+        let count = try statements.run(form.insertLink, [.key(key), .key(RowKey(rowID: rowID))] + place)
         if form.isSymmetric { try statements.run(form.insertSymmetricLink, [.key(RowKey(rowID: rowID)), .key(key)]) }
+        return count > 0
     }
 
     // MARK: To-ones
@@ -384,6 +423,10 @@ final class GraphLinks {
             if form.isOneToOne { try statements.run(form.clearOthers, [.key(found.source), .number(rowID)]) }
             // What the row says itself is newer.
             try statements.run(form.setIfNull, [.key(found.source)] + position + [.number(rowID)])
+            // Where it says the same, its place in the list stays.
+            if form.hasPosition {
+                try statements.run(form.placeIfSame, position + [.number(rowID), .key(found.source)])
+            }
             try statements.run(
                 "DELETE FROM _import_link WHERE relationship = ? AND target = ?",
                 [.text(form.name), .bytes(key.bytes)]

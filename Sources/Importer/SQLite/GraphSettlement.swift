@@ -91,14 +91,16 @@ struct GraphSettlement {
         guard let found else { return }
         var isLinked = false
         try statements.run(form.isLinked, form.isJoin ? [.key(target)] : [.number(found)]) { _ in isLinked = true }
-        guard !isLinked else { return }
+        guard !isLinked || form.isParent else { return }
         var outcome = GraphWriter.Outcome()
-        let isGone = try links.delete(found, of: form.destination, &outcome)
+        let isGone = try form.deletesOrphans && links.delete(found, of: form.destination, &outcome)
+        if !isGone, form.isParent { try links.detach(found, form, &outcome) }
         for (entity, rowID) in outcome.updated { changes[entity].touch(rowID) }
         for (entity, rowID) in outcome.deleted {
             changes[entity].delete(rowID)
             changes[entity].nested.deleted += 1
         }
+        guard form.deletesOrphans else { return }
         try count(isGone ? .orphanDeleted : .orphanDenied, 1, form.relationship)
     }
 
@@ -108,12 +110,7 @@ struct GraphSettlement {
         let placement = layout.relationships[index]
         let form = links.form(of: index)
         var open: Int64 = 0
-        switch placement.shape {
-        case .join, .source: open = try settle(index)
-        case .ownedDestination: break
-        case .oneToMany, .oneToOne:
-            if placement.owner == index { open = try settle(index) }
-        }
+        if placement.hasReferences(index) { open = try settle(index) }
         open += try settleWaiting(index, form)
         try statements.run(
             "DELETE FROM _import_unresolved WHERE relationship = ?",
@@ -198,6 +195,7 @@ struct GraphSettlement {
             "INSERT INTO \(plan.entity.table.quotedIdentifier) (\(columns.joined(separator: ", "))) VALUES (\(places))",
             [.key(key), .key(values)]
         )
+        try GraphStubs(layout, statements).add(key, of: destination)
         changes[destination].insert(sqlite3_last_insert_rowid(statements.connection))
         changes[destination].nested.stubs += 1
         try count(.stub, 1, index)

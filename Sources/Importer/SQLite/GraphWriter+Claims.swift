@@ -51,11 +51,24 @@ extension GraphWriter {
         keepLinksAround(row, batch).union(ownLinks(of: row, batch))
     }
 
+    /// Whether a row is nothing but an element of a list, or the value of a to-one, that imports leave as it is stored.
+    func isPlaceKept(_ row: Int, _ batch: borrowing RowBatch, _ found: LateRejects) -> Bool {
+        let (nested, parent) = (batch.graph.nested[row], Int(batch.rows[row].parent))
+        guard parent >= 0, nested.relationship >= 0,
+            layout.relationships[nested.relationship].description.owner == .local,
+            outcome.effects[parent] != .inserted
+        else { return false }
+        let isIdentified = !plan.nodes[Int(batch.rows[row].entity)].plan.identifier.isEmpty
+        guard isIdentified, nested.keyCell >= 0 else { return !isIdentified }
+        return found.withValues(of: batch, cells) { key(of: row, batch, $0).hasNull }
+    }
+
     /// The attributes by which an object says itself what it refers to, as far as imports leave that of a stored one.
     private func ownLinks(of row: Int, _ batch: borrowing RowBatch) -> Set<Int> {
         let node = plan.nodes[Int(batch.rows[row].entity)]
         let around = batch.graph.nested[row].relationship
-        let owner = around < 0 ? -1 : layout.relationships[around].owner
+        // The link to the object around it is that one's matter where its own columns have it.
+        let owner = around < 0 || !isClaiming(around) ? -1 : layout.relationships[around].owner
         return node.localLinks.reduce(into: []) { if $1.key != owner { $0.formUnion($1.value) } }
     }
 

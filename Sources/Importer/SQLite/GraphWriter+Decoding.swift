@@ -39,7 +39,7 @@ extension GraphWriter {
     /// Decodes a record once more, knowing what is stored.
     ///
     /// - Returns: a batch of its rows, or of the reject that it is.
-    private func decode(_ index: Int, _ batch: borrowing RowBatch, _ found: LateRejects) throws -> RowBatch {
+    func decode(_ index: Int, _ batch: borrowing RowBatch, _ found: LateRejects) throws -> RowBatch {
         let place = batch.places[index]
         let row = batch.rows[batch.graph.records[index].row]
         let isKeyed = place.keyedLineOffset >= 0

@@ -21,6 +21,8 @@ final class GraphWriter {
         /// Rows of other objects that were changed: entity and row id.
         var updated: [(entity: Int, rowID: Int64)] = []
         var deleted: [(entity: Int, rowID: Int64)] = []
+        /// The entities of rows that were there for references to them alone, and are objects now.
+        var filled: [Int] = []
         /// References without more than an identifier, by entity.
         var linked: [Int: Int64] = [:]
         var ledger: [(kind: LedgerKind, entity: Int, attribute: String)] = []
@@ -82,7 +84,9 @@ final class GraphWriter {
     let keyedReader: RecordReader
     let statements: GraphStatements
     let links: GraphLinks
+    let unmet: UnmetReferences
     private let database: Database
+    let stubs: GraphStubs
     private var writers: [Int: RowWriter] = [:]
     var outcome = Outcome()
     /// The cells of the batch at hand, with those filled in that are known only now.
@@ -99,7 +103,9 @@ final class GraphWriter {
         layout = plan.layout
         statements = try GraphStatements(database)
         links = GraphLinks(layout, statements, job: job)
+        unmet = UnmetReferences(job: job)
         kinds = StoredKindFinder(layout, statements)
+        stubs = GraphStubs(layout, statements)
         decoder = GraphDecoder(plan: plan, options: options, storedKinds: kinds)
         reader = RecordReader(maxDepth: options.maxDepth)
         keyedReader = RecordReader(maxDepth: options.maxDepth + 1)
@@ -153,11 +159,17 @@ final class GraphWriter {
     ) throws -> [(record: Int, errors: [ImportModel.RecordError])]? {
         cells = batch.cells
         links.forget()
+        stubs.forget()
         errors = ErrorCounts()
         try links.prepareLookups()
+        let refusals = try unmetTargets(in: batch)
         var refused: [(record: Int, errors: [ImportModel.RecordError])] = []
         for index in batch.graph.records.indices {
             outcome = Outcome()
+            if let targets = refusals[batch.rows[batch.graph.records[index].row].ordinal] {
+                refused.append((index, try self.errors(of: index, targets, batch, found)))
+                continue
+            }
             let mayFail = isCareful || batch.graph.records[index].isOpen || lacksSomething(index, batch)
             if mayFail { try statements.run("SAVEPOINT import_record") }
             if !batch.graph.records[index].isOpen { try write(index, batch, found) }
@@ -213,8 +225,11 @@ final class GraphWriter {
                         if outcome.lastLists.updateValue(row, forKey: owner) != nil { isNew = false }
                     }
                     let list = try list(of: relationship, targets, batch, values)
+                    links.isEmptying = targets == GraphBatch.emptied
+                    defer { links.isEmptying = false }
                     try links.set(list, of: relationship, row: row, key: key, isNew: isNew, &outcome)
                     claim(list, of: relationship, row: row, key: key)
+                    try noteReferences(list, of: relationship, from: key, ordinal: batch.rows[row].ordinal)
                 }
                 shiftPositions(relationship, row, targets, batch)
             case .names(let relationship, let row, let valueCell):
@@ -228,6 +243,8 @@ final class GraphWriter {
                     let key = self.key(of: row, batch, values)
                     let entity = Int(batch.rows[row].entity)
                     try links.name(relationship, named, row: row, rowID: rowID, of: entity, key: key, &outcome)
+                    let target = GraphLinks.Target(key: nil, row: -1, values: named)
+                    try noteReferences([target], of: relationship, from: key, ordinal: batch.rows[row].ordinal)
                 }
             case .refers(let relationship, let row, let other):
                 guard let own = outcome.rowIDs[row], let target = outcome.rowIDs[other] else { continue }
@@ -236,11 +253,11 @@ final class GraphWriter {
                 guard let effect = outcome.effects[row], effect != .ignored, let target = outcome.rowIDs[other] else {
                     continue
                 }
-                try found.withValues(of: batch, cells) { values in
+                let isNew = try found.withValues(of: batch, cells) { values in
                     let key = self.key(of: row, batch, values)
-                    try links.join(relationship, key, to: target, at: outcome.joinPositions[other] ?? 0)
+                    return try links.join(relationship, key, to: target, at: outcome.joinPositions[other] ?? 0)
                 }
-                outcome.relinked.insert(row)
+                if isNew { outcome.relinked.insert(row) }
             case .reference(let entity): outcome.linked[entity, default: 0] += 1
             }
         }
@@ -279,8 +296,12 @@ final class GraphWriter {
                 cells[nested.referenceCell] = .integer(outcome.rowIDs[parent] ?? 0)
             }
         }
-        followClaim(of: row, batch, found)
         let entity = Int(own.entity)
+        if isPlaceKept(row, batch, found) {
+            outcome.effects[row] = .ignored
+            return
+        }
+        followClaim(of: row, batch, found)
         let writer = try writer(of: entity)
         let relationship = nested.relationship < 0 ? nil : layout.relationships[nested.relationship]
         writer.onConflict = relationship?.description.onConflict ?? plan.nodes[entity].plan.onConflict
@@ -309,8 +330,19 @@ final class GraphWriter {
                     outcome.effects[row] = .updated
                     outcome.relinked.insert(parent)
                 }
+                try noteReferences(of: row, batch, values)
                 return
             }
+            // Of a row that is there for references alone, all is new.
+            let stub = try takeStub(of: entity, key(of: row, batch, values))
+            if stub != nil {
+                guard own.unmet < 0 else {
+                    outcome.errors += batch.unmet[Int(own.unmet)].errors
+                    return
+                }
+                (writer.onConflict, writer.kept) = (.replace, [])
+            }
+            writer.fillsStub = stub != nil
             // What is left out takes no partner from another.
             let (ignores, kept) = (writer.onConflict == .ignore, writer.kept)
             let isStored = try (ignores || !kept.isEmpty) && isStored(entity, key(of: row, batch, values))
@@ -334,7 +366,9 @@ final class GraphWriter {
                 outcome.errors.append(found.error(refusal, plan.nodes[entity].plan, byteOffset: offset))
             case .incomplete, .waiting: outcome.errors += batch.unmet[Int(own.unmet)].errors
             }
+            if let stub { try fill(stub, with: row, entity) }
             try settleNames(of: row, entity, batch, values)
+            try noteReferences(of: row, batch, values)
         }
     }
 
@@ -383,6 +417,7 @@ final class GraphWriter {
             changes[entity].delete(rowID)
             changes[entity].nested.deleted += 1
         }
+        for entity in outcome.filled { changes[entity].nested.stubs -= 1 }
         for (entity, count) in outcome.linked {
             changes[entity].nested.nested += count
             changes[entity].nested.linked += count

@@ -51,6 +51,48 @@ struct RowKey: Hashable {
         }
     }
 
+    /// The name of the SQL function whose value is the key of its arguments, as bytes.
+    static let function = "import_key"
+
+    /// Gives a connection the function (`sqlite3_create_function_v2`).
+    ///
+    /// - Throws: `DatabaseError`.
+    static func addFunction(to connection: OpaquePointer) throws {
+        let code = sqlite3_create_function_v2(
+            connection,
+            function,
+            -1,
+            SQLITE_UTF8 | SQLITE_DETERMINISTIC,
+            nil,
+            { context, count, values in
+                var key = RowKey()
+                for index in 0..<Int(count) { key.append(values?[index]) }
+                key.bytes.withUnsafeBytes {
+                    sqlite3_result_blob(context, $0.baseAddress, Int32(clamping: $0.count), SQLiteBytes.copied)
+                }
+            },
+            nil,
+            nil,
+            nil
+        )
+        guard code == SQLITE_OK else { throw connection.lastError }
+    }
+
+    /// Adds a value of a function's argument.
+    private mutating func append(_ value: OpaquePointer?) {
+        switch sqlite3_value_type(value) {
+        case SQLITE_INTEGER: append(.integer, UInt64(bitPattern: sqlite3_value_int64(value)))
+        case SQLITE_FLOAT: append(.real, sqlite3_value_double(value).bitPattern)
+        case SQLITE_TEXT:
+            let text = sqlite3_value_text(value)
+            append(.text, UnsafeRawBufferPointer(start: text, count: Int(sqlite3_value_bytes(value))))
+        case SQLITE_BLOB:
+            let blob = sqlite3_value_blob(value)
+            append(.blob, UnsafeRawBufferPointer(start: blob, count: Int(sqlite3_value_bytes(value))))
+        default: bytes.append(Kind.null.rawValue)
+        }
+    }
+
     private mutating func append(_ kind: Kind, _ word: UInt64) {
         bytes.append(kind.rawValue)
         withUnsafeBytes(of: word.littleEndian) { bytes.append(contentsOf: $0) }

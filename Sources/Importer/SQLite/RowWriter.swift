@@ -37,6 +37,8 @@ final class RowWriter {
     var identifierWidth: Int { identifier.count }
     /// Attributes that the next row leaves as they are stored.
     var kept: Set<Int> = []
+    /// Whether the next row makes an object of one that is there for references to it alone: it has all that a new one has.
+    var fillsStub = false
     /// The masks of the rows written, while rows with the same identifier are made one only at the end.
     ///
     /// nil where each row is looked up before it is written.
@@ -270,11 +272,12 @@ final class RowWriter {
         let absent = values.absent
         var changed: [Int] = []
         // Where the first part of the identifier should be is the row id; it is the same as it is.
-        for attribute in 0..<places.count where !plan.isLocal[attribute] && attribute != identifier[0] {
+        let fills = fillsStub
+        for attribute in 0..<places.count where (fills || !plan.isLocal[attribute]) && attribute != identifier[0] {
             if !kept.isEmpty, kept.contains(attribute) { continue }
             guard let (cell, values) = newValue(of: attribute, values, absent) else { continue }
             // A made value is for objects that are inserted, and changes none that is there.
-            if cell.tag == .generatedText { continue }
+            if cell.tag == .generatedText, !fills { continue }
             if !finder.isEqual(cell, values, at: Int32(attribute)) { changed.append(attribute) }
         }
         finder.reset()

@@ -108,10 +108,11 @@ final class SQLiteDestination: Destination {
     func writers(
         _ job: StoredJob,
         _ model: ModelDescription,
-        started: ContinuousClock.Instant
+        started: ContinuousClock.Instant,
+        _ interruption: Interruption
     ) throws -> StoreWriters {
         guard let session else { throw ImportError(.fault, at: path, "the store is not open") }
-        return try StoreWriters(session, job, model, durability: durability, started: started)
+        return try StoreWriters(session, job, model, durability: durability, started: started, interruption)
     }
 
     func close(after job: StoredJob) throws -> ImportReport {

@@ -63,12 +63,19 @@ extension StoreSession: Journal {
     ) throws -> (job: StoredJob, merge: MergeNotification?) {
         try write { database in
             var job = job
+            let hasChanged = zip(job.sources, sources).contains { $0.description != $1 }
             try job.refresh(sources, database)
+            var merge: MergeNotification?
+            if hasChanged, try JobReversal.hasRefused(job.id, database) {
+                // Which records are rejects is known of those that were there.
+                merge = try JobReversal(job: job.id).takeBack({}, database)
+                try database.execute(sql: "DELETE FROM _import_unmet WHERE job = ?", arguments: [job.id])
+            }
             if let retry {
                 let marker = try Marker(database, job: job.id) ?? Marker()
                 try retry.insert(job, after: marker.recordOrdinal, database)
             }
-            let merge = forgetsModel ? try job.forgetModel(database) : nil
+            if forgetsModel { merge = try job.forgetModel(database) ?? merge }
             return (job, merge)
         }
     }
@@ -121,6 +128,18 @@ extension StoreSession: Journal {
         }
     }
 
+    func takeBackUnresolved(_ job: StoredJob, _ interruption: Interruption) throws -> MergeNotification? {
+        guard let model = job.model, model.rejectsUnresolved else { return nil }
+        return try writeIndexes(interruption) { database in
+            let references = UnmetReferences(job: job.id)
+            let layout = try ModelLayout(importing: model)
+            guard
+                try references.find(layout, GraphStatements(database), check: { try interruption.check() })
+            else { return nil }
+            return try JobReversal(job: job.id).takeBack({ try interruption.check() }, database)
+        }
+    }
+
     func settle(
         _ job: StoredJob,
         _ opener: SourceOpener,
@@ -141,6 +160,7 @@ extension StoreSession: Journal {
                     try interruption.check()
                 }
                 changes += try settlement.settle(database)
+                try JobReversal(job: job.id).forget(database)
             }
             if let model = job.model {
                 // What accepted nothing leaves no index behind.

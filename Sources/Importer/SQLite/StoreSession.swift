@@ -78,16 +78,8 @@ final class StoreSession: StoredJournal {
     ///
     /// - Throws: `ImportError`; the interruption's where there was one.
     func writeIndexes<Result>(_ interruption: Interruption, _ body: (Database) throws -> Result) throws -> Result {
-        try interruption.check()
-        let isRunning = SharedFlag()
-        interruption.onRequest { [database] in
-            isRunning.ifSet { database.interrupt() }
-        }
         do {
-            defer { isRunning.clear() }
-            return try StoreConnection.writeIndexes(database, body)
-        } catch let error as DatabaseError where error.resultCode.primaryResultCode == .SQLITE_INTERRUPT {
-            throw interruption.error
+            return try database.interruptible(by: interruption) { try StoreConnection.writeIndexes(database, body) }
         } catch let error as DatabaseError {
             throw ImportError(store: store, error)
         }

@@ -20,6 +20,7 @@ final class StoreWriter: BatchWriter {
     private var graphWriter: GraphBatchWriter?
     let layoutSchema: RowImageSchema?
     private var attached: AttachedImage?
+    private let interruption: Interruption
 
     /// - Parameters:
     ///   - store: its path.
@@ -32,6 +33,7 @@ final class StoreWriter: BatchWriter {
     ///   - isAppending: whether records of entities that relate to one another are appended for now.
     ///   - durability: that of the commits.
     ///   - checkpointer: what makes the checkpoints; without one, this makes them when it commits.
+    ///   - interruption: ends what takes long before a commit.
     init(
         store: String,
         file: StoreFile? = nil,
@@ -41,8 +43,10 @@ final class StoreWriter: BatchWriter {
         deferred: Set<Int> = [],
         isAppending: Bool = false,
         durability: RunOptions.Durability,
-        checkpointer: Checkpointer? = nil
+        checkpointer: Checkpointer? = nil,
+        interruption: Interruption = Interruption()
     ) throws {
+        self.interruption = interruption
         self.store = store
         self.job = job
         self.plans = plans
@@ -57,6 +61,7 @@ final class StoreWriter: BatchWriter {
             (layoutSchema, writers) = try queue.inDatabase { database in
                 checkpointer?.attach(to: database)
                 if let graph {
+                    if graph.rejectsUnresolved { try JobReversal(job: job.id).watch(database) }
                     let images = isAppending ? try GraphBatchWriter.images(graph, database) : nil
                     if let images { attached = try AttachedImage(database, images) }
                     graphWriter = try GraphBatchWriter(
@@ -164,7 +169,7 @@ final class StoreWriter: BatchWriter {
                 &changes,
                 &ledger,
                 database
-            )
+            ) { try queue.interruptible(by: interruption, $0) }
             ?? writeRows(batch, image, found, source: chunk.entry.source, &progress, &changes, database)
         let rejects = late.isEmpty ? batch.rejects : (batch.rejects + late).sorted { $0.ordinal < $1.ordinal }
         // Settling identifiers may have made some already.

@@ -10,6 +10,7 @@ final class StoreWriters: BatchWriters {
     private let job: StoredJob
     private let durability: RunOptions.Durability
     private let checkpointer: Checkpointer
+    private let interruption: Interruption
 
     /// - Parameters:
     ///   - session: the store's; open for longer than this.
@@ -17,14 +18,17 @@ final class StoreWriters: BatchWriters {
     ///   - model: the job's.
     ///   - durability: that of the commits.
     ///   - started: when this run began.
+    ///   - interruption: ends what takes long before a commit.
     /// - Throws: `ImportError` when the store cannot be read, or the system gives no thread.
     init(
         _ session: StoreSession,
         _ job: StoredJob,
         _ model: ModelDescription,
         durability: RunOptions.Durability,
-        started: ContinuousClock.Instant
+        started: ContinuousClock.Instant,
+        _ interruption: Interruption
     ) throws {
+        self.interruption = interruption
         (store, file) = (session.store, session.file)
         self.job = job
         self.durability = durability
@@ -47,7 +51,8 @@ final class StoreWriters: BatchWriters {
             deferred: progress.deferredIdentifiers,
             isAppending: progress.isAppending,
             durability: durability,
-            checkpointer: checkpointer
+            checkpointer: checkpointer,
+            interruption: interruption
         )
     }
 

@@ -29,6 +29,7 @@ extension StoredJob {
             // The tables of another job have indexes then, or get them now.
             if try AppendingJob.isPossible(plan, database) { appended = plan }
         }
+        try JobReversal.checkThatNoneIsOpen(model.tables, besides: id, database)
         let merges = try DeferredIdentifier.settle(tables: model.tables, database)
         try AppendingJob.end(tables: model.tables, database)
         let preparation = try StoreSchema.prepareTables(
@@ -39,6 +40,9 @@ extension StoredJob {
             store: store
         )
         if let appended { try AppendingJob.begin(id, appended, database) }
+        if model.rejectsUnresolved {
+            try JobReversal(job: id).begin(ModelLayout(importing: model), database)
+        }
         try TableWitness.forget(model.tables, database)
         let text = model.encoded()
         var number = try Int64.fetchOne(

@@ -52,8 +52,12 @@ final class MemoryStore: Destination, Sendable {
 
     func open() throws -> any Journal { self }
 
-    func writers(_ job: StoredJob, _ model: ModelDescription, started: ContinuousClock.Instant) throws -> MemoryWriters
-    {
+    func writers(
+        _ job: StoredJob,
+        _ model: ModelDescription,
+        started: ContinuousClock.Instant,
+        _ interruption: Interruption
+    ) throws -> MemoryWriters {
         MemoryWriters(store: self, model: model, job: job)
     }
 
@@ -244,6 +248,8 @@ extension MemoryStore: Journal {
             isFinished: true
         )
     }
+
+    func takeBackUnresolved(_ job: StoredJob, _ interruption: Interruption) -> MergeNotification? { nil }
 
     func settle(_ job: StoredJob, _ opener: SourceOpener, _ interruption: Interruption) -> MergeNotification? {
         state.withLock { state in

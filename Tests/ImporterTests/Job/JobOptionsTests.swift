@@ -7,7 +7,8 @@ struct JobOptionsTests {
     /// What the command would not let through, a program may say.
     @Test(arguments: [
         JobOptions(maxRecordBytes: .max), JobOptions(maxRecordBytes: 0), JobOptions(maxDepth: .max),
-        JobOptions(maxDepth: 0), JobOptions(skip: -1), JobOptions(limit: .min),
+        JobOptions(maxDepth: 0), JobOptions(skip: -1), JobOptions(limit: .min), JobOptions(nestedDepth: 0),
+        JobOptions(nestedDepth: 17),
     ])
     func numbersOutOfRangeAreRefused(options: JobOptions) throws {
         let job = try LibraryImport(LibraryImport.items(3))

@@ -36,7 +36,7 @@ final class BegunImport {
         var chunks: [SealedChunk] = []
         while let item = try queue.take() { chunks.append(item.chunk) }
         self.chunks = chunks
-        writers = try destination.writers(run.job, model, started: run.started)
+        writers = try destination.writers(run.job, model, started: run.started, Interruption())
         progress = writers.progress
         let plan = try EntityPlan(entity: model.entities[0], index: 0, onConflict: options.onConflict)
         writer = try writers.writer([plan], nil, progress)

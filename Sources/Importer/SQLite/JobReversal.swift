@@ -1,0 +1,245 @@
+import GRDB
+import GRDBSQLite
+import ImportModel
+
+/// Takes back what a job has done, so that it can be done again without the records whose references lead nowhere.
+///
+/// What one record did to objects that others state too cannot be told from what those did. So a job whose model has such
+/// relationships keeps, of each row that was there when it began, the row as it was when it first changes it.
+struct JobReversal {
+    private static let linkTable = "_import_link"
+    private static let stubTable = "_import_stub"
+
+    /// The tables whose rows do not come from records, and which are kept whole.
+    private static let kept: [(table: String, key: [String], columns: [String])] = [
+        (
+            linkTable, ["relationship", "target", "source"], ["relationship", "target", "source", "position", "job"]
+        ),
+        (stubTable, ["table_name", "key"], ["table_name", "key"]),
+    ]
+
+    let job: Int64
+
+    // MARK: A job that can be taken back
+
+    static func exists(_ job: Int64, _ database: Database) throws -> Bool {
+        guard try database.tableExists("_import_reversal") else { return false }
+        let sql = "SELECT EXISTS (SELECT 1 FROM _import_reversal WHERE job = ?)"
+        return try Bool.fetchOne(database, sql: sql, arguments: [job]) ?? false
+    }
+
+    /// Whether a job is done again without some of its records.
+    static func hasRefused(_ job: Int64, _ database: Database) throws -> Bool {
+        guard try exists(job, database) else { return false }
+        let sql = "SELECT EXISTS (SELECT 1 FROM _import_unmet WHERE job = ?)"
+        return try Bool.fetchOne(database, sql: sql, arguments: [job]) ?? false
+    }
+
+    /// Refuses another job in tables that one may still be taken back from.
+    ///
+    /// - Throws: `ImportError` with `.usage`.
+    static func checkThatNoneIsOpen(_ tables: [String], besides own: Int64, _ database: Database) throws {
+        let tables = Set(tables.map(\.asciiLowercased))
+        let open = try Row.fetchCursor(
+            database,
+            sql: "SELECT table_name FROM _import_reversal WHERE job <> ? ORDER BY job, table_name",
+            arguments: [own]
+        )
+        while let row = try open.next() {
+            let table = try BookkeepingRow(row, of: "_import_reversal", database).text("table_name")
+            guard tables.contains(table.asciiLowercased) else { continue }
+            throw ImportError(
+                .jobUnfinished,
+                "\(table): an interrupted import may have records in it whose references lead nowhere, and must make "
+                    + "rejects of them first",
+                advice: "Finish it with \(call: .resuming()), then give this command again."
+            )
+        }
+    }
+
+    /// Keeps from now on what the job changes.
+    func begin(_ layout: ModelLayout, _ database: Database) throws {
+        for table in layout.tables {
+            try database.execute(
+                sql: """
+                    INSERT OR IGNORE INTO _import_reversal (job, table_name, is_whole)
+                    SELECT ?, ?, NOT EXISTS (SELECT 1 FROM \(table.name.quotedIdentifier))
+                    """,
+                arguments: [job, table.name]
+            )
+        }
+        try RowKey.addFunction(to: GraphStatements(database).connection)
+        for (table, key, columns) in Self.kept {
+            try database.execute(
+                sql: """
+                    INSERT INTO _import_before (job, table_name, key, cells)
+                    SELECT ?, ?, \(Self.call(key)), \(Self.call(columns)) FROM \(table)
+                    """,
+                arguments: [job, table]
+            )
+        }
+    }
+
+    /// Lets a connection keep what it changes, as long as it is open.
+    func watch(_ database: Database) throws {
+        var isReady = false
+        for (table, isWhole) in try tables(database) where !isWhole {
+            if !isReady { try RowKey.addFunction(to: GraphStatements(database).connection) }
+            isReady = true
+            try watch(table, database)
+        }
+    }
+
+    private func watch(_ table: String, _ database: Database) throws {
+        let (key, columns) = try Self.columns(of: table, database)
+        let name = "'" + table.replacing("'", with: "''") + "'"
+        func note(_ row: String, _ cells: String) -> String {
+            let key = Self.call(key.map { "\(row).\($0)" })
+            // The policy of the statement at hand would replace that of this one, so nothing may be in conflict.
+            return """
+                INSERT INTO _import_before (job, table_name, key, cells) SELECT \(job), \(name), \(key), \(cells)
+                WHERE NOT EXISTS (
+                    SELECT 1 FROM _import_before WHERE job = \(job) AND table_name = \(name) AND key = \(key)
+                );
+                """
+        }
+        let old = note("old", Self.call(columns.map { "old.\($0)" }))
+        let events = [
+            ("AFTER INSERT", note("new", "NULL")), ("BEFORE UPDATE", old), ("BEFORE DELETE", old),
+        ]
+        for (event, statement) in events {
+            let trigger = "_import_\(event.lowercased())_\(table)".quotedIdentifier
+            try database.execute(
+                sql: """
+                    CREATE TEMPORARY TRIGGER \(trigger) \(event) ON main.\(table.quotedIdentifier)
+                    BEGIN \(statement) END
+                    """
+            )
+        }
+    }
+
+    // MARK: Taking back
+
+    /// Brings the tables to what they were when the job began, and the job to its beginning.
+    ///
+    /// - Returns: that all is to be looked at again, to be told when it is committed.
+    func takeBack(_ check: () throws -> Void, _ database: Database) throws -> MergeNotification {
+        let statements = try GraphStatements(database)
+        for (table, isWhole) in try tables(database) {
+            try check()
+            if isWhole {
+                try database.execute(sql: "DELETE FROM \(table.quotedIdentifier)")
+            } else {
+                try restore(table, statements, database)
+            }
+        }
+        for (table, key, columns) in Self.kept {
+            try database.execute(sql: "DELETE FROM \(table)")
+            try insert(into: table, columns: columns, withKey: [], key.count, statements)
+        }
+        try check()
+        try forgetCounts(database)
+        return try MergeLog.appendReset(of: job, database)
+    }
+
+    private func restore(_ table: String, _ statements: GraphStatements, _ database: Database) throws {
+        let (key, columns) = try Self.columns(of: table, database)
+        let condition = key.map { "\($0) = ?" }.joined(separator: " AND ")
+        // All of them go before any comes back: what is unique may have wandered from one row to another.
+        try statements.run(
+            "SELECT key FROM _import_before WHERE job = ? AND table_name = ?",
+            [.number(job), .text(table)]
+        ) {
+            let found = RowKey(bytes: $0.bytes(of: 0))
+            try statements.run("DELETE FROM \(table.quotedIdentifier) WHERE \(condition)", [.key(found)])
+        }
+        try insert(into: table, columns: columns, withKey: key == ["rowid"] ? key : [], key.count, statements)
+        try database.execute(
+            sql: "DELETE FROM _import_before WHERE job = ? AND table_name = ?",
+            arguments: [job, table]
+        )
+    }
+
+    /// - Parameter withKey: the key's columns where they are not among the others.
+    private func insert(
+        into table: String,
+        columns: [String],
+        withKey key: [String],
+        _ width: Int,
+        _ statements: GraphStatements
+    ) throws {
+        let all = key + columns
+        let places = all.map { _ in "?" }.joined(separator: ", ")
+        try statements.run(
+            "SELECT key, cells FROM _import_before WHERE job = ? AND table_name = ? AND cells IS NOT NULL ORDER BY key",
+            [.number(job), .text(table)]
+        ) {
+            let found: [GraphStatements.Parameter] = key.isEmpty ? [] : [.key(RowKey(bytes: $0.bytes(of: 0)))]
+            try statements.run(
+                "INSERT INTO \(table.quotedIdentifier) (\(all.joined(separator: ", "))) VALUES (\(places))",
+                found + [.key(RowKey(bytes: $0.bytes(of: 1)))]
+            )
+        }
+    }
+
+    private func forgetCounts(_ database: Database) throws {
+        let seconds = try Marker(database, job: job)?.seconds ?? 0
+        var marker = Marker()
+        marker.seconds = seconds
+        try marker.save(database, job: job)
+        try RetryOutcome.unsettle(job, database)
+        try database.execute(
+            sql: """
+                UPDATE _import_retry SET outcome = NULL WHERE job = :job;
+                UPDATE _import_entity SET records_read = 0, inserted = 0, updated = 0, unchanged = 0, ignored = 0,
+                    rejected = 0 WHERE job = :job;
+                UPDATE _import_nested SET nested = 0, inserted = 0, updated = 0, unchanged = 0, ignored = 0, linked = 0,
+                    stubs = 0, deleted = 0 WHERE job = :job;
+                DELETE FROM _import_reject_key WHERE reject IN (SELECT id FROM _import_reject WHERE job = :job);
+                """,
+            arguments: ["job": job]
+        )
+        for table in ["chunk", "reject", "ledger", "error", "orphan", "reference"] {
+            try database.execute(sql: "DELETE FROM _import_\(table) WHERE job = ?", arguments: [job])
+        }
+    }
+
+    /// Forgets all of it: the job stays as it is.
+    func forget(_ database: Database) throws {
+        for table in ["reversal", "before", "reference", "unmet"] {
+            try database.execute(sql: "DELETE FROM _import_\(table) WHERE job = ?", arguments: [job])
+        }
+    }
+
+    // MARK: Tables
+
+    private func tables(_ database: Database) throws -> [(table: String, isWhole: Bool)] {
+        try BookkeepingRow.fetchAll(
+            database,
+            from: "_import_reversal",
+            sql: "SELECT table_name, is_whole FROM _import_reversal WHERE job = ? ORDER BY table_name",
+            arguments: [job]
+        ).map { (try $0.text("table_name"), try $0.flag("is_whole")) }
+    }
+
+    private static func call(_ columns: [String]) -> String {
+        "\(RowKey.function)(\(columns.joined(separator: ", ")))"
+    }
+
+    /// The columns by which a row is known, and all that have values of their own.
+    private static func columns(of table: String, _ database: Database) throws -> (key: [String], all: [String]) {
+        let rows = try Row.fetchAll(
+            database,
+            sql: """
+                SELECT info.name, info.pk, list.wr FROM pragma_table_list(?) AS list, pragma_table_xinfo(list.name) AS info
+                WHERE list.schema = 'main' AND info.hidden = 0 ORDER BY info.cid
+                """,
+            arguments: [table]
+        )
+        let hasRowID = rows.first.map { ($0["wr"] as Int) == 0 } ?? true
+        let all = rows.map { ($0["name"] as String).quotedIdentifier }
+        let parts: [(Int, String)] = rows.map { ($0["pk"], ($0["name"] as String).quotedIdentifier) }
+        let key = parts.filter { $0.0 > 0 }.sorted { $0.0 < $1.0 }.map(\.1)
+        return (hasRowID ? ["rowid"] : key, all)
+    }
+}

@@ -1,0 +1,193 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Records whose references must lead somewhere when the import ends, and do not: they are rejects, and the store is what the
+/// others make of it.
+struct UnresolvedRejectTests {
+    private let files: RelatedImport
+
+    init() throws { files = try RelatedImport() }
+
+    private static let model = """
+        {"entities": {
+          "order": {"identifier": ["id"], "attributes": {"id": {"type": "integer64"}, "note": {"type": "string", "optional": true}},
+            "relationships": {
+              "customer": {"entity": "person", "inverse": "orders", "unresolved": "reject"},
+              "lines": {"entity": "line", "toMany": true, "deleteRule": "cascade"},
+              "tags": {"entity": "tag", "toMany": true}}},
+          "line": {"attributes": {"count": {"type": "integer32", "optional": true}}, "relationships": {
+            "product": {"entity": "product", "unresolved": "reject"}}},
+          "product": {"identifier": ["code"], "attributes": {"code": {"type": "string"}, "name": {"type": "string", "optional": true}},
+            "relationships": {"parts": {"entity": "product", "toMany": true, "unresolved": "reject"}}},
+          "tag": {"identifier": ["id"], "attributes": {"id": {"type": "string"}, "label": {"type": "string", "optional": true}}},
+          "person": {"identifier": ["id"], "attributes": {"id": {"type": "integer64"}, "name": {"type": "string"}},
+            "relationships": {"orders": {"entity": "order", "toMany": true, "inverse": "customer", "from": []}}}}}
+        """
+
+    private struct Reject: Equatable {
+        let ordinal: Int
+        let errors: [String]
+    }
+
+    private func rejects() throws -> [Reject] {
+        try runImporter("rejects", files.store, "--json").output.split(separator: UInt8(ascii: "\n")).map { line in
+            let reject = try #require(try JSONSerialization.jsonObject(with: line) as? [String: Any])
+            let errors = try #require(reject["errors"] as? [[String: Any]])
+            return Reject(
+                ordinal: try #require(reject["ordinal"] as? Int),
+                errors: errors.map { "\($0["key_path"] ?? "") \($0["code"] ?? "") \($0["byte_offset"] ?? "")" }
+            )
+        }
+    }
+
+    private func verify() throws {
+        let result = try runImporter("verify", files.store)
+        #expect(result.ending == .exit(0), "\(result.outputText)")
+    }
+
+    private static let tables = ["order", "line", "product", "person", "tag", "order_tags", "product_parts"]
+
+    private func rows(_ store: String) throws -> [String] {
+        try Self.tables.map { table in
+            let rowID = table.contains("_") ? "" : "rowid, "
+            return try StoreContent.query(store, "SELECT \(rowID)* FROM \"\(table)\" ORDER BY 1, 2")
+        }
+    }
+
+    @Test func theStoreIsWhatTheOthersMakeOfIt() throws {
+        let people = #"{"id": 1, "name": "Ada"}"# + "\n"
+        let products = #"{"code": "a", "name": "A"}"# + "\n" + #"{"code": "b", "parts": ["a"]}"# + "\n"
+        #expect(try files.importing(people, "person", Self.model).ending == .exit(0))
+        #expect(try files.importing(products, "product", Self.model).ending == .exit(0))
+        let good = [
+            #"{"id": 1, "customer": 1, "lines": [{"product": "a", "count": 1}, {"product": "b"}], "tags": [{"id": "x", "label": "X"}]}"#,
+            #"{"id": 2, "customer": 1, "lines": [], "tags": [{"id": "z"}, "x"]}"#,
+        ]
+        // What these do to the first order, its lines, and objects that others have, is undone.
+        let bad = [
+            #"{"id": 1, "note": "n", "lines": [{"product": "q"}], "tags": [{"id": "y"}]}"#,
+            #"{"id": 9, "customer": {"id": 1, "name": "Eve"}, "tags": [{"id": "x", "label": "changed"}], "lines": [{"product": "a"}, {"product": "nope"}, {"product": "gone"}]}"#,
+        ]
+        let records = [good[0], bad[0], bad[1], good[1]]
+        let result = try files.importing(
+            records.joined(separator: "\n") + "\n",
+            "order",
+            Self.model,
+            "--chunk-size",
+            "200"
+        )
+        #expect(result.ending == .exit(0), "\(result.errorText)")
+        let first = good[0].utf8.count + 1
+        let second = first + bad[0].utf8.count + 1
+        func offset(_ text: String, in record: String) throws -> Int {
+            record.utf8.distance(from: record.startIndex, to: try #require(record.firstRange(of: text)).lowerBound)
+        }
+        let model = files.directory.path("model.json")
+        #expect(
+            try rejects() == [
+                Reject(ordinal: 2, errors: ["lines[0].product unresolved \(try first + offset("\"q\"", in: bad[0]))"]),
+                Reject(
+                    ordinal: 3,
+                    errors: [
+                        "lines[1].product unresolved \(try second + offset("\"nope\"", in: bad[1]))",
+                        "lines[2].product unresolved \(try second + offset("\"gone\"", in: bad[1]))",
+                    ]
+                ),
+            ]
+        )
+        try verify()
+        let other = try RelatedImport()
+        #expect(try other.importing(people, "person", Self.model).ending == .exit(0))
+        #expect(try other.importing(products, "product", Self.model).ending == .exit(0))
+        #expect(try other.importing(good.joined(separator: "\n") + "\n", "order", Self.model).ending == .exit(0))
+        #expect(try rows(files.store) == rows(other.store))
+        #expect(try files.query("SELECT count(*) FROM _import_before") == "0")
+        // Products that come later let a retry take them.
+        #expect(try files.importing(#"{"code": "q"}"# + "\n", "product", Self.model).ending == .exit(0))
+        #expect(try runImporter("retry", files.store, "--model", model).ending == .exit(0))
+        #expect(try rejects().map(\.ordinal) == [3])
+        #expect(try files.query("SELECT note FROM \"order\" WHERE id = 1") == "n")
+        try verify()
+    }
+
+    @Test func whatRejectsTakeAwayMakesOthersRejects() throws {
+        // Each is made of the next one, and the last one of nothing that is there.
+        let chain = (0..<6).map { #"{"code": "p\#($0)", "parts": ["p\#($0 + 1)"]}"# }
+        let records = chain + [#"{"code": "alone"}"#, #"{"code": "own", "parts": ["own", "alone"]}"#]
+        let result = try files.importing(records.joined(separator: "\n") + "\n", "product", Self.model)
+        #expect(result.ending == .exit(0), "\(result.errorText)")
+        #expect(try rejects().map(\.ordinal) == [1, 2, 3, 4, 5, 6])
+        #expect(try files.query("SELECT group_concat(code) FROM product") == "alone,own")
+        #expect(try files.query("SELECT count(*) FROM product_parts") == "2")
+        try verify()
+    }
+
+    @Test func standardInputIsImportedAgainToo() throws {
+        let records =
+            (1...50).map { #"{"code": "p\#($0)", "parts": ["p\#($0 == 20 ? 99 : $0 + 1)"]}"# } + [#"{"code": "p51"}"#]
+        let model = try files.directory.write(Self.model, to: "model.json")
+        let source = try files.directory.write(records.joined(separator: "\n") + "\n", to: "piped")
+        let result = try run(
+            [
+                Project.importer, "import", "-", "--into", files.store, "--model", model, "--entity", "product",
+                "--progress", "none", "--chunk-size", "256",
+            ],
+            input: source
+        )
+        #expect(result.ending == .exit(0), "\(result.errorText)")
+        #expect(try rejects().map(\.ordinal) == Array(1...20))
+        #expect(try files.query("SELECT count(*) FROM product") == "31")
+        try verify()
+    }
+
+    /// Each refers to one of the first seven, but for three that refer to nothing.
+    private static let many = (1...60).map { number in
+        #"{"code": "p\#(number)", "parts": ["p\#([20, 40, 50].contains(number) ? 99 : number % 7 + 1)"]}"# + "\n"
+    }
+
+    @Test func anImportThatStopsOnceItHasBegunAgainResumes() throws {
+        let result = try files.importing(
+            Self.many.joined(),
+            "product",
+            Self.model,
+            "--max-errors",
+            "2",
+            "--chunk-size",
+            "300",
+            "--commit-every",
+            "3"
+        )
+        #expect(result.ending == .exit(65), "\(result.errorText)")
+        #expect(try files.query("SELECT count(*) FROM product") == "47")
+        // What it may still take back must not be mixed with what others do.
+        let other = try files.importing(#"{"code": "q"}"# + "\n", "product", Self.model)
+        #expect(other.ending == .exit(64))
+        #expect(other.errorText.contains(" resume "))
+        #expect(try runImporter("resume", files.store, "--max-errors", "none").ending == .exit(0))
+        #expect(try rejects().map(\.ordinal) == [20, 40, 50])
+        try verify()
+        let whole = try RelatedImport()
+        #expect(try whole.importing(Self.many.joined(), "product", Self.model, "--workers", "1").ending == .exit(0))
+        #expect(try rows(files.store) == rows(whole.store))
+        #expect(try files.query("SELECT count(*) FROM _import_reversal") == "0")
+    }
+
+    @Test func whatASourceSaysNowDecides() throws {
+        let source = try files.directory.write(Self.many.joined(), to: "many.ndjson")
+        let model = try files.directory.write(Self.model, to: "model.json")
+        let command = [
+            Project.importer, "import", source, "--into", files.store, "--model", model, "--entity", "product",
+        ]
+        let options = ["--progress", "none", "--max-errors", "2", "--chunk-size", "300", "--commit-every", "3"]
+        #expect(try run(command + options).ending == .exit(65))
+        // Records after those that are imported bring what the first rejects refer to.
+        let corrected = Self.many.dropLast() + [#"{"code": "p99"}"# + "\n"]
+        _ = try files.directory.write(corrected.joined(), to: "many.ndjson")
+        let result = try runImporter("resume", files.store)
+        #expect(result.ending == .exit(0), "\(result.errorText)")
+        #expect(try rejects().isEmpty)
+        #expect(try files.query("SELECT count(*) FROM product") == "60")
+        try verify()
+    }
+}

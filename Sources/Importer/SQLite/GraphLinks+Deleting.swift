@@ -3,17 +3,23 @@ import ImportModel
 
 /// What deleting an object does to others, by the delete rules: the importer works without the store's foreign keys.
 extension GraphLinks {
+    /// A row, by the entity whose table has it.
+    private struct Row: Hashable {
+        let home: Int
+        let rowID: Int64
+    }
+
     /// Deletes an object, and does what the delete rules say.
     ///
     /// - Returns: whether it is gone: a rule may deny it.
     @discardableResult
     func delete(_ rowID: Int64, of entity: Int, _ outcome: inout GraphWriter.Outcome) throws -> Bool {
         var pending = [(entity, rowID)]
-        var seen: Set<Int64> = []
+        var seen: Set<Row> = []
         var all: [(entity: Int, rowID: Int64, key: RowKey)] = []
         // What goes with it is found before anything is done: one denial keeps all of it.
         while let (entity, rowID) = pending.popLast() {
-            guard seen.insert(rowID &* 64 &+ Int64(layout.home(of: entity))).inserted else { continue }
+            guard seen.insert(Row(home: layout.home(of: entity), rowID: rowID)).inserted else { continue }
             let key = try self.key(of: rowID, entity)
             all.append((entity, rowID, key))
             for (index, placement) in layout.relationships.enumerated()

@@ -45,6 +45,29 @@ struct BadRelationshipTests {
         #expect(result.outputText.contains("To list the rejects:"))
     }
 
+    /// The byte is that of the list, and an element that is wrong is an element.
+    @Test(arguments: [
+        (#"{"id": 1, "tags": ["a", "b", "c"]}"#, ["    tags: expected at most 2, found 3 (byte 28)"]),
+        (#"{"id": 1, "tags": []}"#, ["    tags: expected at least 1, found 0 (byte 28)"]),
+        (#"{"id": 1, "tags": [[]]}"#, ["    tags[0]: expected string, found array (byte 29)"]),
+        (
+            #"{"id": 1, "tags": ["a", {"no": 1}, "c"]}"#,
+            [
+                "    tags: expected at most 2, found 3 (byte 28)",
+                "    tags[1]: string: value is missing (byte 34)",
+            ]
+        ),
+    ])
+    func countsTheElementsOfAList(record: String, messages: [String]) throws {
+        let counted = RelationshipTests.model.replacing(
+            #""tag", "toMany": true"#,
+            with: #""tag", "toMany": true, "minCount": 1, "maxCount": 2"#
+        )
+        #expect(try files.importing("{\"id\": 0}\n\(record)\n", "order", counted).ending == .exit(0))
+        let lines = try runImporter("rejects", files.store).outputText.split(separator: "\n").dropFirst()
+        #expect(lines.map(String.init) == messages)
+    }
+
     private static let family = """
         {"entities": {
           "parent": {"identifier": ["id"], "attributes": {"id": {"type": "integer64"}}, "relationships": {

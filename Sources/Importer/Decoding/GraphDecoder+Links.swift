@@ -32,6 +32,7 @@ extension GraphDecoder {
         }
         var elements: [Element] = []
         var isEmptied = false
+        var list = input.root
         switch value {
         case .missing:
             // An object that is taken as a whole has no links but those that it states.
@@ -41,6 +42,7 @@ extension GraphDecoder {
             guard isPositional || isReplaced, !relationship.description.from.isEmpty else { return }
             isEmptied = true
         case .null(let token):
+            list = token
             checkNull(relationship, node, token, input)
             isEmptied = true
         case .parts(let tokens):
@@ -51,6 +53,7 @@ extension GraphDecoder {
             checkIsMet(relationship, cells, isNamed: isNamed, node, at: path, tokens[0], input, batch)
             return link(relationship, row, [cells], into: &batch)
         case .members(let token):
+            list = token
             guard input.tokens[token].kind != .null else {
                 checkNull(relationship, node, token, input)
                 isEmptied = true
@@ -59,6 +62,7 @@ extension GraphDecoder {
             guard input.tokens[token].kind == .object else { return wrongKind(relationship, node, token, input) }
             elements = members(of: token, input)
         case .token(let token):
+            list = token
             let kind = input.tokens[token].kind
             if kind == .null {
                 checkNull(relationship, node, token, input)
@@ -78,7 +82,7 @@ extension GraphDecoder {
             batch.graph.statements.append(.links(relationship: relationship.index, row: row, targets: none))
             return
         }
-        link(relationship, &elements, row, node, input, into: &batch)
+        link(relationship, &elements, of: list, row, node, input, into: &batch)
     }
 
     /// A to-one in the object's own columns, which are set: what is nested in it is left.
@@ -165,9 +169,12 @@ extension GraphDecoder {
     }
 
     /// The links of an object to the elements of a list, and those of them that are objects.
+    ///
+    /// - Parameter list: the token of what has the elements.
     private func link(
         _ relationship: GraphPlan.Relationship,
         _ elements: inout [Element],
+        of list: Int,
         _ row: Int,
         _ node: Int,
         _ input: RecordDecoder.Input,
@@ -178,6 +185,8 @@ extension GraphDecoder {
         let first = batch.graph.targets.count
         var (knownKeys, knownNames) = (KnownKeys(), KnownKeys())
         var references = 0
+        // Elements that are errors are elements all the same.
+        var wrong = 0
         for place in elements.indices {
             let kind = input.tokens[elements[place].token].kind
             let isElement = destination.elementSlot >= 0
@@ -199,6 +208,7 @@ extension GraphDecoder {
                         input
                     )
                 }
+                wrong += 1
                 continue
             }
             var cells: [Cell]?
@@ -236,7 +246,10 @@ extension GraphDecoder {
                 }
                 references += 1
             }
-            guard let cells else { continue }
+            guard let cells else {
+                wrong += 1
+                continue
+            }
             let isNamed = !elements[place].isObject && kind != .object && !relationship.namesIdentifier
             if isUnmet != nil {
                 let key = elements[place].key
@@ -264,7 +277,7 @@ extension GraphDecoder {
             batch.cells += cells
         }
         let targets = first..<batch.graph.targets.count
-        checkCount(targets.count, of: relationship, node, path, input)
+        checkCount(targets.count + wrong, of: relationship, node, path, list, input)
         noteLinks(relationship, of: row, batch)
         batch.graph.statements.append(.links(relationship: relationship.index, row: row, targets: targets))
         for _ in 0..<references { batch.graph.statements.append(.reference(entity: relationship.destination)) }
@@ -355,14 +368,15 @@ extension GraphDecoder {
         of relationship: GraphPlan.Relationship,
         _ node: Int,
         _ path: String,
+        _ list: Int,
         _ input: RecordDecoder.Input
     ) {
         let found = count == 1 ? "1" : "\(count)"
         if let least = relationship.description.minimumCount, count < least {
-            error(.tooFew, node, at: path, expected: "at least \(least)", found: found, input.root, input)
+            error(.tooFew, node, at: path, expected: "at least \(least)", found: found, list, input)
         }
         if let most = relationship.description.maximumCount, count > most {
-            error(.tooMany, node, at: path, expected: "at most \(most)", found: found, input.root, input)
+            error(.tooMany, node, at: path, expected: "at most \(most)", found: found, list, input)
         }
     }
 }

@@ -68,6 +68,15 @@ struct BadRelationshipTests {
         #expect(lines.map(String.init) == messages)
     }
 
+    @Test func refusesAViewWhereLinksBelong() throws {
+        let made = try run(["sqlite3", files.store, "CREATE VIEW order_tags AS SELECT 1 AS one"])
+        #expect(made.ending == .exit(0), "\(made.errorText)")
+        let result = try files.importing("{\"id\": 0}\n", "order", RelationshipTests.model)
+        #expect(result.ending == .exit(64), "\(result.errorText)")
+        #expect(result.errorText.contains("has a view named order_tags already"))
+        #expect(result.errorText.contains("Give the relationship another table in the model"))
+    }
+
     private static let family = """
         {"entities": {
           "parent": {"identifier": ["id"], "attributes": {"id": {"type": "integer64"}}, "relationships": {

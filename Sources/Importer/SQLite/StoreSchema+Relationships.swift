@@ -15,6 +15,12 @@ extension StoreSchema {
         store: String
     ) throws -> Preparation {
         var preparation = Preparation()
+        try checkThatTables(
+            layout.tables.filter(\.isJoin).map(\.name),
+            areFreeIn: database,
+            store: store,
+            advice: "Give the relationship another table in the model, or import into another store."
+        )
         for table in layout.tables {
             let entity = EntityDescription(name: table.name, attributes: table.columns.map(\.attributeOfColumn))
             try checkNames(entity, store: store)

@@ -155,7 +155,12 @@ enum StoreSchema {
     }
 
     /// - Throws: `ImportError` when something that is no table has the name of one that is needed.
-    static func checkThatTables(_ tables: [String], areFreeIn database: Database, store: String) throws {
+    static func checkThatTables(
+        _ tables: [String],
+        areFreeIn database: Database,
+        store: String,
+        advice: ImportText = "Give the entity another name with \(.entity), or another table in the model."
+    ) throws {
         for table in tables {
             let type = try String.fetchOne(
                 database,
@@ -167,7 +172,7 @@ enum StoreSchema {
                 .nameTaken,
                 at: store,
                 "has \(type == "index" ? "an" : "a") \(type) named \(table) already",
-                advice: "Give the entity another name with \(.entity), or another table in the model."
+                advice: advice
             )
         }
     }

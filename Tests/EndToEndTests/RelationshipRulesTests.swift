@@ -71,6 +71,26 @@ struct RelationshipRulesTests {
 
     // MARK: Subentities
 
+    /// Where no relationship leads to them, each has a table of its own, whose rows need not say what they are.
+    @Test func entitiesThatNothingRefersToHaveTablesOfTheirOwn() throws {
+        let model = """
+            {"entities": {
+              "animal": {"identifier": ["id"], "attributes": {"id": {"type": "integer64"}},
+                "subentity": {"from": "kind", "values": {"d": "dog"}}},
+              "dog": {"parent": "animal", "attributes": {"breed": {"type": "string", "optional": true}}},
+              "owner": {"identifier": ["id"], "attributes": {"id": {"type": "integer64"}}, "relationships": {
+                "home": {"entity": "home"}}},
+              "home": {"identifier": ["id"], "attributes": {"id": {"type": "integer64"}}}}}
+            """
+        let animals = #"{"id": 1}"# + "\n" + #"{"id": 2, "kind": "d", "breed": "pug"}"# + "\n"
+        #expect(try files.importing(animals, "animal", model).ending == .exit(0))
+        let columns = "SELECT group_concat(name) FROM pragma_table_info"
+        #expect(try files.query("\(columns)('animal')") == "id")
+        #expect(try files.query("\(columns)('dog')") == "id,breed")
+        #expect(try files.query("SELECT group_concat(id || breed) FROM dog") == "2pug")
+        #expect(try runImporter("verify", files.store).ending == .exit(0))
+    }
+
     private static let shapes = """
         {"entities": {
           "drawing": {"identifier": ["id"], "attributes": {"id": {"type": "integer64"}}, "relationships": {

@@ -60,7 +60,11 @@ package struct ModelLayout: Sendable {
     package func table(of entity: Int) -> String { entities[home(of: entity)].table }
 
     /// Whether the rows of several entities are in an entity's table.
-    package func isShared(_ entity: Int) -> Bool { hierarchy.subentities(of: home(of: entity)).count > 1 }
+    package func isShared(_ entity: Int) -> Bool {
+        let home = home(of: entity)
+        // Subentities of one that nothing refers to have tables of their own.
+        return anchors.contains(home) && hierarchy.subentities(of: home).count > 1
+    }
 
     /// Whether an entity has a table at all: an abstract one that nothing refers to has none.
     package func hasTable(_ entity: Int) -> Bool {

@@ -15,7 +15,6 @@ import sys
 import tempfile
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import random_graphs
 import relationships
@@ -38,6 +37,18 @@ def tables(path):
         found[name] = (columns, [tuple(repr(value) for value in row) for row in rows])
     connection.close()
     return found
+
+
+def unlike(store, expected):
+    """How the user tables of two stores differ, in words."""
+    actual, wanted = tables(store), tables(expected)
+    wrong = [f"tables {sorted(set(actual) ^ set(wanted))}"] if set(actual) != set(wanted) else []
+    for name in sorted(set(actual) & set(wanted)):
+        if actual[name] != wanted[name]:
+            more = [row for row in actual[name][1] if row not in wanted[name][1]][:2]
+            less = [row for row in wanted[name][1] if row not in actual[name][1]][:2]
+            wrong.append(f"{name} {actual[name][0]}: has {more}, lacks {less}")
+    return wrong
 
 
 def differences(importer, folder, graph):
@@ -65,13 +76,7 @@ def differences(importer, folder, graph):
             return [f"step {number}: {rejected} rejects, not {len(expected['rejects'])}"]
     path = os.path.join(folder, "expected.sqlite")
     reference.write(path)
-    actual, wanted = tables(store), tables(path)
-    wrong = [f"tables {sorted(set(actual) ^ set(wanted))}"] if set(actual) != set(wanted) else []
-    for name in sorted(set(actual) & set(wanted)):
-        if actual[name] != wanted[name]:
-            more = [row for row in actual[name][1] if row not in wanted[name][1]][:2]
-            less = [row for row in wanted[name][1] if row not in actual[name][1]][:2]
-            wrong.append(f"{name} {actual[name][0]}: has {more}, lacks {less}")
+    wrong = unlike(store, path)
     if subprocess.run([importer, "verify", store], capture_output=True).returncode:
         wrong.append("verify finds a fault")
     return wrong

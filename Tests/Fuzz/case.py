@@ -56,6 +56,28 @@ class Case:
     def chance(self, share):
         return self.random.random() < share
 
+    def killed(self, *arguments, seconds):
+        """Runs the command, and kills it after this time if it has not ended: where that is in its work, no seed can say."""
+        arguments = [os.fsencode(str(argument)) for argument in arguments]
+        shown = " ".join(shlex.quote(os.fsdecode(argument)) for argument in arguments)
+        self.commands.append(f"timeout -s KILL {seconds:.3f} importer {shown}")
+        process = subprocess.Popen(
+            [os.fsencode(self.executable)] + arguments,
+            cwd=self.folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env=dict(os.environ, SWIFT_BACKTRACE="enable=no", TZ="UTC"),
+        )
+        try:
+            code = process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+            return
+        if code < 0:
+            raise Found(f"ended by {signal.Signals(-code).name} before it was killed")
+
     def importer(self, *arguments, allowed=EXIT_CODES):
         """Runs the command, and finds fault with a signal, a code that is not allowed, a hang and too much memory."""
         arguments = [os.fsencode(str(argument)) for argument in arguments]

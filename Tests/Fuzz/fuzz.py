@@ -10,12 +10,13 @@ import traceback
 
 import chunks
 import documents
+import graphs
 import lines
 import predicates
 import stores
 from case import Case, Found
 
-TARGETS = {module.__name__: module for module in (documents, lines, chunks, stores, predicates)}
+TARGETS = {module.__name__: module for module in (documents, lines, chunks, stores, predicates, graphs)}
 
 
 def options():

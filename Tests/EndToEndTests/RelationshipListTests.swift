@@ -68,6 +68,21 @@ struct RelationshipListTests {
         #expect(try related.query(owners) == "4:2,5:1")
     }
 
+    /// A null identifier is as good as none.
+    @Test func elementsThatLackTheirIdentifierAreToldByTheirIndex() throws {
+        let model = """
+            {"entities": {
+              "box": {"identifier": ["id"], "attributes": {"id": {"type": "integer64"}},
+                "relationships": {"parts": {"entity": "part", "toMany": true, "identity": "position", "inverse": "box"}}},
+              "part": {"identifier": ["code"], "attributes": {"code": {"type": "string"}},
+                "relationships": {"box": {"entity": "box", "inverse": "parts"}}}}}
+            """
+        try take(#"{"id": 1, "parts": [{"code": "a"}, {"code": null}, {}]}"# + "\n", "box", model)
+        let parts =
+            "SELECT group_concat(ifnull(code, '-') || box_position) FROM (SELECT * FROM part ORDER BY box_position)"
+        #expect(try related.query(parts) == "a0,-1,-2")
+    }
+
     /// An element without identifier that said whose it is, before that object came, is the first of the list.
     @Test func listOverwritesElementsThatCameBefore() throws {
         let model = """

@@ -63,6 +63,8 @@ extension RecordDecoder {
     ) -> Cell {
         if plan.attributes[attribute].isGenerated { return generatedCell(attribute, input, &batch.bytes) }
         if !plan.attributes[attribute].isOptional {
+            // It is told by its index.
+            if surroundings?.isPositional == true, plan.identifier.contains(attribute) { return .null }
             let (path, expected) = (plan.slotPaths[slot], plan.attributes[attribute].type.rawValue)
             // A nested object without identifier has none, whether it says so or not.
             let isKey = surroundings != nil && plan.identifier.contains(attribute)

@@ -68,6 +68,28 @@ struct BadRelationshipTests {
         #expect(lines.map(String.init) == messages)
     }
 
+    /// A table that others have made gets what it is referred to by, and is refused where that cannot be.
+    @Test func givesATableThatIsThereTheKeyThatItIsReferredToBy() throws {
+        let person = "CREATE TABLE person (id INTEGER, name TEXT); INSERT INTO person VALUES (5, 'Ada')"
+        #expect(try run(["sqlite3", files.store, person]).ending == .exit(0))
+        let order = #"{"id": 1, "customer": {"id": 5, "name": "Eve"}}"# + "\n"
+        #expect(try files.importing(order, "order", RelationshipTests.model).ending == .exit(0))
+        #expect(try files.query("SELECT group_concat(id || name) FROM person") == "5Eve")
+        #expect(try files.query("SELECT count(*) FROM pragma_foreign_key_check") == "0")
+        #expect(try runImporter("verify", files.store).ending == .exit(0))
+    }
+
+    @Test(arguments: ["person (id INTEGER, name TEXT)", "tag (name TEXT)"])
+    func refusesATableWhoseRowsHaveTheSameIdentifier(table: String) throws {
+        let name = table.prefix { $0 != " " }
+        let made = "CREATE TABLE \(table); INSERT INTO \(name) SELECT value FROM json_each('[7,7]')"
+        let rows = name == "person" ? made.replacing("SELECT value", with: "SELECT value, 'Ada'") : made
+        #expect(try run(["sqlite3", files.store, rows]).ending == .exit(0))
+        let result = try files.importing("{\"id\": 0}\n", "order", RelationshipTests.model)
+        #expect(result.ending == .exit(65), "\(result.errorText)")
+        #expect(result.errorText.contains("rows of \(name) already have the same"))
+    }
+
     @Test func refusesAViewWhereLinksBelong() throws {
         let made = try run(["sqlite3", files.store, "CREATE VIEW order_tags AS SELECT 1 AS one"])
         #expect(made.ending == .exit(0), "\(made.errorText)")

@@ -30,6 +30,9 @@ extension StoreSchema {
                 guard try !table.isJoin && isStillEmpty(table.name, database) else {
                     let added = try extend(table, entity, job: job, database, store: store)
                     if !added.isEmpty { preparation.added.append((table.name, added)) }
+                    if !isAppending || !table.primaryKey.isEmpty {
+                        try prepareIdentifier(of: table, entity, job: job, database, store: store)
+                    }
                     if !isAppending { try prepareIndexes(table.indexes, of: table, job: job, database) }
                     continue
                 }
@@ -95,6 +98,25 @@ extension StoreSchema {
             advice:
                 "Give the relationship another table in the model, or import into another store. Nothing was written."
         )
+    }
+
+    /// Makes the index of the identifier of a table that others have made, which may not have it as its primary key.
+    ///
+    /// - Throws: `ImportError` when rows have the same identifier already.
+    private static func prepareIdentifier(
+        of table: TableDescription,
+        _ entity: EntityDescription,
+        job: Int64,
+        _ database: Database,
+        store: String
+    ) throws {
+        guard !table.isJoin else { return }
+        var entity = entity
+        let key = table.primaryKey.isEmpty ? table.indexes.first(where: \.isIdentifier)?.columns : table.primaryKey
+        entity.identifier = (key ?? []).compactMap { column in
+            entity.attributes.first { ExactText($0.column) == ExactText(column) }?.name
+        }
+        try prepareIdentifier(of: entity, job: job, database, store: store)
     }
 
     /// Makes the indexes that the tables of a model lack.

@@ -127,12 +127,13 @@ def digest(store):
 
 
 def bookkeeping(store):
-    """Rejects, ledger and error groups: all columns but those that tell the time, rows in an order of their own."""
+    """Rejects, ledger and error groups: all columns but those that tell the time and the numbers of rows, which tell when
+    something was found: the rejects of records that wait are found at the end. Rows are in an order of their own."""
     connection = connect(store)
     result = []
     for table in ("_import_reject", "_import_ledger", "_import_error"):
         names = columns_of(connection, table)
-        kept = [n for n in names if not any(word in n.lower() for word in ("time", "date", "_at"))]
+        kept = [n for n in names if n != "id" and not any(word in n.lower() for word in ("time", "date", "_at"))]
         selected = ", ".join(quoted(name) for name in kept)
         rows = [b" ".join(encoded(v) for v in row) for row in connection.execute(f"SELECT {selected} FROM {table}")]
         result += [table + ": " + ", ".join(kept)] + [row.decode() for row in sorted(rows)]

@@ -223,7 +223,7 @@ struct AppendingTests {
             "--commit-every", "200", "--chunk-size", "50K", "--workers", "1",
         ]
         let program = try SteppedProgram(command, every: 5, below: directory.path)
-        #expect(try program.step(untilRows: 800, in: store))
+        #expect(try program.step(untilRows: 3_000, in: store))
         program.child.signal(SIGKILL)
         _ = program.child.wait()
         let indexes =

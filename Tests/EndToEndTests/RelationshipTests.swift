@@ -218,8 +218,9 @@ struct RelationshipTests {
         let arguments = ["python3", "-B", comparison, Project.importer, "1", "41", "--only-shapes", "1,2,3"]
         let result = try run(arguments)
         #expect(result.ending == .exit(0), "\(result.outputText)\(result.errorText)")
-        // References by other attributes, subentities, lists that add and objects within others, in all shapes.
-        for features in ["by", "inheritance", "union", "parent"] {
+        // References by other attributes, subentities, lists that add, objects within others and what happens to what lists leave
+        // out, in all shapes.
+        for features in ["by", "inheritance", "union", "parent", "rules"] {
             let more = try run(["python3", "-B", comparison, Project.importer, "1", "12", "--only", features])
             #expect(more.ending == .exit(0), "\(features): \(more.outputText)\(more.errorText)")
         }

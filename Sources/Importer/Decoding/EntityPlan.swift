@@ -96,6 +96,8 @@ final class EntityPlan {
     let parentSlots: [(slot: Int, attribute: String)]
     /// Attributes that are a reference, and the one that is the row's index in the list of what it refers to.
     var positions: [(reference: Range<Int>, position: Int)] = []
+    /// Attributes that say in whose lists a row is that has no identifier, and where.
+    var parentColumns: Set<Int> = []
     /// How many of the attributes a record sets that replaces an object, whether it mentions them or not.
     let replacedCount: Int
     /// Per path beside the attributes' the slot that it fills.

@@ -140,6 +140,11 @@ final class GraphPlan {
             plan.positions = rows.positions.compactMap { owner, position in
                 rows.references[owner].map { ($0, position) }
             }
+            plan.parentColumns = rows.references.reduce(into: []) { columns, reference in
+                guard layout.relationships[reference.key].shape == .ownedDestination else { return }
+                columns.formUnion(reference.value)
+                columns.formUnion([rows.positions[reference.key]].compactMap { $0 })
+            }
             var subentities: [ExactText: Int] = [:]
             for value in subentity?.values ?? [] {
                 subentities[ExactText(value.value)] = layout.hierarchy.index(of: value.entity)

@@ -46,7 +46,8 @@ final class RowWriter {
     /// The current row's cell of each attribute; -1 where the record does not mention it.
     private var places: [Int]
     private var insert: OpaquePointer?
-    private var overwriting: OpaquePointer?
+    /// Statements that overwrite a row, by the attributes that they set.
+    private var overwriting: [[Int]: OpaquePointer] = [:]
     /// Copies the rows of images, where nothing has to be asked about a row.
     private let copier: RowCopier?
     /// Where records are merged by an identifier.
@@ -79,7 +80,7 @@ final class RowWriter {
 
     deinit {
         sqlite3_finalize(insert)
-        sqlite3_finalize(overwriting)
+        for statement in overwriting.values { sqlite3_finalize(statement) }
         for statement in updates.values { sqlite3_finalize(statement) }
     }
 
@@ -299,29 +300,37 @@ final class RowWriter {
     ///
     /// - Returns: whether that changed anything.
     func overwrite(_ rowID: Int64, with index: Int, _ values: RowValues, _ batch: borrowing RowBatch) throws -> Bool {
-        let attributes = places.indices.filter { !identifier.contains($0) }
-        if overwriting == nil {
-            let columns = attributes.map { entity.attributes[$0].column.quotedIdentifier }
-            let sets = columns.enumerated().map { "\($1) = ?\($0 + 1)" }.joined(separator: ", ")
-            let differs = columns.enumerated().map { "\($1) IS NOT ?\($0 + 1)" }.joined(separator: " OR ")
-            overwriting = try statements.prepare(
-                "UPDATE OR ABORT \(entity.table.quotedIdentifier) SET \(sets) "
-                    + "WHERE rowid = ?\(columns.count + 1) AND (\(differs))"
-            )
-        }
         place(batch.rows[index], in: batch)
+        // What it does not say of other lists that it is in is theirs.
+        let attributes = places.indices.filter {
+            !identifier.contains($0) && (places[$0] >= 0 || !plan.parentColumns.contains($0))
+        }
+        let statement = try overwriting(setting: attributes)
         for (number, attribute) in attributes.enumerated() {
             let place = Int32(number + 1)
             if places[attribute] >= 0 {
-                try bind(values.cells[places[attribute]], values, to: overwriting, at: place)
+                try bind(values.cells[places[attribute]], values, to: statement, at: place)
             } else {
-                try bind(plan.defaults[attribute], values.absent, to: overwriting, at: place)
+                try bind(plan.defaults[attribute], values.absent, to: statement, at: place)
             }
         }
-        sqlite3_bind_int64(overwriting, Int32(attributes.count + 1), rowID)
-        if try statements.run(overwriting) != nil { return false }
+        sqlite3_bind_int64(statement, Int32(attributes.count + 1), rowID)
+        if try statements.run(statement) != nil { return false }
         lastRowID = rowID
         return sqlite3_changes(connection) > 0
+    }
+
+    private func overwriting(setting attributes: [Int]) throws -> OpaquePointer? {
+        if let statement = overwriting[attributes] { return statement }
+        let columns = attributes.map { entity.attributes[$0].column.quotedIdentifier }
+        let sets = columns.enumerated().map { "\($1) = ?\($0 + 1)" }.joined(separator: ", ")
+        let differs = columns.enumerated().map { "\($1) IS NOT ?\($0 + 1)" }.joined(separator: " OR ")
+        let statement = try statements.prepare(
+            "UPDATE OR ABORT \(entity.table.quotedIdentifier) SET \(sets) "
+                + "WHERE rowid = ?\(columns.count + 1) AND (\(differs))"
+        )
+        overwriting[attributes] = statement
+        return statement
     }
 
     /// What the current row sets an attribute of a stored object to; nil to leave it alone.

@@ -177,6 +177,40 @@ struct BadRelationshipTests {
         #expect(result.errorText.split(separator: "\n").last?.hasPrefix("  ") == true, "\(result.errorText)")
     }
 
+    /// Told by its index it is accepted, but nothing could refer to it.
+    @Test func aChildWithoutItsIdentifierHasNothingOfItsOwn() throws {
+        let model = """
+            {"entities": {
+              "order": {"identifier": ["id"], "attributes": {"id": {"type": "integer64"}},
+                "relationships": {"lines": {"entity": "line", "toMany": true}}},
+              "line": {"identifier": ["@parent", "no"],
+                "attributes": {"no": {"type": "integer32"}, "count": {"type": "integer32", "optional": true}},
+                "relationships": {"taxes": {"entity": "tax", "toMany": true}, "fees": {"entity": "tax", "toMany": true}}},
+              "tax": {"attributes": {"kind": {"type": "string"}}}}}
+            """
+        let result = try files.importing(
+            """
+            {"id": 1, "lines": [{"no": 1, "taxes": [{"kind": "a"}]}, {"count": 3}]}
+            {"id": 2, "lines": [{"taxes": [{"kind": "b"}], "fees": [{"kind": "c"}]}]}
+            {"id": 3, "lines": [{"no": "x", "taxes": [{"kind": "b"}]}]}
+
+            """,
+            "order",
+            model
+        )
+        #expect(result.ending == .exit(0), "\(result.errorText)")
+        #expect(try files.query("SELECT order_id, no, count FROM line ORDER BY rowid") == "1|1|\n1||3")
+        #expect(try files.query("SELECT kind FROM tax") == "a")
+        let rejects = try runImporter("rejects", files.store).outputText.split(separator: "\n")
+        #expect(
+            rejects.filter { $0.hasPrefix("    ") } == [
+                "    lines[0].no: integer32: value is missing (byte 92)",
+                "    lines[0].no: expected integer32, found string (byte 173)",
+            ]
+        )
+        #expect(try runImporter("verify", files.store).ending == .exit(0))
+    }
+
     @Test func manyChildrenInOneRecordTakeMemoryForThatRecordOnly() throws {
         let count = 40_000
         let lines = (0..<count).map { #"{"sku":"\#(100_000 + $0)","count":1}"# }.joined(separator: ", ")

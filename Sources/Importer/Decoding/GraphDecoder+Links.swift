@@ -51,6 +51,7 @@ extension GraphDecoder {
             let isNamed = !relationship.namesIdentifier
             let path = path(of: relationship, in: node)
             checkIsMet(relationship, cells, isNamed: isNamed, node, at: path, tokens[0], input, batch)
+            checkIsIdentified(row, node, input, batch)
             return link(relationship, row, [cells], into: &batch)
         case .members(let token):
             list = token
@@ -180,6 +181,7 @@ extension GraphDecoder {
         _ input: RecordDecoder.Input,
         into batch: inout RowBatch
     ) {
+        if !elements.isEmpty { checkIsIdentified(row, node, input, batch) }
         let path = path(of: relationship, in: node)
         let destination = plan.nodes[relationship.destination].plan
         let first = batch.graph.targets.count
@@ -283,6 +285,26 @@ extension GraphDecoder {
         for _ in 0..<references { batch.graph.statements.append(.reference(entity: relationship.destination)) }
         for element in elements where element.isObject {
             take(element, of: relationship, path, row, node, input, into: &batch)
+        }
+    }
+
+    /// What belongs to an object refers to it by its identifier: one that is told by its index must have that all the same.
+    private func checkIsIdentified(
+        _ row: Int,
+        _ node: Int,
+        _ input: RecordDecoder.Input,
+        _ batch: borrowing RowBatch
+    ) {
+        let key = batch.graph.nested[row].keyCell
+        guard key >= 0 else { return }
+        let plan = plan.nodes[node].plan
+        for (offset, attribute) in plan.identifier.enumerated()
+        where attribute < plan.replacedCount && batch.cells[key + offset].tag == .null {
+            let path = plan.slotPaths[plan.slots[attribute].first ?? 0]
+            // It is said once, however many lists there are, and what is wrong is not missing.
+            guard !errors.contains(where: { $0.keyPath == keyPath(path) }) else { continue }
+            let expected = plan.attributes[attribute].type.rawValue
+            error(.missingValue, node, at: path, expected: expected, found: "nothing", input.root, input)
         }
     }
 

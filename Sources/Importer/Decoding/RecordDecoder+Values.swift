@@ -63,10 +63,8 @@ extension RecordDecoder {
     ) -> Cell {
         if plan.attributes[attribute].isGenerated { return generatedCell(attribute, input, &batch.bytes) }
         if !plan.attributes[attribute].isOptional {
-            // It is told by its index.
-            if surroundings?.isPositional == true, plan.identifier.contains(attribute) { return .null }
             let (path, expected) = (plan.slotPaths[slot], plan.attributes[attribute].type.rawValue)
-            // A nested object without identifier has none, whether it says so or not.
+            // A nested object without identifier has none, whether it says so or not; it may be told by its index.
             let isKey = surroundings != nil && plan.identifier.contains(attribute)
             if isKey, surroundings?.isPositional == true { return .null }
             let code: CoercionError.Code = isKey ? .missingValue : .unexpectedNull

@@ -60,9 +60,11 @@ def svg(rows, results, runs, subtitle):
             parts.append(f'<rect class="{kind}" x="{LEFT}" y="{y + 19}" width="{x(share) - LEFT:.1f}" height="14"'
                          ' rx="2"/>')
             label = row.text(value) + (" →" if share > MOST else "")
-            detail = f"goal {row.mark(row.goal)}, stretch {row.mark(row.stretch)}"
-        mark = x(row.share(row.stretch))
-        parts.append(f'<line class="mark" x1="{mark:.1f}" y1="{y + 16}" x2="{mark:.1f}" y2="{y + 36}"/>')
+            detail = f"goal {row.mark(row.goal)}"
+        if row.stretch is not None:
+            detail += f", stretch {row.mark(row.stretch)}" if value is not None else ""
+            mark = x(row.share(row.stretch))
+            parts.append(f'<line class="mark" x1="{mark:.1f}" y1="{y + 16}" x2="{mark:.1f}" y2="{y + 36}"/>')
         parts.append(f'<text x="{x(MOST) + 12:.1f}" y="{y + 24}">{escape(label)}</text>')
         parts.append(f'<text class="faint" x="{x(MOST) + 12:.1f}" y="{y + 39}">{escape(detail)}</text>')
     end = TOP + STEP * len(shown)

@@ -120,7 +120,7 @@ final class ShortGraphPlan {
         }
     }
 
-    /// Lives as long as the plan, which whoever reads it holds.
+    /// Lives as long as the plan, which its readers hold.
     let nodes: UnsafeBufferPointer<Node>
     /// The indexes of the entities whose records' own rows can be laid out.
     let keyed: Set<Int32>

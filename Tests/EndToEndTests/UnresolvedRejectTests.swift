@@ -55,6 +55,24 @@ struct UnresolvedRejectTests {
         }
     }
 
+    /// What a store says of its own bookkeeping empties no table of others.
+    @Test func tablesOfOthersAreNotTakenBack() throws {
+        let source = try files.directory.write("{\"id\": 1, \"customer\": 99}\n{\"id\": 2, \"no", to: "orders.ndjson")
+        let model = try files.directory.write(Self.model, to: "model.json")
+        let command = ["import", source, "--into", files.store, "--model", model, "--entity", "order", "--quiet"]
+        #expect(try run([Project.importer] + command).ending == .exit(65))
+        let manipulation = """
+            CREATE TABLE other (a); INSERT INTO other VALUES (1);
+            INSERT INTO _import_reversal SELECT job, 'other', 1 FROM _import_reversal LIMIT 1
+            """
+        #expect(try run(["sqlite3", files.store, manipulation]).ending == .exit(0))
+        try "{\"id\": 1, \"customer\": 99}\n{\"id\": 2}\n".write(toFile: source, atomically: true, encoding: .utf8)
+        let result = try runImporter("resume", files.store)
+        #expect(result.ending == .exit(74))
+        #expect(result.errorText.contains("_import_reversal.table_name is 'other'"), "\(result.errorText)")
+        #expect(try files.query("SELECT count(*) FROM other") == "1")
+    }
+
     @Test func theStoreIsWhatTheOthersMakeOfIt() throws {
         let people = #"{"id": 1, "name": "Ada"}"# + "\n"
         let products = #"{"code": "a", "name": "A"}"# + "\n" + #"{"code": "b", "parts": ["a"]}"# + "\n"

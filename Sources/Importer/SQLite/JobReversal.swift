@@ -81,9 +81,9 @@ struct JobReversal {
     }
 
     /// Lets a connection keep what it changes, as long as it is open.
-    func watch(_ database: Database) throws {
+    func watch(_ layout: ModelLayout, _ database: Database) throws {
         var isReady = false
-        for (table, isWhole) in try tables(database) where !isWhole {
+        for (table, isWhole) in try tables(layout, database) where !isWhole {
             if !isReady { try RowKey.addFunction(to: GraphStatements(database).connection) }
             isReady = true
             try watch(table, database)
@@ -123,9 +123,9 @@ struct JobReversal {
     /// Brings the tables to what they were when the job began, and the job to its beginning.
     ///
     /// - Returns: that all is to be looked at again, to be told when it is committed.
-    func takeBack(_ check: () throws -> Void, _ database: Database) throws -> MergeNotification {
+    func takeBack(_ layout: ModelLayout, _ check: () throws -> Void, _ database: Database) throws -> MergeNotification {
         let statements = try GraphStatements(database)
-        for (table, isWhole) in try tables(database) {
+        for (table, isWhole) in try tables(layout, database) {
             try check()
             if isWhole {
                 try database.execute(sql: "DELETE FROM \(table.quotedIdentifier)")
@@ -213,13 +213,21 @@ struct JobReversal {
 
     // MARK: Tables
 
-    private func tables(_ database: Database) throws -> [(table: String, isWhole: Bool)] {
-        try BookkeepingRow.fetchAll(
+    /// The tables that are taken back.
+    ///
+    /// - Throws: `ImportError` where one is not the model's: nothing of another is removed, whatever the store says.
+    private func tables(_ layout: ModelLayout, _ database: Database) throws -> [(table: String, isWhole: Bool)] {
+        let own = Set(layout.tables.map(\.name.asciiLowercased))
+        return try BookkeepingRow.fetchAll(
             database,
             from: "_import_reversal",
             sql: "SELECT table_name, is_whole FROM _import_reversal WHERE job = ? ORDER BY table_name",
             arguments: [job]
-        ).map { (try $0.text("table_name"), try $0.flag("is_whole")) }
+        ).map { row in
+            let table = try row.text("table_name")
+            guard own.contains(table.asciiLowercased) else { throw row.damage("table_name") }
+            return (table, try row.flag("is_whole"))
+        }
     }
 
     private static func call(_ columns: [String]) -> String {

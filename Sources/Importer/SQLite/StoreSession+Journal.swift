@@ -66,9 +66,9 @@ extension StoreSession: Journal {
             let hasChanged = zip(job.sources, sources).contains { $0.description != $1 }
             try job.refresh(sources, database)
             var merge: MergeNotification?
-            if hasChanged, try JobReversal.hasRefused(job.id, database) {
+            if hasChanged, let model = job.model, try JobReversal.hasRefused(job.id, database) {
                 // Which records are rejects is known of those that were there.
-                merge = try JobReversal(job: job.id).takeBack({}, database)
+                merge = try JobReversal(job: job.id).takeBack(ModelLayout(importing: model), {}, database)
                 try database.execute(sql: "DELETE FROM _import_unmet WHERE job = ?", arguments: [job.id])
             }
             if let retry {
@@ -136,7 +136,7 @@ extension StoreSession: Journal {
             guard
                 try references.find(layout, GraphStatements(database), check: { try interruption.check() })
             else { return nil }
-            return try JobReversal(job: job.id).takeBack({ try interruption.check() }, database)
+            return try JobReversal(job: job.id).takeBack(layout, { try interruption.check() }, database)
         }
     }
 

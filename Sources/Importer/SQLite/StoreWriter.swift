@@ -61,7 +61,7 @@ final class StoreWriter: BatchWriter {
             (layoutSchema, writers) = try queue.inDatabase { database in
                 checkpointer?.attach(to: database)
                 if let graph {
-                    if graph.rejectsUnresolved { try JobReversal(job: job.id).watch(database) }
+                    if graph.rejectsUnresolved { try JobReversal(job: job.id).watch(graph.layout, database) }
                     let images = isAppending ? try GraphBatchWriter.images(graph, database) : nil
                     if let images { attached = try AttachedImage(database, images) }
                     graphWriter = try GraphBatchWriter(

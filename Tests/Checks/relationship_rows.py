@@ -275,6 +275,11 @@ class Rows:
             if value != (key if kind == "key" else self.by_values(r, row)):
                 continue
             self.state.waiting.remove(wait)
+            if wait.get("is_mirror"):
+                # Since then it may have lost what it referred to.
+                partner = self.find(storage.holder, wait["me"])
+                if not partner or self.reference(partner, storage) != key:
+                    continue
             if storage.is_join:
                 if key not in self.links(r, wait["me"]):
                     self.join(r, wait["me"], key, wait["position"])

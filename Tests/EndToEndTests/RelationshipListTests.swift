@@ -102,4 +102,53 @@ struct RelationshipListTests {
         )
         #expect(try related.query("SELECT count(*) FROM note WHERE text = 'before'") == "0")
     }
+
+    /// What a nested object says itself is newer than the list around it, though an element of the list follows.
+    @Test func elementKeepsWhatItHasSaidSinceTheList() throws {
+        let model = """
+            {"entities": {"part": {"identifier": ["id"], "attributes": {"id": {"type": "integer64"}}, "relationships": {
+              "like": {"entity": "part"},
+              "parts": {"entity": "part", "toMany": true, "inverse": "whole"},
+              "whole": {"entity": "part", "inverse": "parts"}}}}}
+            """
+        try take(#"{"id": 1, "parts": [{"id": 2, "like": {"id": 3, "whole": 4}}, {"id": 3}]}"# + "\n", "part", model)
+        let wholes =
+            "SELECT group_concat(id || ':' || ifnull(whole_id, '-') || ifnull(whole_position, '-')) "
+            + "FROM (SELECT * FROM part ORDER BY id)"
+        #expect(try related.query(wholes) == "1:--,2:10,3:4-")
+        // A later list counts again.
+        try take(#"{"id": 1, "parts": [{"id": 3, "whole": 4}, {"id": 2, "parts": [3]}]}"# + "\n", "part", model)
+        #expect(try related.query("SELECT whole_id FROM part WHERE id = 3") == "2")
+    }
+
+    /// Only a list that is given is counted: no key says nothing, also where the object is taken as a whole.
+    @Test func listThatIsNotGivenIsNotTooShort() throws {
+        let model = """
+            {"entities": {
+              "box": {"identifier": ["id"], "attributes": {"id": {"type": "integer64"}},
+                "relationships": {"trays": {"entity": "tray", "toMany": true}}},
+              "tray": {"attributes": {"name": {"type": "string"}},
+                "relationships": {"pens": {"entity": "pen", "toMany": true, "minCount": 1}}},
+              "pen": {"attributes": {"name": {"type": "string"}}}}}
+            """
+        try take(#"{"id": 1, "trays": [{"name": "a"}, {"name": "b", "pens": null}]}"# + "\n", "box", model)
+        #expect(try related.query("SELECT group_concat(name) FROM tray") == "a,b")
+        let result = try related.importing(#"{"id": 2, "trays": [{"name": "c", "pens": []}]}"# + "\n", "box", model)
+        #expect(result.ending != .exit(0))
+        #expect(try related.query("SELECT count(*) FROM tray") == "2")
+    }
+
+    /// A nested object that replaces has nothing but what it says.
+    @Test func nestedObjectThatReplacesClearsWhatItLeavesOut() throws {
+        let model = """
+            {"entities": {"part": {"identifier": ["id"], "attributes": {"id": {"type": "integer64"}}, "relationships": {
+              "like": {"entity": "part", "onConflict": "replace"},
+              "tags": {"entity": "tag", "toMany": true}}},
+              "tag": {"identifier": ["name"], "attributes": {"name": {"type": "string"}}}}}
+            """
+        try take(#"{"id": 1, "like": 3, "tags": ["red"]}"# + "\n", "part", model)
+        try take(#"{"id": 5, "like": {"id": 1}}"# + "\n", "part", model)
+        #expect(try related.query("SELECT group_concat(id || ':' || ifnull(like_id, '-')) FROM part") == "1:-,5:1")
+        #expect(try related.query("SELECT count(*) FROM part_tags") == "0")
+    }
 }

@@ -100,6 +100,24 @@ struct WatchLinesTests {
         #expect(result.outputText.contains("done in"))
     }
 
+    /// Objects that came nested in others are counted, as the store's report counts them.
+    @Test func countsNestedObjectsAsTheReportDoes() throws {
+        let directory = try TemporaryDirectory()
+        let model = try directory.write(RelationshipTests.model, to: "model.json")
+        let source = try directory.write(RelationshipTests.orders, to: "orders.ndjson")
+        let store = directory.path("store.sqlite")
+        let command = ["import", source, "--into", store, "--model", model, "--entity", "order", "--quiet"]
+        #expect(try run([Project.importer] + command).ending == .exit(0))
+        let line = try runImporter("watch", store, "--json")
+        #expect(line.ending == .exit(0))
+        let entities = try #require(try JSONSerialization.jsonObject(with: line.output) as? [String: Any])["entities"]
+        let report = try JSONSerialization.jsonObject(with: runImporter("status", store, "--json").output)
+        let expected = try #require(report as? [String: Any])["entities"]
+        #expect(try #require(entities as? NSDictionary) == #require(expected as? NSDictionary))
+        let counts = try #require(entities as? [String: [String: Int]])
+        #expect(counts.values.contains { $0["nested_inserted", default: 0] > 0 })
+    }
+
     @Test func saysWhatIsNoStore() throws {
         let directory = try TemporaryDirectory()
         let text = try directory.write("{\"people\": []}", to: "people.json")

@@ -35,8 +35,12 @@ enum ProgressLine {
     /// One JSON object on one line, its line break included.
     ///
     /// - Parameter state: where the job is, for anyone who watches it from outside.
-    static func json(_ frame: ProgressFrame, state: String? = nil) throws -> String {
-        try JSONText.line(Record(frame, state: state))
+    static func json(
+        _ frame: ProgressFrame,
+        state: String? = nil,
+        entities: [String: ImportReport.Counts]? = nil
+    ) throws -> String {
+        try JSONText.line(Record(frame, state: state, entities: entities))
     }
 
     /// A message as one JSON object on one line, its line break included.
@@ -58,9 +62,11 @@ enum ProgressLine {
         let recordsPerSecond: Double?
         let bytesPerSecond: Double?
         let secondsLeft: Double?
+        let entities: [String: ImportReport.Counts]?
 
-        init(_ frame: ProgressFrame, state: String?) {
+        init(_ frame: ProgressFrame, state: String?, entities: [String: ImportReport.Counts]?) {
             self.state = state
+            self.entities = entities
             let snapshot = frame.snapshot
             phase = snapshot.phase.rawValue
             elapsed = Self.rounded(frame.elapsed)
@@ -86,6 +92,7 @@ enum ProgressLine {
             case recordsPerSecond = "records_per_second"
             case bytesPerSecond = "bytes_per_second"
             case secondsLeft = "seconds_left"
+            case entities
         }
     }
 }

@@ -36,7 +36,11 @@ struct WatchLines {
     }
 
     private func text(_ frame: ProgressFrame, _ figures: WatchFigures) throws -> String {
-        if isJSON { return try ProgressLine.json(frame, state: figures.stateText) }
+        if isJSON {
+            let counts = figures.look.entities.map { ($0.name, $0.counts) }
+            let entities = Dictionary(counts) { first, _ in first }
+            return try ProgressLine.json(frame, state: figures.stateText, entities: entities)
+        }
         switch figures.look.job == nil ? nil : figures.look.state {
         case nil: return TerminalText.escaped("waiting for an import into \(store)") + "\n"
         case .interrupted?: return "interrupted, " + ProgressLine.text(frame) + "\n"

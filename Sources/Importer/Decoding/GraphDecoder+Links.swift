@@ -83,7 +83,7 @@ extension GraphDecoder {
             batch.graph.statements.append(.links(relationship: relationship.index, row: row, targets: none))
             return
         }
-        link(relationship, &elements, of: list, row, node, input, into: &batch)
+        link(relationship, &elements, of: isEmptied ? nil : list, row, node, input, into: &batch)
     }
 
     /// A to-one in the object's own columns, which are set: what is nested in it is left.
@@ -171,11 +171,11 @@ extension GraphDecoder {
 
     /// The links of an object to the elements of a list, and those of them that are objects.
     ///
-    /// - Parameter list: the token of what has the elements.
+    /// - Parameter list: the token of what has the elements; nil where there is none, whose elements nobody counts.
     private func link(
         _ relationship: GraphPlan.Relationship,
         _ elements: inout [Element],
-        of list: Int,
+        of list: Int?,
         _ row: Int,
         _ node: Int,
         _ input: RecordDecoder.Input,
@@ -279,7 +279,7 @@ extension GraphDecoder {
             batch.cells += cells
         }
         let targets = first..<batch.graph.targets.count
-        checkCount(targets.count + wrong, of: relationship, node, path, list, input)
+        if let list { checkCount(targets.count + wrong, of: relationship, node, path, list, input) }
         noteLinks(relationship, of: row, batch)
         batch.graph.statements.append(.links(relationship: relationship.index, row: row, targets: targets))
         for _ in 0..<references { batch.graph.statements.append(.reference(entity: relationship.destination)) }

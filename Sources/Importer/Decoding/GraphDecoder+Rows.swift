@@ -229,6 +229,8 @@ extension GraphDecoder {
         switch value {
         case .missing:
             let onConflict = around?.relationship.description.onConflict ?? plan.nodes[node].plan.onConflict
+            // What it is nested in says it.
+            let isAround = isAround || around?.relationship.inverse == relationship.index
             if relationship.isRequired, !isAround {
                 let error = decoders[node].error(
                     .missingValue,

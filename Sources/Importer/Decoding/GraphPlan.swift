@@ -24,6 +24,8 @@ final class GraphPlan {
         /// By the relationship that owns them, the attributes by which its objects say themselves what they refer to, where imports
         /// leave that of stored objects.
         let localLinks: [Int: Set<Int>]
+        /// The to-ones in its own columns that lead to objects without identifier, with the attribute that holds the row id.
+        let referredByRowID: [(relationship: Int, attribute: Int)]
     }
 
     /// Where in the store a relationship is, seen from the object that states it.
@@ -167,7 +169,14 @@ final class GraphPlan {
                 isShared: layout.isShared(index) && !rows.entity.identifier.isEmpty,
                 isOpen: layout.isShared(index) && !rows.entity.identifier.isEmpty
                     && layout.hierarchy.subentities(of: index).count > 1,
-                localLinks: Self.localLinks(relationships, rows, layout)
+                localLinks: Self.localLinks(relationships, rows, layout),
+                referredByRowID: relationships.compactMap { index in
+                    let placement = layout.relationships[index]
+                    guard placement.owner == index, placement.shape == .oneToMany || placement.shape == .oneToOne,
+                        layout.hierarchy.identifier(of: placement.destination).isEmpty
+                    else { return nil }
+                    return rows.references[index].map { (index, $0.lowerBound) }
+                }
             )
         }
     }

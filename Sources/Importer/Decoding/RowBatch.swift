@@ -179,6 +179,11 @@ struct RowBatch {
         presence[row.firstPresenceWord + attribute >> 6] & (1 << UInt64(attribute & 63)) != 0
     }
 
+    /// The index of the cell of an attribute that the row has.
+    func cell(of attribute: Int, in row: Row) -> Int {
+        row.firstCell + (0..<attribute).count { isPresent($0, in: row) }
+    }
+
     /// Makes room for this many rows at once, within bounds: arrays that grow leave holes in memory that are as large.
     mutating func reserve(rows count: Int, attributes: Int) {
         rows.reserveCapacity(min(count, 1 << 16))

@@ -51,7 +51,8 @@ extension ShortGraphDecoder {
     ) -> Bool {
         if value < 0 {
             // An object that is taken as a whole has no links but those that it states.
-            let isWhole = around?.relationship.isPositional == true || around == nil && node.onConflict == .replace
+            let onConflict = around?.relationship.onConflict ?? node.onConflict
+            let isWhole = around?.relationship.isPositional == true || onConflict == .replace
             if !isWhole || !relationship.isReplaced || layout != nil { return true }
         }
         guard relationship.isAppendable, relationship.isToMany || relationship.isPositional else { return false }

@@ -168,7 +168,8 @@ extension ShortGraphDecoder {
             let relationship = node.relationships[reference.own]
             let value = values[firstValue + reference.own]
             if value == missing {
-                let isCleared = around == nil && node.onConflict == .replace && relationship.isReplaced
+                let onConflict = around?.relationship.onConflict ?? node.onConflict
+                let isCleared = onConflict == .replace && relationship.isReplaced
                 if relationship.isRequired || isCleared { return false }
                 continue
             }

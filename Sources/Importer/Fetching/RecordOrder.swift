@@ -29,7 +29,7 @@ struct RecordOrder: Sendable {
     /// - Throws: `ImportError` with `.usage` when the entity has no such attribute.
     init(_ sort: [RecordSort], of entity: FetchedEntity, _ database: Database) throws {
         let description = entity.description
-        let rowIDColumn = try Self.rowIDColumn(of: description.table, database).map(ExactText.init)
+        let rowIDColumn = try StoreSchema.rowIDColumn(of: description.table, database).map(ExactText.init)
         var reached: Set<ExactText> = []
         var terms: [Term] = []
         var isRowIDAscending: Bool?
@@ -85,23 +85,6 @@ struct RecordOrder: Sendable {
             }
         }
         return ranges
-    }
-
-    /// The column that is another name of the row id, in lower case (<https://www.sqlite.org/lang_createtable.html#rowid>).
-    private static func rowIDColumn(of table: String, _ database: Database) throws -> String? {
-        let keys = try Row.fetchAll(
-            database,
-            sql: "SELECT name, type FROM pragma_table_info(?) WHERE pk > 0",
-            arguments: [table]
-        )
-        guard keys.count == 1, (keys[0]["type"] as String).asciiLowercased == "integer" else { return nil }
-        // A key with an index of its own is none: `INTEGER PRIMARY KEY DESC`.
-        let hasIndex = try Bool.fetchOne(
-            database,
-            sql: "SELECT EXISTS (SELECT 1 FROM pragma_index_list(?) WHERE origin = 'pk')",
-            arguments: [table]
-        )
-        return hasIndex ?? false ? nil : (keys[0]["name"] as String).asciiLowercased
     }
 }
 

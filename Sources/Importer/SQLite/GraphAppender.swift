@@ -2,10 +2,11 @@ import GRDB
 import GRDBSQLite
 import ImportModel
 
-/// Appends records of new objects to tables that were empty when the job began: nothing is looked up but identifiers.
+/// Appends records of new objects: nothing is looked up but identifiers.
 ///
-/// It does what `GraphWriter` would do with them, with fewer questions: a new object has no links yet. The indexes of links are not
-/// there meanwhile, nor those of identifiers, as long as no object comes again. Belongs to one connection; used inside of its transactions only.
+/// It does what `GraphWriter` would do with them, with fewer questions: a new object has no links yet. In tables that were empty when
+/// the job began, the indexes of links are not there meanwhile, nor those of identifiers, as long as no object comes again. Later
+/// it appends what is new between the records that `GraphWriter` writes. Belongs to one connection; used inside of its transactions only.
 final class GraphAppender {
     /// What became of the records of a batch.
     struct Outcome {
@@ -14,27 +15,25 @@ final class GraphAppender {
         var refused: [(record: Int, errors: [ImportModel.RecordError])] = []
     }
 
-    private let plan: GraphPlan
-    private let statements: GraphStatements
+    let plan: GraphPlan
+    let statements: GraphStatements
     /// The writers of the entities' rows, by their indexes.
-    private let writers: [RowWriter]
-    private let joins: [JoinWriter?]
+    let writers: [RowWriter]
+    let joins: [JoinWriter?]
     private let keys: DeferredKeys
     private let job: Int64
     private let listIndexes: ListIndexes
     /// Copies what batches have laid out; nil where that is nothing.
-    private let copier: GraphCopier?
+    let copier: GraphCopier?
     /// The texts of defaults, by entity.
     private let defaultBytes: [UnsafeMutableBufferPointer<UInt8>]
     /// What a nested object does to a stored one, by relationship.
-    private let policies: [ConflictPolicy]
+    let policies: [ConflictPolicy]
     /// Of the entities whose identifier is the row id, the highest one in the table.
     private let highestRowID: [OpaquePointer?]
 
     /// A batch while it is written.
-    private struct Work {
-        /// The cells, in which the row ids of objects around are filled in.
-        let cells: UnsafeMutableBufferPointer<Cell>
+    struct Work {
         /// Of each row its row id, where it has no identifier.
         var rowIDs: [Int64]
         /// Which rows are there, or are written later.
@@ -42,9 +41,19 @@ final class GraphAppender {
         /// Which records are left out.
         var isLeftOut: [Bool]
         /// The highest row id of each entity whose identifier that is; nil for others.
-        var highest: [Int64?]
+        var highest: [Int64?] = []
         var outcome: Outcome
+
+        init(_ batch: borrowing RowBatch, _ changes: [EntityChanges]) {
+            rowIDs = Array(repeating: 0, count: batch.rows.count)
+            isTaken = Array(repeating: false, count: batch.rows.count)
+            isLeftOut = Array(repeating: false, count: batch.graph.records.count)
+            outcome = Outcome(changes: changes)
+        }
     }
+
+    /// A batch's values, and its cells, in which the row ids of objects around are filled in.
+    typealias Values = (RowValues, cells: UnsafeMutableBufferPointer<Cell>)
 
     /// - Parameter keyed: the indexes of the entities whose records' own rows are laid out; nil where batches have nothing laid
     ///   out.
@@ -67,8 +76,13 @@ final class GraphAppender {
         }
         policies = plan.layout.relationships.map(\.description.onConflict)
         highestRowID = try plan.nodes.map { node in
-            guard StoreSchema.rowIDAttribute(of: node.plan.entity) != nil else { return nil }
-            return try connection.prepare("SELECT max(rowid) FROM \(node.plan.entity.table.quotedIdentifier)")
+            let (entity, table) = (node.plan.entity, node.plan.entity.table)
+            // In a table that others have made it may be a column like others.
+            guard let attribute = StoreSchema.rowIDAttribute(of: entity),
+                try StoreSchema.rowIDColumn(of: table, database)
+                    == entity.attributes[attribute].column.asciiLowercased
+            else { return nil }
+            return try connection.prepare("SELECT max(rowid) FROM \(table.quotedIdentifier)")
         }
         keys = try DeferredKeys(database, plan, job: job)
         self.job = job
@@ -98,15 +112,9 @@ final class GraphAppender {
     ) throws -> Outcome? {
         guard batch.graph.records.allSatisfy(\.isAppendable) else { return nil }
         try statements.run("SAVEPOINT import_batch")
-        let outcome = try withValues(of: batch, found) { values, cells in
-            var work = Work(
-                cells: cells,
-                rowIDs: Array(repeating: 0, count: batch.rows.count),
-                isTaken: Array(repeating: false, count: batch.rows.count),
-                isLeftOut: Array(repeating: false, count: batch.graph.records.count),
-                highest: [],
-                outcome: Outcome(changes: changes)
-            )
+        var cells = batch.cells
+        let outcome = try withValues(of: batch, &cells, found) { values in
+            var work = Work(batch, changes)
             return try write(batch, image, values, &memory, &work) ? work.outcome : nil
         }
         if outcome == nil { try statements.run("ROLLBACK TO import_batch") }
@@ -118,7 +126,7 @@ final class GraphAppender {
     private func write(
         _ batch: borrowing RowBatch,
         _ image: RowImage?,
-        _ values: RowValues,
+        _ values: Values,
         _ memory: inout AppendingMemory,
         _ work: inout Work
     ) throws -> Bool {
@@ -129,19 +137,22 @@ final class GraphAppender {
             if let image, try !copier.copy(image, &work.outcome.changes) { return false }
         }
         work.highest = try highestRowIDs()
-        guard try writeIdentified(batch, values, &memory, &work) else { return false }
+        guard try writeIdentified(batch, values.0, &memory, &work) else { return false }
         // Rows that are laid out know nothing of records that are left out.
         if image != nil, work.isLeftOut.contains(true) { return false }
         for (entity, count) in batch.graph.repeated.enumerated() {
             work.outcome.changes[entity].nested.nested += count
             work.outcome.changes[entity].nested.unchanged += count
         }
-        guard try writePositional(batch, values, &work), try writeLinks(batch, values, &work) else { return false }
+        let records = batch.graph.records.indices
+        guard try writePositional(records, batch, values, &work),
+            try writeLinks(records, batch, values.0, &work, looksForLinks: false)
+        else { return false }
         try listIndexes.end(job: job)
         return true
     }
 
-    private func highestRowIDs() throws -> [Int64?] {
+    func highestRowIDs() throws -> [Int64?] {
         try highestRowID.map { statement in
             guard let statement else { return nil }
             defer { sqlite3_reset(statement) }
@@ -151,32 +162,32 @@ final class GraphAppender {
     }
 
     /// Lends the cells of a batch, which may be changed meanwhile.
-    private func withValues<Result>(
+    func withValues<Result>(
         of batch: borrowing RowBatch,
+        _ cells: inout [Cell],
         _ found: LateRejects,
-        _ body: (RowValues, UnsafeMutableBufferPointer<Cell>) throws -> Result
+        _ body: (Values) throws -> Result
     ) rethrows -> Result {
-        var cells = batch.cells
-        return try cells.withUnsafeMutableBufferPointer { buffer in
+        try cells.withUnsafeMutableBufferPointer { buffer in
             try found.chunkBytes.withUnsafeBufferPointer { chunk in
                 try batch.bytes.withUnsafeBufferPointer { own in
                     let none = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
                     let cells = UnsafeBufferPointer(buffer)
-                    return try body(RowValues(cells: cells, chunk: chunk, own: own, defaults: none), buffer)
+                    return try body((RowValues(cells: cells, chunk: chunk, own: own, defaults: none), buffer))
                 }
             }
         }
     }
 
     /// The rows of a record: its own, then those of nested objects.
-    private func rows(of record: Int, _ batch: borrowing RowBatch) -> Range<Int> {
+    func rows(of record: Int, _ batch: borrowing RowBatch) -> Range<Int> {
         let next = record + 1
         let end = next < batch.graph.records.count ? batch.graph.records[next].row : batch.rows.count
         return batch.graph.records[record].row..<end
     }
 
     /// The same values with an entity's defaults.
-    private func values(_ values: RowValues, of entity: Int) -> RowValues {
+    func values(_ values: RowValues, of entity: Int) -> RowValues {
         let defaults = UnsafeBufferPointer(defaultBytes[entity])
         return RowValues(cells: values.cells, chunk: values.chunk, own: values.own, defaults: defaults)
     }
@@ -253,9 +264,8 @@ final class GraphAppender {
             let policy = policies[nested.relationship]
             if policy == .merge || policy == .replace, memory.statements.remember(nested.digest) { return .unchanged }
             if writer.onConflict != policy { writer.onConflict = policy }
-        } else {
-            let policy = plan.onConflict
-            if writer.onConflict != policy { writer.onConflict = policy }
+        } else if writer.onConflict != plan.onConflict {
+            writer.onConflict = plan.onConflict
         }
         if memory.identifiers[entity] != nil {
             let width = writer.identifierWidth
@@ -266,16 +276,29 @@ final class GraphAppender {
                 return try writer.append(row, values, batch).map { .inserted(rowID: $0) } ?? .duplicate
             }
         }
-        guard own.unmet < 0, let last = highest[entity] else { return try writer.write(row, values, batch) }
+        return try lookUp(row, writer, batch, values, &highest)
+    }
+
+    /// Writes a row whose object may be there.
+    @inline(__always)
+    func lookUp(
+        _ row: Int,
+        _ writer: RowWriter,
+        _ batch: borrowing RowBatch,
+        _ values: RowValues,
+        _ highest: inout [Int64?]
+    ) throws -> RowWriter.Effect {
+        let entity = Int(batch.rows[row].entity)
+        guard batch.rows[row].unmet < 0, let last = highest[entity] else { return try writer.write(row, values, batch) }
         // What is beyond the last one is new.
-        let key = values.cells[nested.keyCell]
+        let key = values.cells[batch.graph.nested[row].keyCell]
         guard key.tag == .integer, key.integerValue > last else { return try writer.write(row, values, batch) }
         guard let rowID = try writer.append(row, values, batch) else { return .duplicate }
         highest[entity] = rowID
         return .inserted(rowID: rowID)
     }
 
-    private func count(_ effect: RowWriter.Effect, of row: Int, _ batch: borrowing RowBatch, _ outcome: inout Outcome) {
+    func count(_ effect: RowWriter.Effect, of row: Int, _ batch: borrowing RowBatch, _ outcome: inout Outcome) {
         let (entity, isNested) = (Int(batch.rows[row].entity), batch.rows[row].parent >= 0)
         if isNested { outcome.changes[entity].nested.nested += 1 }
         switch effect {
@@ -295,70 +318,5 @@ final class GraphAppender {
             if isNested { outcome.changes[entity].nested.ignored += 1 } else { outcome.changes[entity].ignored += 1 }
         case .duplicate, .incomplete, .waiting, .refused: break
         }
-    }
-
-    // MARK: Objects without identifiers
-
-    /// Appends the rows of objects that have no identifier.
-    ///
-    /// - Returns: whether all are there.
-    private func writePositional(
-        _ batch: borrowing RowBatch,
-        _ values: RowValues,
-        _ work: inout Work
-    ) throws -> Bool {
-        for record in batch.graph.records.indices where !work.isLeftOut[record] {
-            for row in rows(of: record, batch) where work.isTaken[row] && batch.graph.nested[row].keyCell < 0 {
-                let (own, nested) = (batch.rows[row], batch.graph.nested[row])
-                let (entity, parent) = (Int(own.entity), Int(own.parent))
-                if nested.referenceCell >= 0, nested.aroundNumber > 0, let copier {
-                    let first = copier.firstRowID(of: plan.layout.target(of: nested.relationship))
-                    work.cells[nested.referenceCell] = .integer(first + Int64(nested.aroundNumber) - 1)
-                } else if parent >= 0, nested.referenceCell >= 0, batch.graph.nested[parent].keyCell < 0 {
-                    work.cells[nested.referenceCell] = .integer(work.rowIDs[parent])
-                }
-                guard let rowID = try writers[entity].append(row, self.values(values, of: entity), batch) else {
-                    return false
-                }
-                work.rowIDs[row] = rowID
-                work.outcome.changes[entity].insert(rowID)
-                guard parent >= 0 else { continue }
-                work.outcome.changes[entity].nested.nested += 1
-                work.outcome.changes[entity].nested.inserted += 1
-            }
-        }
-        return true
-    }
-
-    // MARK: Links
-
-    /// Adds the links of join tables, and counts references.
-    ///
-    /// - Returns: whether all are there.
-    private func writeLinks(
-        _ batch: borrowing RowBatch,
-        _ values: RowValues,
-        _ work: inout Work
-    ) throws -> Bool {
-        for record in batch.graph.records.indices where !work.isLeftOut[record] {
-            for place in batch.graph.records[record].statements {
-                switch batch.graph.statements[place] {
-                case .row: break
-                case .links(let relationship, let row, let targets):
-                    guard work.isTaken[row], let join = joins[relationship] else { continue }
-                    let key = batch.graph.nested[row].keyCell
-                    var position: Int64 = 0
-                    for target in targets {
-                        let target = batch.graph.targets[target].keyCell
-                        if try join.add(key, work.rowIDs[row], target, at: position, values) { position += 1 }
-                    }
-                case .reference(let entity):
-                    work.outcome.changes[entity].nested.nested += 1
-                    work.outcome.changes[entity].nested.linked += 1
-                case .refers, .joins, .names: return false
-                }
-            }
-        }
-        return true
     }
 }

@@ -2,13 +2,13 @@ import GRDB
 import ImportModel
 
 /// Writes batches of entities that relate to one another: it appends their records as long as the tables have nothing else, and
-/// writes one after the other then.
+/// writes one after the other then, but for runs of new objects.
 ///
 /// Belongs to one connection; used inside of its transactions only.
 final class GraphBatchWriter {
     private let job: Int64
     private let writer: GraphWriter
-    /// nil where the job looked links up already when this was made.
+    /// nil where no record of the model can be appended.
     private let appender: GraphAppender?
 
     /// - Parameters:
@@ -24,7 +24,7 @@ final class GraphBatchWriter {
         self.job = job.id
         writer = try GraphWriter(database, plan: plan, job: job.id, options: job.options)
         let keyed = laysOutRows ? Self.keyed(plan) : nil
-        appender = isAppending ? try GraphAppender(database, plan: plan, job: job.id, keyed: keyed) : nil
+        appender = plan.isAppendable ? try GraphAppender(database, plan: plan, job: job.id, keyed: keyed) : nil
     }
 
     /// The entities whose records' own rows are laid out, by their indexes.
@@ -106,6 +106,7 @@ final class GraphBatchWriter {
             try long { try AppendingJob.end(job, writer.layout, database) }
             progress.isAppending = false
         }
-        return try writer.write(batch, found, &changes, &ledger).map { reject($0.record, $0.errors) }
+        let refused = try writer.write(batch, found, appending: appender, &changes, &ledger)
+        return refused.map { reject($0.record, $0.errors) }
     }
 }

@@ -17,6 +17,10 @@ final class GraphLinkForm {
     let isPositional: Bool
     let isOneToOne: Bool
     let isSymmetric: Bool
+    /// Whether the columns are of the object that states it, and refer to others by their row ids.
+    let isReferring: Bool
+    /// Whether it is a one-to-one that is its own inverse, so that both partners have columns.
+    let isMirrored: Bool
     /// Whether its columns are `@parent` in the identifier of the rows that have them.
     let isParent: Bool
     /// The index of the other side's relationship, where that is another one.
@@ -55,7 +59,10 @@ final class GraphLinkForm {
         isParent =
             layout.hierarchy.identifier(of: placement.destination).contains(EntityDescription.parentIdentifier)
             && layout.parentRelationship(of: placement.destination) == placement.owner
+        isReferring =
+            placement.owner == relationship && (isOneToOne || placement.shape == .oneToMany) && isPositional
         isSymmetric = isJoin && placement.inverse == relationship
+        isMirrored = isOneToOne && placement.inverse == relationship
         inverse = placement.inverse == relationship ? nil : placement.inverse
         let isOwned = layout.hierarchy.isOwned(placement.destination)
         deletesOrphans = (description.orphans ?? (isOwned ? .delete : .keep)) == .delete
@@ -168,12 +175,18 @@ final class GraphLinkForm {
 
     var clearOwner: String { clearRow }
 
+    /// The object without identifier that a row refers to.
+    private(set) lazy var findReferred =
+        "SELECT target.rowid FROM \(table) AS link JOIN \(destinationTable) AS target ON target.rowid = link.\(references[0]) "
+        + "WHERE link.rowid = ?"
+
     private(set) lazy var setOwn = "UPDATE \(table) SET \(sets(references)) WHERE rowid = ?"
 
     // MARK: Settling
 
     /// Whether something is linked to what it leads to: by row id, or by key in a join table.
     var isLinked: String {
+        if isReferring { return "SELECT 1 FROM \(table) WHERE \(references[0]) = ? LIMIT 1" }
         if isJoin { return "SELECT 1 FROM \(table) WHERE \(equal(other)) LIMIT 1" }
         let isSet = references.map { "\($0) IS NOT NULL" }.joined(separator: " AND ")
         return "SELECT 1 FROM \(table) WHERE rowid = ? AND \(isSet)"
@@ -226,6 +239,8 @@ final class GraphLinkForm {
     // MARK: Join tables
 
     private(set) lazy var deleteLink = "DELETE FROM \(table) WHERE \(equal(own)) AND \(equal(other))"
+
+    private(set) lazy var selectLink = "SELECT 1 FROM \(table) WHERE \(equal(own)) LIMIT 1"
 
     private(set) lazy var insertLink: String = {
         let names = own + other + [position].compactMap { $0 }

@@ -22,6 +22,8 @@ final class GraphLinks {
     private var forms: [GraphLinkForm?]
     /// The relationships whose scalars name objects by other attributes than the identifier.
     private(set) lazy var named = layout.relationships.indices.filter { form(of: $0).isNamed }
+    /// The one-to-ones that are their own inverse.
+    private(set) lazy var mirrored = layout.relationships.indices.filter { form(of: $0).isMirrored }
     /// The relationships that have links whose rows are not there yet; nil until it is asked for.
     private var waiting: Set<String>?
 
@@ -208,6 +210,10 @@ final class GraphLinks {
         outcome.updated.append((form.destination, rowID))
         outcome.ledger.append((.unlinked, form.entity, form.description.name))
         guard form.deletesOrphans || form.isParent else { return }
+        try noteOrphan(rowID, form)
+    }
+
+    private func noteOrphan(_ rowID: Int64, _ form: GraphLinkForm) throws {
         try statements.run(
             "INSERT OR IGNORE INTO _import_orphan (job, relationship, target) VALUES (?, ?, ?)",
             [.number(job), .text(form.name), .bytes(RowKey(rowID: rowID).bytes)]
@@ -307,8 +313,25 @@ final class GraphLinks {
     // MARK: To-ones
 
     /// Sets a to-one whose destination is known by its row id alone.
-    func refer(_ relationship: Int, from rowID: Int64, to key: RowKey) throws {
-        try statements.run(form(of: relationship).setOwn, [.key(key), .number(rowID)])
+    func refer(_ relationship: Int, from rowID: Int64, to target: Int64) throws {
+        let form = form(of: relationship)
+        try statements.run(form.setOwn, [.key(RowKey(rowID: target)), .number(rowID)])
+        if form.isMirrored { try statements.run(form.setOwn, [.key(RowKey(rowID: rowID)), .number(target)]) }
+    }
+
+    /// The row id of an object without identifier that a row refers to by a to-one; nil for none.
+    func referred(_ relationship: Int, from rowID: Int64) throws -> Int64? {
+        var found: Int64?
+        try statements.run(form(of: relationship).findReferred, [.number(rowID)]) {
+            found = sqlite3_column_int64($0, 0)
+        }
+        return found
+    }
+
+    /// Notes that a row refers to an object without identifier no longer.
+    func loosen(_ rowID: Int64, of relationship: Int) throws {
+        let form = form(of: relationship)
+        if form.deletesOrphans { try noteOrphan(rowID, form) }
     }
 
     /// Takes from others what a row is about to refer to, where only one may.
@@ -325,17 +348,17 @@ final class GraphLinks {
         let own = batch.rows[row]
         for (owner, range) in plan.nodes[entity].rows.references where layout.relationships[owner].shape == .oneToOne {
             guard batch.isPresent(range.lowerBound, in: own), !kept.contains(range.lowerBound) else { continue }
-            var place = own.firstCell
-            for attribute in 0..<range.lowerBound where batch.isPresent(attribute, in: own) { place += 1 }
+            let place = batch.cell(of: range.lowerBound, in: own)
             let key = RowKey(cells[place..<place + range.count], values)
-            guard !key.hasNull else { continue }
             let form = form(of: owner)
-            // It has another partner than the one that it waited for.
-            if let inverse = form.inverse { try forgetWaiting(self.form(of: inverse), source: key) }
-            var taken: [Int64] = []
             let keyCell = batch.graph.nested[row].keyCell
             let width = plan.nodes[entity].plan.identifier.count
             let identifier = keyCell < 0 ? nil : RowKey(cells[keyCell..<keyCell + width], values)
+            if form.isMirrored, let identifier { try mirror(identifier, at: key, form, &outcome) }
+            guard !key.hasNull else { continue }
+            // It has another partner than the one that it waited for.
+            if let inverse = form.inverse { try forgetWaiting(self.form(of: inverse), source: key) }
+            var taken: [Int64] = []
             try statements.run(form.selectOwners, [.key(key)]) { statement in
                 let other = RowKey(statement, columns: 1..<1 + Int32(form.holderKey.count))
                 if other != identifier { taken.append(sqlite3_column_int64(statement, 0)) }

@@ -195,8 +195,10 @@ struct GraphSettlement {
             "INSERT INTO \(plan.entity.table.quotedIdentifier) (\(columns.joined(separator: ", "))) VALUES (\(places))",
             [.key(key), .key(values)]
         )
+        let rowID = sqlite3_last_insert_rowid(statements.connection)
         try GraphStubs(layout, statements).add(key, of: destination)
-        changes[destination].insert(sqlite3_last_insert_rowid(statements.connection))
+        try links.referBack(rowID, destination, key: key)
+        changes[destination].insert(rowID)
         changes[destination].nested.stubs += 1
         try count(.stub, 1, index)
     }

@@ -1,3 +1,4 @@
+import GRDBSQLite
 import ImportModel
 
 /// Objects that several lists of one record have: the last one counts, whichever has the object itself.
@@ -9,19 +10,46 @@ extension GraphWriter {
     }
 
     /// Notes which objects a list has.
-    func claim(_ list: [GraphLinks.Target], of relationship: Int, row: Int, key: RowKey) {
+    func claim(
+        _ list: [GraphLinks.Target],
+        of relationship: Int,
+        row: Int,
+        key: RowKey,
+        _ batch: borrowing RowBatch
+    ) {
         guard isClaiming(relationship) else { return }
         let placement = layout.relationships[relationship]
         if placement.description.list == .replace {
             for (other, claim) in outcome.claims where other.owner == placement.owner && claim.source == key {
-                outcome.claims[other] = Claim(source: key, row: -1, position: 0)
+                outcome.claims[other] = Claim(source: key, row: -1)
             }
         }
         let positions = outcome.positions[ListKey(row: row, relationship: relationship)]
         for (index, target) in list.enumerated() {
             guard let other = target.key else { continue }
-            let claim = Claim(source: key, row: row, position: positions?[index] ?? Int64(index))
+            let cell = batch.graph.nested[row].keyCell
+            let claim = Claim(source: key, row: row, cell: cell, position: positions?[index] ?? Int64(index))
             outcome.claims[ClaimKey(owner: placement.owner, key: other)] = claim
+        }
+    }
+
+    /// Notes what an object says itself that it refers to, after a list has had it.
+    func noteOwnStatements(
+        of row: Int,
+        keeping kept: Set<Int>,
+        _ batch: borrowing RowBatch,
+        _ values: RowValues
+    ) {
+        guard !outcome.claims.isEmpty, outcome.effects[row] != .ignored else { return }
+        let (own, nested) = (batch.rows[row], batch.graph.nested[row])
+        let around = nested.referenceCell < 0 ? -1 : layout.relationships[nested.relationship].owner
+        for (owner, range) in plan.nodes[Int(own.entity)].rows.references
+        where owner != around && batch.isPresent(range.lowerBound, in: own) && !kept.contains(range.lowerBound) {
+            let claimKey = ClaimKey(owner: owner, key: key(of: row, batch, values))
+            guard outcome.claims[claimKey] != nil else { continue }
+            let place = batch.cell(of: range.lowerBound, in: own)
+            let source = RowKey(cells[place..<place + range.count], values)
+            outcome.claims[claimKey] = Claim(source: source, row: -1, cell: place)
         }
     }
 
@@ -36,12 +64,11 @@ extension GraphWriter {
         else {
             return
         }
-        let source = claim.row < 0 ? -1 : batch.graph.nested[claim.row].keyCell
         for offset in layout.references(of: owner).indices {
-            cells[nested.referenceCell + offset] = source < 0 ? .null : cells[source + offset]
+            cells[nested.referenceCell + offset] = claim.cell < 0 ? .null : cells[claim.cell + offset]
         }
         guard nested.positionCell >= 0 else { return }
-        cells[nested.positionCell] = source < 0 ? .null : .integer(claim.position)
+        cells[nested.positionCell] = claim.position.map { .integer($0) } ?? .null
     }
 
     /// Lets an object's links be as they are, where imports leave those of a stored one: of itself, or of that around it.
@@ -88,12 +115,17 @@ extension GraphWriter {
     }
 
     /// Whether an object is there.
-    func isStored(_ entity: Int, _ key: RowKey) throws -> Bool {
+    func isStored(_ entity: Int, _ key: RowKey) throws -> Bool { try rowID(of: entity, key) != nil }
+
+    /// Where an object is; nil where it is not there.
+    func rowID(of entity: Int, _ key: RowKey) throws -> Int64? {
         let columns = layout.key(of: entity).map { $0.role == .rowID ? "rowid" : $0.name.quotedIdentifier }
         let condition = columns.map { "\($0) = ?" }.joined(separator: " AND ")
         let table = layout.table(of: entity).quotedIdentifier
-        var isThere = false
-        try statements.run("SELECT 1 FROM \(table) WHERE \(condition)", [.key(key)]) { _ in isThere = true }
-        return isThere
+        var found: Int64?
+        try statements.run("SELECT rowid FROM \(table) WHERE \(condition)", [.key(key)]) {
+            found = sqlite3_column_int64($0, 0)
+        }
+        return found
     }
 }

@@ -22,8 +22,7 @@ extension GraphWriter {
             guard placement.description.unresolved == .reject, placement.hasReferences(owner),
                 batch.isPresent(range.lowerBound, in: own)
             else { continue }
-            var place = own.firstCell
-            for attribute in 0..<range.lowerBound where batch.isPresent(attribute, in: own) { place += 1 }
+            let place = batch.cell(of: range.lowerBound, in: own)
             let target = RowKey(cells[place..<place + range.count], values)
             guard !target.hasNull, try !isStored(placement.destination, target) else { continue }
             let form = links.form(of: owner, in: entity)

@@ -62,10 +62,13 @@ final class GraphWriter {
 
     /// What a list says of an object.
     struct Claim {
-        /// The object whose list it is, and its row's index in the batch; -1 where a later list of it leaves the object out.
+        /// The object whose list it is, and its row's index in the batch; -1 where a later list of it leaves the object out,
+        /// and where the object itself has named it since.
         let source: RowKey
         let row: Int
-        let position: Int64
+        /// The first of the cells that refer to it; -1 for none.
+        var cell = -1
+        var position: Int64?
     }
 
     /// A list of an object, whichever row of the record states it.
@@ -126,33 +129,40 @@ final class GraphWriter {
     /// written once more where one fails after all.
     ///
     /// - Parameters:
+    ///   - appender: appends the records between that are of new objects; nil where none can be.
     ///   - changes: gets what is changed, by entity.
     ///   - ledger: gets what is counted beside that.
     /// - Returns: the records that turn out to be rejects, by their index, and their errors.
     func write(
         _ batch: borrowing RowBatch,
         _ found: LateRejects,
+        appending appender: GraphAppender?,
         _ changes: inout [EntityChanges],
         _ ledger: inout LedgerCounts
     ) throws -> [(record: Int, errors: [ImportModel.RecordError])] {
         defer { cells = [] }
         let before = (changes, ledger)
         try statements.run("SAVEPOINT import_batch")
-        var refused = try write(batch, found, &changes, &ledger, isCareful: mayAlwaysFail)
+        let isCareful = mayAlwaysFail
+        let runs = isCareful || !links.named.isEmpty ? nil : appender.map { GraphAppender.Runs($0, batch) }
+        var refused = try write(batch, found, runs, &changes, &ledger, isCareful: isCareful)
         if refused == nil {
             try statements.run("ROLLBACK TO import_batch")
             (changes, ledger) = before
-            refused = try write(batch, found, &changes, &ledger, isCareful: true)
+            refused = try write(batch, found, nil, &changes, &ledger, isCareful: true)
         }
         try statements.run("RELEASE import_batch")
         return refused ?? []
     }
 
-    /// - Parameter isCareful: whether each record has a savepoint.
+    /// - Parameters:
+    ///   - runs: appends records of new objects.
+    ///   - isCareful: whether each record has a savepoint.
     /// - Returns: the records that turn out to be rejects; nil where one without a savepoint cannot be written.
     private func write(
         _ batch: borrowing RowBatch,
         _ found: LateRejects,
+        _ runs: GraphAppender.Runs?,
         _ changes: inout [EntityChanges],
         _ ledger: inout LedgerCounts,
         isCareful: Bool
@@ -164,7 +174,15 @@ final class GraphWriter {
         try links.prepareLookups()
         let refusals = try unmetTargets(in: batch)
         var refused: [(record: Int, errors: [ImportModel.RecordError])] = []
-        for index in batch.graph.records.indices {
+        var next = 0
+        while next < batch.graph.records.count {
+            if let runs {
+                guard let end = try runs.append(from: next, batch, found, &changes) else { return nil }
+                next = end
+                guard next < batch.graph.records.count else { break }
+            }
+            let index = next
+            next += 1
             outcome = Outcome()
             if let targets = refusals[batch.rows[batch.graph.records[index].row].ordinal] {
                 refused.append((index, try self.errors(of: index, targets, batch, found)))
@@ -228,7 +246,7 @@ final class GraphWriter {
                     links.isEmptying = targets == GraphBatch.emptied
                     defer { links.isEmptying = false }
                     try links.set(list, of: relationship, row: row, key: key, isNew: isNew, &outcome)
-                    claim(list, of: relationship, row: row, key: key)
+                    claim(list, of: relationship, row: row, key: key, batch)
                     try noteReferences(list, of: relationship, from: key, ordinal: batch.rows[row].ordinal)
                 }
                 shiftPositions(relationship, row, targets, batch)
@@ -248,7 +266,7 @@ final class GraphWriter {
                 }
             case .refers(let relationship, let row, let other):
                 guard let own = outcome.rowIDs[row], let target = outcome.rowIDs[other] else { continue }
-                try links.refer(relationship, from: own, to: RowKey(rowID: target))
+                try links.refer(relationship, from: own, to: target)
             case .joins(let relationship, let row, let other):
                 guard let effect = outcome.effects[row], effect != .ignored, let target = outcome.rowIDs[other] else {
                     continue
@@ -306,6 +324,7 @@ final class GraphWriter {
         let relationship = nested.relationship < 0 ? nil : layout.relationships[nested.relationship]
         writer.onConflict = relationship?.description.onConflict ?? plan.nodes[entity].plan.onConflict
         writer.kept = keepLinks(of: row, batch)
+        let left = try keepReferred(of: row, writer, batch, found)
         try found.withValues(of: batch, cells, defaults: plan.nodes[entity].plan) { values in
             if plan.nodes[entity].isShared {
                 let stored = try kinds.kind(of: entity, key(of: row, batch, values))
@@ -354,7 +373,9 @@ final class GraphWriter {
             case .inserted(let rowID):
                 (outcome.effects[row], outcome.rowIDs[row]) = (.inserted, rowID)
                 if parent >= 0, plan.nodes[entity].plan.identifier.isEmpty { outcome.relinked.insert(parent) }
-                try links.applyWaiting(for: rowID, entity, key: key(of: row, batch, values), &outcome)
+                let key = self.key(of: row, batch, values)
+                try links.applyWaiting(for: rowID, entity, key: key, &outcome)
+                try links.referBack(rowID, entity, key: key)
             case .updated(let rowID): (outcome.effects[row], outcome.rowIDs[row]) = (.updated, rowID)
             case .unchanged: (outcome.effects[row], outcome.rowIDs[row]) = (.unchanged, writer.lastRowID)
             case .ignored: (outcome.effects[row], outcome.rowIDs[row]) = (.ignored, writer.lastRowID)
@@ -367,13 +388,16 @@ final class GraphWriter {
             case .incomplete, .waiting: outcome.errors += batch.unmet[Int(own.unmet)].errors
             }
             if let stub { try fill(stub, with: row, entity) }
+            noteOwnStatements(of: row, keeping: isStored ? kept : [], batch, values)
             try settleNames(of: row, entity, batch, values)
             try noteReferences(of: row, batch, values)
         }
+        guard outcome.effects[row] == .updated else { return }
+        for referred in left { try links.loosen(referred.rowID, of: referred.relationship) }
     }
 
     /// The stored row that an element without identifier overwrites; nil where it is new.
-    private func storedElement(_ nested: GraphBatch.Nested, _ parent: Int) -> Int64? {
+    func storedElement(_ nested: GraphBatch.Nested, _ parent: Int) -> Int64? {
         guard parent >= 0 else { return nil }
         let list = outcome.elements[ListKey(row: parent, relationship: nested.relationship)]
         return list?[nested.position]

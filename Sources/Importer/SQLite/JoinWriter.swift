@@ -8,6 +8,7 @@ import ImportModel
 final class JoinWriter {
     private let connection: OpaquePointer
     private let insert: OpaquePointer?
+    private let search: OpaquePointer?
     /// How many columns refer to the object that states the links, and to the other one.
     private let ownWidth: Int
     private let otherWidth: Int
@@ -21,10 +22,12 @@ final class JoinWriter {
         otherWidth = layout.key(of: form.destination).count
         hasPosition = form.hasPosition
         insert = try connection.prepare(form.insertLink)
+        search = try connection.prepare(form.selectLink)
     }
 
     deinit {
         sqlite3_finalize(insert)
+        sqlite3_finalize(search)
     }
 
     /// Adds a link.
@@ -36,13 +39,9 @@ final class JoinWriter {
     /// - Returns: whether there is one: what is not identified in full cannot be linked.
     func add(_ own: Int, _ rowID: Int64, _ other: Int, at position: Int64, _ values: RowValues) throws -> Bool {
         var parameter: Int32 = 1
-        if own < 0 {
-            try check(sqlite3_bind_int64(insert, parameter, rowID))
-            parameter += 1
-        } else {
-            guard try bind(values.cells[own..<own + ownWidth], at: &parameter, values) else { return false }
-        }
-        guard try bind(values.cells[other..<other + otherWidth], at: &parameter, values) else { return false }
+        guard try bind(own, rowID, to: insert, at: &parameter, values),
+            try bind(values.cells[other..<other + otherWidth], to: insert, at: &parameter, values)
+        else { return false }
         if hasPosition { try check(sqlite3_bind_int64(insert, parameter, position)) }
         let code = sqlite3_step(insert)
         sqlite3_reset(insert)
@@ -50,13 +49,46 @@ final class JoinWriter {
         return true
     }
 
+    /// Whether an object has any links.
+    ///
+    /// - Parameter own: the first of the cells by which it is referred to; -1 where that is its row id.
+    func hasAny(_ own: Int, _ rowID: Int64, _ values: RowValues) throws -> Bool {
+        var parameter: Int32 = 1
+        guard try bind(own, rowID, to: search, at: &parameter, values) else { return false }
+        let code = sqlite3_step(search)
+        sqlite3_reset(search)
+        guard code == SQLITE_ROW || code == SQLITE_DONE else { throw connection.lastError }
+        return code == SQLITE_ROW
+    }
+
+    /// Binds that by which the object is referred to that states the links.
+    ///
+    /// - Returns: whether it is identified in full.
+    private func bind(
+        _ own: Int,
+        _ rowID: Int64,
+        to statement: OpaquePointer?,
+        at parameter: inout Int32,
+        _ values: RowValues
+    ) throws -> Bool {
+        guard own < 0 else {
+            return try bind(values.cells[own..<own + ownWidth], to: statement, at: &parameter, values)
+        }
+        try check(sqlite3_bind_int64(statement, parameter, rowID))
+        parameter += 1
+        return true
+    }
+
     /// - Returns: whether none of the cells is null.
-    private func bind(_ cells: Slice<UnsafeBufferPointer<Cell>>, at parameter: inout Int32, _ values: RowValues) throws
-        -> Bool
-    {
+    private func bind(
+        _ cells: Slice<UnsafeBufferPointer<Cell>>,
+        to statement: OpaquePointer?,
+        at parameter: inout Int32,
+        _ values: RowValues
+    ) throws -> Bool {
         for cell in cells {
             if cell.tag == .null { return false }
-            try check(values.bind(cell, to: insert, at: parameter))
+            try check(values.bind(cell, to: statement, at: parameter))
             parameter += 1
         }
         return true

@@ -27,8 +27,9 @@ final class RowImageSchema {
     /// - Parameters:
     ///   - plans: the job's entities, in their order.
     ///   - keyed: the indexes of those whose identifier is the row id of their rows.
-    /// - Returns: nil where the definitions of the tables do not fit a page.
+    /// - Returns: nil where the definitions of the tables do not fit a page, or a table would have no column.
     init?(_ plans: [EntityPlan], keyed: Set<Int32> = []) {
+        guard plans.allSatisfy({ !$0.attributes.isEmpty }) else { return nil }
         let rowIDColumns = plans.map { keyed.contains($0.index) ? $0.identifier.first ?? -1 : -1 }
         guard let page = Self.firstPage(plans, rowIDColumns) else { return nil }
         firstPage = page

@@ -38,4 +38,21 @@ extension StoreSchema {
         return keys.count == columns.count && Set(keys.map { $0.column ?? "" }) == columns
             && keys.allSatisfy { $0.collation == "BINARY" }
     }
+
+    /// The column that is another name of the row id, in lower case (<https://www.sqlite.org/lang_createtable.html#rowid>).
+    static func rowIDColumn(of table: String, _ database: Database) throws -> String? {
+        let keys = try Row.fetchAll(
+            database,
+            sql: "SELECT name, type FROM pragma_table_info(?) WHERE pk > 0",
+            arguments: [table]
+        )
+        guard keys.count == 1, (keys[0]["type"] as String).asciiLowercased == "integer" else { return nil }
+        // A key with an index of its own is none: `INTEGER PRIMARY KEY DESC`.
+        let hasIndex = try Bool.fetchOne(
+            database,
+            sql: "SELECT EXISTS (SELECT 1 FROM pragma_index_list(?) WHERE origin = 'pk')",
+            arguments: [table]
+        )
+        return hasIndex ?? false ? nil : (keys[0]["name"] as String).asciiLowercased
+    }
 }

@@ -24,7 +24,7 @@ struct ImporterCommand: ParsableCommand {
         subcommands: [
             ImportSubcommand.self, ResumeSubcommand.self, StatusSubcommand.self, SplitSubcommand.self,
             InferSubcommand.self, ModelSubcommand.self, FetchSubcommand.self, RejectsSubcommand.self,
-            RetrySubcommand.self, VerifySubcommand.self, WatchSubcommand.self,
+            RetrySubcommand.self, VerifySubcommand.self, WatchSubcommand.self, MigrateSubcommand.self,
         ],
         defaultSubcommand: ImportSubcommand.self
     )

@@ -266,8 +266,11 @@ public final class ImportPipeline: Sendable {
         try check(destination)
         try destination.lock()
         let decision = try destination.tidyingUp { try decide(in: destination, isPlanning: false, interruption) }
-        if case .nothing(let job) = decision { return try conclude(job, in: destination) }
         try checkDisk(decision)
+        // Not before all is known that refuses the import.
+        if runOptions.migrates { try migration?.run(progress, interruption) }
+        if case .nothing(let job) = decision { return try conclude(job, in: destination) }
+        try checkStoreModel(decision)
         let begun = try StartJob(context(interruption), in: destination).start(decision)
         defer { isStoreLost.store(destination.isLost, ordering: .relaxed) }
         let report = try begun.go { try Self.phases($0, into: destination) }
@@ -314,6 +317,16 @@ public final class ImportPipeline: Sendable {
             $0.phase = .finished
         }
         return Outcome(report: try destination.report(of: job.id), wasAlreadyFinished: true)
+    }
+
+    /// What the model that is given changes of the store; nil without one.
+    private var migration: ImportMigration? {
+        guard case .sources(_, let job) = request else { return nil }
+        return job.model.map { ImportMigration(of: store, to: $0, transformers) }
+    }
+
+    private func checkStoreModel(_ decision: JobOpening.Decision) throws {
+        if case .begin(_, _, nil, nil) = decision { try migration?.check() }
     }
 
     private func checkDisk(_ decision: JobOpening.Decision) throws {
@@ -428,6 +441,7 @@ public final class ImportPipeline: Sendable {
         let destination = SQLiteDestination(store, durability: runOptions.durability)
         try check(destination)
         let decision = try decide(in: destination, isPlanning: true, interruption)
+        if runOptions.migrates { try migration?.plan(progress, interruption) } else { try checkStoreModel(decision) }
         if case .begin(_, let open, _, _) = decision, !open.isEmpty { try spend() }
         if case .retry(let request) = request, case .given = request.records { try spend() }
         return decision

@@ -40,7 +40,7 @@ struct CommandWordsTests {
     /// An option that is renamed must be so here.
     @Test func everySettingIsAnOptionOfTheCommand() {
         let commands: [any ParsableCommand.Type] = [
-            ImportSubcommand.self, RejectsSubcommand.self, SplitSubcommand.self,
+            ImportSubcommand.self, RejectsSubcommand.self, SplitSubcommand.self, MigrateSubcommand.self,
         ]
         let help = commands.map { ImporterCommand.helpMessage(for: $0, columns: 400) }.joined()
         for setting in ImportText.Setting.allCases where setting != .sources {

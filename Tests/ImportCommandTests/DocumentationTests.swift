@@ -22,7 +22,7 @@ struct DocumentationTests {
             }
         }
         #expect(examples >= 3)
-        let generated = try JobArguments.readModel(Documents.root.appending(path: "scripts/people.model.json").path)
+        let generated = try ModelFile(at: Documents.root.appending(path: "scripts/people.model.json").path).model
         #expect(generated.entities.map(\.attributes.count) == [13])
     }
 

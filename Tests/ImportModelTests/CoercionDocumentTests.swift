@@ -101,7 +101,9 @@ struct CoercionDocumentTests {
     @Test func pageNamesEveryKeyTypeFormatAndTransformer() throws {
         let page = try String(contentsOf: Self.page, encoding: .utf8)
         let words =
-            AttributeKey.allCases.filter { ![.type, .from, .column, .renamingIdentifier].contains($0) }.map(\.rawValue)
+            AttributeKey.allCases.filter { ![.type, .from, .column, .renamingIdentifier, .userInfo].contains($0) }.map(
+                \.rawValue
+            )
             + AttributeType.allCases.map(\.rawValue) + DateFormat.keywords + TransformerRegistry.standard.names
             + Base64Text.Alphabet.names + DateStorage.allCases.map(\.rawValue)
         for word in words { #expect(page.contains("`\(word)`"), "\(word)") }

@@ -8,11 +8,16 @@ struct JobArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Model file; without it a model is inferred from all records.",
-            discussion: "`importer infer` prints a model to start from.",
+            discussion: """
+                JSON, or a Core Data model: an .xcdatamodeld (NAME after a colon picks another version than the current \
+                one), an .xcdatamodel, or its contents. `importer infer` prints a model to start from.
+                """,
             valueName: "file"
         )
     )
     var model: String?
+
+    @OptionGroup var keys: ModelFileArguments
 
     @Option(
         help: ArgumentHelp(
@@ -52,11 +57,12 @@ struct JobArguments: ParsableArguments {
     @Flag(help: "A value that would lose something does not fit: digits, a time zone, a key given twice.")
     var lossless = false
 
+    /// - Parameter isQuiet: whether nothing is said of what a Core Data model says that the model has not.
     /// - Throws: `ImportError` when the model file cannot be read or is no model.
-    func options() throws -> JobOptions {
+    func options(isQuiet: Bool = false) throws -> JobOptions {
         var options = shape.options
         inference.apply(to: &options)
-        options.model = try model.map(Self.readModel)
+        options.model = try model.map { try keys.readModel($0, isQuiet: isQuiet) }
         options.onConflict = onConflict
         options.onError = onError
         options.maxErrors = maxErrors
@@ -75,47 +81,6 @@ struct JobArguments: ParsableArguments {
             throw ValidationError("expected a number, a percentage up to 100%, or none. Examples: 0  50  2.5%  none")
         }
         return limit
-    }
-
-    /// - Throws: `ImportError` when the file cannot be read or is no model.
-    static func readModel(_ path: String) throws -> ModelDescription {
-        let bytes = try modelFile(path)
-        do {
-            return try ModelDescription(parsing: bytes)
-        } catch {
-            // One line per mistake.
-            throw ImportError(
-                .modelInvalid,
-                at: path,
-                "is not a valid model file",
-                advice: "\(error)",
-                modelError: error
-            )
-        }
-    }
-
-    /// A larger model than this is not a model, in bytes.
-    private static let mostModelBytes = 64 << 20
-
-    /// The bytes of a file or a pipe.
-    ///
-    /// - Throws: `ImportError` when it cannot be read, or is too large.
-    static func modelFile(_ path: String) throws -> [UInt8] {
-        let bytes: Data
-        do {
-            let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
-            defer { try? file.close() }
-            bytes = try file.read(upToCount: mostModelBytes + 1) ?? Data()
-        } catch {
-            guard FileManager.default.fileExists(atPath: path) else {
-                throw ImportError(.fileNotFound, at: path, "the model file does not exist")
-            }
-            throw ImportError(.fileUnreadable, at: path, "the model file cannot be read")
-        }
-        guard bytes.count <= mostModelBytes else {
-            throw ImportError(.modelInvalid, at: path, "is not a model file: it is larger than 64 MiB")
-        }
-        return [UInt8](bytes)
     }
 }
 

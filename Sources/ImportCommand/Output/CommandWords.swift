@@ -48,6 +48,8 @@ extension ImportText.Setting {
         case .indexes: ("--index", "NAME")
         case .splitDirectory: ("--to", "DIR")
         case .overwrites: ("--force", nil)
+        case .allowsLoss: ("--allow-loss", nil)
+        case .migrates: ("--migrate", nil)
         }
     }
 }
@@ -67,6 +69,7 @@ extension ImportText.Call {
         case .splitting: "split"
         case .inferring(let sources): (["infer"] + Self.named(sources)).joined(separator: " ")
         case .checkingModel: "model check FILE"
+        case .migrating(let store): "migrate \(store.shellQuoted) --model FILE"
         }
     }
 

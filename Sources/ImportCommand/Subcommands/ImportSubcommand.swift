@@ -38,6 +38,12 @@ struct ImportSubcommand: ParsableCommand {
     @Flag(help: "Restart an interrupted import: rows that it inserted are removed, merges that it made stay.")
     var restart = false
 
+    @Flag(
+        help:
+            "Bring the store to the model first where they differ, as far as that loses nothing (see importer migrate)."
+    )
+    var migrate = false
+
     @Flag(help: "Print the plan, and what the first MiB would give: columns, types, rows, counts. Change nothing.")
     var dryRun = false
 
@@ -47,6 +53,7 @@ struct ImportSubcommand: ParsableCommand {
         if into.isEmpty { throw ValidationError("--into: the path is empty") }
         if again && restart { throw ValidationError("--again and --restart exclude each other") }
         if sources.count(where: { $0 == "-" }) > 1 { throw ValidationError("standard input can be given once only") }
+        if migrate && job.model == nil { throw ValidationError("--migrate needs --model") }
         if dryRun && output.report != nil { throw ValidationError("--dry-run makes no report") }
     }
 
@@ -54,7 +61,13 @@ struct ImportSubcommand: ParsableCommand {
         var runOptions = runArguments.options
         runOptions.again = again
         runOptions.restart = restart
-        let pipeline = ImportPipeline(sources: sources, into: into, job: try job.options(), run: runOptions)
+        runOptions.migrates = migrate
+        let pipeline = ImportPipeline(
+            sources: sources,
+            into: into,
+            job: try job.options(isQuiet: output.progress.quiet),
+            run: runOptions
+        )
         for source in repeatedSources {
             StandardError.write(
                 message: "\(source) is given more than once: its records are imported each time",

@@ -3,20 +3,21 @@ import Foundation
 import ImportModel
 import Importer
 
-/// Checks model files, prints their schema, and prints the model that a store holds.
+/// Checks and converts model files, prints their schema, and prints the model that a store holds.
 ///
-/// `importer model check FILE`, `importer model schema`, `importer model print STORE`
+/// `importer model check FILE`, `importer model convert FILE`, `importer model schema`, `importer model print STORE`
 struct ModelSubcommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "model",
-        abstract: "Check a model file, print a store's model, or the schema of model files.",
+        abstract: "Check or convert a model file, print a store's model, or the schema of model files.",
         discussion: """
             EXAMPLES
               importer model check people.model.json
+              importer model convert Moody.xcdatamodeld > moody.model.json
               importer model print people.sqlite > people.model.json
               importer model schema > model.schema.json
             """,
-        subcommands: [Check.self, Print.self, Schema.self]
+        subcommands: [Check.self, Convert.self, Print.self, Schema.self]
     )
 
     /// Names every mistake of a model file.
@@ -26,21 +27,26 @@ struct ModelSubcommand: ParsableCommand {
             abstract: "Name every mistake of a model file, each with its path.",
             discussion: """
                 One line per mistake. Exits 0 when there is none, and 65 when there are. What the store does not keep by \
-                itself, delete rules for example, is a warning on standard error.
+                itself, delete rules for example, is a warning on standard error; so is what a Core Data model says that \
+                a model file cannot.
 
                 EXAMPLES
                   importer model check people.model.json
+                  importer model check Moody.xcdatamodeld
+                  importer model convert Moody.xcdatamodeld | importer model check -
                 """
         )
 
-        @Argument(help: "The model file.")
+        @Argument(help: "The model file, or - for standard input.")
         var file: String
+
+        @OptionGroup var keys: ModelFileArguments
 
         @Flag(help: "Print the mistakes as JSON.")
         var json = false
 
         func run() throws {
-            let (mistakes, warnings) = try Self.mistakes(in: file)
+            let (mistakes, warnings) = try Self.mistakes(in: file, keyStyle: keys.keyStyle)
             if json {
                 try StandardOutput.write(json: mistakes.map(MistakeRecord.init))
             } else {
@@ -55,14 +61,47 @@ struct ModelSubcommand: ParsableCommand {
 
         /// - Throws: `ImportError` when the file cannot be read.
         static func mistakes(
-            in file: String
+            in file: String,
+            keyStyle: CoreDataModel.KeyStyle = .any
         ) throws -> (mistakes: [ModelError.Mistake], warnings: [ModelError.Mistake]) {
-            let bytes = try JobArguments.modelFile(file)
-            do throws(ModelError) {
-                return ([], try ModelDescription(parsing: bytes).warnings())
-            } catch {
-                return (error.mistakes, [])
+            do {
+                let model = try ModelFile(at: file.orStandardInput, keyStyle: keyStyle)
+                return ([], model.notices + model.model.warnings())
+            } catch let error as ImportError {
+                guard let mistakes = error.modelError?.mistakes else { throw error }
+                return (mistakes, [])
             }
+        }
+    }
+
+    /// Prints a model file as JSON.
+    struct Convert: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "convert",
+            abstract: "Print a Core Data model as a model file in JSON.",
+            discussion: """
+                FILE is an .xcdatamodeld, of which the current version is read (X.xcdatamodeld:NAME reads another), an \
+                .xcdatamodel, or the contents in it. JSON is printed in its plain form. The printed model imports what FILE \
+                itself imports with --model. What it has not of FILE is on standard error: a line for each attribute or \
+                relationship, with its line in the file.
+
+                Where the userInfo of a property says its key in the JSON (mappedKeyName, sync.remoteKey, JSONKeyPath, \
+                importKey and others), that is its key; --key-style makes the keys of all others.
+
+                EXAMPLES
+                  importer model convert Moody.xcdatamodeld > moody.model.json
+                  importer model convert 'Moody.xcdatamodeld:Moody 3'
+                  importer model convert Sample.xcdatamodel/contents --key-style snake
+                """
+        )
+
+        @Argument(help: "The Core Data model, or - for standard input.")
+        var file: String
+
+        @OptionGroup var keys: ModelFileArguments
+
+        func run() throws {
+            try StandardOutput.write(try keys.readModel(file.orStandardInput).encoded())
         }
     }
 
@@ -114,6 +153,11 @@ struct ModelSubcommand: ParsableCommand {
             try StandardOutput.write(ModelSchema.text)
         }
     }
+}
+
+extension String {
+    /// The path, or that of standard input for `-`.
+    fileprivate var orStandardInput: String { self == "-" ? "/dev/stdin" : self }
 }
 
 /// A mistake as `model check --json` prints it.

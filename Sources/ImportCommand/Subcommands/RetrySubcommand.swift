@@ -41,6 +41,7 @@ struct RetrySubcommand: ParsableCommand {
     )
     var model: String?
 
+    @OptionGroup var keys: ModelFileArguments
     @OptionGroup var rejects: RejectArguments
 
     @OptionGroup(title: "Run options") var runArguments: RunArguments
@@ -61,7 +62,7 @@ struct RetrySubcommand: ParsableCommand {
         let pipeline = ImportPipeline(
             retrying: file,
             in: store,
-            model: try model.map(JobArguments.readModel),
+            model: try model.map { try keys.readModel($0, isQuiet: output.progress.quiet) },
             selection: rejects.selection,
             run: runArguments.options
         )

@@ -41,12 +41,17 @@ package struct EntityHierarchy: Sendable {
 
     /// The attributes of an entity, those that are inherited first.
     package func attributes(of entity: Int) -> [AttributeDescription] {
+        let chain = chain(of: entity)
+        if chain.count == 1 { return entities[entity].attributes }
         var attributes: [AttributeDescription] = []
-        for ancestor in chain(of: entity).reversed() {
+        var places: [[UInt8]: Int] = [:]
+        for ancestor in chain.reversed() {
             for attribute in entities[ancestor].attributes {
-                if let index = attributes.firstIndex(where: { $0.name.hasSameBytes(as: attribute.name) }) {
-                    attributes[index] = attribute
+                let name = Array(attribute.name.utf8)
+                if let place = places[name] {
+                    attributes[place] = attribute
                 } else {
+                    places[name] = attributes.count
                     attributes.append(attribute)
                 }
             }

@@ -85,7 +85,7 @@ package struct ModelLayout: Sendable {
         guard isShared(home) else { return attributes }
         for subentity in hierarchy.subentities(of: home) {
             for attribute in entities[subentity].attributes
-            where !attributes.contains(where: { $0.name.hasSameBytes(as: attribute.name) }) {
+            where !attributes.contains(where: { $0.isKept(with: attribute) }) {
                 attributes.append(attribute)
             }
         }
@@ -249,5 +249,12 @@ package struct ModelLayout: Sendable {
         }
         for entity in hierarchy.entities.indices where hierarchy.attributes(of: entity).isEmpty { add(entity) }
         return tables
+    }
+}
+
+extension AttributeDescription {
+    /// Whether two entities in one table have it in the same column.
+    func isKept(with other: AttributeDescription) -> Bool {
+        name.hasSameBytes(as: other.name) && column.equalsFoldingASCII(other.column)
     }
 }

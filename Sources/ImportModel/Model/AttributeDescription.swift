@@ -35,6 +35,8 @@ public struct AttributeDescription: Sendable, Hashable {
     public var validation: Validation
     /// Its name in the model before this one; nil where it is the same.
     public var renamingIdentifier: String?
+    /// Free annotations, kept and given back as they are.
+    public var userInfo: JSONValue?
 
     /// Who may change an attribute of a stored object.
     public enum Owner: String, Sendable, Hashable, Codable, CaseIterable {
@@ -64,7 +66,8 @@ public struct AttributeDescription: Sendable, Hashable {
         bits: [Bit] = [],
         transformers: [String] = [],
         validation: Validation = Validation(),
-        renamingIdentifier: String? = nil
+        renamingIdentifier: String? = nil,
+        userInfo: JSONValue? = nil
     ) {
         self.name = name
         self.column = column ?? name
@@ -82,5 +85,6 @@ public struct AttributeDescription: Sendable, Hashable {
         self.transformers = transformers
         self.validation = validation
         self.renamingIdentifier = renamingIdentifier
+        self.userInfo = userInfo
     }
 }

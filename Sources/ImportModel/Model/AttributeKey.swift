@@ -22,11 +22,12 @@ enum AttributeKey: String, CaseIterable {
     case generated
     case owner
     case renamingIdentifier
+    case userInfo
 
     /// The types of the attributes that may have it.
     var types: [AttributeType] {
         switch self {
-        case .type, .optional, .default, .from, .column, .owner, .renamingIdentifier: AttributeType.allCases
+        case .type, .optional, .default, .from, .column, .owner, .renamingIdentifier, .userInfo: AttributeType.allCases
         case .format: [.date, .binary]
         case .timeZone, .wallClock, .storage: [.date]
         case .bits: [.bitfield]
@@ -61,6 +62,7 @@ enum AttributeKey: String, CaseIterable {
         case .generated: "Whether an inserted object that has no value here gets a UUID of its own."
         case .owner: "Who changes the value once the object exists; an import leaves what is local alone."
         case .renamingIdentifier: "The name in the model before this one."
+        case .userInfo: "Free annotations, kept as they are."
         }
     }
 }

@@ -19,6 +19,9 @@ public struct EntityDescription: Sendable, Hashable {
     public var parent: String?
     /// Whether it has no objects of its own, but only those of its subentities.
     public var isAbstract: Bool
+    /// Indexes that are built when an import ends: of each the names of attributes, inherited ones too, and of to-one
+    /// relationships whose columns are in its table.
+    public var indexes: [[String]]
     /// How an object says which subentity it is; nil where it does not.
     public var subentity: SubentityDescription?
     /// Its name in the model before this one; nil where it is the same.
@@ -42,6 +45,7 @@ public struct EntityDescription: Sendable, Hashable {
         relationships: [RelationshipDescription] = [],
         parent: String? = nil,
         isAbstract: Bool = false,
+        indexes: [[String]] = [],
         subentity: SubentityDescription? = nil,
         renamingIdentifier: String? = nil,
         userInfo: JSONValue? = nil
@@ -54,6 +58,7 @@ public struct EntityDescription: Sendable, Hashable {
         self.relationships = relationships
         self.parent = parent
         self.isAbstract = isAbstract
+        self.indexes = indexes
         self.subentity = subentity
         self.renamingIdentifier = renamingIdentifier
         self.userInfo = userInfo

@@ -48,6 +48,8 @@ public struct RelationshipDescription: Sendable, Hashable {
     public var table: String?
     /// Its name in the model before this one; nil where it is the same.
     public var renamingIdentifier: String?
+    /// Free annotations, kept and given back as they are.
+    public var userInfo: JSONValue?
 
     /// Where the value of a relationship is in the JSON.
     public enum Source: Sendable, Hashable {
@@ -131,7 +133,8 @@ public struct RelationshipDescription: Sendable, Hashable {
         owner: AttributeDescription.Owner = .source,
         columns: [String] = [],
         table: String? = nil,
-        renamingIdentifier: String? = nil
+        renamingIdentifier: String? = nil,
+        userInfo: JSONValue? = nil
     ) {
         self.name = name
         self.destination = destination
@@ -153,5 +156,6 @@ public struct RelationshipDescription: Sendable, Hashable {
         self.columns = columns
         self.table = table
         self.renamingIdentifier = renamingIdentifier
+        self.userInfo = userInfo
     }
 }

@@ -22,6 +22,7 @@ enum RelationshipKey: String, CaseIterable {
     case columns
     case table
     case renamingIdentifier
+    case userInfo
 
     /// Whether only a to-many may have it.
     var isForToMany: Bool { [.ordered, .minCount, .maxCount, .list].contains(self) }
@@ -50,6 +51,7 @@ enum RelationshipKey: String, CaseIterable {
         case .columns: "The names of the columns that hold the reference, one for each column of the key."
         case .table: "The name of the join table."
         case .renamingIdentifier: "The name in the model before this one."
+        case .userInfo: "Free annotations, kept as they are."
         }
     }
 }

@@ -96,7 +96,8 @@ struct AttributeCheck {
             for index in sound.bits.indices where !(0...63).contains(sound.bits[index].position) {
                 sound.bits[index].position = 0
             }
-        case .type, .optional, .default, .from, .column, .wallClock, .storage, .generated, .owner, .renamingIdentifier:
+        case .type, .optional, .default, .from, .column, .wallClock, .storage, .generated, .owner, .renamingIdentifier,
+            .userInfo:
             break
         }
     }

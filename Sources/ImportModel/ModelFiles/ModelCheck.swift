@@ -26,6 +26,7 @@ struct ModelCheck {
             checkParents(layout)
             guard mistakes.isEmpty else { return }
             checkPlacements(layout)
+            checkIndexes(layout)
             checkNames(layout)
             warn(layout)
         } catch {
@@ -33,7 +34,7 @@ struct ModelCheck {
         }
     }
 
-    private mutating func note(_ mistake: Mistake) { mistakes.append(mistake) }
+    mutating func note(_ mistake: Mistake) { mistakes.append(mistake) }
 
     private mutating func note(_ entity: Int, _ keys: [String], index: Int? = nil, _ message: String) {
         note(Mistake(entity: entity, keys: keys, index: index, message: message))
@@ -261,9 +262,13 @@ struct ModelCheck {
 
     private mutating func checkNames(_ layout: ModelLayout) {
         var tables = NamesInUse()
+        var counts: [[UInt8]: Int] = [:]
+        for table in layout.tables where table.columns.contains(where: { $0.role != .attribute }) {
+            counts[Array(table.name.utf8)] = table.columns.count
+        }
         for (index, entity) in hierarchy.entities.enumerated() where layout.home(of: index) == index {
             _ = tables.insert(entity.table, of: "the entity \(entity.name)")
-            checkColumns(of: index, layout)
+            checkColumns(of: index, layout, count: counts[Array(entity.table.utf8)] ?? 0)
         }
         for (index, placement) in layout.relationships.enumerated()
         where placement.shape == .join && placement.owner == index {
@@ -293,7 +298,8 @@ struct ModelCheck {
         }
     }
 
-    private mutating func checkColumns(of home: Int, _ layout: ModelLayout) {
+    /// - Parameter count: of the columns, where there are others than those of attributes.
+    private mutating func checkColumns(of home: Int, _ layout: ModelLayout, count: Int) {
         var columns = NamesInUse()
         for attribute in layout.tableAttributes(of: home) {
             guard let other = columns.insert(attribute.column, of: attribute.name) else { continue }
@@ -304,13 +310,14 @@ struct ModelCheck {
             }
             let declaring = owner(of: attribute.name)
             // Those of one entity are compared where they are read.
-            if declaring == owner(of: other) { continue }
+            if declaring == owner(of: other), !attribute.name.hasSameBytes(as: other) { continue }
             note(
                 declaring ?? home,
                 ["attributes", attribute.name],
                 "the column of \(other), in the same table, has this name already; SQLite ignores case"
             )
         }
+        checkSharedColumns(of: home, layout)
         for index in layout.columnRelationships(of: home) {
             let placement = layout.relationships[index]
             let position = layout.positionColumn(of: index).map { [$0] } ?? []
@@ -331,10 +338,7 @@ struct ModelCheck {
                 )
             }
         }
-        let table = layout.tables.first { $0.name.hasSameBytes(as: hierarchy.entities[home].table) }
-        if let table, case let count = table.columns.count, count > ModelReader.mostAttributes,
-            table.columns.contains(where: { $0.role != .attribute })
-        {
+        if count > ModelReader.mostAttributes {
             note(
                 home,
                 ["attributes"],

@@ -89,6 +89,7 @@ extension EntityDescription {
         add("attributes", .object(attributes.map { JSONValue.Member(key: $0.name, value: $0.json) }))
         let relationships = relationships.map { JSONValue.Member(key: $0.name, value: $0.json) }
         add("relationships", relationships.isEmpty ? nil : .object(relationships))
+        add("indexes", indexes.isEmpty ? nil : .array(indexes.map { .array($0.map { .string($0) }) }))
         add("subentity", subentity?.json)
         add("renamingIdentifier", renamingIdentifier.map { .string($0) })
         if let userInfo { members.append(JSONValue.Member(key: "userInfo", value: userInfo)) }
@@ -124,6 +125,7 @@ extension AttributeDescription {
         add(.generated, isGenerated ? .boolean(true) : nil)
         add(.owner, owner == .source ? nil : .string(owner.rawValue))
         add(.renamingIdentifier, renamingIdentifier.map { .string($0) })
+        add(.userInfo, userInfo)
         return .object(members)
     }
 
@@ -161,6 +163,7 @@ extension RelationshipDescription {
         add(.columns, columns.count > 1 ? .array(columns) : nil)
         add(.table, table.map { .string($0) })
         add(.renamingIdentifier, renamingIdentifier.map { .string($0) })
+        add(.userInfo, userInfo)
         return .object(members)
     }
 

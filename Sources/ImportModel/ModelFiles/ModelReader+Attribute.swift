@@ -25,6 +25,7 @@ extension ModelReader {
         if let generated = members[.generated] { attribute.isGenerated = boolean(generated) }
         if let owner = members[.owner] { attribute.owner = choice(owner) ?? .source }
         if let renaming = members[.renamingIdentifier] { attribute.renamingIdentifier = string(renaming) }
+        attribute.userInfo = members[.userInfo]?.value
         readOptions(&attribute, members)
         attribute.validation = validation(members)
         attribute.defaultValue = members[.default]?.value

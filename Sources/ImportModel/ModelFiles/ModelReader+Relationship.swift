@@ -32,6 +32,7 @@ extension ModelReader {
         if let owner = get(.owner) { relationship.owner = choice(owner) ?? .source }
         readNames(&relationship, column: get(.column), columns: get(.columns), table: get(.table))
         if let renaming = get(.renamingIdentifier) { relationship.renamingIdentifier = string(renaming) }
+        relationship.userInfo = get(.userInfo)?.value
         checkCounts(relationship, minimum: get(.minCount), maximum: get(.maxCount))
         if !relationship.isToMany, !isMisread(get(.toMany)?.place) {
             for key in RelationshipKey.allCases where key.isForToMany {

@@ -6,6 +6,9 @@ struct ModelReader {
     /// Where something else is than is asked for: more about it could only call it wrong once more.
     private var misread: Set<String> = []
 
+    /// The names of entities to which relationships lead or from which others inherit.
+    private var referred: Set<[UInt8]> = []
+
     /// - Parameter transformers: those that the model may name; nil to note only what cannot be understood.
     init(checkingWith transformers: TransformerRegistry?) {
         self.transformers = transformers
@@ -29,8 +32,8 @@ struct ModelReader {
 
     /// What an entity's object may have.
     static let entityKeys = [
-        "records", "table", "identifier", "attributes", "relationships", "parent", "abstract", "subentity",
-        "renamingIdentifier", "userInfo",
+        "records", "table", "identifier", "attributes", "relationships", "parent", "abstract", "indexes",
+        "subentity", "renamingIdentifier", "userInfo",
     ]
 
     /// Notes that something else is there than is asked for.
@@ -61,6 +64,7 @@ struct ModelReader {
         }
         var tables = NamesInUse()
         let entityMembers = distinctMembers(of: list)
+        referred = Set(entityMembers.flatMap { Self.references(in: $0.value) }.map { Array($0.utf8) })
         let model = ModelDescription(entities: entityMembers.map { entity($0, &tables) })
         if model.entities.isEmpty, case .object = list.value { objection(list.place, "there is no entity") }
         guard transformers != nil else { return model }
@@ -90,11 +94,14 @@ struct ModelReader {
         }
         if let parent = members["parent"] { entity.parent = string(parent) }
         if let abstract = members["abstract"] { entity.isAbstract = boolean(abstract) }
+        if let indexes = members["indexes"] { entity.indexes = self.indexes(indexes) }
         if let subentity = members["subentity"] { entity.subentity = self.subentity(subentity) }
         if let renaming = members["renamingIdentifier"] { entity.renamingIdentifier = string(renaming) }
         if let relationships = members["relationships"] { entity.relationships = self.relationships(relationships) }
-        // One that inherits or relates may do without.
-        let mayLackAttributes = entity.parent != nil || members["relationships"] != nil
+        // One that inherits, relates or is something to others may do without.
+        let mayLackAttributes =
+            entity.parent != nil || members["relationships"] != nil || entity.isAbstract
+            || referred.contains(Array(member.key.utf8))
         if let attributes = members["attributes"] {
             entity.attributes = self.attributes(attributes, of: entity, mayBeEmpty: mayLackAttributes)
         } else if case .object = member.value, !mayLackAttributes {
@@ -128,6 +135,43 @@ struct ModelReader {
             mistake(member.place, "not a record path: \(error)")
             return nil
         }
+    }
+
+    /// The names of the entities that an entity names as its parent and as destinations.
+    private static func references(in entity: JSONValue) -> [String] {
+        var values = [entity["parent"]]
+        if case .object(let relationships) = entity["relationships"] {
+            values += relationships.map { $0.value["entity"] }
+        }
+        return values.compactMap { if case .string(let name) = $0 { name } else { nil } }
+    }
+
+    /// What each index is of; whether the entity has it is looked at later.
+    private mutating func indexes(_ member: Member) -> [[String]] {
+        guard case .array(let elements) = member.value else {
+            mistake(member.place, "must be a list of lists of properties' names, like [[\"name\", \"age\"]]")
+            return []
+        }
+        var indexes: [[String]] = []
+        for (index, element) in elements.enumerated() {
+            let place = member.place.index(index)
+            guard case .array(let names) = element else {
+                mistake(place, "must be a list of properties' names, like [\"name\"]")
+                continue
+            }
+            if names.isEmpty { objection(place, "must not be empty") }
+            let own = names.enumerated().map { number, name in
+                string(Member(key: "", value: name, place: place.index(number))) ?? ""
+            }
+            for (number, name) in own.enumerated() where own[..<number].contains(where: name.hasSameBytes) {
+                objection(place.index(number), "is repeated")
+            }
+            if indexes.contains(where: { $0.elementsEqual(own) { $0.hasSameBytes(as: $1) } }) {
+                objection(place, "is repeated")
+            }
+            indexes.append(own)
+        }
+        return indexes
     }
 
     private mutating func identifierNames(_ member: Member, of entity: EntityDescription) -> [String] {

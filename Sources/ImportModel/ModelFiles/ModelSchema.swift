@@ -40,14 +40,12 @@ public enum ModelSchema {
         object([
             ("type", .string("object")),
             ("properties", object(ModelReader.entityKeys.map { ($0, entityProperty($0)) })),
-            ("anyOf", .array([hasAttributes, requires("parent"), requires("relationships")])),
+            (
+                "anyOf",
+                .array([requires("attributes"), requires("parent"), requires("relationships"), requires("abstract")])
+            ),
             ("additionalProperties", .boolean(false)),
         ])
-    }
-
-    private static var hasAttributes: JSONValue {
-        let some = object([("attributes", object([("minProperties", .number("1"))]))])
-        return object([("required", strings(["attributes"])), ("properties", some)])
     }
 
     private static func requires(_ key: String) -> JSONValue { object([("required", strings([key]))]) }
@@ -87,6 +85,21 @@ public enum ModelSchema {
         case "abstract":
             object([
                 ("description", .string("Whether only its subentities have objects.")), ("type", .string("boolean")),
+            ])
+        case "indexes":
+            object([
+                (
+                    "description",
+                    .string("Indexes that are built at the end, each of attributes and to-one relationships.")
+                ),
+                ("type", .string("array")), ("uniqueItems", .boolean(true)),
+                (
+                    "items",
+                    object([
+                        ("type", .string("array")), ("items", object([("type", .string("string"))])),
+                        ("minItems", .number("1")), ("uniqueItems", .boolean(true)),
+                    ])
+                ),
             ])
         case "subentity": reference("subentity")
         case "renamingIdentifier": text("The name in the model before this one.")
@@ -141,7 +154,7 @@ public enum ModelSchema {
         switch key {
         case .type: return [("enum", strings(AttributeType.allCases.map(\.rawValue)))]
         case .optional, .wallClock, .generated: return [("type", .string("boolean"))]
-        case .default: return []
+        case .default, .userInfo: return []
         case .from: return pathsOrNone(reference("from"))
         case .format: return oneOrMore(string)
         case .column: return [("type", .string("string")), ("minLength", .number("1"))]
@@ -190,6 +203,7 @@ public enum ModelSchema {
     private static func rules(_ key: RelationshipKey) -> [(String, JSONValue)] {
         let text: [(String, JSONValue)] = [("type", .string("string")), ("minLength", .number("1"))]
         switch key {
+        case .userInfo: return []
         case .toMany, .optional, .ordered: return [("type", .string("boolean"))]
         case .from:
             let parts = object([("type", .string("array")), ("items", reference("from")), ("minItems", .number("1"))])

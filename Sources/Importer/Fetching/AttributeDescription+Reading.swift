@@ -31,6 +31,7 @@ extension EntityDescription {
         entity.userInfo = nil
         // References are attributes as others are.
         entity.relationships = []
+        entity.indexes.removeAll { names in !names.allSatisfy { name in attributes.contains { $0.name == name } } }
         entity.parent = nil
         entity.subentity = nil
         entity.isAbstract = false

@@ -52,7 +52,9 @@ extension JobOpening {
             at: store,
             "the identifier of \(known.table) is \(known.identifier.joined(separator: ", ")), "
                 + "and this import names \(named.joined(separator: ", "))",
-            advice: "Name the same or none, or import into another store. Nothing was written."
+            advice:
+                "Name the same or none, or import into another store. \(call: .migrating(store: store)) changes the "
+                + "identifier of a store. Nothing was written."
         )
     }
 }

@@ -256,7 +256,14 @@ extension JobOpening {
         try StoreIndexes(wanted: run.indexes).check(model)
         let entities = try plan.entities()
         for name in entities where !model.entities.contains(where: { ExactText($0.name) == ExactText(name) }) {
-            throw ImportError.unknownRetriedEntity(name)
+            guard jobs.contains(where: { $0.model.map { GoneEntity.isIn($0, name) } ?? false }) else {
+                throw ImportError.unknownRetriedEntity(name)
+            }
+            throw ImportError(
+                .unknownEntity,
+                "a migration has removed the entity \(name), whose rejects are to be retried",
+                advice: "Leave its rejects out: \(call: .exportingRejects(of: .entity))."
+            )
         }
         try journal.checkTables(model.entities.map(\.table))
         try checkIdentifiers(of: model, replacing: nil, journal)
@@ -310,7 +317,7 @@ extension JobOpening {
     /// The job's own options, but for those that choose among its records or limit its rejects.
     private static func options(of job: StoredJob, _ model: ModelDescription?) -> JobOptions {
         JobOptions(
-            model: model ?? job.model,
+            model: model ?? job.model.map(GoneEntity.remove),
             onConflict: job.options.onConflict,
             onError: job.options.onError == .stop ? .reject : job.options.onError,
             isLossless: job.options.isLossless,

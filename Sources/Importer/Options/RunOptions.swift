@@ -27,6 +27,10 @@ public struct RunOptions: Sendable, Hashable {
     /// without any builds those that were asked for before.
     public var indexes: [[String]]
 
+    /// Whether a store that has another model than the one given is brought to it first (``ModelMigration``), as far as that
+    /// loses nothing; without it such an import is refused.
+    public var migrates: Bool
+
     /// SQLite's `PRAGMA synchronous`.
     public enum Durability: String, Sendable, Hashable, CaseIterable {
         case full
@@ -47,7 +51,8 @@ public struct RunOptions: Sendable, Hashable {
         again: Bool = false,
         restart: Bool = false,
         durability: Durability = .normal,
-        indexes: [[String]] = []
+        indexes: [[String]] = [],
+        migrates: Bool = false
     ) {
         self.workers = workers
         self.chunkSize = chunkSize
@@ -58,6 +63,7 @@ public struct RunOptions: Sendable, Hashable {
         self.restart = restart
         self.durability = durability
         self.indexes = indexes
+        self.migrates = migrates
     }
 
     /// Checks that all numbers are in their ranges, which those of a program may not be.

@@ -7,7 +7,7 @@ extension Migrator.Step {
     ) { try $0.execute(sql: tablesOfFormat6) }
 
     /// The bookkeeping tables that format 6 adds.
-    private static let tablesOfFormat6 = """
+    static let tablesOfFormat6 = """
         CREATE TABLE IF NOT EXISTS _import_incomplete (
             job INTEGER NOT NULL,
             entity INTEGER NOT NULL,

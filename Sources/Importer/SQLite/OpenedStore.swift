@@ -73,9 +73,14 @@ final class OpenedStore: Sendable {
     ///
     /// - Throws: `ImportError` when the store cannot be read, or its file was replaced or deleted; what `body` throws.
     func read<Result>(_ body: (Database) throws -> Result) throws -> Result {
+        try read(Interruption(), body)
+    }
+
+    /// The same, which an interruption ends at once.
+    func read<Result>(_ interruption: Interruption, _ body: (Database) throws -> Result) throws -> Result {
         try checkPlace()
         do {
-            return try queue.read(body)
+            return try queue.interruptible(by: interruption) { try queue.read(body) }
         } catch let error as DatabaseError {
             try checkPlace()
             throw ImportError(store: name, error)

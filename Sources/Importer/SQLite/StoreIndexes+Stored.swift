@@ -49,18 +49,32 @@ extension StoreIndexes {
         var built: [String] = []
         for names in wanted {
             for entity in model.entities {
-                guard let columns = Self.columns(names, of: entity),
-                    try !Self.hasIndex(columns, on: entity.table, database)
-                else { continue }
-                let name = try Self.freeName(([entity.table] + columns).joined(separator: "_"), database)
-                let list = columns.map(\.quotedIdentifier).joined(separator: ", ")
-                try database.execute(
-                    sql: "CREATE INDEX \(name.quotedIdentifier) ON \(entity.table.quotedIdentifier) (\(list))"
-                )
-                built.append(name)
+                guard let columns = Self.columns(names, of: entity) else { continue }
+                built += try Self.build(columns, on: entity.table, database)
             }
         }
         return built
+    }
+
+    /// Builds the indexes that the entities of a model ask for and that do not exist yet, in these tables.
+    ///
+    /// - Throws: `DatabaseError` when SQLite fails or is interrupted.
+    static func build(wantedBy model: ModelDescription, in tables: Set<String>, _ database: Database) throws {
+        guard model.entities.contains(where: { !$0.indexes.isEmpty }) else { return }
+        for index in try ModelLayout(importing: model).wantedIndexes where tables.contains(index.table) {
+            _ = try build(index.columns, on: index.table, database)
+        }
+    }
+
+    /// Builds an index, if there is none on just these columns.
+    ///
+    /// - Returns: its name; none where there is one.
+    private static func build(_ columns: [String], on table: String, _ database: Database) throws -> [String] {
+        if try hasIndex(columns, on: table, database) { return [] }
+        let name = try freeName(([table] + columns).joined(separator: "_"), database)
+        let list = columns.map(\.quotedIdentifier).joined(separator: ", ")
+        try database.execute(sql: "CREATE INDEX \(name.quotedIdentifier) ON \(table.quotedIdentifier) (\(list))")
+        return [name]
     }
 
     /// Whether an index over all rows, or the row id itself, is on just these columns in this order.

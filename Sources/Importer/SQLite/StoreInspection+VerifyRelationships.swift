@@ -9,7 +9,9 @@ extension StoreInspection {
         let layout = try ModelLayout(importing: model)
         let subject = "job \(job.id)"
         var checks = [nestedCheck(subject, report)]
-        guard job.state == .finished, try StoredJob.all(database).last?.id == job.id else { return checks }
+        guard job.state == .finished, try StoredJob.all(database).last?.id == job.id,
+            try !StoredMigration.isSuperseded(job.id, database)
+        else { return checks }
         let statements = try GraphStatements(database)
         checks.append(try referenceCheck(subject, layout, report, statements))
         checks.append(try elementCheck(subject, layout, statements))

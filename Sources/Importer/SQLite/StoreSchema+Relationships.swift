@@ -232,7 +232,7 @@ extension TableDescription {
 }
 
 extension TableDescription.DeleteAction {
-    fileprivate var sql: String {
+    var sql: String {
         switch self {
         case .setNull: "ON DELETE SET NULL"
         case .cascade: "ON DELETE CASCADE"

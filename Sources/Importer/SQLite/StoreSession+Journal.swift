@@ -148,7 +148,8 @@ extension StoreSession: Journal {
         let indexes = try indexes(of: job)
         let isPending = try readIfThere { try DeferredIdentifier.isPending(job: job.id, $0) } ?? false
         let isFlat = job.model?.isFlat ?? true
-        guard isPending || !indexes.wanted.isEmpty || !isFlat else { return nil }
+        let asksForIndexes = job.model?.entities.contains { !$0.indexes.isEmpty } ?? false
+        guard isPending || !indexes.wanted.isEmpty || !isFlat || asksForIndexes else { return nil }
         let sources = SourceRecords(of: job, opener: opener, interruption: interruption)
         return try writeIndexes(interruption) { database in
             var changes = try DeferredIdentifier.settle(job, database, sources: sources) { try interruption.check() }
@@ -167,6 +168,7 @@ extension StoreSession: Journal {
                 let filled = try job.takenTables(database)
                 let entities = model.entities.filter { filled.contains($0.table) }
                 try indexes.build(for: ModelDescription(entities: entities), database)
+                try StoreIndexes.build(wantedBy: model, in: filled, database)
             }
             try interruption.check()
             return changes.allSatisfy(\.isEmpty) ? nil : try MergeLog.append(changes, of: job.id, database)

@@ -34,9 +34,10 @@ enum StoredEntities {
                     WHERE counts.job = job.id AND inserted + updated + unchanged + ignored > 0
                 )) AS has_taken
                 FROM _import_job AS job JOIN _import_model AS model ON model.id = job.model
-                WHERE job.id IS NOT ? GROUP BY model.id ORDER BY last
+                WHERE job.id IS NOT :job AND job.id > \(StoredMigration.lastJob(database)) GROUP BY model.id
+                \(StoredMigration.model("UNION ALL SELECT model.model, migration.job, 1, 1", database)) ORDER BY last
                 """,
-            arguments: [job]
+            arguments: ["job": job]
         )
         var tables: [ExactText] = []
         var all: [ExactText: Described] = [:]
@@ -76,6 +77,7 @@ enum StoredEntities {
         var entity = described
         entity.attributes = columns.compactMap { attributes[ContinuedEntity.folded($0.name)] }
         if !entity.identifier.allSatisfy({ names.contains(ExactText($0)) }) { entity.identifier = [] }
+        entity.indexes.removeAll { !$0.allSatisfy { names.contains(ExactText($0)) } }
         return entity
     }
 }
@@ -88,6 +90,7 @@ extension StoredEntities.Described {
         entity = later
         if entity.identifier.isEmpty { entity.identifier = earlier.identifier }
         if entity.userInfo == nil { entity.userInfo = earlier.userInfo }
+        if entity.indexes.isEmpty { entity.indexes = earlier.indexes }
         entity.attributes += earlier.attributes.filter { !columns.contains(ContinuedEntity.folded($0.column)) }
         guard isGiven else { return }
         self.isGiven = true

@@ -151,8 +151,12 @@ extension StoredEntities {
         let texts = try String.fetchAll(
             database,
             sql: """
-                SELECT model.model FROM _import_job AS job JOIN _import_model AS model ON model.id = job.model
-                GROUP BY model.id ORDER BY max(job.id)
+                SELECT model FROM (
+                    SELECT model.model, max(job.id) AS last
+                    FROM _import_job AS job JOIN _import_model AS model ON model.id = job.model
+                    WHERE job.id > \(StoredMigration.lastJob(database)) GROUP BY model.id
+                    \(StoredMigration.model("UNION ALL SELECT model.model, migration.job", database))
+                ) ORDER BY last
                 """
         )
         // A model that cannot be read is none, for readers; `verify` says so.

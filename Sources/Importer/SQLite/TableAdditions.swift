@@ -30,6 +30,20 @@ enum TableAdditions {
         try database.execute(sql: "DELETE FROM \(table) WHERE table_name = ? COLLATE NOCASE", arguments: [name])
     }
 
+    /// Gives tables other names, which may be swapped.
+    static func rename(_ names: [(from: String, to: String)], _ database: Database) throws {
+        let marks = names.enumerated().map { place, name in (name.from, "_import_renamed_\(place)") }
+        for (from, to) in marks + zip(marks, names).map({ ($0.1, $1.to) }) {
+            try database.execute(
+                sql: """
+                    UPDATE OR REPLACE \(table) SET table_name = :to, name = iif(kind = 'table', :to, name)
+                    WHERE table_name = :from COLLATE NOCASE
+                    """,
+                arguments: ["from": from, "to": to]
+            )
+        }
+    }
+
     /// Forgets something that a job has removed itself.
     static func forget(_ kind: Kind, _ name: String, of tableName: String, job: Int64, _ database: Database) throws {
         try database.execute(

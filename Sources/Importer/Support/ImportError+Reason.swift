@@ -72,6 +72,10 @@ extension ImportError {
         case modelInvalid
         /// A name that the store cannot have.
         case nameInvalid
+        /// The store cannot be brought to the model without loss, or not now.
+        case migrationRefused
+        /// The model is not the store's, and the store has to be brought to it first.
+        case modelDiffers
         /// The store's table does not take what the model has.
         case tableUnsuitable
         /// Rows that are there have the same identifier.
@@ -203,7 +207,8 @@ extension ImportError.Reason {
             .recordsFailed, .sourceChanged, .tooManyRejects, .allRejected, .modelInvalid, .nameInvalid,
             .tableUnsuitable,
             .identifierNotUnique, .identifierMissing, .rowChanged, .storeForeign, .manifestDamaged,
-            .manifestOfOtherVersion, .chunksChanged, .splitUnfinished, .repairFileInvalid:
+            .manifestOfOtherVersion, .chunksChanged, .splitUnfinished, .repairFileInvalid, .migrationRefused,
+            .modelDiffers:
             .badInput
         case .fileNotFound, .notPermitted, .isDirectory, .fileNotOpen, .fileUnreadable, .archiveMemberNotFound,
             .recordsNotGiven, .chunksNotFound, .storeNotFound, .storeEmpty, .storeReplaced, .entityNotFound,

@@ -29,6 +29,10 @@ extension ImportText {
         case splitDirectory
         /// Whether a file that is there is written over.
         case overwrites
+        /// Whether a migration may lose values.
+        case allowsLoss
+        /// Whether an import brings the store to its model first.
+        case migrates
     }
 
     /// Something that a text may advise to call.
@@ -49,6 +53,8 @@ extension ImportText {
         case inferring(from: [String] = [])
         /// A check of a model file.
         case checkingModel
+        /// A migration of a store to a model.
+        case migrating(store: String)
     }
 
     /// Which rejects a repair file is advised to have.
@@ -82,6 +88,7 @@ extension ImportText.Call {
         case .splitting: "ImportPipeline.split"
         case .inferring: "ImportPipeline.infer"
         case .checkingModel: "ModelDescription.check(transformers:)"
+        case .migrating: "ModelMigration.run"
         }
     }
 }

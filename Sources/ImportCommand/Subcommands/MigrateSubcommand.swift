@@ -1,0 +1,72 @@
+import ArgumentParser
+import Importer
+
+/// Brings a store to another model.
+///
+/// `importer migrate STORE --model FILE`
+struct MigrateSubcommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "migrate",
+        abstract: "Bring a store to another model: tables, columns, rows and references.",
+        discussion: """
+            Prints the plan, a line for each change, and then makes all of it or nothing. What has a renamingIdentifier in \
+            the model is renamed from that; all else is matched by name.
+
+            A change that would lose something is refused, with how many rows stand against it and the first three of them \
+            (exit 65; nothing is changed). --allow-loss lets go what is gone from the model.
+
+            A new attribute that is required gets its default in the rows that are there, or, where it is "generated", a UUID \
+            made of the row's identifier: the same each time.
+
+            EXAMPLES
+              importer model print people.sqlite > people.model.json   (then edit it)
+              importer migrate people.sqlite --model people.model.json --dry-run
+              importer migrate people.sqlite --model people.model.json
+            """
+    )
+
+    @Argument(help: "The store.")
+    var store: String
+
+    @Option(help: ArgumentHelp("The model that the store is to have.", valueName: "file"))
+    var model: String
+
+    @OptionGroup var modelFile: ModelFileArguments
+
+    @Flag(help: "Let values go that the model has no place for, links beyond the first, and orders.")
+    var allowLoss = false
+
+    @Flag(help: "Print the plan. Change nothing.")
+    var dryRun = false
+
+    @OptionGroup(title: "Output options") var progress: ProgressArguments
+
+    @Flag(help: "Print the plan as JSON.")
+    var json = false
+
+    func run() throws {
+        let migration = ModelMigration(
+            of: store,
+            to: try modelFile.readModel(model),
+            allowsLoss: allowLoss
+        )
+        // What is being done is said in words; there are no records to count.
+        let watch = WatchedRun(mode: progress.quiet ? .quiet : .none)
+        if dryRun {
+            let plan = try watch.perform { try migration.plan(interruption: watch.interruption) }
+            try print(plan)
+            return try plan.check(store)
+        }
+        let done = try watch.perform {
+            try migration.run(progress: watch.progress, interruption: watch.interruption, accept: print)
+        }
+        guard !json, !progress.quiet, !done.isEmpty else { return }
+        try StandardOutput.write("The store has the model now.\n")
+    }
+
+    private func print(_ plan: ModelMigration.Plan) throws {
+        if json { return try StandardOutput.write(json: plan) }
+        guard !progress.quiet || dryRun else { return }
+        try StandardOutput.write(MigrationText.text(plan, store: store))
+    }
+}

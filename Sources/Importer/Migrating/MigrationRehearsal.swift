@@ -1,0 +1,92 @@
+import GRDB
+import ImportModel
+
+/// Finds out what a migration's changes of the schema come to, on a copy of it without any row.
+struct MigrationRehearsal {
+    private let map: MigrationMap
+    private let model: ModelDescription
+    private let store: String
+    private let database: Database
+
+    /// - Parameters:
+    ///   - map: with the old names.
+    ///   - database: the store, which is only read.
+    init(_ map: MigrationMap, to model: ModelDescription, _ database: Database, store: String) {
+        self.map = map
+        self.model = model
+        self.store = store
+        self.database = database
+    }
+
+    /// What stands against the changes; nil for nothing, or where there is no copy to try them on.
+    func complaint() throws -> String? {
+        var configuration = Configuration()
+        configuration.foreignKeysEnabled = false
+        configuration.prepareDatabase { try StoreProtection.apply(to: $0) }
+        let queue = try DatabaseQueue(configuration: configuration)
+        return try queue.inDatabase { copy in
+            guard try fill(copy) else { return nil }
+            MigrationFunctions.add(map, to: copy)
+            do {
+                try ModelMigration.checkNewTables(map, copy)
+                var complaint: String?
+                try copy.inTransaction {
+                    complaint = try Self.refusal {
+                        let work = try MigrationWork(map)
+                        var run = MigrationRun(map, work, model, job: 0, copy, store: store) { _ in }
+                        try run.run()
+                    }
+                    return .rollback
+                }
+                return complaint
+            } catch let error as ImportError where error.reason == .migrationRefused {
+                return error.message
+            }
+        }
+    }
+
+    private static func refusal(_ body: () throws -> Void) throws -> String? {
+        do {
+            try body()
+            return nil
+        } catch let error as ImportError {
+            return error.message
+        } catch let error as DatabaseError where error.resultCode.primaryResultCode == .SQLITE_ERROR {
+            return error.message ?? error.description
+        }
+    }
+
+    /// Makes the schema again.
+    ///
+    /// - Returns: whether the copy has all tables that the migration is about.
+    private func fill(_ copy: Database) throws -> Bool {
+        let statements = try String.fetchAll(
+            database,
+            sql: """
+                SELECT sql FROM sqlite_master WHERE sql LIKE 'CREATE %' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
+                ORDER BY type <> 'table', rowid
+                """
+        )
+        for sql in statements {
+            // What cannot be made is a shadow of something else, or of a module or collation that is not there.
+            do {
+                try copy.makeStatement(sql: sql).execute()
+            } catch is DatabaseError {
+                continue
+            }
+        }
+        for table in ["_import_meta", "_import_addition"] {
+            guard try database.tableExists(table), try copy.tableExists(table) else { return false }
+            for row in try Row.fetchAll(database, sql: "SELECT * FROM \(table)") {
+                let marks = Array(repeating: "?", count: row.count).joined(separator: ", ")
+                try copy.execute(
+                    sql: "INSERT INTO \(table) VALUES (\(marks))",
+                    arguments: StatementArguments(row.databaseValues)
+                )
+            }
+        }
+        return try map.old.tables.allSatisfy {
+            try !map.present.contains(ContinuedEntity.folded($0.name)) || copy.tableExists($0.name)
+        }
+    }
+}

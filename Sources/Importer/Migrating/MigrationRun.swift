@@ -1,0 +1,263 @@
+import GRDB
+import ImportModel
+
+/// Changes the tables of a store, in the transaction that is open, with foreign keys off.
+struct MigrationRun {
+    private var map: MigrationMap
+    private let work: MigrationWork
+    private let database: Database
+    private let job: Int64
+    private let store: String
+    private let model: ModelDescription
+    private let say: (ImportText) -> Void
+
+    /// - Parameters:
+    ///   - map: with the old names.
+    ///   - job: the last one, to which indexes that are made are noted.
+    init(
+        _ map: MigrationMap,
+        _ work: MigrationWork,
+        _ model: ModelDescription,
+        job: Int64,
+        _ database: Database,
+        store: String,
+        say: @escaping (ImportText) -> Void
+    ) {
+        self.map = map
+        self.work = work
+        self.job = job
+        self.database = database
+        self.store = store
+        self.model = model
+        self.say = say
+    }
+
+    /// Does it all.
+    mutating func run() throws {
+        let others = try OtherObjects(database)
+        let before = try ForeignKeyCheck(besides: map.old.tables.map(\.name), database)
+        try rename()
+        map.names = work.names
+        for (index, made) in work.made.enumerated() { try make(made, index) }
+        let objects = try others.on(work.dropped.map { work.names.table($0) }, of: map.old, work.names, database)
+        for name in work.dropped { try execute("DROP TABLE \(work.names.table(name).quotedIdentifier)") }
+        try dropIndexes()
+        try StoreSchema.checkThatTables(
+            work.made.map(\.table.name),
+            areFreeIn: database,
+            store: store,
+            advice: "Give the entity or relationship another table in the model. Nothing was changed."
+        )
+        try withLegacyAlter {
+            for (index, made) in work.made.enumerated() {
+                try execute("ALTER TABLE \(Self.temporary(index)) RENAME TO \(made.table.name.quotedIdentifier)")
+            }
+        }
+        for kept in work.kept { try add(kept) }
+        try makeIndexes(objects)
+        for sql in objects.triggers { try execute(sql) }
+        try others.check(database)
+        try checkThatNothingRefersToWhatIsGone()
+        let after = try ForeignKeyCheck(besides: map.new.tables.map(\.name), database)
+        guard after.violations <= before.violations else {
+            throw ModelMigration.refusal(
+                "\(after.violations - before.violations) references would lead to rows that are not there"
+            )
+        }
+        if let table = after.mismatches.subtracting(before.mismatches).min() {
+            throw ModelMigration.refusal(
+                "the table \(table) of others has a foreign key to columns that are no key any more"
+            )
+        }
+    }
+
+    /// Others' tables refer to what made way by the name that it had then.
+    private func checkThatNothingRefersToWhatIsGone() throws {
+        let name = try String.fetchOne(
+            database,
+            sql: "SELECT name FROM sqlite_master WHERE sql LIKE '%^_import^_gone^_%' ESCAPE '^' LIMIT 1"
+        )
+        if let name { throw ModelMigration.refusal("\(name), which others have made, refers to what is gone") }
+    }
+
+    private func execute(_ sql: String) throws { try database.execute(sql: sql) }
+
+    private static func temporary(_ index: Int) -> String { "_import_migrated_\(index)" }
+
+    // MARK: Renaming
+
+    /// Renames by SQLite's own means, which change what views, triggers and foreign keys say, too.
+    private func rename() throws {
+        // A name may be another's until that has its new one.
+        for (index, table) in work.renamedTables.enumerated() {
+            try execute("ALTER TABLE \(table.from.quotedIdentifier) RENAME TO _import_renamed_\(index)")
+        }
+        for (index, table) in work.renamedTables.enumerated() {
+            try execute("ALTER TABLE _import_renamed_\(index) RENAME TO \(table.to.quotedIdentifier)")
+        }
+        try TableAdditions.rename(work.renamedTables, database)
+        let tables = Dictionary(grouping: work.renamedColumns) { ContinuedEntity.folded($0.table) }
+        for columns in tables.values {
+            let table = work.names.table(columns[0].table).quotedIdentifier
+            let taken = try Set(
+                StoredColumn.all(of: work.names.table(columns[0].table), database).map {
+                    ContinuedEntity.folded($0.name)
+                }
+            )
+            // Most new names are free, and need no step between.
+            let isFree = columns.allSatisfy { !taken.contains(ContinuedEntity.folded($0.to)) }
+            if !isFree {
+                for (index, column) in columns.enumerated() {
+                    try execute(
+                        "ALTER TABLE \(table) RENAME COLUMN \(column.from.quotedIdentifier) TO _import_renamed_\(index)"
+                    )
+                }
+            }
+            for (index, column) in columns.enumerated() {
+                let name = isFree ? column.from.quotedIdentifier : "_import_renamed_\(index)"
+                try execute("ALTER TABLE \(table) RENAME COLUMN \(name) TO \(column.to.quotedIdentifier)")
+            }
+        }
+    }
+
+    /// Renaming a table that was just made changes nothing that others say of its name.
+    private func withLegacyAlter(_ body: () throws -> Void) throws {
+        let isLegacy = try Bool.fetchOne(database, sql: "PRAGMA legacy_alter_table") ?? false
+        try execute("PRAGMA legacy_alter_table = ON")
+        try body()
+        if !isLegacy { try execute("PRAGMA legacy_alter_table = OFF") }
+    }
+
+    // MARK: Making
+
+    private func make(_ made: MigrationWork.Made, _ index: Int) throws {
+        let name = Self.temporary(index)
+        try execute(made.table.creation(as: name))
+        if made.table.isJoin {
+            try TableAdditions.note(.table, made.table.name, of: made.table.name, job: job, database)
+        }
+        if let relationship = made.relationship { return try fillLinks(name, made.table, relationship) }
+        guard let target = made.target else { return }
+        let extras = try made.former.map { try ForeignColumns(of: $0, work.names, map.old, database).columns } ?? []
+        for extra in extras { try execute("ALTER TABLE \(name) ADD COLUMN \(extra.definition)") }
+        for source in target.sources { try fill(name, target, source, extras) }
+    }
+
+    private func fill(
+        _ name: String,
+        _ target: MigrationMap.Target,
+        _ source: MigrationMap.Source,
+        _ extras: [ForeignColumns.Column]
+    ) throws {
+        say("\(target.table.name): writing the rows of \(map.old.table(of: source.home))")
+        var columns = target.table.columns.map(\.name.quotedIdentifier)
+        var cells = try target.table.columns.map { try map.cell($0, of: target, from: source).sql }
+        columns += extras.map(\.name.quotedIdentifier)
+        cells += extras.map { "o.\($0.name.quotedIdentifier)" }
+        if target.table.primaryKey.isEmpty {
+            columns.insert("rowid", at: 0)
+            cells.insert("o.rowid" + map.offset(of: source.home, in: target), at: 0)
+        }
+        let condition = map.condition(source.kinds.map(\.old), ofOld: source.home, "o").map { " WHERE \($0)" } ?? ""
+        try execute(
+            "INSERT INTO \(name) (\(columns.joined(separator: ", "))) SELECT \(cells.joined(separator: ", ")) "
+                + "FROM \(map.table(ofOld: source.home)) AS o\(condition) ORDER BY o.rowid"
+        )
+    }
+
+    private func fillLinks(_ name: String, _ table: TableDescription, _ relationship: Int) throws {
+        guard let (links, cells) = try map.links(of: relationship), map.isPresent(links) else { return }
+        say("\(table.name): writing links")
+        let columns = table.columns.map(\.name.quotedIdentifier).joined(separator: ", ")
+        let condition = map.isLink(links, "l").map { " WHERE \($0)" } ?? ""
+        let keys = cells.prefix(table.primaryKey.count).map(\.sql).joined(separator: ", ")
+        try execute(
+            "INSERT INTO \(name) (\(columns)) SELECT \(cells.map(\.sql).joined(separator: ", ")) "
+                + "FROM \(map.linkTable(links)) AS l\(condition) ORDER BY \(keys)"
+        )
+    }
+
+    private func add(_ kept: MigrationWork.Kept) throws {
+        for column in kept.added {
+            let key = kept.table.foreignKeys.first { $0.columns == [column.name] }
+            let reference = key.map {
+                " REFERENCES \($0.table.quotedIdentifier) (\($0.referenced[0].quotedIdentifier)) \($0.action.sql)"
+            }
+            try execute(
+                "ALTER TABLE \(kept.table.name.quotedIdentifier) ADD COLUMN \(column.name.quotedIdentifier) "
+                    + column.attribute.declaredType + (reference ?? "")
+            )
+        }
+    }
+
+    // MARK: Indexes
+
+    private func makeIndexes(_ objects: OtherObjects.Dropped) throws {
+        say("building indexes")
+        for name in work.dropped { try TableAdditions.forget(table: work.names.table(name), database) }
+        for index in objects.indexes {
+            do {
+                try execute(index.sql)
+            } catch let error as DatabaseError where error.resultCode.primaryResultCode == .SQLITE_ERROR {
+                throw ModelMigration.refusal("the index \(index.name) cannot be kept: \(error.message ?? "")")
+            }
+            if index.isNoted { try TableAdditions.note(.index, index.name, of: index.table, job: job, database) }
+        }
+        do {
+            try StoreSchema.prepareIndexes(map.new, job: job, database)
+            try StoreIndexes.build(wantedBy: model, in: Set(map.new.tables.map(\.name)), database)
+        } catch let error as DatabaseError where error.resultCode.primaryResultCode == .SQLITE_CONSTRAINT {
+            throw ModelMigration.refusal("rows would have the same key: \(error.message ?? "")")
+        }
+    }
+
+    /// Drops the indexes of tables that stay, as far as the new model has no use for them.
+    private func dropIndexes() throws {
+        let old = Dictionary(map.old.tables.map { (ContinuedEntity.folded(work.names.table($0.name)), $0) }) { one, _ in
+            one
+        }
+        for kept in work.kept {
+            guard let before = old[ContinuedEntity.folded(kept.table.name)] else { continue }
+            func key(_ columns: [String], _ isUnique: Bool) -> [ExactText] {
+                columns.map(ContinuedEntity.folded) + [ExactText(isUnique ? "unique" : "")]
+            }
+            // An index that has the name of a table or column before is made again: SQLite cannot rename it.
+            let wanted = Set(kept.table.indexes.map { key($0.columns, $0.isUnique) + [ExactText($0.name)] })
+            for index in before.indexes {
+                let columns = index.columns.map { work.names.column($0, of: before.name) }
+                guard !wanted.contains(key(columns, index.isUnique) + [ExactText(index.name)]),
+                    let name = try StoreSchema.ownIndex(on: columns, kept.table.name, database)
+                else { continue }
+                try execute("DROP INDEX \(name.quotedIdentifier)")
+            }
+            try dropWanted(before, kept.table)
+        }
+    }
+}
+
+extension MigrationRun {
+    /// Drops the indexes that the old model asks for and the new one does not.
+    private func dropWanted(_ before: TableDescription, _ after: TableDescription) throws {
+        let wanted = Set(
+            map.new.wantedIndexes.filter { $0.table == after.name }.map { $0.columns.map(ContinuedEntity.folded) }
+        )
+        for index in map.old.wantedIndexes where index.table == before.name {
+            let columns = index.columns.map { work.names.column($0, of: before.name) }
+            let name = ([index.table] + index.columns).joined(separator: "_")
+            guard !wanted.contains(columns.map(ContinuedEntity.folded)),
+                try OtherObjects.columns(of: name, database) == columns.map(ContinuedEntity.folded),
+                try OtherObjects.isPlain(name, database)
+            else { continue }
+            try execute("DROP INDEX \(name.quotedIdentifier)")
+        }
+    }
+}
+
+extension MigrationMap {
+    /// Whether the store has the table of old links.
+    func isPresent(_ links: OldLinks) -> Bool {
+        let placement = old.relationships[links.owner]
+        let table = placement.holder.map { old.table(of: $0) } ?? old.join(of: links.owner).table
+        return present.contains(ContinuedEntity.folded(table))
+    }
+}

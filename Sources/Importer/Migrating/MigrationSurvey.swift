@@ -1,0 +1,240 @@
+import GRDB
+import ImportModel
+
+/// Finds out what a migration changes, and what stands against it, by two models and the rows that are there.
+struct MigrationSurvey {
+    let map: MigrationMap
+    let allowsLoss: Bool
+    let database: Database
+    var steps: [ModelMigration.Step] = []
+
+    var old: ModelLayout { map.old }
+    var new: ModelLayout { map.new }
+
+    init(_ map: MigrationMap, allowsLoss: Bool, _ database: Database) {
+        self.map = map
+        self.allowsLoss = allowsLoss
+        self.database = database
+    }
+
+    /// All steps.
+    mutating func survey() throws -> [ModelMigration.Step] {
+        for entity in new.entities.indices { try addEntity(entity) }
+        for relationship in new.relationships.indices { try addStorage(relationship) }
+        try addGone()
+        return steps
+    }
+
+    mutating func add(
+        _ change: ModelMigration.Change,
+        _ entity: String,
+        _ property: String?,
+        _ text: String,
+        rows: Int64? = nil,
+        _ obstacle: ModelMigration.Obstacle? = nil
+    ) {
+        steps.append(
+            ModelMigration.Step(
+                change: change,
+                entity: entity,
+                property: property,
+                text: text,
+                rows: rows,
+                obstacle: obstacle,
+                isRefused: obstacle.map { !($0.isLoss && allowsLoss) } ?? false
+            )
+        )
+    }
+
+    // MARK: Rows
+
+    /// Rows of old entities that become rows of an entity or its subentities.
+    func kinds(of entity: Int) -> [MigrationMap.Kind] {
+        let own = Set(new.hierarchy.subentities(of: entity))
+        return map.targets.flatMap { $0.sources.flatMap(\.kinds) }.filter { own.contains($0.new) }
+    }
+
+    /// The rows of old entities, all of one table, under the alias `o`.
+    func rows(of kinds: [Int], _ condition: String? = nil) -> String {
+        guard let first = kinds.first else { return "(SELECT NULL AS rowid LIMIT 0) AS o" }
+        let conditions = [map.condition(kinds, ofOld: old.home(of: first), "o"), condition].compactMap(\.self)
+        let clause = conditions.isEmpty ? "" : " WHERE " + conditions.joined(separator: " AND ")
+        return "\(map.table(ofOld: first)) AS o\(clause)"
+    }
+
+    func count(_ from: String) throws -> Int64 {
+        try Int64.fetchOne(database, sql: "SELECT count(*) FROM \(from)") ?? 0
+    }
+
+    /// How many rows of old entities there are.
+    func count(_ kinds: [MigrationMap.Kind], where condition: (MigrationMap.Kind) throws -> String? = { _ in nil })
+        throws
+        -> Int64
+    {
+        try kinds.reduce(0) { $0 + (try count(rows(of: [$1.old], condition($1)))) }
+    }
+
+    /// An obstacle where some rows of old entities meet a condition.
+    func obstacle(
+        _ kinds: [MigrationMap.Kind],
+        _ reason: String,
+        isLoss: Bool = false,
+        advice: String? = nil,
+        where condition: (MigrationMap.Kind) throws -> String?
+    ) throws -> ModelMigration.Obstacle? {
+        let count = try count(kinds, where: condition)
+        guard count > 0 else { return nil }
+        var rows: [ModelMigration.Row] = []
+        for kind in kinds where rows.count < 3 {
+            rows += try firstRows(of: kind.old, condition(kind), limit: 3 - rows.count)
+        }
+        return ModelMigration.Obstacle(reason: reason, count: count, rows: rows, isLoss: isLoss, advice: advice)
+    }
+
+    /// The first rows of an old entity that meet a condition, by their row ids.
+    func firstRows(of entity: Int, _ condition: String?, limit: Int = 3) throws -> [ModelMigration.Row] {
+        let key = old.hierarchy.identifier(of: entity).isEmpty ? [] : map.oldKey(entity, "o")
+        let columns = (["o.rowid"] + key).joined(separator: ", ")
+        let sql = "SELECT \(columns) FROM \(rows(of: [entity], condition)) ORDER BY o.rowid LIMIT \(limit)"
+        return try Row.fetchAll(database, sql: sql).map { row in
+            let values = Array(row.databaseValues)
+            return ModelMigration.Row(
+                rowID: Int64.fromDatabaseValue(values[0]),
+                identifier: values.dropFirst().map(\.plainText)
+            )
+        }
+    }
+
+    // MARK: Entities
+
+    private mutating func addEntity(_ entity: Int) throws {
+        let description = new.entities[entity]
+        let name = description.name
+        guard let before = map.match.entities[entity] else {
+            add(.entityAdded, name, nil, description.isAbstract ? "is new, and abstract" : "is new")
+            return
+        }
+        let former = old.entities[before]
+        if !former.name.hasSameBytes(as: name) { add(.entityRenamed, name, nil, "is renamed from \(former.name)") }
+        try addTable(entity, before)
+        try addIdentifier(entity, before)
+        for attribute in description.attributes { try addAttribute(attribute, of: entity) }
+        for (index, placement) in new.relationships.enumerated() where placement.entity == entity {
+            try addRelationship(index)
+        }
+        if description.indexes != former.indexes { add(.indexesChanged, name, nil, "has other indexes") }
+        if isReadOtherwise(description, former) {
+            add(.readingChanged, name, nil, "is read from records in another way")
+        }
+    }
+
+    /// Whether entities differ in what no row has.
+    private func isReadOtherwise(_ one: EntityDescription, _ other: EntityDescription) -> Bool {
+        one.records != other.records || one.subentity != other.subentity || one.userInfo != other.userInfo
+            || one.isAbstract != other.isAbstract || one.parent != other.parent
+    }
+
+    private mutating func addTable(_ entity: Int, _ before: Int) throws {
+        let name = new.entities[entity].name
+        guard new.hasTable(entity) || old.hasTable(before) else { return }
+        let (table, former) = (new.table(of: entity), old.table(of: before))
+        let kind = MigrationMap.Kind(old: before, new: entity)
+        guard let target = map.target(ofNew: entity),
+            let source = target.sources.first(where: { $0.kinds.contains(kind) })
+        else { return }
+        let isMoved = target.sources.count > 1 || !source.isWhole
+        if isMoved {
+            let rows = try count([kind])
+            let isSame = ContinuedEntity.folded(table) == ContinuedEntity.folded(former)
+            if !isSame {
+                add(.tableChanged, name, nil, "has its rows in the table \(table) instead of \(former)", rows: rows)
+            }
+        } else if new.home(of: entity) == entity, !table.hasSameBytes(as: former) {
+            add(.storageRenamed, name, nil, "has its rows in the table \(table), which is renamed from \(former)")
+        }
+    }
+
+    private mutating func addIdentifier(_ entity: Int, _ before: Int) throws {
+        guard new.home(of: entity) == entity, let target = map.target(ofNew: entity) else { return }
+        let kind = MigrationMap.Kind(old: before, new: entity)
+        let names = new.hierarchy.identifier(of: entity)
+        let former = old.hierarchy.identifier(of: before)
+        let isSame =
+            names.count == former.count
+            && zip(names, former).allSatisfy { now, then in
+                now.hasSameBytes(as: then) && now.hasSameBytes(as: EntityDescription.parentIdentifier)
+                    || map.match.attribute(now, of: entity, in: before)?.name.hasSameBytes(as: then) == true
+            }
+        let isMerged = target.sources.count > 1
+        guard !isSame || isMerged else { return }
+        let now = names.isEmpty ? "none" : names.joined(separator: ", ")
+        let then = former.isEmpty ? "none" : former.joined(separator: ", ")
+        let rows = try count(kinds(of: entity))
+        var obstacle: ModelMigration.Obstacle?
+        if !names.isEmpty { obstacle = try identifierObstacle(kind, target) }
+        guard !isSame || obstacle != nil else { return }
+        add(
+            .identifierChanged,
+            new.entities[entity].name,
+            nil,
+            "has the identifier \(now) instead of \(then)",
+            rows: rows,
+            obstacle
+        )
+    }
+
+    /// Rows whose new identifier is null, or that of another row.
+    private func identifierObstacle(_ kind: MigrationMap.Kind, _ target: MigrationMap.Target) throws
+        -> ModelMigration.Obstacle?
+    {
+        let kinds = target.sources.flatMap(\.kinds)
+        let missing = try obstacle(kinds, "these have no value for it") { kind in
+            try map.key(kind, "o").map { "\($0.sql) IS NULL" }.joined(separator: " OR ").inParentheses
+        }
+        if let missing { return missing }
+        let parts = try kinds.map { kind in
+            let key = try map.key(kind, "o").enumerated().map { "\($1.sql) AS k\($0)" }.joined(separator: ", ")
+            return "SELECT o.rowid AS r, \(key) FROM \(rows(of: [kind.old]))"
+        }
+        let names = new.key(of: kind.new).indices.map { "k\($0)" }
+        let key = names.joined(separator: ", ")
+        let all = parts.joined(separator: " UNION ALL ")
+        let several = "(SELECT \(key) FROM (\(all)) GROUP BY \(key) HAVING count(*) > 1)"
+        let twice = try Int64.fetchOne(database, sql: "SELECT count(*) FROM (\(all)) WHERE (\(key)) IN \(several)") ?? 0
+        guard twice > 0 else { return nil }
+        let first = try Row.fetchAll(
+            database,
+            sql: "SELECT r, \(key) FROM (\(all)) WHERE (\(key)) IN \(several) ORDER BY r LIMIT 3"
+        )
+        return ModelMigration.Obstacle(
+            reason: "these have the same as another row",
+            count: twice,
+            rows: first.map { row in
+                let values = Array(row.databaseValues)
+                return ModelMigration.Row(
+                    rowID: Int64.fromDatabaseValue(values[0]),
+                    identifier: values.dropFirst().map(\.plainText)
+                )
+            },
+            isLoss: false,
+            advice: nil
+        )
+    }
+}
+
+extension DatabaseValue {
+    /// The value for a person.
+    var plainText: String {
+        switch storage {
+        case .null: "NULL"
+        case .int64(let number): "\(number)"
+        case .double(let number): "\(number)"
+        case .string(let text): text
+        case .blob(let data): "\(data.count) bytes"
+        }
+    }
+}
+
+extension String {
+    var inParentheses: String { "(\(self))" }
+}

@@ -1,0 +1,81 @@
+import GRDB
+
+/// The connection of a migration.
+///
+/// The store is in WAL mode meanwhile, as it is during an import (`WALMode`): its readers go on and see what was there
+/// before, and its file is whole at any time.
+struct MigrationWriter {
+    private let store: String
+    private let queue: DatabaseQueue
+    private let file: StoreFile
+    private let keepsWAL: Bool
+
+    /// How long it waits for other writers, in milliseconds.
+    private static let patience = 10_000
+    /// Pages that are kept in memory, in KiB.
+    private static let cacheSize = 64_000
+
+    /// - Throws: `ImportError` as `StoreConnection.writer` does.
+    init(_ store: String) throws {
+        self.store = store
+        guard let file = StoreFile(store) else { throw StoreFile.isGone(store) }
+        self.file = file
+        let reader = try StoreConnection.reader(store)
+        defer { try? reader.retire() }
+        keepsWAL = try reader.read(WALMode.isKept)
+        queue = try StoreConnection.writer(store, durability: .full, of: file)
+    }
+
+    /// One transaction that nobody writes beside, and that an interruption ends at once.
+    ///
+    /// - Throws: `ImportError`, after which the store is as it was.
+    func write<Result>(_ interruption: Interruption, _ body: (Database) throws -> Result) throws -> Result {
+        do {
+            return try queue.interruptible(by: interruption) {
+                try queue.writeWithoutTransaction { database in
+                    try database.execute(
+                        sql: "PRAGMA busy_timeout = \(Self.patience); PRAGMA cache_size = -\(Self.cacheSize)"
+                    )
+                    var result: Result?
+                    try database.inTransaction(.immediate) {
+                        result = try body(database)
+                        return .commit
+                    }
+                    guard let result else { throw ImportError(.fault, at: store, "the transaction has no result") }
+                    return result
+                }
+            }
+        } catch let error as DatabaseError {
+            throw Self.explained(error, store)
+        }
+    }
+
+    private static func explained(_ error: DatabaseError, _ store: String) -> ImportError {
+        switch error.resultCode.primaryResultCode {
+        case .SQLITE_BUSY, .SQLITE_LOCKED:
+            ImportError(
+                .storeInUse,
+                at: store,
+                "another program is writing to it",
+                advice: "Nothing was changed. Let the other program end its transaction, then give the command again."
+            )
+        case .SQLITE_FULL:
+            ImportError(
+                .diskFull,
+                at: store,
+                "the disk is full",
+                advice:
+                    "Nothing was changed. The tables that change are there twice for a while: free as much, then give "
+                    + "the command again."
+            )
+        case .SQLITE_IOERR:
+            ImportError(store: store, error).advising(
+                "Nothing was changed. Give the command again when there is room on the disk and it can be written."
+            )
+        default: ImportError(store: store, error)
+        }
+    }
+
+    /// - Throws: `ImportError` with `.io` when the store's file is no longer in its place.
+    func close() throws { try StoreConnection.closeLast(queue, of: file, leavesWAL: !keepsWAL) }
+}

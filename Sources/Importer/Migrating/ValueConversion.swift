@@ -1,0 +1,111 @@
+import Foundation
+import GRDB
+import ImportModel
+
+/// How the stored values of an attribute become those of another description of it.
+///
+/// A value survives where the new description takes it, and gives it back as it was.
+struct ValueConversion: Sendable {
+    /// What has to be done with a value.
+    enum Way: Hashable, Sendable {
+        /// Nothing: it is stored in the same way.
+        case same
+        /// A cast to a type of SQLite's, which loses nothing.
+        case cast(String)
+        /// A cast of what is no larger than 2^53.
+        case castOfExact
+        /// Each value by itself.
+        case each
+
+        var isCast: Bool {
+            switch self {
+            case .cast, .castOfExact: true
+            case .same, .each: false
+            }
+        }
+    }
+
+    let old: AttributeDescription
+    let new: AttributeDescription
+
+    /// Whether every value may be refused, so that all have to be looked at.
+    var needsCheck: Bool { way != .same || hasOtherRules }
+
+    /// Whether the new description has rules that the old one has not.
+    var hasOtherRules: Bool { new.validation != old.validation && !new.validation.isEmpty }
+
+    var way: Way {
+        let integers: Set<AttributeType> = [.integer16, .integer32, .integer64]
+        let widths: [AttributeType] = [.integer16, .integer32, .integer64]
+        switch (old.type, new.type) {
+        case (.integer16, _) where integers.contains(new.type), (.integer32, _) where integers.contains(new.type),
+            (.integer64, _) where integers.contains(new.type):
+            let (from, to) = (widths.firstIndex(of: old.type) ?? 0, widths.firstIndex(of: new.type) ?? 0)
+            return from <= to ? .same : .each
+        case (.date, .date): return old.storage == new.storage ? .same : .each
+        case (.bitfield, .bitfield): return old.bits == new.bits ? .same : .each
+        case (.float, .double), (.uuid, .string), (.uri, .string), (.boolean, .integer16), (.boolean, .integer32),
+            (.boolean, .integer64):
+            return .same
+        case (.integer16, .decimal), (.integer32, .decimal), (.integer64, .decimal), (.integer16, .string),
+            (.integer32, .string), (.integer64, .string):
+            return .cast("TEXT")
+        case (.integer16, .double), (.integer32, .double): return .cast("REAL")
+        case (.integer64, .double): return .castOfExact
+        default: return old.type == new.type ? .same : .each
+        }
+    }
+
+    /// Whether the change of type is one that keeps all values whatever they are.
+    var isWidening: Bool { way != .each && way != .castOfExact }
+
+    /// What a stored value becomes; nil where it does not survive.
+    func convert(_ value: DatabaseValue) -> DatabaseValue? {
+        guard !value.isNull else { return value }
+        let json = old.json(of: CoercedJSON(value))
+        guard let result = try? checked.coerce(json) else { return nil }
+        if way == .same { return value }
+        let back = new.json(of: result.value)
+        guard let again = try? Self.plain(old).coerce(back) else { return nil }
+        guard again.value.databaseValue == value else { return nil }
+        return result.value.databaseValue
+    }
+
+    /// The new description without what is for records only: transformers, and formats of dates.
+    private var checked: AttributeDescription {
+        var checked = Self.plain(new)
+        checked.validation = new.validation
+        return checked
+    }
+
+    /// The same without rules, which stored values may break.
+    private static func plain(_ attribute: AttributeDescription) -> AttributeDescription {
+        var plain = AttributeDescription(name: attribute.name, type: attribute.type, isOptional: true)
+        plain.storage = attribute.storage
+        plain.bits = attribute.bits
+        return plain
+    }
+}
+
+extension CoercedJSON {
+    init(_ value: DatabaseValue) {
+        self =
+            switch value.storage {
+            case .null: .null
+            case .int64(let number): .integer(number)
+            case .double(let number): .real(number)
+            case .string(let text): .text(text)
+            case .blob(let data): .blob([UInt8](data))
+            }
+    }
+
+    var databaseValue: DatabaseValue {
+        switch self {
+        case .null: .null
+        case .integer(let number): number.databaseValue
+        case .real(let number): number.databaseValue
+        case .text(let text): text.databaseValue
+        case .blob(let bytes): Data(bytes).databaseValue
+        }
+    }
+}

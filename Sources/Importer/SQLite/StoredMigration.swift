@@ -1,0 +1,115 @@
+import GRDB
+import ImportModel
+
+/// What a store remembers of having been brought to another model.
+enum StoredMigration {
+    private static let table = "_import_migration"
+
+    /// A number in SQL: the last job before the last migration; 0 without one.
+    static func lastJob(_ database: Database) throws -> String {
+        guard try database.tableExists(table) else { return "0" }
+        return "coalesce((SELECT job FROM \(table) ORDER BY id DESC LIMIT 1), 0)"
+    }
+
+    /// The rest of a query: what it selects of the last migration and its `model`; empty where there can be none.
+    static func model(_ select: String, _ database: Database) throws -> String {
+        guard try database.tableExists(table) else { return "" }
+        return """
+            \(select) FROM (SELECT job, model FROM \(table) ORDER BY id DESC LIMIT 1) AS migration
+            JOIN _import_model AS model ON model.id = migration.model
+            """
+    }
+
+    /// Whether the tables are those of another model than a job's.
+    static func isSuperseded(_ job: Int64, _ database: Database) throws -> Bool {
+        guard try database.tableExists(table) else { return false }
+        return try Bool.fetchOne(
+            database,
+            sql: """
+                SELECT migration.model IS NOT job.model
+                FROM _import_job AS job, (SELECT job, model FROM \(table) ORDER BY id DESC LIMIT 1) AS migration
+                WHERE job.id = ? AND job.id <= migration.job
+                """,
+            arguments: [job]
+        ) ?? false
+    }
+
+    /// Saves that a store has another model now.
+    ///
+    /// - Parameters:
+    ///   - job: the last one before.
+    ///   - steps: what was changed, as JSON.
+    static func save(
+        job: Int64,
+        from before: ModelDescription,
+        to model: ModelDescription,
+        steps: String,
+        _ database: Database
+    )
+        throws
+    {
+        let former = try number(of: before, database)
+        let number = try number(of: model, database)
+        try database.execute(
+            sql: """
+                INSERT INTO \(table) (job, model_before, model, migrated, steps)
+                VALUES (?, ?, ?, strftime('%Y-%m-%dT%H:%M:%fZ'), ?)
+                """,
+            arguments: [job, former, number, steps]
+        )
+        try adopt(number, model, database)
+    }
+
+    private static func number(of model: ModelDescription, _ database: Database) throws -> Int64 {
+        let text = model.encoded()
+        let known = try Int64.fetchOne(
+            database,
+            sql: "SELECT id FROM _import_model WHERE model = ? ORDER BY id DESC",
+            arguments: [text]
+        )
+        if let known { return known }
+        try database.execute(sql: "INSERT INTO _import_model (model) VALUES (?)", arguments: [text])
+        return database.lastInsertedRowID
+    }
+
+    /// Gives the model to all jobs, with the entities of theirs that are gone: their rejects are retried with it.
+    private static func adopt(_ number: Int64, _ model: ModelDescription, _ database: Database) throws {
+        let names = Set(model.entities.map { ExactText($0.name) })
+        for job in try Int64.fetchAll(database, sql: "SELECT id FROM _import_job") {
+            let rows = try BookkeepingRow.fetchAll(
+                database,
+                from: "_import_source",
+                sql: "SELECT entities FROM _import_source WHERE job = ? ORDER BY position",
+                arguments: [job]
+            )
+            let entities: [[String]] = try rows.map { try $0.json("entities") { _ in true } }
+            var known = names
+            let gone = entities.joined().filter { known.insert(ExactText($0)).inserted }
+            let own = gone.isEmpty ? number : try self.number(of: GoneEntity.add(gone, to: model), database)
+            try database.execute(
+                sql: "UPDATE _import_job SET model = ?, is_model_final = 1 WHERE id = ?",
+                arguments: [own, job]
+            )
+        }
+    }
+
+    /// Gives entities other names in what is known of the jobs' sources.
+    ///
+    /// - Parameter names: the new ones by the old ones.
+    static func rename(_ names: [ExactText: String], _ database: Database) throws {
+        let rows = try BookkeepingRow.fetchAll(
+            database,
+            from: "_import_source",
+            sql: "SELECT job, position, entities FROM _import_source"
+        )
+        for row in rows {
+            let entities: [String] = try row.json("entities") { _ in true }
+            let renamed = entities.map { names[ExactText($0)] ?? $0 }
+            guard renamed != entities else { continue }
+            try database.execute(
+                sql: "UPDATE _import_source SET entities = ? WHERE job = ? AND position = ?",
+                arguments: [try StoredJSON.encode(renamed), try row.number("job"), try row.number("position")]
+            )
+        }
+    }
+}

@@ -33,6 +33,23 @@ struct ModelPrintTests {
         #expect(try StoreContent.result(other) == StoreContent.result(store))
     }
 
+    /// What a store holds is no other model, however it came by it.
+    @Test(arguments: [[], ["--nested", "tables"], ["--identifier", "id"]])
+    func asksForNoMigration(_ options: [String]) throws {
+        let directory = try TemporaryDirectory()
+        let store = directory.path("p.sqlite")
+        for (index, night) in Self.nights.prefix(2).enumerated() {
+            let lines = night.replacing("\"tags\":[1]", with: "\"tags\":[{\"name\":\"n\"}]")
+            let source = try directory.write(lines, to: "\(index).ndjson")
+            let result = try run([Project.importer, source, "--into", store, "--entity", "p"] + options)
+            #expect(result.ending == .exit(0), "\(result.errorText)")
+        }
+        let printed = try directory.write(try runImporter("model", "print", store).output, to: "model.json")
+        let result = try runImporter("migrate", store, "--model", printed, "--dry-run")
+        #expect(result.ending == .exit(0), "\(result.errorText)")
+        #expect(result.outputText.contains("has this model already"), "\(result.outputText)")
+    }
+
     /// The printed model of entities that relate to and inherit from one another imports on the same way.
     @Test func printsRelationshipsAsTheyWereGiven() throws {
         let directory = try TemporaryDirectory()

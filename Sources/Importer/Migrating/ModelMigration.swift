@@ -11,7 +11,7 @@ import ImportModel
 ///     model.entities[index].attributes.append(uid)
 /// }
 /// let migration = ModelMigration(of: "people.sqlite", to: model)
-/// for step in try migration.plan().steps { print(step.text) }
+/// for step in try migration.plan().steps { print(step.subject, step.text) }
 /// try migration.run()
 /// ```
 ///

@@ -394,6 +394,25 @@ class FloorIndex(Run):
                 f"CREATE UNIQUE INDEX floor ON people ({self.identifier})"]
 
 
+class FloorMerge(FloorIndex):
+    """SQLite alone merges what partial duplicates say into the store that has just got the index, in the order of its rows."""
+
+    def __init__(self, name, title, data, first, index):
+        super().__init__(name, title, data, first, index.identifier)
+        self.after = (first, index)
+
+    def command(self, machine, work):
+        return ["sqlite3", os.path.join(work, self.store()), PRAGMAS, f"ATTACH '{self.data.late}' AS late",
+                "CREATE TEMP TABLE found AS SELECT people.rowid AS object, late.age, late.note"
+                f" FROM late CROSS JOIN people ON people.{self.identifier} = late.{self.identifier} ORDER BY 1",
+                "UPDATE people SET age = found.age, note = found.note FROM found WHERE people.rowid = found.object"]
+
+    def compare(self, found):
+        wrong = fields.differences(found, self.data.facts()["merged"])
+        if wrong:
+            raise Failure("wrong result: " + wrong)
+
+
 class DuckDB(Run):
     """`CREATE TABLE … AS SELECT * FROM read_json(…)`, without Python's start."""
 
@@ -472,13 +491,15 @@ def all_runs(data, small, large, partial, nested, texts, lists):
     """Every run by its name, in the order of a round: what is compared is side by side."""
     array = Import("import", "importer, array, model", data)
     first = Import("import-uuid", "importer, array, model, identifier guid", data, identifier="guid")
+    index = FloorIndex("raw-index", "SQLite alone, unique index on guid", data, array, "guid")
     related = ImportOrders("import-orders", "importer, orders into related tables", nested)
     runs = [
         DuckDB("duckdb", "DuckDB, array, columns given", data, columns=DUCKDB_COLUMNS),
         FloorSQLite("raw-sqlite", "raw SQLite in C, rows ready", data),
         array,
         first,
-        FloorIndex("raw-index", "SQLite alone, unique index on guid", data, array, "guid"),
+        index,
+        FloorMerge("raw-merge", "SQLite alone, partial duplicates merged", partial, array, index),
         ImportPartial("import-partial", "importer, the same with partial duplicates", partial),
         ImportAgain("import-again", "importer, the same once more", data, first),
         Import("import-ndjson", "importer, NDJSON, model", data, is_ndjson=True),

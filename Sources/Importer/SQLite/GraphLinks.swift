@@ -418,11 +418,38 @@ final class GraphLinks {
 
     func noteWaiting(_ relationship: String) { waiting?.insert(relationship) }
 
+    /// Whose list a row that is not there is in, and where.
+    private func waiting(_ form: GraphLinkForm, for key: RowKey) throws -> (source: RowKey, position: Int64)? {
+        var found: (source: RowKey, position: Int64)?
+        try statements.run(
+            "SELECT source, position FROM _import_link WHERE relationship = ? AND target = ?",
+            [.text(form.name), .bytes(key.bytes)]
+        ) { statement in
+            found = (RowKey(bytes: statement.bytes(of: 0)), sqlite3_column_int64(statement, 1))
+        }
+        return found
+    }
+
+    /// The row id of the object without identifier whose list waits for a row; nil for none.
+    func awaiting(_ relationship: Int, _ key: RowKey) throws -> Int64? {
+        let form = form(of: relationship)
+        guard try isWaiting(form.name), let source = try waiting(form, for: key)?.source else { return nil }
+        var rowID: Int64?
+        let table = layout.table(of: form.entity).quotedIdentifier
+        try statements.run("SELECT rowid FROM \(table) WHERE rowid = ?", [.key(source)]) {
+            rowID = sqlite3_column_int64($0, 0)
+        }
+        return rowID
+    }
+
     /// Links a new row to what has named it before it came.
+    ///
+    /// - Parameter isStated: whether the row says itself, by the relationship that owns the columns, what it refers to.
     func applyWaiting(
         for rowID: Int64,
         _ entity: Int,
         key: RowKey,
+        isStated: (Int) -> Bool = { _ in false },
         _ outcome: inout GraphWriter.Outcome
     ) throws {
         guard try !waitingRelationships().isEmpty else { return }
@@ -434,18 +461,13 @@ final class GraphLinks {
             else { continue }
             let form = form(of: index)
             guard try isWaiting(form.name) else { continue }
-            var found: (source: RowKey, position: Int64)?
-            try statements.run(
-                "SELECT source, position FROM _import_link WHERE relationship = ? AND target = ?",
-                [.text(form.name), .bytes(key.bytes)]
-            ) { statement in
-                found = (RowKey(bytes: statement.bytes(of: 0)), sqlite3_column_int64(statement, 1))
-            }
-            guard let found else { continue }
+            guard let found = try waiting(form, for: key) else { continue }
             let position: [GraphStatements.Parameter] = form.hasPosition ? [.number(found.position)] : []
-            if form.isOneToOne { try statements.run(form.clearOthers, [.key(found.source), .number(rowID)]) }
-            // What the row says itself is newer.
-            try statements.run(form.setIfNull, [.key(found.source)] + position + [.number(rowID)])
+            // What the row says itself is newer, also that it refers to nothing.
+            if !isStated(placement.owner) {
+                if form.isOneToOne { try statements.run(form.clearOthers, [.key(found.source), .number(rowID)]) }
+                try statements.run(form.setIfNull, [.key(found.source)] + position + [.number(rowID)])
+            }
             // Where it says the same, its place in the list stays.
             if form.hasPosition {
                 try statements.run(form.placeIfSame, position + [.number(rowID), .key(found.source)])

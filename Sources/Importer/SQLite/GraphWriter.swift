@@ -352,6 +352,7 @@ final class GraphWriter {
                 try noteReferences(of: row, batch, values)
                 return
             }
+            let unsaid = unsaidLinks(of: row, batch)
             // Of a row that is there for references alone, all is new.
             let stub = try takeStub(of: entity, key(of: row, batch, values))
             if stub != nil {
@@ -359,14 +360,16 @@ final class GraphWriter {
                     outcome.errors += batch.unmet[Int(own.unmet)].errors
                     return
                 }
-                (writer.onConflict, writer.kept) = (.replace, [])
+                (writer.onConflict, writer.kept) = (.replace, unsaid)
             }
             writer.fillsStub = stub != nil
             // What is left out takes no partner from another.
-            let (ignores, kept) = (writer.onConflict == .ignore, writer.kept)
-            let isStored = try (ignores || !kept.isEmpty) && isStored(entity, key(of: row, batch, values))
+            let ignores = writer.onConflict == .ignore
+            let isAsked = ignores || !writer.kept.isEmpty || !unsaid.isEmpty
+            let isStored = try isAsked && isStored(entity, key(of: row, batch, values))
+            let isNew = stub != nil || !isStored
+            let kept = isNew ? unsaid : writer.kept
             if !ignores || !isStored {
-                let kept = isStored ? kept : []
                 try links.release(partnersOf: row, entity, batch, cells, values, plan, keeping: kept, &outcome)
             }
             switch try writer.write(row, values, batch) {
@@ -374,7 +377,13 @@ final class GraphWriter {
                 (outcome.effects[row], outcome.rowIDs[row]) = (.inserted, rowID)
                 if parent >= 0, plan.nodes[entity].plan.identifier.isEmpty { outcome.relinked.insert(parent) }
                 let key = self.key(of: row, batch, values)
-                try links.applyWaiting(for: rowID, entity, key: key, &outcome)
+                try links.applyWaiting(
+                    for: rowID,
+                    entity,
+                    key: key,
+                    isStated: { states($0, row, batch, leaving: unsaid) },
+                    &outcome
+                )
                 try links.referBack(rowID, entity, key: key)
             case .updated(let rowID): (outcome.effects[row], outcome.rowIDs[row]) = (.updated, rowID)
             case .unchanged: (outcome.effects[row], outcome.rowIDs[row]) = (.unchanged, writer.lastRowID)
@@ -388,11 +397,11 @@ final class GraphWriter {
             case .incomplete, .waiting: outcome.errors += batch.unmet[Int(own.unmet)].errors
             }
             if let stub { try fill(stub, with: row, entity) }
-            noteOwnStatements(of: row, keeping: isStored ? kept : [], batch, values)
-            try settleNames(of: row, entity, batch, values)
+            noteOwnStatements(of: row, keeping: kept, batch, values)
+            try settleNames(of: row, entity, leaving: isNew ? unsaid : [], batch, values)
             try noteReferences(of: row, batch, values)
         }
-        guard outcome.effects[row] == .updated else { return }
+        guard outcome.effects[row] == .updated || outcome.effects[row] == .inserted else { return }
         for referred in left { try links.loosen(referred.rowID, of: referred.relationship) }
     }
 

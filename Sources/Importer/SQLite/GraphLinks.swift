@@ -90,14 +90,21 @@ final class GraphLinks {
         _ outcome: inout GraphWriter.Outcome
     ) throws {
         let listKey = GraphWriter.ListKey(row: row, relationship: form.relationship)
-        var stored: [Int64] = []
+        var (stored, unplaced): ([Int64], [Int64]) = ([], [])
         var positions = ListPositions()
         if !isNew {
             try statements.run(form.selectRows, [.key(key)]) {
-                stored.append(sqlite3_column_int64($0, 0))
-                positions.note($0?.position(of: 1))
+                let position = $0?.position(of: 1)
+                // What no list has named comes last; SQLite has nulls first.
+                if position == nil {
+                    unplaced.append(sqlite3_column_int64($0, 0))
+                } else {
+                    stored.append(sqlite3_column_int64($0, 0))
+                }
+                positions.note(position)
             }
         }
+        stored += unplaced
         guard isReplacing(form) else {
             outcome.positions[listKey] = positions.next(list.count)
             return
@@ -335,6 +342,8 @@ final class GraphLinks {
     }
 
     /// Takes from others what a row is about to refer to, where only one may.
+    ///
+    /// - Parameter stored: where the row is that is overwritten, if it is known by nothing else.
     func release(
         partnersOf row: Int,
         _ entity: Int,
@@ -343,6 +352,7 @@ final class GraphLinks {
         _ values: RowValues,
         _ plan: GraphPlan,
         keeping kept: Set<Int>,
+        stored: Int64? = nil,
         _ outcome: inout GraphWriter.Outcome
     ) throws {
         let own = batch.rows[row]
@@ -361,7 +371,8 @@ final class GraphLinks {
             var taken: [Int64] = []
             try statements.run(form.selectOwners, [.key(key)]) { statement in
                 let other = RowKey(statement, columns: 1..<1 + Int32(form.holderKey.count))
-                if other != identifier { taken.append(sqlite3_column_int64(statement, 0)) }
+                let rowID = sqlite3_column_int64(statement, 0)
+                if rowID != stored, identifier == nil || other != identifier { taken.append(rowID) }
             }
             for rowID in taken {
                 try statements.run(form.clearOwner, [.number(rowID)])

@@ -345,9 +345,25 @@ final class GraphWriter {
                     outcome.effects[row] = .updated
                     outcome.relinked.insert(parent)
                 }
-                if try writer.overwrite(stored, with: row, values, batch) {
+                try links.release(
+                    partnersOf: row,
+                    entity,
+                    batch,
+                    cells,
+                    values,
+                    plan,
+                    keeping: [],
+                    stored: stored,
+                    &outcome
+                )
+                switch try writer.overwrite(stored, with: row, values, batch) {
+                case .updated:
                     outcome.effects[row] = .updated
                     outcome.relinked.insert(parent)
+                case .refused(let refusal):
+                    let offset = batch.places[record].byteOffset
+                    outcome.errors.append(found.error(refusal, plan.nodes[entity].plan, byteOffset: offset))
+                default: break
                 }
                 try noteReferences(of: row, batch, values)
                 return

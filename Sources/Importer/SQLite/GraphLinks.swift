@@ -294,6 +294,11 @@ final class GraphLinks {
         }
     }
 
+    /// Deletes an element that is known by its row id alone, unless a list has it.
+    func dropElement(_ rowID: Int64, of relationship: Int, _ outcome: inout GraphWriter.Outcome) throws {
+        try deleteElement(RowKey(rowID: rowID), form(of: relationship), &outcome)
+    }
+
     /// Deletes an element without identifier that no list has any more.
     private func deleteElement(_ key: RowKey, _ form: GraphLinkForm, _ outcome: inout GraphWriter.Outcome) throws {
         var isLinked = false

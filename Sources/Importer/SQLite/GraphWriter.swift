@@ -41,6 +41,11 @@ final class GraphWriter {
         /// Whether a stored object is of another entity than its own, so that the record is decoded again.
         var isContradicted = false
 
+        /// Whether something else than its own row has changed an object.
+        func hasUpdated(_ rowID: Int64, _ layout: ModelLayout, _ entity: Int) -> Bool {
+            updated.contains { $0.rowID == rowID && layout.home(of: $0.entity) == layout.home(of: entity) }
+        }
+
         /// Whether the record has an object in another list than its owner's since.
         func hasClaimed(_ key: RowKey, _ form: GraphLinkForm, from owner: RowKey) -> Bool {
             guard !claims.isEmpty, let claim = claims[ClaimKey(owner: form.owner, key: key)] else { return false }
@@ -273,6 +278,12 @@ final class GraphWriter {
                 }
                 let isNew = try found.withValues(of: batch, cells) { values in
                     let key = self.key(of: row, batch, values)
+                    let owner = OwnerKey(relationship: relationship, key: key)
+                    if let last = outcome.lastLists[owner], last != row {
+                        // The same list has been stated again since, further in.
+                        try links.dropElement(target, of: relationship, &outcome)
+                        return false
+                    }
                     return try links.join(relationship, key, to: target, at: outcome.joinPositions[other] ?? 0)
                 }
                 if isNew { outcome.relinked.insert(row) }
@@ -445,8 +456,10 @@ final class GraphWriter {
             guard let first = outcome.effects[row] else { continue }
             let entity = Int(batch.rows[row].entity)
             let rowID = outcome.rowIDs[row] ?? 0
-            let effect = first == .unchanged && outcome.relinked.contains(row) ? .updated : first
             let isNested = batch.rows[row].parent >= 0
+            // What is nested in a record may change the record's own object after its row was written.
+            let isChanged = outcome.relinked.contains(row) || !isNested && outcome.hasUpdated(rowID, layout, entity)
+            let effect = first == .unchanged && isChanged ? .updated : first
             if isNested { changes[entity].nested.nested += 1 }
             switch effect {
             case .inserted:

@@ -123,6 +123,7 @@ class Store(Reader):
         self.state = before.copy()
         self.faults = []
         self.covered = set()
+        self.last_lists = {}    # (relationship, row) -> its last list of children without identifier
         place = Place(value, key=key)
         if not isinstance(value, dict):
             self.fault("record", "notAnObject", "")
@@ -355,12 +356,10 @@ class Store(Reader):
             self.state.stated[(r, row)] = (self.ordinal, element.place.path)
 
     def drop_target(self, r, row):
-        """Deletes the positional object that a to-one held, if nothing else refers to it."""
+        """Notes that a to-one leads to a positional object no longer, which goes at the end if nothing refers to it then."""
         target = self.target(r, row)
         if target and not self.model.identifier(r.destination):
-            others = [o for o in self.holders(r.storage, self.key(target)) if o != row]
-            if not others:
-                self.delete([target], is_forced=True)
+            self.state.unlinked.add((r, *target))
 
     def take_links(self, r, said, row, is_kept):
         """Makes the links what a statement says, then takes the objects in it."""
@@ -372,13 +371,19 @@ class Store(Reader):
                 self.note(r, "duplicateLink", target in listed)
                 listed.setdefault(target, element)
         self.check_count(r, said, len(listed))
+        is_list = not self.model.identifier(r.destination) and (r.storage.is_join or r.storage.forward is not r)
+        if is_list and not is_kept:
+            self.last_lists[(r, row)] = said
         if not said.faults and not is_kept:
             if r.storage.is_join:
                 self.link_by_table(r, row, listed, r.is_union and said.is_list)
             elif r.storage.forward is not r:
                 self.link_by_columns(r, row, listed, r.is_union and said.is_list)
         for element in said.elements:
-            if self.is_there(row):
+            # An object that is nested in itself may have stated the list again, and that one counts.
+            is_last = self.last_lists.get((r, row), said) is said
+            # What has been deleted since has no children; other objects in it are objects all the same.
+            if is_last and (self.is_there(row) or not element.is_by_place):
                 self.take_element(r, element, row, is_kept)
 
     def target_of(self, r, element):
@@ -682,6 +687,8 @@ class Store(Reader):
         """Whether a row is still a destination of a relationship."""
         if r.storage.is_join:
             return self.is_joined(r, self.key(row))
+        if r.storage.forward is r:
+            return bool(self.referring(r.storage, self.key(row)))
         return row not in self.state.left_out and self.reference(row, r.storage) is not None
 
 

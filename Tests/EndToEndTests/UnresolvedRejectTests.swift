@@ -208,4 +208,55 @@ struct UnresolvedRejectTests {
         #expect(try files.query("SELECT count(*) FROM product") == "60")
         try verify()
     }
+
+    /// Products that are there, and a chain of new ones whose end is not: each round rejects one more, and takes back what the
+    /// others have done to those that were there.
+    private static let stored = (1...12).map {
+        #"{"code": "s\#($0)", "name": "n\#($0)", "parts": ["s\#($0 % 12 + 1)"]}"# + "\n"
+    }
+    private static let rounds = (1...24).map { number in
+        let next = number > 4 ? "s\(number % 12 + 1)" : number == 4 ? "gone" : "p\(number + 1)"
+        return #"{"code": "p\#(number)", "parts": ["s\#(number % 12 + 1)", "\#(next)"]}"# + "\n"
+            + #"{"code": "s\#(number % 12 + 1)", "name": "m\#(number)", "parts": ["p\#(number)", "s1"]}"# + "\n"
+    }
+
+    /// Kills at all stages of an import that is taken back several times.
+    @Test(arguments: [1, 2, 3])
+    func isTheSameAfterKillsInEachRound(seed: UInt64) throws {
+        let stored = try files.directory.write(Self.stored.joined(), to: "stored.ndjson")
+        let source = try files.directory.write(Self.rounds.joined(), to: "rounds.ndjson")
+        let model = try files.directory.write(Self.model, to: "model.json")
+        func command(_ source: String, _ store: String) -> [String] {
+            [Project.importer, "import", source, "--into", store, "--model", model, "--entity", "product"]
+                + ["--progress", "none", "--commit-every", "5", "--chunk-size", "400", "--workers", "2"]
+        }
+        let whole = files.directory.path("whole.sqlite")
+        for store in [whole, files.store] { #expect(try run(command(stored, store)).ending == .exit(0)) }
+        #expect(try run(command(source, whole)).ending == .exit(0))
+        var generator = SeededGenerator(seed: seed)
+        var (kills, rounds) = (0, Set<String>())
+        // Each attempt comes farther than the one before: an interrupted one may have to begin with what was not committed.
+        while kills < 25 {
+            let program = try SteppedProgram(
+                command(source, files.store),
+                every: 30 + 12 * kills + generator.next(60),
+                below: URL(filePath: files.store).deletingLastPathComponent().path
+            )
+            guard program.child.isRunning else { break }
+            program.child.signal(SIGKILL)
+            guard program.child.wait().ending == .signal(SIGKILL) else { break }
+            kills += 1
+            rounds.insert(try files.query("SELECT count(*) FROM _import_unmet"))
+        }
+        // Each round has noted one more record.
+        #expect(rounds.isSuperset(of: ["0", "1", "2", "3", "4"]), "\(kills) kills: \(rounds)")
+        let result = try run(command(source, files.store))
+        #expect(result.ending == .exit(0), "\(result.errorText)")
+        try verify()
+        #expect(try StoreContent.result(files.store) == StoreContent.result(whole))
+        #expect(
+            try files.query("SELECT (SELECT count(*) FROM _import_before) + (SELECT count(*) FROM _import_reversal)")
+                == "0"
+        )
+    }
 }

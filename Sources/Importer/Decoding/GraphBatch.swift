@@ -97,10 +97,22 @@ struct GraphBatch {
     var nested: [Nested] = []
     var statements: [Statement] = []
     var targets: [Target] = []
+    /// The first cells, in their order, of references that an object lacks which replaces a stored one: they are null for that alone.
+    var unsaid: [Int] = []
     /// By entity, how many nested objects say what the last one of the same object in the batch has said, and have no row.
     var repeated: [Int64] = []
     /// In a retry, what each of the records is.
     var retried: [RetriedRecords.Record] = []
+
+    /// Whether a reference that begins with this cell is null as its object lacks it.
+    func isUnsaid(_ cell: Int) -> Bool {
+        var (low, high) = (0, unsaid.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if unsaid[middle] < cell { low = middle + 1 } else { high = middle }
+        }
+        return low < unsaid.count && unsaid[low] == cell
+    }
 
     /// How much memory it takes, roughly.
     var footprint: Int {
@@ -114,6 +126,7 @@ struct GraphBatch {
         nested.removeAll(keepingCapacity: true)
         statements.removeAll(keepingCapacity: true)
         targets.removeAll(keepingCapacity: true)
+        unsaid.removeAll(keepingCapacity: true)
         repeated.removeAll(keepingCapacity: true)
         retried.removeAll()
     }

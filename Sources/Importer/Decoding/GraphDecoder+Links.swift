@@ -35,11 +35,12 @@ extension GraphDecoder {
         var list = input.root
         switch value {
         case .missing:
-            // An object that is taken as a whole has no links but those that it states.
+            // An object that is taken as a whole has no links but those that it states, and that to the object around it.
             let isPositional = around?.relationship.isPositional == true
             let onConflict = around?.relationship.description.onConflict ?? plan.nodes[node].plan.onConflict
-            let isReplaced = onConflict == .replace && around?.relationship.inverse != relationship.index
-            guard isPositional || isReplaced, !relationship.description.from.isEmpty else { return }
+            guard isPositional || onConflict == .replace, around?.relationship.inverse != relationship.index,
+                !relationship.description.from.isEmpty
+            else { return }
             isEmptied = true
         case .null(let token):
             list = token

@@ -48,6 +48,7 @@ extension GraphDecoder {
                 )
             }
             if let cells {
+                if case (_, .missing)? = own { batch.graph.unsaid.append(batch.cells.count) }
                 for (attribute, cell) in zip(range, cells) { row.add(cell, attribute, &batch) }
             } else if isAround, let around {
                 nested.referenceCell = batch.cells.count

@@ -45,22 +45,25 @@ extension GraphLinks {
         let form = form(of: relationship, in: entity)
         guard let target = try find(values, of: relationship, &outcome) else {
             if try statements.run(form.clearNamed, [.number(rowID)]) > 0 { outcome.relinked.insert(row) }
+            if form.isMirrored { try mirror(key, at: nil, form, &outcome) }
             let isWaiting = try self.isWaiting(form, for: values, source: key)
             if !isWaiting { outcome.relinked.insert(row) }
             try forgetWaiting(form, source: key)
             return try wait(forValues: values, key, nil, form)
         }
         try forgetWaiting(form, source: key)
-        if try set(form, rowID, to: target, &outcome) { outcome.relinked.insert(row) }
+        if try set(form, rowID, key, to: target, &outcome) { outcome.relinked.insert(row) }
     }
 
     /// - Returns: whether that changed anything.
     private func set(
         _ form: GraphLinkForm,
         _ rowID: Int64,
+        _ own: RowKey,
         to target: RowKey,
         _ outcome: inout GraphWriter.Outcome
     ) throws -> Bool {
+        if form.isMirrored { try mirror(own, at: target, form, &outcome) }
         if form.isOneToOne {
             if let inverse = form.inverse { try forgetWaiting(self.form(of: inverse), source: target) }
             var others: [Int64] = []
@@ -192,7 +195,7 @@ extension GraphLinks {
             for (entity, form) in GraphLinkForm.all(form.relationship, layout) {
                 var holders: [Int64] = []
                 try statements.run(form.selectWaiting, [.key(source)]) { holders.append(sqlite3_column_int64($0, 0)) }
-                for holder in holders where try set(form, holder, to: key, &outcome) {
+                for holder in holders where try set(form, holder, source, to: key, &outcome) {
                     outcome.updated.append((entity, holder))
                 }
             }

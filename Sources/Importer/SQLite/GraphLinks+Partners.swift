@@ -7,10 +7,10 @@ extension GraphLinks {
     ///
     /// - Parameters:
     ///   - own: by what the object is referred to.
-    ///   - key: its partner from now on; with nulls for none.
+    ///   - key: its partner from now on; nil, or with nulls, for none.
     func mirror(
         _ own: RowKey,
-        at key: RowKey,
+        at key: RowKey?,
         _ form: GraphLinkForm,
         _ outcome: inout GraphWriter.Outcome
     ) throws {
@@ -20,7 +20,9 @@ extension GraphLinks {
             outcome.updated.append((form.entity, other.rowID))
             outcome.ledger.append((.unlinked, form.entity, form.description.name))
         }
-        guard !key.hasNull else { return }
+        guard let key, !key.hasNull else { return }
+        // It has another partner than the one that it waited for.
+        if form.isNamed { try forgetWaiting(form, source: key) }
         var partner: Int64?
         try statements.run(form.findRow, [.key(key)]) { partner = sqlite3_column_int64($0, 0) }
         guard let partner else { return }

@@ -90,14 +90,21 @@ final class GraphLinks {
         _ outcome: inout GraphWriter.Outcome
     ) throws {
         let listKey = GraphWriter.ListKey(row: row, relationship: form.relationship)
-        var stored: [Int64] = []
+        var (stored, unplaced): ([Int64], [Int64]) = ([], [])
         var positions = ListPositions()
         if !isNew {
             try statements.run(form.selectRows, [.key(key)]) {
-                stored.append(sqlite3_column_int64($0, 0))
-                positions.note($0?.position(of: 1))
+                let position = $0?.position(of: 1)
+                // What no list has named comes last; SQLite has nulls first.
+                if position == nil {
+                    unplaced.append(sqlite3_column_int64($0, 0))
+                } else {
+                    stored.append(sqlite3_column_int64($0, 0))
+                }
+                positions.note(position)
             }
         }
+        stored += unplaced
         guard isReplacing(form) else {
             outcome.positions[listKey] = positions.next(list.count)
             return
@@ -287,6 +294,11 @@ final class GraphLinks {
         }
     }
 
+    /// Deletes an element that is known by its row id alone, unless a list has it.
+    func dropElement(_ rowID: Int64, of relationship: Int, _ outcome: inout GraphWriter.Outcome) throws {
+        try deleteElement(RowKey(rowID: rowID), form(of: relationship), &outcome)
+    }
+
     /// Deletes an element without identifier that no list has any more.
     private func deleteElement(_ key: RowKey, _ form: GraphLinkForm, _ outcome: inout GraphWriter.Outcome) throws {
         var isLinked = false
@@ -335,6 +347,8 @@ final class GraphLinks {
     }
 
     /// Takes from others what a row is about to refer to, where only one may.
+    ///
+    /// - Parameter stored: where the row is that is overwritten, if it is known by nothing else.
     func release(
         partnersOf row: Int,
         _ entity: Int,
@@ -343,6 +357,7 @@ final class GraphLinks {
         _ values: RowValues,
         _ plan: GraphPlan,
         keeping kept: Set<Int>,
+        stored: Int64? = nil,
         _ outcome: inout GraphWriter.Outcome
     ) throws {
         let own = batch.rows[row]
@@ -361,7 +376,8 @@ final class GraphLinks {
             var taken: [Int64] = []
             try statements.run(form.selectOwners, [.key(key)]) { statement in
                 let other = RowKey(statement, columns: 1..<1 + Int32(form.holderKey.count))
-                if other != identifier { taken.append(sqlite3_column_int64(statement, 0)) }
+                let rowID = sqlite3_column_int64(statement, 0)
+                if rowID != stored, identifier == nil || other != identifier { taken.append(rowID) }
             }
             for rowID in taken {
                 try statements.run(form.clearOwner, [.number(rowID)])
@@ -418,11 +434,38 @@ final class GraphLinks {
 
     func noteWaiting(_ relationship: String) { waiting?.insert(relationship) }
 
+    /// Whose list a row that is not there is in, and where.
+    private func waiting(_ form: GraphLinkForm, for key: RowKey) throws -> (source: RowKey, position: Int64)? {
+        var found: (source: RowKey, position: Int64)?
+        try statements.run(
+            "SELECT source, position FROM _import_link WHERE relationship = ? AND target = ?",
+            [.text(form.name), .bytes(key.bytes)]
+        ) { statement in
+            found = (RowKey(bytes: statement.bytes(of: 0)), sqlite3_column_int64(statement, 1))
+        }
+        return found
+    }
+
+    /// The row id of the object without identifier whose list waits for a row; nil for none.
+    func awaiting(_ relationship: Int, _ key: RowKey) throws -> Int64? {
+        let form = form(of: relationship)
+        guard try isWaiting(form.name), let source = try waiting(form, for: key)?.source else { return nil }
+        var rowID: Int64?
+        let table = layout.table(of: form.entity).quotedIdentifier
+        try statements.run("SELECT rowid FROM \(table) WHERE rowid = ?", [.key(source)]) {
+            rowID = sqlite3_column_int64($0, 0)
+        }
+        return rowID
+    }
+
     /// Links a new row to what has named it before it came.
+    ///
+    /// - Parameter isStated: whether the row says itself, by the relationship that owns the columns, what it refers to.
     func applyWaiting(
         for rowID: Int64,
         _ entity: Int,
         key: RowKey,
+        isStated: (Int) -> Bool = { _ in false },
         _ outcome: inout GraphWriter.Outcome
     ) throws {
         guard try !waitingRelationships().isEmpty else { return }
@@ -434,18 +477,13 @@ final class GraphLinks {
             else { continue }
             let form = form(of: index)
             guard try isWaiting(form.name) else { continue }
-            var found: (source: RowKey, position: Int64)?
-            try statements.run(
-                "SELECT source, position FROM _import_link WHERE relationship = ? AND target = ?",
-                [.text(form.name), .bytes(key.bytes)]
-            ) { statement in
-                found = (RowKey(bytes: statement.bytes(of: 0)), sqlite3_column_int64(statement, 1))
-            }
-            guard let found else { continue }
+            guard let found = try waiting(form, for: key) else { continue }
             let position: [GraphStatements.Parameter] = form.hasPosition ? [.number(found.position)] : []
-            if form.isOneToOne { try statements.run(form.clearOthers, [.key(found.source), .number(rowID)]) }
-            // What the row says itself is newer.
-            try statements.run(form.setIfNull, [.key(found.source)] + position + [.number(rowID)])
+            // What the row says itself is newer, also that it refers to nothing.
+            if !isStated(placement.owner) {
+                if form.isOneToOne { try statements.run(form.clearOthers, [.key(found.source), .number(rowID)]) }
+                try statements.run(form.setIfNull, [.key(found.source)] + position + [.number(rowID)])
+            }
             // Where it says the same, its place in the list stays.
             if form.hasPosition {
                 try statements.run(form.placeIfSame, position + [.number(rowID), .key(found.source)])

@@ -99,6 +99,27 @@ extension GraphWriter {
         return node.localLinks.reduce(into: []) { if $1.key != owner { $0.formUnion($1.value) } }
     }
 
+    /// The attributes of references that an object lacks which replaces a stored one.
+    ///
+    /// A new one, or one that is there for references alone, replaces nothing: a list that has named it before goes on to.
+    func unsaidLinks(of row: Int, _ batch: borrowing RowBatch) -> Set<Int> {
+        guard !batch.graph.unsaid.isEmpty else { return [] }
+        let own = batch.rows[row]
+        return plan.nodes[Int(own.entity)].rows.references.values.reduce(into: []) { found, range in
+            guard batch.isPresent(range.lowerBound, in: own) else { return }
+            if batch.graph.isUnsaid(batch.cell(of: range.lowerBound, in: own)) { found.formUnion(range) }
+        }
+    }
+
+    /// Whether an object says itself what it refers to, by the relationship that owns the columns.
+    ///
+    /// - Parameter left: the attributes that its row only seems to state.
+    func states(_ owner: Int, _ row: Int, _ batch: borrowing RowBatch, leaving left: Set<Int>) -> Bool {
+        let own = batch.rows[row]
+        guard let range = plan.nodes[Int(own.entity)].rows.references[owner] else { return false }
+        return batch.isPresent(range.lowerBound, in: own) && !left.contains(range.lowerBound)
+    }
+
     private func keepLinksAround(_ row: Int, _ batch: borrowing RowBatch) -> Set<Int> {
         let (nested, parent) = (batch.graph.nested[row], Int(batch.rows[row].parent))
         guard parent >= 0, outcome.effects[parent] != .inserted, nested.referenceCell >= 0, nested.keyCell >= 0,

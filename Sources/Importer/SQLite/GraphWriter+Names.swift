@@ -52,9 +52,12 @@ extension GraphWriter {
     }
 
     /// Does what a row's own columns, and its values, say of references by other attributes than the identifier.
+    ///
+    /// - Parameter left: the attributes that the row only seems to state.
     func settleNames(
         of row: Int,
         _ entity: Int,
+        leaving left: Set<Int>,
         _ batch: borrowing RowBatch,
         _ values: RowValues
     ) throws {
@@ -65,11 +68,7 @@ extension GraphWriter {
         try links.applyNamed(
             for: rowID,
             entity,
-            isStated: { owner in
-                plan.nodes[entity].rows.references[owner].map {
-                    batch.isPresent($0.lowerBound, in: batch.rows[row])
-                } == true
-            },
+            isStated: { states($0, row, batch, leaving: left) },
             &outcome
         )
     }

@@ -9,7 +9,7 @@ extension GraphWriter {
         let rowID: Int64
     }
 
-    /// Keeps in place what a row says of such objects, where it is stored.
+    /// Keeps in place what a row says of such objects, where it is stored, or where the list of one waits for it.
     ///
     /// - Parameter writer: the one that is about to write it.
     /// - Returns: those that it refers to no longer.
@@ -21,7 +21,9 @@ extension GraphWriter {
     ) throws -> [Referred] {
         let own = batch.rows[row]
         let node = plan.nodes[Int(own.entity)]
-        guard !node.referredByRowID.isEmpty, let stored = try storedRow(row, batch, found) else { return [] }
+        guard !node.referredByRowID.isEmpty else { return [] }
+        let stored = try storedRow(row, batch, found)
+        if stored == nil, batch.graph.nested[row].keyCell < 0 { return [] }
         var left: [Referred] = []
         // What a list around it says is not its own statement.
         let nested = batch.graph.nested[row]
@@ -29,8 +31,9 @@ extension GraphWriter {
         for (relationship, attribute) in node.referredByRowID
         where relationship != around && !writer.kept.contains(attribute) {
             let isPresent = batch.isPresent(attribute, in: own)
-            guard isPresent || writer.onConflict == .replace,
-                let rowID = try links.referred(relationship, from: stored)
+            guard isPresent || (stored != nil && writer.onConflict == .replace),
+                let rowID = try stored.map({ try links.referred(relationship, from: $0) })
+                    ?? awaiting(row, relationship, batch, found)
             else { continue }
             let next = row + 1
             let isNested = batch.rows[next...].prefix { $0.parent >= 0 }.indices.contains {
@@ -44,6 +47,19 @@ extension GraphWriter {
             outcome.elements[ListKey(row: row, relationship: relationship)] = [0: rowID]
         }
         return left
+    }
+
+    /// The row id of the object whose list waits for the object of a row.
+    private func awaiting(
+        _ row: Int,
+        _ relationship: Int,
+        _ batch: borrowing RowBatch,
+        _ found: LateRejects
+    ) throws -> Int64? {
+        guard let inverse = layout.relationships[relationship].inverse else { return nil }
+        return try found.withValues(of: batch, cells) { values in
+            try links.awaiting(inverse, key(of: row, batch, values))
+        }
     }
 
     /// The row id of a row's object, where it is stored.

@@ -41,6 +41,11 @@ final class GraphWriter {
         /// Whether a stored object is of another entity than its own, so that the record is decoded again.
         var isContradicted = false
 
+        /// Whether something else than its own row has changed an object.
+        func hasUpdated(_ rowID: Int64, _ layout: ModelLayout, _ entity: Int) -> Bool {
+            updated.contains { $0.rowID == rowID && layout.home(of: $0.entity) == layout.home(of: entity) }
+        }
+
         /// Whether the record has an object in another list than its owner's since.
         func hasClaimed(_ key: RowKey, _ form: GraphLinkForm, from owner: RowKey) -> Bool {
             guard !claims.isEmpty, let claim = claims[ClaimKey(owner: form.owner, key: key)] else { return false }
@@ -273,6 +278,12 @@ final class GraphWriter {
                 }
                 let isNew = try found.withValues(of: batch, cells) { values in
                     let key = self.key(of: row, batch, values)
+                    let owner = OwnerKey(relationship: relationship, key: key)
+                    if let last = outcome.lastLists[owner], last != row {
+                        // The same list has been stated again since, further in.
+                        try links.dropElement(target, of: relationship, &outcome)
+                        return false
+                    }
                     return try links.join(relationship, key, to: target, at: outcome.joinPositions[other] ?? 0)
                 }
                 if isNew { outcome.relinked.insert(row) }
@@ -345,13 +356,30 @@ final class GraphWriter {
                     outcome.effects[row] = .updated
                     outcome.relinked.insert(parent)
                 }
-                if try writer.overwrite(stored, with: row, values, batch) {
+                try links.release(
+                    partnersOf: row,
+                    entity,
+                    batch,
+                    cells,
+                    values,
+                    plan,
+                    keeping: [],
+                    stored: stored,
+                    &outcome
+                )
+                switch try writer.overwrite(stored, with: row, values, batch) {
+                case .updated:
                     outcome.effects[row] = .updated
                     outcome.relinked.insert(parent)
+                case .refused(let refusal):
+                    let offset = batch.places[record].byteOffset
+                    outcome.errors.append(found.error(refusal, plan.nodes[entity].plan, byteOffset: offset))
+                default: break
                 }
                 try noteReferences(of: row, batch, values)
                 return
             }
+            let unsaid = unsaidLinks(of: row, batch)
             // Of a row that is there for references alone, all is new.
             let stub = try takeStub(of: entity, key(of: row, batch, values))
             if stub != nil {
@@ -359,14 +387,16 @@ final class GraphWriter {
                     outcome.errors += batch.unmet[Int(own.unmet)].errors
                     return
                 }
-                (writer.onConflict, writer.kept) = (.replace, [])
+                (writer.onConflict, writer.kept) = (.replace, unsaid)
             }
             writer.fillsStub = stub != nil
             // What is left out takes no partner from another.
-            let (ignores, kept) = (writer.onConflict == .ignore, writer.kept)
-            let isStored = try (ignores || !kept.isEmpty) && isStored(entity, key(of: row, batch, values))
+            let ignores = writer.onConflict == .ignore
+            let isAsked = ignores || !writer.kept.isEmpty || !unsaid.isEmpty
+            let isStored = try isAsked && isStored(entity, key(of: row, batch, values))
+            let isNew = stub != nil || !isStored
+            let kept = isNew ? unsaid : writer.kept
             if !ignores || !isStored {
-                let kept = isStored ? kept : []
                 try links.release(partnersOf: row, entity, batch, cells, values, plan, keeping: kept, &outcome)
             }
             switch try writer.write(row, values, batch) {
@@ -374,7 +404,13 @@ final class GraphWriter {
                 (outcome.effects[row], outcome.rowIDs[row]) = (.inserted, rowID)
                 if parent >= 0, plan.nodes[entity].plan.identifier.isEmpty { outcome.relinked.insert(parent) }
                 let key = self.key(of: row, batch, values)
-                try links.applyWaiting(for: rowID, entity, key: key, &outcome)
+                try links.applyWaiting(
+                    for: rowID,
+                    entity,
+                    key: key,
+                    isStated: { states($0, row, batch, leaving: unsaid) },
+                    &outcome
+                )
                 try links.referBack(rowID, entity, key: key)
             case .updated(let rowID): (outcome.effects[row], outcome.rowIDs[row]) = (.updated, rowID)
             case .unchanged: (outcome.effects[row], outcome.rowIDs[row]) = (.unchanged, writer.lastRowID)
@@ -388,11 +424,11 @@ final class GraphWriter {
             case .incomplete, .waiting: outcome.errors += batch.unmet[Int(own.unmet)].errors
             }
             if let stub { try fill(stub, with: row, entity) }
-            noteOwnStatements(of: row, keeping: isStored ? kept : [], batch, values)
-            try settleNames(of: row, entity, batch, values)
+            noteOwnStatements(of: row, keeping: kept, batch, values)
+            try settleNames(of: row, entity, leaving: isNew ? unsaid : [], batch, values)
             try noteReferences(of: row, batch, values)
         }
-        guard outcome.effects[row] == .updated else { return }
+        guard outcome.effects[row] == .updated || outcome.effects[row] == .inserted else { return }
         for referred in left { try links.loosen(referred.rowID, of: referred.relationship) }
     }
 
@@ -420,8 +456,10 @@ final class GraphWriter {
             guard let first = outcome.effects[row] else { continue }
             let entity = Int(batch.rows[row].entity)
             let rowID = outcome.rowIDs[row] ?? 0
-            let effect = first == .unchanged && outcome.relinked.contains(row) ? .updated : first
             let isNested = batch.rows[row].parent >= 0
+            // What is nested in a record may change the record's own object after its row was written.
+            let isChanged = outcome.relinked.contains(row) || !isNested && outcome.hasUpdated(rowID, layout, entity)
+            let effect = first == .unchanged && isChanged ? .updated : first
             if isNested { changes[entity].nested.nested += 1 }
             switch effect {
             case .inserted:

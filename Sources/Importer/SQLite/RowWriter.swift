@@ -298,8 +298,8 @@ final class RowWriter {
 
     /// Sets all that a stored row has to what another has, or its defaults.
     ///
-    /// - Returns: whether that changed anything.
-    func overwrite(_ rowID: Int64, with index: Int, _ values: RowValues, _ batch: borrowing RowBatch) throws -> Bool {
+    /// - Returns: whether that changed anything, or why the table refuses it.
+    func overwrite(_ rowID: Int64, with index: Int, _ values: RowValues, _ batch: borrowing RowBatch) throws -> Effect {
         place(batch.rows[index], in: batch)
         // What it does not say of other lists that it is in is theirs.
         let attributes = places.indices.filter {
@@ -315,9 +315,9 @@ final class RowWriter {
             }
         }
         sqlite3_bind_int64(statement, Int32(attributes.count + 1), rowID)
-        if try statements.run(statement) != nil { return false }
+        if let refusal = try statements.run(statement) { return .refused(refusal) }
         lastRowID = rowID
-        return sqlite3_changes(connection) > 0
+        return sqlite3_changes(connection) > 0 ? .updated(rowID: rowID) : .unchanged
     }
 
     private func overwriting(setting attributes: [Int]) throws -> OpaquePointer? {

@@ -26,7 +26,7 @@ struct MigrationRehearsal {
         let queue = try DatabaseQueue(configuration: configuration)
         return try queue.inDatabase { copy in
             guard try fill(copy) else { return nil }
-            MigrationFunctions.add(map, to: copy)
+            try MigrationFunctions.add(map, to: copy)
             do {
                 try ModelMigration.checkNewTables(map, copy)
                 var complaint: String?

@@ -144,7 +144,7 @@ public struct ModelMigration: Sendable {
         )
         try checkColumns(match.old, present, database)
         let map = MigrationMap(match, present: present, transformers)
-        MigrationFunctions.add(map, to: database)
+        try MigrationFunctions.add(map, to: database)
         var survey = MigrationSurvey(map, allowsLoss: allowsLoss, database)
         _ = try survey.survey()
         if !survey.steps.isEmpty { try survey.addOthers(try MigrationWork(map)) }

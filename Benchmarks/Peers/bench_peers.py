@@ -11,11 +11,11 @@ import tempfile
 import plot
 import report
 from data import Data, check_room
+from every_run import all_runs
 from machine import ROOT, Failure, Machine, say
 from orders import Orders
 from partial import Partial
 from rows import FULL, ROWS, Results, names_of_runs
-from runs import all_runs
 from shapes import Shape
 
 SMALL, LARGE = 0.1e9, 5e9

@@ -7,7 +7,7 @@ from machine import megabytes
 FULL = 1_500_000
 MEMORY_RUNS = ("import", "import-ndjson", "import-inferred", "import-uuid", "import-partial", "import-again", "split",
                "import-small", "import-large", "import-orders", "import-flat-orders", "import-long-texts",
-               "import-nested-json")
+               "import-nested-json", "migrate", "migrate-uuid")
 
 
 class Results:
@@ -196,6 +196,9 @@ ROWS = [
     Row("orders-flat", "the same orders against flat records of their size", "import-orders", "import-flat-orders", 1.3),
     Row("orders-sqlite-utils", "sqlite-utils, the same tables, against it", "sqlite-utils-orders", "import-orders",
         is_peer_over=True),
+    Row("migrate", "importer migrate, a column of another type, against sqlite-utils transform", "migrate", "transform", 0.7),
+    Row("migrate-floor", "the same with SQLite's own INSERT … SELECT in WAL mode", "raw-migrate", "transform"),
+    Row("migrate-uuid", "importer migrate, a new UUID in each row, against a column of another type", "migrate-uuid", "migrate"),
     MemoryRow("memory", "peak memory, defaults", 96, 64),
     ProcessorRow("processor", "processor time per record, large against small", "import-large", "import-small",
                  1.1, 1.0),

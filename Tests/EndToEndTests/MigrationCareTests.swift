@@ -243,7 +243,7 @@ struct MigrationCareTests {
             #expect(result.ending == .exit(65))
             #expect(
                 result.outputText.contains(
-                    "refused: own.pets refers to rows that go\n  1: these refer to a dog\n    1, 2"
+                    "refused: own.pets refers to rows that go\n  1: these refer to a dog\n    1, 2\n  Clear the references first"
                 ),
                 "\(result.outputText)"
             )

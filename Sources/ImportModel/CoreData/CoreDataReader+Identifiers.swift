@@ -119,6 +119,9 @@ extension CoreDataReader {
                 findings.notice(path, line: index.line, "is left out, as it is of an expression")
                 continue
             }
+            if parts.contains(where: { $0["order"]?.lowercased() == "descending" }) {
+                findings.notice(path, line: index.line, "its direction is left out: it is built in ascending order")
+            }
             if index["partialIndexPredicate"] != nil {
                 findings.notice(path, line: index.line, "its predicate is left out: it is built over all rows")
             }

@@ -2,9 +2,10 @@
 package struct EntityHierarchy: Sendable {
     /// In the model's order.
     package let entities: [EntityDescription]
-    /// Per entity the index of its parent; nil for none, and where that would be a cycle or is not in the model.
-    private let parents: [Int?]
     private let indexes: [[UInt8]: Int]
+    /// Per entity what `chain` and `subentities` return.
+    private let chains: [[Int]]
+    private let descendants: [[Int]]
 
     package init(_ entities: [EntityDescription]) {
         self.entities = entities
@@ -14,7 +15,7 @@ package struct EntityHierarchy: Sendable {
         }
         self.indexes = indexes
         let named = entities.map { $0.parent.flatMap { indexes[Array($0.utf8)] } }
-        parents = named.indices.map { index in
+        let parents = named.indices.map { index -> Int? in
             var (next, steps) = (named[index], 0)
             while let parent = next, steps <= named.count {
                 if parent == index { return nil }
@@ -22,22 +23,26 @@ package struct EntityHierarchy: Sendable {
             }
             return steps > named.count ? nil : named[index]
         }
+        chains = parents.indices.map { entity in
+            var chain = [entity]
+            while let parent = parents[chain[chain.count - 1]] { chain.append(parent) }
+            return chain
+        }
+        var descendants = [[Int]](repeating: [], count: entities.count)
+        for (entity, chain) in chains.enumerated() {
+            for ancestor in chain { descendants[ancestor].append(entity) }
+        }
+        self.descendants = descendants
     }
 
     /// The index of the entity with a name; nil for none.
     package func index(of name: String) -> Int? { indexes[Array(name.utf8)] }
 
     /// An entity and its ancestors, inwards to outwards.
-    package func chain(of entity: Int) -> [Int] {
-        var chain = [entity]
-        while let parent = parents[chain[chain.count - 1]] { chain.append(parent) }
-        return chain
-    }
+    package func chain(of entity: Int) -> [Int] { chains[entity] }
 
     /// An entity and all that inherit from it, in the model's order.
-    package func subentities(of entity: Int) -> [Int] {
-        entities.indices.filter { chain(of: $0).contains(entity) }
-    }
+    package func subentities(of entity: Int) -> [Int] { descendants[entity] }
 
     /// The attributes of an entity, those that are inherited first.
     package func attributes(of entity: Int) -> [AttributeDescription] {

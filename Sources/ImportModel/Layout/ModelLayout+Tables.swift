@@ -1,7 +1,7 @@
 /// The tables of a model.
 extension ModelLayout {
-    /// All tables: those of entities in the model's order, then join tables in the order of the relationships.
-    package var tables: [TableDescription] {
+    /// What `tables` has.
+    func allTables() -> [TableDescription] {
         var tables: [TableDescription] = []
         var homes: [[UInt8]: Int] = [:]
         for entity in entities.indices where hasTable(entity) {

@@ -12,6 +12,8 @@ package struct ModelLayout: Sendable {
     private let anchors: Set<Int>
     /// The tables, in lower case, whose rows have no identifier and are referred to.
     private let keylessTables: Set<[UInt8]>
+    /// All tables: those of entities in the model's order, then join tables in the order of the relationships.
+    package private(set) var tables: [TableDescription] = []
 
     /// - Throws: `LayoutError` where a relationship leads nowhere, its inverse is not there, or a key has no end.
     package init(_ model: ModelDescription) throws(LayoutError) {
@@ -30,6 +32,7 @@ package struct ModelLayout: Sendable {
                 "@parent: its key would have no end, as the object around it is identified by one of its own kind"
             throw LayoutError(entity: entity, message: message)
         }
+        tables = allTables()
     }
 
     /// Whether an entity is identified by an object that is, in the end, identified by one of the entity.

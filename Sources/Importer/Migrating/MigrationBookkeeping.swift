@@ -17,34 +17,6 @@ struct MigrationBookkeeping {
         self.database = database
     }
 
-    /// Makes sure that no link waits for a row by a key that is another one now.
-    func checkWaitingLinks() throws {
-        for relationship in map.old.relationships.indices {
-            let waiting = try Int64.fetchOne(
-                database,
-                sql: "SELECT count(*) FROM _import_link WHERE relationship = ?",
-                arguments: [map.old.name(of: relationship)]
-            )
-            guard let waiting, waiting > 0 else { continue }
-            let new = map.match.relationships.firstIndex(of: relationship)
-            let isSame = new.map { index in
-                [LinkSide.source, .destination].allSatisfy { side in
-                    let kind = MigrationMap.Kind(
-                        old: map.old.relationships[relationship].entity(at: side),
-                        new: map.new.relationships[index].entity(at: side)
-                    )
-                    return map.isDirect(kind)
-                        && map.old.key(of: kind.old).map(\.attribute.type)
-                            == map.new.key(of: kind.new).map(\.attribute.type)
-                }
-            }
-            guard isSame != true else { continue }
-            throw ModelMigration.refusal(
-                "\(map.old.name(of: relationship)): \(waiting) links wait for rows that are not there yet, by a key that changes"
-            )
-        }
-    }
-
     /// Saves the new model, and what has other names now.
     func save(from before: ModelDescription, to model: ModelDescription, _ plan: ModelMigration.Plan) throws {
         // The jobs' entities have their new names by then.

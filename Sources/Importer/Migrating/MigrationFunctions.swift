@@ -1,75 +1,74 @@
 import Foundation
 import GRDB
 import ImportModel
-import Synchronization
 
 /// The SQL functions by which values become others.
 enum MigrationFunctions {
-    /// A UUID for a row that is there: entity, attribute, and the values of the row's identifier.
-    static let generated = "_import_generated"
+    /// The name of the function that makes a UUID for a row that is there, of the values of the row's identifier.
+    ///
+    /// - Parameter entity: its name, of which the UUID is made, too.
+    static func generated(_ attribute: AttributeDescription, of entity: String) -> String {
+        function("_import_generated", "\(entity.utf8.count) \(entity) \(attribute.name)")
+    }
 
-    /// The name of the function that makes a value of one attribute one of another.
+    /// The name of the function that makes a value of one attribute one of another; what does not survive that ends the
+    /// statement.
     static func conversion(_ before: AttributeDescription, _ after: AttributeDescription) -> String {
-        function("_import_converted", before, after)
+        function("_import_converted", "\(before)\u{0}\(after)")
     }
 
     /// The name of the function that says whether a value survives that.
     static func survival(_ before: AttributeDescription, _ after: AttributeDescription) -> String {
-        function("_import_survives", before, after)
+        function("_import_survives", "\(before)\u{0}\(after)")
     }
 
     /// The condition that a value of one attribute, which an expression has, cannot be one of another.
     static func isLost(_ value: String, _ before: AttributeDescription, _ after: AttributeDescription) -> String {
         let conversion = ValueConversion(old: before, new: after)
-        // GRDB's functions get a text up to its first NUL, and so cannot make one of it.
-        let isCut = "typeof(\(value)) = 'text' AND \(value.hasNUL)"
-        let function = survival(before, after)
-        let survives = "CASE WHEN \(isCut) THEN \(function)(CAST(\(value) AS BLOB), 1) ELSE \(function)(\(value)) END"
         var conditions: [String] = []
         if conversion.way == .castOfExact {
             conditions.append("\(value) NOT BETWEEN -9007199254740992 AND 9007199254740992")
         }
-        if conversion.way == .each { conditions.append(isCut) }
         // Another program may have put anything into a column.
         if conversion.way.isCast { conditions.append("typeof(\(value)) <> 'integer'") }
-        if !conversion.way.isCast || conversion.hasOtherRules { conditions.append("NOT \(survives)") }
+        if !conversion.way.isCast || conversion.hasOtherRules {
+            conditions.append("NOT \(survival(before, after))(\(value))")
+        }
         return "\(value) IS NOT NULL AND (\(conditions.joined(separator: " OR ")))"
     }
 
-    private static func function(_ name: String, _ before: AttributeDescription, _ after: AttributeDescription)
-        -> String
-    {
+    private static func function(_ name: String, _ subject: String) -> String {
         var hash = SHA256()
-        var text = Array("\(before)\u{0}\(after)".utf8)
+        var text = Array(subject.utf8)
         text.withUnsafeMutableBytes { hash.update(UnsafeRawBufferPointer($0)) }
         let digest = hash.finish()
         return name + (0..<8).map { "_" + String(digest[$0], radix: 36) }.joined()
     }
 
     /// Gives a connection the functions that a map's expressions use.
-    static func add(_ map: MigrationMap, to database: Database) {
+    static func add(_ map: MigrationMap, to database: Database) throws {
         for (before, after) in conversions(map) {
-            let conversion = ValueConversion(old: before, new: after)
-            database.add(
-                function: DatabaseFunction(Self.conversion(before, after), argumentCount: 1, pure: true) { values in
-                    conversion.convert(values[0])
+            let convert = ValueConversion(old: before, new: after).converter()
+            try MigrationFunction.add(conversion(before, after), argumentCount: 1, to: database) { values in
+                guard let value = convert(values[0]) else {
+                    throw ModelMigration.refusal("a value of \(before.name) does not survive the change of its type")
                 }
-            )
-            database.add(
-                function: DatabaseFunction(survival(before, after), pure: true) { values in
-                    // A second argument says that the bytes are a text's.
-                    let text = values.count > 1 ? Data.fromDatabaseValue(values[0]) : nil
-                    let value = text.map { String(decoding: $0, as: UTF8.self).databaseValue } ?? values[0]
-                    return conversion.convert(value) != nil
-                }
-            )
-        }
-        let generators = Mutex<[String: IdentifierGenerator]>([:])
-        database.add(
-            function: DatabaseFunction(generated, pure: true) { values in
-                generators.withLock { uuid(values, &$0) }
+                return value
             }
-        )
+            try MigrationFunction.add(survival(before, after), argumentCount: 1, to: database) { values in
+                (convert(values[0]) != nil).databaseValue
+            }
+        }
+        for target in map.targets {
+            for kind in target.sources.flatMap(\.kinds) {
+                for attribute in map.new.hierarchy.attributes(of: kind.new) where attribute.isGenerated {
+                    let entity = map.new.entities[map.new.home(of: kind.new)].name
+                    let make = uuids(attribute, of: entity)
+                    let name = generated(attribute, of: entity)
+                    try MigrationFunction.add(name, argumentCount: -1, to: database) { make($0).databaseValue }
+                }
+            }
+        }
     }
 
     private static func conversions(_ map: MigrationMap) -> [(AttributeDescription, AttributeDescription)] {
@@ -88,31 +87,26 @@ enum MigrationFunctions {
     }
 
     /// What `IdentifierGenerator` makes of the identifier as a JSON array, as if that were the record.
-    private static func uuid(_ values: [DatabaseValue], _ generators: inout [String: IdentifierGenerator]) -> String? {
-        guard values.count > 2, let entity = String.fromDatabaseValue(values[0]),
-            let attribute = String.fromDatabaseValue(values[1])
-        else { return nil }
-        let name = "\(entity.utf8.count) \(entity) \(attribute)"
-        let generator =
-            generators[name]
-            ?? IdentifierGenerator(
-                entity: EntityDescription(
-                    name: entity,
-                    attributes: [AttributeDescription(name: attribute, type: .uuid)]
-                )
+    private static func uuids(_ attribute: AttributeDescription, of entity: String) -> ([DatabaseValue]) -> String {
+        let generator = IdentifierGenerator(
+            entity: EntityDescription(
+                name: entity,
+                attributes: [AttributeDescription(name: attribute.name, type: .uuid)]
             )
-        generators[name] = generator
-        var record: [UInt8] = []
-        for value in values[2...] {
-            record.append(record.isEmpty ? UInt8(ascii: "[") : UInt8(ascii: ","))
-            record += json(value)
+        )
+        return { values in
+            var record: [UInt8] = []
+            for value in values {
+                record.append(record.isEmpty ? UInt8(ascii: "[") : UInt8(ascii: ","))
+                record += json(value)
+            }
+            record.append(UInt8(ascii: "]"))
+            var text: [UInt8] = []
+            record.withUnsafeBufferPointer {
+                generator.append(0, source: 0, byteOffset: 0, record: ByteView($0), to: &text)
+            }
+            return String(decoding: text, as: UTF8.self)
         }
-        record.append(UInt8(ascii: "]"))
-        var text: [UInt8] = []
-        record.withUnsafeBufferPointer {
-            generator.append(0, source: 0, byteOffset: 0, record: ByteView($0), to: &text)
-        }
-        return String(decoding: text, as: UTF8.self)
     }
 
     private static func json(_ value: DatabaseValue) -> [UInt8] {

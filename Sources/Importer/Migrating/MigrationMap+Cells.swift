@@ -74,12 +74,7 @@ extension MigrationMap {
     private func attribute(_ column: TableDescription.Column, _ target: Target, _ kind: Kind, _ alias: String) throws
         -> CellExpression
     {
-        let attributes = new.hierarchy.attributes(of: kind.new)
-        guard
-            let attribute = attributes.first(where: {
-                ContinuedEntity.folded($0.column) == ContinuedEntity.folded(column.name)
-            })
-        else { return .null }
+        guard let attribute = attribute(inColumn: column.name, of: kind.new) else { return .null }
         return try value(of: attribute, kind, alias)
     }
 
@@ -131,15 +126,8 @@ extension MigrationMap {
         let identifier = old.hierarchy.identifier(of: kind.old)
         let key =
             identifier.isEmpty
-            ? ["\(alias).rowid"]
-            : old.key(of: kind.old).map { key in
-                let cell = column(key.name, of: table, alias).sql
-                // GRDB's functions get a text up to its first NUL.
-                return key.attribute.declaredType == "TEXT"
-                    ? "CASE WHEN \(cell.hasNUL) THEN CAST(\(cell) AS BLOB) ELSE \(cell) END" : cell
-            }
-        let entity = new.entities[new.home(of: kind.new)].name
-        let arguments = [entity.sqlLiteral, attribute.name.sqlLiteral] + key
-        return "\(MigrationFunctions.generated)(\(arguments.joined(separator: ", ")))"
+            ? ["\(alias).rowid"] : old.key(of: kind.old).map { column($0.name, of: table, alias).sql }
+        let function = MigrationFunctions.generated(attribute, of: new.entities[new.home(of: kind.new)].name)
+        return "\(function)(\(key.joined(separator: ", ")))"
     }
 }

@@ -36,6 +36,10 @@ struct MigrationMap: Sendable {
     let joins: [(relationship: Int, table: TableDescription)]
     /// The tables of the old model that the store has, in lower case.
     let present: Set<ExactText>
+    /// The index in `targets`, by the target's home.
+    private let places: [Int: Int]
+    /// Per entity of the new model whose rows were there, its attributes by their columns, in lower case.
+    private let attributes: [Int: [ExactText: AttributeDescription]]
     /// What the old tables and columns are called at the moment.
     var names = OldNames()
 
@@ -54,6 +58,15 @@ struct MigrationMap: Sendable {
             targets.append(Target(home: home, table: table, sources: Self.sources(of: home, match, present)))
         }
         self.targets = targets
+        places = Dictionary(targets.enumerated().map { ($1.home, $0) }) { first, _ in first }
+        var attributes: [Int: [ExactText: AttributeDescription]] = [:]
+        for kind in targets.flatMap({ $0.sources.flatMap(\.kinds) }) {
+            attributes[kind.new] = Dictionary(
+                new.hierarchy.attributes(of: kind.new).map { (ContinuedEntity.folded($0.column), $0) },
+                uniquingKeysWith: { first, _ in first }
+            )
+        }
+        self.attributes = attributes
         joins = new.relationships.indices.compactMap { index in
             guard new.relationships[index].shape == .join, new.relationships[index].owner == index else { return nil }
             let name = new.join(of: index).table
@@ -111,15 +124,19 @@ struct MigrationMap: Sendable {
 
     /// The table that an entity of the new model has its rows in.
     func target(ofNew entity: Int) -> Target? {
-        let home = new.home(of: entity)
-        return targets.first { $0.home == home }
+        places[new.home(of: entity)].map { targets[$0] }
+    }
+
+    /// The attribute of an entity of the new model that is in a column; nil for none.
+    func attribute(inColumn column: String, of entity: Int) -> AttributeDescription? {
+        if let attributes = attributes[entity] { return attributes[ContinuedEntity.folded(column)] }
+        return new.hierarchy.attributes(of: entity).first {
+            ContinuedEntity.folded($0.column) == ContinuedEntity.folded(column)
+        }
     }
 }
 
 extension String {
-    /// For an expression, the one whether its value has a NUL.
-    var hasNUL: String { "instr(CAST(\(self) AS BLOB), x'00') > 0" }
-
     /// The text as an SQL literal.
     var sqlLiteral: String {
         guard !utf8.contains(0) else {

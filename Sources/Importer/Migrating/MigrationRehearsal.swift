@@ -8,6 +8,9 @@ struct MigrationRehearsal {
     private let store: String
     private let database: Database
 
+    /// How large the copy may become, in pages: many times what the largest schema takes.
+    private static let mostPages = 1 << 15
+
     /// - Parameters:
     ///   - map: with the old names.
     ///   - database: the store, which is only read.
@@ -19,29 +22,35 @@ struct MigrationRehearsal {
     }
 
     /// What stands against the changes; nil for nothing, or where there is no copy to try them on.
-    func complaint() throws -> String? {
+    func complaint(_ interruption: Interruption) throws -> String? {
         var configuration = Configuration()
         configuration.foreignKeysEnabled = false
-        configuration.prepareDatabase { try StoreProtection.apply(to: $0) }
+        configuration.prepareDatabase {
+            try StoreProtection.apply(to: $0)
+            // The schema is whatever another program has written: it makes no rows, and needs little.
+            try $0.execute(sql: "PRAGMA max_page_count = \(Self.mostPages)")
+        }
         let queue = try DatabaseQueue(configuration: configuration)
-        return try queue.inDatabase { copy in
-            guard try fill(copy) else { return nil }
-            MigrationFunctions.add(map, to: copy)
-            do {
-                try ModelMigration.checkNewTables(map, copy)
-                var complaint: String?
-                try copy.inTransaction {
-                    complaint = try Self.refusal {
-                        let work = try MigrationWork(map)
-                        var run = MigrationRun(map, work, model, job: 0, copy, store: store) { _ in }
-                        try run.run()
-                    }
-                    return .rollback
+        return try queue.interruptible(by: interruption) { try queue.inDatabase(complaint) }
+    }
+
+    private func complaint(_ copy: Database) throws -> String? {
+        guard try fill(copy) else { return nil }
+        try MigrationFunctions.add(map, to: copy)
+        do {
+            try ModelMigration.checkNewTables(map, copy)
+            var complaint: String?
+            try copy.inTransaction {
+                complaint = try Self.refusal {
+                    let work = try MigrationWork(map)
+                    var run = MigrationRun(map, work, model, job: 0, copy, store: store) { _ in }
+                    try run.run()
                 }
-                return complaint
-            } catch let error as ImportError where error.reason == .migrationRefused {
-                return error.message
+                return .rollback
             }
+            return complaint
+        } catch let error as ImportError where error.reason == .migrationRefused {
+            return error.message
         }
     }
 

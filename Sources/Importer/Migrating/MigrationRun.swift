@@ -55,7 +55,7 @@ struct MigrationRun {
         }
         for kept in work.kept { try add(kept) }
         try makeIndexes(objects)
-        for sql in objects.triggers { try execute(sql) }
+        for sql in objects.triggers { try remake(sql) }
         try others.check(database)
         try checkThatNothingRefersToWhatIsGone()
         let after = try ForeignKeyCheck(besides: map.new.tables.map(\.name), database)
@@ -81,6 +81,10 @@ struct MigrationRun {
     }
 
     private func execute(_ sql: String) throws { try database.execute(sql: sql) }
+
+    /// Makes something of others again, by what the schema says of it: that may be more than one statement where somebody has
+    /// written it there by hand, and SQLite itself reads the first one only.
+    private func remake(_ sql: String) throws { try database.makeStatement(sql: sql).execute() }
 
     private static func temporary(_ index: Int) -> String { "_import_migrated_\(index)" }
 
@@ -154,16 +158,52 @@ struct MigrationRun {
         var cells = try target.table.columns.map { try map.cell($0, of: target, from: source).sql }
         columns += extras.map(\.name.quotedIdentifier)
         cells += extras.map { "o.\($0.name.quotedIdentifier)" }
-        if target.table.primaryKey.isEmpty {
+        let rowID = "o.rowid" + map.offset(of: source.home, in: target)
+        if target.table.primaryKey.isEmpty, try !hasRowIDsInTurn(target, source) {
             columns.insert("rowid", at: 0)
-            cells.insert("o.rowid" + map.offset(of: source.home, in: target), at: 0)
+            cells.insert(rowID, at: 0)
         }
         let condition = map.condition(source.kinds.map(\.old), ofOld: source.home, "o").map { " WHERE \($0)" } ?? ""
-        try execute(
-            "INSERT INTO \(name) (\(columns.joined(separator: ", "))) SELECT \(cells.joined(separator: ", ")) "
-                + "FROM \(map.table(ofOld: source.home)) AS o\(condition) ORDER BY o.rowid"
-        )
+        let last = try Int64.fetchOne(database, sql: "SELECT max(rowid) FROM \(map.table(ofOld: source.home))")
+        try withShares(of: target.table.name, last ?? 0) {
+            try execute(
+                "INSERT INTO \(name) (\(columns.joined(separator: ", "))) SELECT \(cells.joined(separator: ", ")) "
+                    + "FROM \(map.table(ofOld: source.home)) AS o\(condition) ORDER BY o.rowid"
+            )
+        }
     }
+
+    /// Whether the row ids are those that SQLite gives by itself, one after the other from 1: then it need not look whether
+    /// one is there already.
+    private func hasRowIDsInTurn(_ target: MigrationMap.Target, _ source: MigrationMap.Source) throws -> Bool {
+        guard target.sources.count == 1, source.isWhole else { return false }
+        return try Bool.fetchOne(
+            database,
+            sql: """
+                SELECT (SELECT min(rowid) FROM \(map.table(ofOld: source.home))) = 1
+                    AND (SELECT max(rowid) FROM \(map.table(ofOld: source.home)))
+                        = (SELECT count(*) FROM \(map.table(ofOld: source.home)))
+                """
+        ) ?? false
+    }
+
+    /// Says now and then how much of a table is written, while `body` writes its rows in the order of their row ids.
+    ///
+    /// - Parameter last: the last row id.
+    private func withShares(of table: String, _ last: Int64, _ body: () throws -> Void) throws {
+        let clock = ContinuousClock()
+        var next = clock.now + Self.quiet
+        try database.watchingInserts {
+            guard clock.now >= next, last > 0 else { return }
+            next = clock.now + Self.quiet
+            say("\(table): \(min(99, max(0, Int(Double($0) / Double(last) * 100)))) % of the rows")
+        } _: {
+            try body()
+        }
+    }
+
+    /// How long nothing is said of a table that is being written.
+    private static let quiet = Duration.seconds(2)
 
     private func fillLinks(_ name: String, _ table: TableDescription, _ relationship: Int) throws {
         guard let (links, cells) = try map.links(of: relationship), map.isPresent(links) else { return }
@@ -197,18 +237,14 @@ struct MigrationRun {
         for name in work.dropped { try TableAdditions.forget(table: work.names.table(name), database) }
         for index in objects.indexes {
             do {
-                try execute(index.sql)
+                try remake(index.sql)
             } catch let error as DatabaseError where error.resultCode.primaryResultCode == .SQLITE_ERROR {
                 throw ModelMigration.refusal("the index \(index.name) cannot be kept: \(error.message ?? "")")
             }
             if index.isNoted { try TableAdditions.note(.index, index.name, of: index.table, job: job, database) }
         }
-        do {
-            try StoreSchema.prepareIndexes(map.new, job: job, database)
-            try StoreIndexes.build(wantedBy: model, in: Set(map.new.tables.map(\.name)), database)
-        } catch let error as DatabaseError where error.resultCode.primaryResultCode == .SQLITE_CONSTRAINT {
-            throw ModelMigration.refusal("rows would have the same key: \(error.message ?? "")")
-        }
+        try StoreSchema.prepareIndexes(map.new, job: job, database)
+        try StoreIndexes.build(wantedBy: model, in: Set(map.new.tables.map(\.name)), database)
     }
 
     /// Drops the indexes of tables that stay, as far as the new model has no use for them.

@@ -82,7 +82,7 @@ extension MigrationSurvey {
                 isOtherType ? "is stored in another way" : "has other rules for its values"
             }
         var obstacle: ModelMigration.Obstacle?
-        if conversion.needsCheck {
+        if conversion.needsCheck, isFirst || conversion.way != .each {
             let reason = isOtherType ? "their values would not survive it" : "their values break the new rules"
             obstacle = try self.obstacle(kinds, reason) { kind in
                 guard let own = map.match.attribute(attribute.name, of: kind.new, in: kind.old) else { return "0" }

@@ -66,4 +66,58 @@ extension MigrationSurvey {
         guard !changed.isEmpty else { return nil }
         return (conditions + [changed.joined(separator: " OR ").inParentheses]).joined(separator: " AND ")
     }
+
+    // MARK: Links that wait
+
+    /// A refusal where links wait for rows by a key that is another one now.
+    mutating func addWaitingLinks() throws {
+        guard try database.tableExists("_import_link") else { return }
+        for relationship in old.relationships.indices {
+            let waiting = try Int64.fetchOne(
+                database,
+                sql: "SELECT count(*) FROM _import_link WHERE relationship = ?",
+                arguments: [old.name(of: relationship)]
+            )
+            let new = map.match.relationships.firstIndex(of: relationship)
+            guard let waiting, waiting > 0 else { continue }
+            let reason = "these wait for rows that are not there yet"
+            guard let new else {
+                let placement = old.relationships[relationship]
+                add(
+                    .relationshipGone,
+                    old.entities[placement.entity].name,
+                    placement.description.name,
+                    "is gone",
+                    ModelMigration.Obstacle(reason: reason, count: waiting, rows: [], isLoss: true, advice: nil)
+                )
+                continue
+            }
+            guard !hasKeys(of: relationship, new) else { continue }
+            add(
+                .destinationChanged,
+                self.new.entities[self.new.relationships[new].entity].name,
+                self.new.relationships[new].description.name,
+                "refers by another key",
+                ModelMigration.Obstacle(
+                    reason: reason,
+                    count: waiting,
+                    rows: [],
+                    isLoss: false,
+                    advice: "Import the rows first, or leave the keys of both sides as they are."
+                )
+            )
+        }
+    }
+
+    /// Whether the keys of both ends of a relationship are what they were.
+    private func hasKeys(of relationship: Int, _ successor: Int) -> Bool {
+        [LinkSide.source, .destination].allSatisfy { side in
+            let kind = MigrationMap.Kind(
+                old: old.relationships[relationship].entity(at: side),
+                new: new.relationships[successor].entity(at: side)
+            )
+            return map.isDirect(kind)
+                && old.key(of: kind.old).map(\.attribute.type) == new.key(of: kind.new).map(\.attribute.type)
+        }
+    }
 }

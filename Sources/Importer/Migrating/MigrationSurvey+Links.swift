@@ -104,6 +104,7 @@ extension MigrationSurvey {
                         "these refer to a \(old.entities[entity].name)",
                         count: held,
                         isLoss: false,
+                        advice: "Clear the references first, or keep the entity.",
                         where: condition
                     )
                 )

@@ -6,6 +6,7 @@ extension MigrationSurvey {
     mutating func addOthers(_ work: MigrationWork) throws {
         for table in work.dropped {
             let isGone = isGone(table)
+            if isGone { try addColumns(ofGone: table) }
             if !isGone, let reason = try obstacleToMaking(table, work) {
                 try addOthers(table, "would have to be made again", reason, in: table)
             }
@@ -13,16 +14,54 @@ extension MigrationSurvey {
         }
     }
 
+    /// Columns of others that go with a table.
+    private mutating func addColumns(ofGone table: String) throws {
+        let own = Set(
+            (old.tables.first { ContinuedEntity.folded($0.name) == ContinuedEntity.folded(table) }?.columns ?? [])
+                .map { ContinuedEntity.folded($0.name) }
+        )
+        let columns = try StoredColumn.all(of: table, database).map(\.name)
+        for column in columns where !own.contains(ContinuedEntity.folded(column)) {
+            let condition = "\(table.quotedIdentifier) WHERE \(column.quotedIdentifier) IS NOT NULL"
+            let count = try count(condition)
+            guard count > 0 else { continue }
+            try addOthers(
+                table,
+                "goes with the column \(column)",
+                "the column, which is not the model's, has a value in these",
+                in: table,
+                condition,
+                count,
+                isLoss: true
+            )
+        }
+    }
+
     private mutating func addOthers(_ table: String, _ text: String, _ reason: String, in rows: String) throws {
         let source = rows.quotedIdentifier
+        try addOthers(table, text, reason, in: rows, source, count(source), isLoss: false)
+    }
+
+    /// - Parameters:
+    ///   - rows: the table with the rows that stand against it.
+    ///   - source: these rows, as a FROM clause.
+    private mutating func addOthers(
+        _ table: String,
+        _ text: String,
+        _ reason: String,
+        in rows: String,
+        _ source: String,
+        _ count: Int64,
+        isLoss: Bool
+    ) throws {
         let isJoin = old.tables.contains { $0.isJoin && $0.name.hasSameBytes(as: rows) }
         let first =
             try isJoin ? [] : Int64.fetchAll(database, sql: "SELECT rowid FROM \(source) ORDER BY rowid LIMIT 3")
         let obstacle = ModelMigration.Obstacle(
             reason: reason,
-            count: try count(source),
+            count: count,
             rows: first.map { ModelMigration.Row(rowID: $0, identifier: []) },
-            isLoss: false,
+            isLoss: isLoss,
             advice: nil
         )
         add(.othersInTheWay, table, nil, text, obstacle)

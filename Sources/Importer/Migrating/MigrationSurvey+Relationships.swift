@@ -260,11 +260,7 @@ extension MigrationSurvey {
     private mutating func addGone(_ attribute: AttributeDescription, of entity: Int, _ successor: Int) throws {
         let own = kinds(of: successor).filter { old.hierarchy.chain(of: $0.old).contains(entity) }
         let pairs = own.isEmpty ? [MigrationMap.Kind(old: entity, new: successor)] : own
-        let gone = pairs.filter { kind in
-            !new.hierarchy.attributes(of: kind.new).contains {
-                map.match.attribute($0.name, of: kind.new, in: kind.old)?.name.hasSameBytes(as: attribute.name) == true
-            }
-        }
+        let gone = pairs.filter { !map.match.hasAttribute(attribute.name, of: $0.old, in: $0.new) }
         guard !gone.isEmpty else { return }
         let added = new.entities[successor].attributes.filter {
             $0.type == attribute.type && map.match.attribute($0.name, of: successor, in: entity) == nil

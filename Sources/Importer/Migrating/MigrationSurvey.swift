@@ -5,16 +5,27 @@ import ImportModel
 struct MigrationSurvey {
     let map: MigrationMap
     let allowsLoss: Bool
+    /// Whether it looks for what ends a run by itself, too: values that do not survive, and rows with the same key.
+    let isFirst: Bool
     let database: Database
     var steps: [ModelMigration.Step] = []
+    /// Per entity of the new model what `kinds` returns.
+    private let kinds: [[MigrationMap.Kind]]
 
     var old: ModelLayout { map.old }
     var new: ModelLayout { map.new }
 
-    init(_ map: MigrationMap, allowsLoss: Bool, _ database: Database) {
+    /// - Parameter isFirst: false where a plan was made before, and only what another program may have changed since matters.
+    init(_ map: MigrationMap, allowsLoss: Bool, isFirst: Bool, _ database: Database) {
         self.map = map
         self.allowsLoss = allowsLoss
+        self.isFirst = isFirst
         self.database = database
+        var kinds = [[MigrationMap.Kind]](repeating: [], count: map.new.entities.count)
+        for kind in map.targets.flatMap({ $0.sources.flatMap(\.kinds) }) {
+            for entity in map.new.hierarchy.chain(of: kind.new) { kinds[entity].append(kind) }
+        }
+        self.kinds = kinds
     }
 
     /// All steps.
@@ -22,6 +33,7 @@ struct MigrationSurvey {
         for entity in new.entities.indices { try addEntity(entity) }
         for relationship in new.relationships.indices { try addStorage(relationship) }
         try addGone()
+        try addWaitingLinks()
         return steps
     }
 
@@ -49,10 +61,7 @@ struct MigrationSurvey {
     // MARK: Rows
 
     /// Rows of old entities that become rows of an entity or its subentities.
-    func kinds(of entity: Int) -> [MigrationMap.Kind] {
-        let own = Set(new.hierarchy.subentities(of: entity))
-        return map.targets.flatMap { $0.sources.flatMap(\.kinds) }.filter { own.contains($0.new) }
-    }
+    func kinds(of entity: Int) -> [MigrationMap.Kind] { kinds[entity] }
 
     /// The rows of old entities, all of one table, under the alias `o`.
     func rows(of kinds: [Int], _ condition: String? = nil) -> String {
@@ -191,14 +200,21 @@ struct MigrationSurvey {
         let missing = try obstacle(kinds, "these have no value for it") { kind in
             try map.key(kind, "o").map { "\($0.sql) IS NULL" }.joined(separator: " OR ").inParentheses
         }
-        if let missing { return missing }
+        if missing != nil || !isFirst { return missing }
         let parts = try kinds.map { kind in
             let key = try map.key(kind, "o").enumerated().map { "\($1.sql) AS k\($0)" }.joined(separator: ", ")
             return "SELECT o.rowid AS r, \(key) FROM \(rows(of: [kind.old]))"
         }
-        let names = new.key(of: kind.new).indices.map { "k\($0)" }
-        let key = names.joined(separator: ", ")
-        let all = parts.joined(separator: " UNION ALL ")
+        return try sameKeys(parts.joined(separator: " UNION ALL "), columns: new.key(of: kind.new).count)
+    }
+
+    /// Rows that have the same key as another one.
+    ///
+    /// - Parameters:
+    ///   - all: a query of row ids `r` and keys `k0`, `k1` ….
+    ///   - columns: how many columns the key has.
+    func sameKeys(_ all: String, columns: Int) throws -> ModelMigration.Obstacle? {
+        let key = (0..<columns).map { "k\($0)" }.joined(separator: ", ")
         let several = "(SELECT \(key) FROM (\(all)) GROUP BY \(key) HAVING count(*) > 1)"
         let twice = try Int64.fetchOne(database, sql: "SELECT count(*) FROM (\(all)) WHERE (\(key)) IN \(several)") ?? 0
         guard twice > 0 else { return nil }

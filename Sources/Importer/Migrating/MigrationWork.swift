@@ -96,16 +96,16 @@ struct MigrationWork {
     private mutating func rename(_ target: MigrationMap.Target, from source: MigrationMap.Source) throws {
         let former = map.old.table(of: source.home)
         if !former.hasSameBytes(as: target.table.name) { note(table: former, target.table.name) }
+        let first = renamedColumns.count
         for column in target.table.columns {
             guard let old = try map.cell(column, of: target, from: source).origin else { continue }
             note(column: old, of: former, column.name)
         }
         // What goes makes way for what has its name now.
-        let taken = Set(renamedColumns.filter { $0.table == former }.map { ContinuedEntity.folded($0.to) })
+        let taken = Set(renamedColumns[first...].map { ContinuedEntity.folded($0.to) })
         for (place, column) in (oldTables[ContinuedEntity.folded(former)]?.columns ?? []).enumerated()
         where taken.contains(ContinuedEntity.folded(names.column(column.name, of: former))) {
-            let isRenamed = renamedColumns.contains { $0.table == former && $0.from.hasSameBytes(as: column.name) }
-            if !isRenamed { note(column: column.name, of: former, "_import_gone_\(place)") }
+            note(column: column.name, of: former, "_import_gone_\(place)")
         }
     }
 
@@ -123,11 +123,7 @@ struct MigrationWork {
     }
 
     private mutating func note(column: String, of table: String, _ name: String) {
-        let isKnown = renamedColumns.contains {
-            ContinuedEntity.folded($0.table) == ContinuedEntity.folded(table)
-                && ContinuedEntity.folded($0.from) == ContinuedEntity.folded(column)
-        }
-        guard !column.hasSameBytes(as: name), !isKnown else { return }
+        guard !column.hasSameBytes(as: name), !names.isRenamed(column: column, of: table) else { return }
         renamedColumns.append((table, column, name))
         names.rename(column: column, of: table, to: name)
     }

@@ -18,12 +18,20 @@ struct MigrationWriter {
     /// - Throws: `ImportError` as `StoreConnection.writer` does.
     init(_ store: String) throws {
         self.store = store
+        do {
+            (queue, file, keepsWAL) = try Self.opened(store)
+        } catch let error as ImportError where [.diskFull, .storeFailed].contains(error.reason) {
+            // What an import says of it is that it can be resumed.
+            throw error.advising("Nothing was changed. Give the command again when that is mended.")
+        }
+    }
+
+    private static func opened(_ store: String) throws -> (DatabaseQueue, StoreFile, keepsWAL: Bool) {
         guard let file = StoreFile(store) else { throw StoreFile.isGone(store) }
-        self.file = file
         let reader = try StoreConnection.reader(store)
         defer { try? reader.retire() }
-        keepsWAL = try reader.read(WALMode.isKept)
-        queue = try StoreConnection.writer(store, durability: .full, of: file)
+        let keepsWAL = try reader.read(WALMode.isKept)
+        return (try StoreConnection.writer(store, durability: .full, of: file), file, keepsWAL)
     }
 
     /// One transaction that nobody writes beside, and that an interruption ends at once.
@@ -76,6 +84,17 @@ struct MigrationWriter {
         }
     }
 
-    /// - Throws: `ImportError` with `.io` when the store's file is no longer in its place.
-    func close() throws { try StoreConnection.closeLast(queue, of: file, leavesWAL: !keepsWAL) }
+    /// - Parameter hasWritten: whether the transaction is committed.
+    /// - Throws: `ImportError` with `.io` when the store's file is no longer in its place, or has no room for what is in its WAL.
+    func close(hasWritten: Bool) throws {
+        do {
+            try StoreConnection.closeLast(queue, of: file, leavesWAL: !keepsWAL)
+        } catch let error as DatabaseError {
+            throw ImportError(store: store, error).advising(
+                hasWritten
+                    ? "The store has the model now, in its WAL (\(store)-wal), which the next program to open it takes over."
+                    : "Nothing was changed. Give the command again when that is mended."
+            )
+        }
+    }
 }

@@ -10,8 +10,12 @@ struct ModelMatch: Sendable {
     let entities: [Int?]
     /// Per relationship of the new model the one that it was; nil where it is new.
     let relationships: [Int?]
+    /// Per old entity the one that it has become.
+    private let successors: [Int: Int]
     /// Per entity that was there, by their names, what the attributes were that it has or inherits.
     private let attributes: [[ExactText: AttributeDescription]]
+    /// The same the other way round: the names of the old attributes that it has or inherits.
+    private let kept: [Set<ExactText>]
 
     init(_ old: ModelLayout, _ new: ModelLayout) {
         self.old = old
@@ -21,14 +25,20 @@ struct ModelMatch: Sendable {
             old.entities.map { Named($0.name, $0.renamingIdentifier) }
         )
         self.entities = entities
+        successors = Dictionary(
+            entities.enumerated().compactMap { index, before in before.map { ($0, index) } },
+            uniquingKeysWith: { first, _ in first }
+        )
         relationships = new.relationships.indices.map { Self.relationship($0, entities, old, new) }
-        attributes = entities.indices.map { entity in
+        let attributes = entities.indices.map { entity in
             entities[entity].map { Self.attributes(of: entity, in: $0, old, new) } ?? [:]
         }
+        self.attributes = attributes
+        kept = attributes.map(Self.names)
     }
 
     /// A name, and the one before it.
-    struct Named {
+    struct Named: Hashable {
         let name: ExactText
         let renamingIdentifier: ExactText?
 
@@ -42,28 +52,43 @@ struct ModelMatch: Sendable {
     static func pairs(_ new: [Named], _ old: [Named]) -> [Int?] {
         var pairs = [Int?](repeating: nil, count: new.count)
         var taken: Set<Int> = []
-        func match(_ isSame: (Named, Named) -> Bool) {
+        /// Matches what has the same of something, the first ones with the first ones.
+        func match<Key: Hashable>(_ ofNew: (Named) -> Key?, _ ofOld: (Named) -> Key?) {
+            var rest: [Key: ArraySlice<Int>] = [:]
+            for index in old.indices where !taken.contains(index) {
+                if let key = ofOld(old[index]) { rest[key, default: []].append(index) }
+            }
             for index in new.indices where pairs[index] == nil {
-                guard let found = old.indices.first(where: { !taken.contains($0) && isSame(new[index], old[$0]) })
-                else { continue }
+                guard let key = ofNew(new[index]), let found = rest[key]?.popFirst() else { continue }
                 pairs[index] = found
                 taken.insert(found)
             }
         }
-        match { $0.name == $1.name && $0.renamingIdentifier == $1.renamingIdentifier }
-        match { $0.renamingIdentifier == $1.name }
-        match { $0.renamingIdentifier != nil && $0.renamingIdentifier == $1.renamingIdentifier }
-        match { $0.name == $1.name }
+        match({ $0 }, { $0 })
+        match({ $0.renamingIdentifier }, { $0.name })
+        match({ $0.renamingIdentifier }, { $0.renamingIdentifier })
+        match({ $0.name }, { $0.name })
         return pairs
     }
 
     /// The entity of the new model that an old one has become; nil where it is gone.
-    func successor(of entity: Int) -> Int? { entities.firstIndex(of: entity) }
+    func successor(of entity: Int) -> Int? { successors[entity] }
 
     /// What an attribute that an entity has or inherits was in an old entity; nil where it is new.
     func attribute(_ name: String, of entity: Int, in other: Int) -> AttributeDescription? {
         let known = entities[entity] == other ? attributes[entity] : Self.attributes(of: entity, in: other, old, new)
         return known[ExactText(name)]
+    }
+
+    /// Whether an entity has or inherits what was an attribute of an old entity.
+    func hasAttribute(_ name: String, of other: Int, in entity: Int) -> Bool {
+        let kept =
+            entities[entity] == other ? kept[entity] : Self.names(Self.attributes(of: entity, in: other, old, new))
+        return kept.contains(ExactText(name))
+    }
+
+    private static func names(_ attributes: [ExactText: AttributeDescription]) -> Set<ExactText> {
+        Set(attributes.values.map { ExactText($0.name) })
     }
 
     private static func attributes(

@@ -54,7 +54,7 @@ public struct ModelMigration: Sendable {
         try JobOpening.check(model, transformers)
         let opened = try OpenedStore(store)
         defer { opened.close() }
-        return try opened.read(interruption) { try prepared($0, rehearses: true).plan }
+        return try opened.read(interruption) { try prepared($0, interruption).plan }
     }
 
     /// Changes the store, and blocks this thread as long.
@@ -101,7 +101,9 @@ public struct ModelMigration: Sendable {
                 try change(database, interruption) { text in progress.update { $0.messages.append(text) } }
             }
         }
-        let closing = Result { try writer.close() }
+        var hasWritten = false
+        if case .success = result { hasWritten = true }
+        let closing = Result { try writer.close(hasWritten: hasWritten) }
         let plan = try result.get()
         try closing.get()
         return plan
@@ -116,8 +118,10 @@ public struct ModelMigration: Sendable {
         let jobs: [StoredJob]
     }
 
-    /// - Parameter rehearses: whether what only changing the schema shows is found out, too.
-    private func prepared(_ database: Database, rehearses: Bool) throws -> Prepared {
+    /// - Parameters:
+    ///   - isFirst: whether to find out what only changing the schema and the values shows, too.
+    ///   - interruption: ends that at once.
+    private func prepared(_ database: Database, _ interruption: Interruption, isFirst: Bool = true) throws -> Prepared {
         try StoreSchema.checkFormat(database, store: store)
         let jobs = try database.tableExists("_import_job") ? StoredJob.all(database) : []
         guard let before = try StoredEntities.model(database) else {
@@ -144,12 +148,15 @@ public struct ModelMigration: Sendable {
         )
         try checkColumns(match.old, present, database)
         let map = MigrationMap(match, present: present, transformers)
-        MigrationFunctions.add(map, to: database)
-        var survey = MigrationSurvey(map, allowsLoss: allowsLoss, database)
+        try MigrationFunctions.add(map, to: database)
+        var survey = MigrationSurvey(map, allowsLoss: allowsLoss, isFirst: isFirst, database)
         _ = try survey.survey()
-        if !survey.steps.isEmpty { try survey.addOthers(try MigrationWork(map)) }
-        if rehearses, !survey.steps.isEmpty, !survey.steps.contains(where: \.isRefused),
-            let complaint = try MigrationRehearsal(map, to: model, database, store: store).complaint()
+        if !survey.steps.isEmpty {
+            if isFirst { try survey.addUniqueIndexes() }
+            try survey.addOthers(try MigrationWork(map))
+        }
+        if isFirst, !survey.steps.isEmpty, !survey.steps.contains(where: \.isRefused),
+            let complaint = try MigrationRehearsal(map, to: model, database, store: store).complaint(interruption)
         {
             survey.addComplaint(complaint)
         }
@@ -185,11 +192,11 @@ public struct ModelMigration: Sendable {
         -> Plan
     {
         try StoreSchema.prepareBookkeeping(database, store: store)
-        let prepared = try prepared(database, rehearses: false)
+        // Another program may have written since the plan was made.
+        let prepared = try prepared(database, interruption, isFirst: false)
         try prepared.plan.check(store)
         let job = prepared.jobs.last?.id ?? 0
         let bookkeeping = MigrationBookkeeping(prepared.map, job: job, database)
-        try bookkeeping.checkWaitingLinks()
         try Self.checkNewTables(prepared.map, database)
         let work = try MigrationWork(prepared.map)
         var run = MigrationRun(prepared.map, work, model, job: job, database, store: store, say: say)
@@ -197,6 +204,8 @@ public struct ModelMigration: Sendable {
             try run.run()
         } catch let error as DatabaseError where error.resultCode.primaryResultCode == .SQLITE_ERROR {
             throw Self.refusal("\(error.message ?? error.description)")
+        } catch let error as DatabaseError where error.resultCode.primaryResultCode == .SQLITE_CONSTRAINT {
+            throw Self.refusal("rows would have the same key: \(error.message ?? error.description)")
         }
         try interruption.check()
         try bookkeeping.save(from: prepared.before, to: model, prepared.plan)
@@ -239,8 +248,8 @@ extension ModelMigration.Plan {
         throw ImportError(
             .migrationRefused,
             at: store,
-            "the migration is refused: \(first.subject) \(first.text): \(obstacle.count) of "
-                + "\(obstacle.count == 1 ? "its rows or links" : "its rows or links"): \(obstacle.reason)\(more)",
+            "the migration is refused: \(first.subject) \(first.text): \(obstacle.count) of its rows or links: "
+                + "\(obstacle.reason)\(more)",
             advice: "Nothing was changed." + (obstacle.isLoss ? allowing : "")
         )
     }

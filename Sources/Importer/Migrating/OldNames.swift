@@ -13,6 +13,10 @@ struct OldNames: Sendable {
         columns[ContinuedEntity.folded(table)]?[ContinuedEntity.folded(name)] ?? name
     }
 
+    func isRenamed(column: String, of table: String) -> Bool {
+        columns[ContinuedEntity.folded(table)]?[ContinuedEntity.folded(column)] != nil
+    }
+
     mutating func rename(table: String, to name: String) { tables[ContinuedEntity.folded(table)] = name }
 
     mutating func rename(column: String, of table: String, to name: String) {

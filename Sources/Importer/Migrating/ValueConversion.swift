@@ -59,23 +59,22 @@ struct ValueConversion: Sendable {
     /// Whether the change of type is one that keeps all values whatever they are.
     var isWidening: Bool { way != .each && way != .castOfExact }
 
-    /// What a stored value becomes; nil where it does not survive.
-    func convert(_ value: DatabaseValue) -> DatabaseValue? {
-        guard !value.isNull else { return value }
-        let json = old.json(of: CoercedJSON(value))
-        guard let result = try? checked.coerce(json) else { return nil }
-        if way == .same { return value }
-        let back = new.json(of: result.value)
-        guard let again = try? Self.plain(old).coerce(back) else { return nil }
-        guard again.value.databaseValue == value else { return nil }
-        return result.value.databaseValue
-    }
-
-    /// The new description without what is for records only: transformers, and formats of dates.
-    private var checked: AttributeDescription {
-        var checked = Self.plain(new)
-        checked.validation = new.validation
-        return checked
+    /// Says what a stored value becomes; nil where it does not survive.
+    func converter() -> (DatabaseValue) -> DatabaseValue? {
+        let (old, new, way) = (old, new, way)
+        let before = Self.plain(old)
+        // The new description without what is for records only: transformers, and formats of dates.
+        var after = Self.plain(new)
+        after.validation = new.validation
+        return { [after] value in
+            guard !value.isNull else { return value }
+            guard let result = try? after.coerce(old.json(of: CoercedJSON(value))) else { return nil }
+            if way == .same { return value }
+            guard let again = try? before.coerce(new.json(of: result.value)), again.value.databaseValue == value else {
+                return nil
+            }
+            return result.value.databaseValue
+        }
     }
 
     /// The same without rules, which stored values may break.

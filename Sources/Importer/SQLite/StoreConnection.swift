@@ -76,8 +76,9 @@ enum StoreConnection {
 
     /// A connection that only reads; it leaves the WAL where it is when it is closed.
     ///
+    /// - Parameter keepsTransactions: whether a transaction may last longer than a call.
     /// - Throws: `ImportError` with `.noInput` when there is no file, `.cannotCreate` when it is no SQLite database.
-    static func reader(_ store: String) throws -> DatabaseQueue {
+    static func reader(_ store: String, keepsTransactions: Bool) throws -> DatabaseQueue {
         guard FileManager.default.fileExists(atPath: store) else {
             throw ImportError(.storeNotFound, at: store, "there is no such store", advice: "Check the path.")
         }
@@ -86,12 +87,18 @@ enum StoreConnection {
         configuration.busyMode = .timeout(10)
         // The last connection to close tidies the WAL away, which one that may not write cannot.
         configuration.readonly = access(store, W_OK) != 0
+        configuration.allowsUnsafeTransactions = keepsTransactions
         configuration.prepareDatabase { database in
             try StoreProtection.apply(to: database)
             try database.execute(sql: "PRAGMA query_only = 1")
         }
         return try opening(store) { try DatabaseQueue(path: store, configuration: configuration) }
     }
+
+    /// A connection that only reads, in transactions that end with each call.
+    ///
+    /// - Throws: as the other one does.
+    static func reader(_ store: String) throws -> DatabaseQueue { try reader(store, keepsTransactions: false) }
 
     private static func opening(_ store: String, _ open: () throws -> DatabaseQueue) throws -> DatabaseQueue {
         var isDirectory: ObjCBool = false

@@ -96,6 +96,14 @@ extension ImportError {
         case splitUnfinished
         /// Lines of a repair file that cannot be retried.
         case repairFileInvalid
+        /// What is to be read as a change set is none, or is not whole.
+        case changeSetInvalid
+        /// Nothing tells which objects of an entity are the same.
+        case identifierUnknown
+        /// Two stores have entities of one name that cannot be compared.
+        case storesIncomparable
+        /// What is to be compared is no SQLite database.
+        case notSQLite
 
         // MARK: What is not there
 
@@ -208,7 +216,8 @@ extension ImportError.Reason {
             .tableUnsuitable,
             .identifierNotUnique, .identifierMissing, .rowChanged, .storeForeign, .manifestDamaged,
             .manifestOfOtherVersion, .chunksChanged, .splitUnfinished, .repairFileInvalid, .migrationRefused,
-            .modelDiffers:
+            .modelDiffers, .changeSetInvalid, .identifierUnknown, .storesIncomparable,
+            .notSQLite:
             .badInput
         case .fileNotFound, .notPermitted, .isDirectory, .fileNotOpen, .fileUnreadable, .archiveMemberNotFound,
             .recordsNotGiven, .chunksNotFound, .storeNotFound, .storeEmpty, .storeReplaced, .entityNotFound,

@@ -1,0 +1,180 @@
+import Foundation
+import ImportModel
+import Importer
+
+/// A difference as text for people: counts by entity and attribute, and a line for each change.
+final class DifferenceText {
+    private enum Color: String {
+        case green = "\u{1B}[32m"
+        case yellow = "\u{1B}[33m"
+        case red = "\u{1B}[31m"
+        static let end = "\u{1B}[0m"
+    }
+
+    /// Longer values are cut.
+    private static let mostCharacters = 80
+
+    private let limit: Int?
+    private let usesColors: Bool
+    /// The changes, which follow the counts: a file of no name, so that memory does not depend on how many there are.
+    private let spool: UnsafeMutablePointer<FILE>
+    private var count = 0
+
+    /// - Throws: `ImportError` with `.cannotCreate` when there is no room for what precedes the counts.
+    init(limit: Int?, usesColors: Bool) throws {
+        self.limit = limit
+        self.usesColors = usesColors
+        guard let spool = tmpfile() else {
+            throw ImportError(
+                .cannotCreate,
+                "cannot create a temporary file: \(String(cString: strerror(errno)))",
+                advice: "Make room in the folder for temporary files."
+            )
+        }
+        self.spool = spool
+    }
+
+    deinit { fclose(spool) }
+
+    // MARK: Counts
+
+    /// The counts, a line each.
+    static func counts(_ summary: DifferenceSummary) -> [String] {
+        var table = ColumnText(
+            headers: ["entity", "old", "new", "inserted", "updated", "deleted", "unchanged"],
+            numbers: [false, true, true, true, true, true, true]
+        )
+        var lines: [String] = []
+        for entity in summary.entities {
+            let counts = entity.counts
+            table.addRow(
+                [TerminalText.escaped(entity.name)]
+                    + [entity.old, entity.new, counts.inserted, counts.updated, counts.deleted, counts.unchanged]
+                    .map { NumberText.grouped($0) }
+            )
+            for attribute in entity.attributes {
+                lines.append(
+                    "\(TerminalText.escaped(entity.name)).\(TerminalText.escaped(attribute.name)): "
+                        + "\(NumberText.grouped(attribute.count)) changed"
+                )
+            }
+            for (names, which) in [(entity.onlyOld, "old"), (entity.onlyNew, "new")] where !names.isEmpty {
+                let list = names.map { TerminalText.escaped($0) }.joined(separator: ", ")
+                lines.append("\(TerminalText.escaped(entity.name)): only the \(which) store has \(list)")
+            }
+        }
+        return table.lines + lines
+    }
+
+    // MARK: Changes
+
+    func append(_ change: ObjectChange) throws {
+        count += 1
+        if let limit, count > limit { return }
+        var text = ""
+        Self.append(change, indent: "", usesColors: usesColors, to: &text)
+        var bytes = text
+        let written = bytes.withUTF8 { fwrite($0.baseAddress, 1, $0.count, spool) }
+        guard written == bytes.utf8.count else { throw failure() }
+    }
+
+    /// Writes all changes.
+    func write(_ output: ([UInt8]) throws -> Void) throws {
+        guard count > 0 else { return }
+        try output([UInt8(ascii: "\n")])
+        rewind(spool)
+        var block = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            let length = fread(&block, 1, block.count, spool)
+            guard length > 0 else { break }
+            try output(Array(block[..<length]))
+        }
+        guard ferror(spool) == 0 else { throw failure() }
+        if let limit, count > limit {
+            try output(Array("… and \(NumberText.grouped(Int64(count - limit))) more\n".utf8))
+        }
+    }
+
+    private func failure() -> ImportError {
+        ImportError(.cannotWrite, "a temporary file fails: \(String(cString: strerror(errno)))")
+    }
+
+    private static func append(
+        _ change: ObjectChange,
+        indent: String,
+        usesColors: Bool,
+        to text: inout String
+    ) {
+        let (mark, own): (String, Color) =
+            switch change.kind {
+            case .inserted: ("+", .green)
+            case .updated: ("~", .yellow)
+            case .deleted: ("-", .red)
+            }
+        let start = usesColors ? own.rawValue : ""
+        text += "\(start)\(indent)\(mark) \(TerminalText.escaped(change.entity)) \(name(change.identifier))"
+        if change.kind == .updated {
+            for attribute in change.attributes {
+                text += "  \(TerminalText.escaped(attribute.name)) "
+                if let old = attribute.old { text += value(old) + (attribute.new == nil ? "" : " → ") }
+                if let new = attribute.new { text += value(new) }
+            }
+        }
+        for reference in change.references { text += line(reference, change.kind) }
+        for order in change.order where change.kind == .updated {
+            text += "  \(TerminalText.escaped(order.name)) in another order"
+        }
+        for owned in change.relationships {
+            guard case .values(let old, let new) = owned.content else { continue }
+            text += "  \(TerminalText.escaped(owned.name)) \(old?.count ?? 0) → \(new?.count ?? 0)"
+        }
+        text += (start.isEmpty ? "" : Color.end) + "\n"
+        for owned in change.relationships {
+            guard case .objects(let changes) = owned.content else { continue }
+            for change in changes { append(change, indent: indent + "  ", usesColors: usesColors, to: &text) }
+        }
+    }
+
+    private static func line(_ reference: ReferenceChange, _ kind: ObjectChange.Kind) -> String {
+        func shown(_ target: ReferenceChange.Target) -> String {
+            switch target {
+            case .null: "null"
+            case .object(let object): Self.name(object)
+            }
+        }
+        let name = TerminalText.escaped(reference.name)
+        switch reference.content {
+        case .toOne(let old, let new):
+            guard kind == .updated else { return "" }
+            return "  \(name) " + [old, new].compactMap { $0.map(shown) }.joined(separator: " → ")
+        case .toMany(let added, let removed):
+            let parts = added.map { "+\(Self.name($0))" } + removed.map { "-\(Self.name($0))" }
+            return "  \(name) " + parts.prefix(10).joined(separator: ", ") + (parts.count > 10 ? ", …" : "")
+        }
+    }
+
+    private static func name(_ object: ObjectReference) -> String {
+        object.values.map { "\(TerminalText.escaped($0.name)) \(plain($0.value))" }.joined(separator: " ")
+    }
+
+    /// A value as an identifier has it: texts without quotes.
+    private static func plain(_ value: StoredValue) -> String {
+        if case .text(let text) = value { return cut(TerminalText.escaped(text)) }
+        return self.value(value)
+    }
+
+    static func value(_ value: StoredValue) -> String {
+        switch value {
+        case .null: "null"
+        case .integer(let number): "\(number)"
+        case .real(let number): "\(number)"
+        case .text(let text): "'\(cut(TerminalText.escaped(cut(text, most: 4 * mostCharacters))))'"
+        case .textBytes(let bytes): "text of \(bytes.count) bytes that is not UTF-8"
+        case .blob(let bytes): "binary of \(bytes.count) bytes"
+        }
+    }
+
+    private static func cut(_ text: String, most: Int = mostCharacters) -> String {
+        text.count > most ? text.prefix(most - 1) + "…" : text
+    }
+}

@@ -1,0 +1,157 @@
+import ArgumentParser
+import Foundation
+import ImportModel
+import Importer
+
+/// Prints what changed from one store to another.
+///
+/// `importer diff OLD NEW`
+struct DiffSubcommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "diff",
+        abstract: "Print what changed from one store to another, or write it as a change set.",
+        discussion: """
+            Objects are the same by their identifiers: those of the model, else the primary key, else the only unique index \
+            without nulls. Values are the same when storage class and bytes are. Any SQLite file will do: where no model \
+            describes a table, it is an entity. Neither store is written to.
+
+            --format text prints counts and then a line for each change; --format ndjson is the change set. What an object owns \
+            is nested in it; --exclude and --only accept ENTITY.NAME or *.NAME, with the name of an attribute or relationship.
+
+            EXAMPLES
+              importer diff sunday.sqlite monday.sqlite
+              importer diff sunday.sqlite monday.sqlite --format summary
+              importer diff sunday.sqlite monday.sqlite --output monday.changes.ndjson
+              importer diff a.sqlite b.sqlite --entity person --exclude person.seen
+              importer diff a.db b.db --identifier log:host,number --exit-code
+            """
+    )
+
+    /// How the difference is written.
+    enum Format: String, ExpressibleByArgument, CaseIterable {
+        case text, summary, ndjson
+    }
+
+    @Argument(help: "The store as it was.")
+    var old: String
+
+    @Argument(help: "The store as it is.")
+    var new: String
+
+    @Option(help: ArgumentHelp("Compare only this entity, with what it owns; may be repeated.", valueName: "name"))
+    var entity: [String] = []
+
+    @Option(
+        name: .customLong("where"),
+        // What begins with a dash is a predicate too: -1 < age.
+        parsing: .unconditional,
+        help: ArgumentHelp("Only objects for which this holds in either store.", valueName: "predicate")
+    )
+    var predicate: String?
+
+    @Option(
+        help: ArgumentHelp("Leave out an attribute or relationship; may be repeated.", valueName: "entity.name")
+    )
+    var exclude: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Of this entity, compare only this attribute or relationship; may be repeated.",
+            valueName: "entity.name"
+        )
+    )
+    var only: [String] = []
+
+    @Option(
+        help: ArgumentHelp("The attributes by which objects of an entity are the same.", valueName: "entity:a,b")
+    )
+    var identifier: [String] = []
+
+    @Option(name: .customLong("old"), help: "Which old values a change set has.")
+    var oldValues = DifferenceOptions.OldValues.changed
+
+    @Option(help: "How the difference is printed.")
+    var format: Format?
+
+    @Flag(help: "Print the summary as JSON.")
+    var json = false
+
+    @Option(help: ArgumentHelp("With --format text, print at most this many changes.", valueName: "number"))
+    var limit: Int?
+
+    @Option(
+        help: ArgumentHelp("Write to this file; .ndjson at its end is --format ndjson.", valueName: "file")
+    )
+    var output: String?
+
+    @Flag(help: "Let --output overwrite a file.")
+    var force = false
+
+    @Flag(help: "Exit with 1 when the stores differ.")
+    var exitCode = false
+
+    @Flag(help: "Print what leads from NEW to OLD.")
+    var reverse = false
+
+    func validate() throws {
+        if json, let format, format != .summary {
+            throw ValidationError("--json and --format \(format) exclude each other")
+        }
+        if let limit, limit < 0 { throw ValidationError("--limit must not be negative") }
+        if limit != nil, chosenFormat != .text { throw ValidationError("--limit is for --format text") }
+        if output?.isEmpty == true { throw ValidationError("--output: the path is empty") }
+        if force && output == nil { throw ValidationError("--force is for --output") }
+        _ = try options
+    }
+
+    func run() throws {
+        let difference = try StoreDifference(from: old, to: new, options: options)
+        let target = try DifferenceOutput(output, overwrites: force)
+        switch chosenFormat {
+        case .ndjson:
+            let writer = ChangeSetWriter { try target.write($0) }
+            try difference.write(to: writer)
+        case .summary:
+            while try difference.next() != nil {}
+            let summary = difference.summary
+            try target.write(
+                json ? JSONText.document(summary) : DifferenceText.counts(summary).joined(separator: "\n") + "\n"
+            )
+        case .text:
+            let text = try DifferenceText(limit: limit, usesColors: target.isTerminal)
+            while let change = try difference.next() { try text.append(change) }
+            try target.write(DifferenceText.counts(difference.summary).joined(separator: "\n") + "\n")
+            try text.write { try target.write($0) }
+        }
+        try target.finish()
+        if exitCode, !difference.summary.isEmpty { throw ExitCode(1) }
+    }
+
+    private var chosenFormat: Format {
+        if json { return .summary }
+        if let format { return format }
+        return output?.hasSuffix(".ndjson") == true ? .ndjson : .text
+    }
+
+    private var options: DifferenceOptions {
+        get throws {
+            var options = DifferenceOptions()
+            options.entities = entity
+            options.predicate = try predicate.map { try RecordPredicate(parsing: $0) }
+            options.excluded = try exclude.map { try PropertyName.parse($0, of: "--exclude") }
+            options.only = try only.map { try PropertyName.parse($0, of: "--only") }
+            for text in identifier {
+                let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+                guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty else {
+                    throw ValidationError("--identifier \(text): write ENTITY:ATTRIBUTE, as in person:name,born")
+                }
+                options.identifiers[String(parts[0])] = try NameList.names(in: String(parts[1]), of: "--identifier")
+            }
+            options.old = oldValues
+            options.isReversed = reverse
+            return options
+        }
+    }
+}
+
+extension DifferenceOptions.OldValues: ExpressibleByArgument {}

@@ -1,0 +1,366 @@
+import ImportModel
+
+/// Reads the changes of a change set, whose header says what their values are.
+struct ChangeLineReader {
+    private struct Entity {
+        var identifier: [ExactText] = []
+        var values: [ExactText: StoredValueReader] = [:]
+        var relationships: [ExactText: ChangedEntity.Relationship] = [:]
+
+        func reader(_ name: String) -> StoredValueReader { values[ExactText(name)] ?? StoredValueReader(nil) }
+        func destination(_ name: String) -> String? { relationships[ExactText(name)]?.entity }
+    }
+
+    private let entities: [ExactText: Entity]
+
+    init(_ header: [ChangedEntity]) {
+        var entities: [ExactText: Entity] = [:]
+        for described in header {
+            var entity = Entity()
+            entity.identifier = described.identifier.map(ExactText.init)
+            for attribute in described.attributes {
+                entity.values[ExactText(attribute.name)] = StoredValueReader(attribute.description)
+            }
+            for relationship in described.relationships {
+                entity.relationships[ExactText(relationship.name)] = relationship
+            }
+            entities[ExactText(described.name)] = entity
+        }
+        self.entities = entities
+    }
+
+    private func entity(_ name: String?) -> Entity { name.flatMap { entities[ExactText($0)] } ?? Entity() }
+
+    /// Reads a line.
+    func change(_ line: ByteView) throws(ChangeJSON.Fault) -> ObjectChange {
+        var json = try ChangeJSON(line)
+        // Keys may be in any order here; values are read by the entity.
+        var ahead = json
+        let name = try Self.entityName(&ahead)
+        let change = try change(&json, of: name)
+        try json.end()
+        return change
+    }
+
+    private static func entityName(_ json: inout ChangeJSON) throws(ChangeJSON.Fault) -> String? {
+        var isFirst = true
+        try json.openObject()
+        while let key = try json.key(isFirst: &isFirst) {
+            if key == "entityName" { return try json.string() }
+            _ = try json.skip()
+        }
+        return nil
+    }
+
+    // MARK: A change
+
+    /// What of a change was read.
+    private struct Draft {
+        var kind: ObjectChange.Kind?
+        var identifier: [NamedValue] = []
+        /// In the order in which they are named first.
+        var attributes: [AttributeChange] = []
+        var places: [ExactText: Int] = [:]
+        var hasOld = false
+        var hasNew = false
+
+        mutating func set(_ name: String, _ path: WritableKeyPath<AttributeChange, StoredValue?>, _ value: StoredValue)
+        {
+            let place = places[ExactText(name)] ?? attributes.count
+            if place == attributes.count {
+                attributes.append(AttributeChange(name))
+                places[ExactText(name)] = place
+            }
+            attributes[place][keyPath: path] = value
+        }
+    }
+
+    private func change(_ json: inout ChangeJSON, of given: String?) throws(ChangeJSON.Fault) -> ObjectChange {
+        var draft = Draft()
+        var name = given
+        var entity = entity(name)
+        var change = ObjectChange(.updated, entity: "", identifier: ObjectReference([]))
+        var isFirst = true
+        try json.openObject()
+        while let key = try json.key(isFirst: &isFirst) {
+            switch key {
+            case "change":
+                guard let kind = ObjectChange.Kind(rawValue: try json.string()) else {
+                    throw json.fault("a change that is not inserted, updated or deleted")
+                }
+                draft.kind = kind
+            case "entityName":
+                let read = try json.string()
+                if name.map({ $0.hasSameBytes(as: read) }) != true {
+                    name = read
+                    entity = self.entity(name)
+                }
+            case "identifier": draft.identifier = try reference(&json, of: entity).values
+            case "attributes": try attributes(&json, of: entity, &draft)
+            case "references": change.references = try references(&json, of: entity)
+            case "relationships": change.relationships = try relationships(&json, of: entity)
+            case "moved":
+                change.moved = try members(&json) { json, name throws(ChangeJSON.Fault) in
+                    MovedObjects(name, try objects(&json, of: entity.destination(name)))
+                }
+            case "order":
+                change.order = try members(&json) { json, name throws(ChangeJSON.Fault) in
+                    try order(&json, name, of: entity.destination(name))
+                }
+            case "continued": change.isContinued = try json.boolean()
+            default: try older(&json, key, of: entity, &draft)
+            }
+        }
+        guard let name else { throw json.fault("a change without entityName") }
+        guard !draft.identifier.isEmpty else { throw json.fault("a change without identifier") }
+        change.entity = name
+        change.attributes = draft.attributes
+        change.identifier = ObjectReference(Self.ordered(draft.identifier, entity.identifier))
+        change.kind = try kind(of: draft, change, json)
+        return change
+    }
+
+    /// What has become of the object, which its values say too.
+    private func kind(
+        of draft: Draft,
+        _ change: ObjectChange,
+        _ json: borrowing ChangeJSON
+    ) throws(ChangeJSON.Fault) -> ObjectChange.Kind {
+        let seen: ObjectChange.Kind? =
+            switch (draft.hasOld, draft.hasNew) {
+            case (true, true): .updated
+            case (true, false): .deleted
+            case (false, true): .inserted
+            case (false, false): nil
+            }
+        guard let kind = draft.kind else { return seen ?? .updated }
+        // Where old values were not asked for, an update has new ones alone.
+        if let seen, kind != seen, !(kind == .updated && seen == .inserted) {
+            throw json.fault("a change that says \(kind.rawValue), with the values of one that is \(seen.rawValue)")
+        }
+        return kind
+    }
+
+    private static func ordered(_ values: [NamedValue], _ names: [ExactText]) -> [NamedValue] {
+        guard names.count == values.count else { return values }
+        let ordered = names.compactMap { name in values.first { ExactText($0.name) == name } }
+        return ordered.count == values.count ? ordered : values
+    }
+
+    // MARK: Its parts
+
+    private func members<Element>(
+        _ json: inout ChangeJSON,
+        _ read: (inout ChangeJSON, String) throws(ChangeJSON.Fault) -> Element
+    ) throws(ChangeJSON.Fault) -> [Element] {
+        var elements: [Element] = []
+        var isFirst = true
+        try json.openObject()
+        while let name = try json.key(isFirst: &isFirst) { elements.append(try read(&json, name)) }
+        return elements
+    }
+
+    private func reference(_ json: inout ChangeJSON, of entity: Entity) throws(ChangeJSON.Fault) -> ObjectReference {
+        let values = try members(&json) { json, name throws(ChangeJSON.Fault) in
+            NamedValue(name, try entity.reader(name).value(&json))
+        }
+        guard !values.isEmpty else { throw json.fault("an identifier without attributes") }
+        return ObjectReference(Self.ordered(values, entity.identifier))
+    }
+
+    private func objects(_ json: inout ChangeJSON, of name: String?) throws(ChangeJSON.Fault) -> [ObjectReference] {
+        let entity = entity(name)
+        var objects: [ObjectReference] = []
+        var isFirst = true
+        try json.openArray()
+        while try json.element(isFirst: &isFirst) { objects.append(try reference(&json, of: entity)) }
+        return objects
+    }
+
+    private func attributes(
+        _ json: inout ChangeJSON,
+        of entity: Entity,
+        _ draft: inout Draft
+    ) throws(ChangeJSON.Fault) {
+        var isFirst = true
+        try json.openObject()
+        while let key = try json.key(isFirst: &isFirst) {
+            switch key {
+            case "old": try side(&json, \.old, of: entity, &draft)
+            case "new": try side(&json, \.new, of: entity, &draft)
+            default: try bothSides(&json, key, of: entity, &draft)
+            }
+        }
+    }
+
+    private func side(
+        _ json: inout ChangeJSON,
+        _ path: WritableKeyPath<AttributeChange, StoredValue?>,
+        of entity: Entity,
+        _ draft: inout Draft
+    ) throws(ChangeJSON.Fault) {
+        if path == \.old { draft.hasOld = true } else { draft.hasNew = true }
+        var isFirst = true
+        try json.openObject()
+        while let name = try json.key(isFirst: &isFirst) {
+            draft.set(name, path, try entity.reader(name).value(&json))
+        }
+    }
+
+    /// `"city": {"old": …, "new": …}`.
+    private func bothSides(
+        _ json: inout ChangeJSON,
+        _ name: String,
+        of entity: Entity,
+        _ draft: inout Draft
+    ) throws(ChangeJSON.Fault) {
+        var isFirst = true
+        try json.openObject()
+        while let key = try json.key(isFirst: &isFirst) {
+            switch key {
+            case "old":
+                draft.hasOld = true
+                draft.set(name, \.old, try entity.reader(name).value(&json))
+            case "new":
+                draft.hasNew = true
+                draft.set(name, \.new, try entity.reader(name).value(&json))
+            default: _ = try json.skip()
+            }
+        }
+    }
+
+    /// A key of a change that is none of the format: an attribute in an older form, or nothing that is known.
+    private func older(
+        _ json: inout ChangeJSON,
+        _ key: String,
+        of entity: Entity,
+        _ draft: inout Draft
+    ) throws(ChangeJSON.Fault) {
+        guard let reader = entity.values[ExactText(key)] else {
+            _ = try json.skip()
+            return
+        }
+        if entity.identifier.contains(ExactText(key)) {
+            draft.identifier.append(NamedValue(key, try reader.value(&json)))
+        } else if json.peek() == UInt8(ascii: "{") {
+            try bothSides(&json, key, of: entity, &draft)
+        } else {
+            _ = try json.skip()
+        }
+    }
+
+    private func references(
+        _ json: inout ChangeJSON,
+        of entity: Entity
+    ) throws(ChangeJSON.Fault) -> [ReferenceChange] {
+        try members(&json) { json, name throws(ChangeJSON.Fault) in
+            let destination = entity.destination(name)
+            var sides: (old: ReferenceChange.Target?, new: ReferenceChange.Target?) = (nil, nil)
+            var lists: (added: [ObjectReference]?, removed: [ObjectReference]?) = (nil, nil)
+            var isFirst = true
+            try json.openObject()
+            while let key = try json.key(isFirst: &isFirst) {
+                switch key {
+                case "old": sides.old = try target(&json, destination)
+                case "new": sides.new = try target(&json, destination)
+                case "added": lists.added = try objects(&json, of: destination)
+                case "removed": lists.removed = try objects(&json, of: destination)
+                default: _ = try json.skip()
+                }
+            }
+            if lists.added != nil || lists.removed != nil {
+                return ReferenceChange(name, .toMany(added: lists.added ?? [], removed: lists.removed ?? []))
+            }
+            return ReferenceChange(name, .toOne(old: sides.old, new: sides.new))
+        }
+    }
+
+    private func target(
+        _ json: inout ChangeJSON,
+        _ destination: String?
+    ) throws(ChangeJSON.Fault) -> ReferenceChange.Target {
+        try json.null() ? .null : .object(reference(&json, of: entity(destination)))
+    }
+
+    private func order(
+        _ json: inout ChangeJSON,
+        _ name: String,
+        of destination: String?
+    ) throws(ChangeJSON.Fault) -> OrderChange {
+        var order = OrderChange(name, old: nil, new: nil)
+        var isFirst = true
+        try json.openObject()
+        while let key = try json.key(isFirst: &isFirst) {
+            switch key {
+            case "old": order.old = try objects(&json, of: destination)
+            case "new": order.new = try objects(&json, of: destination)
+            default: _ = try json.skip()
+            }
+        }
+        return order
+    }
+
+    // MARK: What it owns
+
+    private func relationships(
+        _ json: inout ChangeJSON,
+        of entity: Entity
+    ) throws(ChangeJSON.Fault) -> [OwnedChange] {
+        try members(&json) { json, name throws(ChangeJSON.Fault) in
+            let destination = entity.destination(name)
+            guard json.peek() == UInt8(ascii: "{") else {
+                var changes: [ObjectChange] = []
+                var isFirst = true
+                try json.openArray()
+                while try json.element(isFirst: &isFirst) { changes.append(try change(&json, of: destination)) }
+                return OwnedChange(name, .objects(changes))
+            }
+            // The header says which it is; without one, what a change always has.
+            var ahead = json
+            var isFirst = true
+            try ahead.openObject()
+            let first = try ahead.key(isFirst: &isFirst)
+            guard first == nil || first == "old" || first == "new" else {
+                return OwnedChange(name, .objects([try change(&json, of: destination)]))
+            }
+            var values: (old: [OwnedValue]?, new: [OwnedValue]?) = (nil, nil)
+            isFirst = true
+            try json.openObject()
+            while let key = try json.key(isFirst: &isFirst) {
+                switch key {
+                case "old": values.old = try self.values(&json, of: destination)
+                case "new": values.new = try self.values(&json, of: destination)
+                default: _ = try json.skip()
+                }
+            }
+            return OwnedChange(name, .values(old: values.old, new: values.new))
+        }
+    }
+
+    private func values(_ json: inout ChangeJSON, of name: String?) throws(ChangeJSON.Fault) -> [OwnedValue] {
+        let entity = entity(name)
+        var values: [OwnedValue] = []
+        var isFirst = true
+        try json.openArray()
+        while try json.element(isFirst: &isFirst) {
+            var value = OwnedValue([])
+            var isFirst = true
+            try json.openObject()
+            while let key = try json.key(isFirst: &isFirst) {
+                guard let relationship = entity.relationships[ExactText(key)] else {
+                    value.attributes.append(NamedValue(key, try entity.reader(key).value(&json)))
+                    continue
+                }
+                if relationship.isOwned {
+                    value.owned.append(.init(key, try self.values(&json, of: relationship.entity)))
+                } else if try json.null() {
+                    value.references.append(.init(key, nil))
+                } else {
+                    value.references.append(.init(key, try reference(&json, of: self.entity(relationship.entity))))
+                }
+            }
+            values.append(value)
+        }
+        return values
+    }
+}

@@ -1,0 +1,318 @@
+import ImportModel
+
+/// Writes header, changes and footer as lines of JSON.
+struct ChangeLineWriter {
+    /// The name of the format, in the header.
+    static let format = "importer-changes"
+    /// The version of the format.
+    static let version = 1
+
+    private struct Entity {
+        var values: [ExactText: StoredValueWriter] = [:]
+        /// The relationships to one object that is owned: their change is not in an array.
+        var toOnes: Set<ExactText> = []
+        /// The entity that an owned relationship leads to.
+        var owned: [ExactText: String] = [:]
+        var references: [ExactText: String] = [:]
+    }
+
+    private let entities: [ExactText: Entity]
+
+    init(_ header: [ChangedEntity]) {
+        var entities: [ExactText: Entity] = [:]
+        for described in header {
+            var entity = Entity()
+            for attribute in described.attributes {
+                entity.values[ExactText(attribute.name)] = StoredValueWriter(attribute.description)
+            }
+            for relationship in described.relationships {
+                let name = ExactText(relationship.name)
+                if relationship.isOwned {
+                    entity.owned[name] = relationship.entity
+                    if !relationship.isToMany { entity.toOnes.insert(name) }
+                } else {
+                    entity.references[name] = relationship.entity
+                }
+            }
+            entities[ExactText(described.name)] = entity
+        }
+        self.entities = entities
+    }
+
+    // MARK: Header and footer
+
+    static func append(_ header: ChangeSetHeader, to output: inout [UInt8]) {
+        func member(_ key: String, _ value: JSONValue) -> JSONValue.Member { .init(key: key, value: value) }
+        func state(_ state: ChangeSetHeader.State) -> JSONValue {
+            let objects = state.objects.map { member($0.entity, .number(String($0.count))) }
+            return .object([member("name", .string(state.name)), member("objects", .object(objects))])
+        }
+        let value = JSONValue.object([
+            member("format", .string(format)), member("version", .number(String(version))),
+            member("program", .string(header.program)), member("old", state(header.old)),
+            member("new", state(header.new)),
+            member("entities", .object(header.entities.map { member($0.name, $0.json) })),
+            member("options", .object(header.options.map { member($0.name, $0.value) })),
+        ])
+        output.append(contentsOf: value.serialized().utf8)
+        output.append(UInt8(ascii: "\n"))
+    }
+
+    static func append(_ footer: ChangeSetFooter, to output: inout [UInt8]) {
+        output.append(contentsOf: "{\"end\":true,\"changes\":\(footer.changes),\"entities\":{".utf8)
+        for (index, entity) in footer.entities.enumerated() {
+            if index > 0 { output.append(UInt8(ascii: ",")) }
+            StoredValueWriter.appendString(entity.name, to: &output)
+            let counts = entity.counts
+            output.append(
+                contentsOf:
+                    ":{\"inserted\":\(counts.inserted),\"updated\":\(counts.updated),\"deleted\":\(counts.deleted),\"unchanged\":\(counts.unchanged)}"
+                    .utf8
+            )
+        }
+        output.append(UInt8(ascii: "}"))
+        if let checksum = footer.checksum { output.append(contentsOf: ",\"xxh3\":\"\(checksum)\"".utf8) }
+        output.append(contentsOf: "}\n".utf8)
+    }
+
+    // MARK: Changes
+
+    /// Appends a change, without a line break.
+    func append(_ change: ObjectChange, to output: inout [UInt8]) {
+        let entity = entities[ExactText(change.entity)] ?? Entity()
+        output.append(contentsOf: "{\"change\":\"\(change.kind.rawValue)\",\"entityName\":".utf8)
+        StoredValueWriter.appendString(change.entity, to: &output)
+        output.append(contentsOf: ",\"identifier\":".utf8)
+        append(change.identifier, of: entity, to: &output)
+        if change.isContinued { output.append(contentsOf: ",\"continued\":true".utf8) }
+        if !change.attributes.isEmpty { append(change.attributes, of: entity, to: &output) }
+        var list = List("references")
+        for reference in change.references {
+            list.append(reference.name, to: &output)
+            append(reference.content, to: entity.references[ExactText(reference.name)], to: &output)
+        }
+        list.end(&output)
+        list = List("relationships")
+        for owned in change.relationships {
+            list.append(owned.name, to: &output)
+            append(owned, of: entity, to: &output)
+        }
+        list.end(&output)
+        list = List("moved")
+        for moved in change.moved {
+            list.append(moved.name, to: &output)
+            append(moved.objects, of: entity.owned[ExactText(moved.name)], to: &output)
+        }
+        list.end(&output)
+        list = List("order")
+        for order in change.order {
+            list.append(order.name, to: &output)
+            let name = ExactText(order.name)
+            append(order, of: entity.owned[name] ?? entity.references[name], to: &output)
+        }
+        list.end(&output)
+        output.append(UInt8(ascii: "}"))
+    }
+
+    /// A member that is an object, and is left out where it would be empty.
+    private struct List {
+        let key: String
+        var isEmpty = true
+
+        init(_ key: String) { self.key = key }
+
+        mutating func append(_ name: String, to output: inout [UInt8]) {
+            output.append(contentsOf: isEmpty ? Array(",\"\(key)\":{".utf8) : [UInt8(ascii: ",")])
+            isEmpty = false
+            StoredValueWriter.appendString(name, to: &output)
+            output.append(UInt8(ascii: ":"))
+        }
+
+        func end(_ output: inout [UInt8]) { if !isEmpty { output.append(UInt8(ascii: "}")) } }
+    }
+
+    private func append(_ attributes: [AttributeChange], of entity: Entity, to output: inout [UInt8]) {
+        output.append(contentsOf: ",\"attributes\":{".utf8)
+        var isFirstSide = true
+        for (side, path) in [("old", \AttributeChange.old), ("new", \AttributeChange.new)] {
+            var isFirst = true
+            for attribute in attributes {
+                guard let value = attribute[keyPath: path] else { continue }
+                if isFirst {
+                    output.append(contentsOf: "\(isFirstSide ? "" : ",")\"\(side)\":{".utf8)
+                    isFirstSide = false
+                } else {
+                    output.append(UInt8(ascii: ","))
+                }
+                isFirst = false
+                append(attribute.name, value, of: entity, to: &output)
+            }
+            if !isFirst { output.append(UInt8(ascii: "}")) }
+        }
+        output.append(UInt8(ascii: "}"))
+    }
+
+    private func append(_ name: String, _ value: StoredValue, of entity: Entity, to output: inout [UInt8]) {
+        StoredValueWriter.appendString(name, to: &output)
+        output.append(UInt8(ascii: ":"))
+        (entity.values[ExactText(name)] ?? StoredValueWriter(nil)).append(value, to: &output)
+    }
+
+    private func append(_ identifier: ObjectReference, of entity: Entity, to output: inout [UInt8]) {
+        output.append(UInt8(ascii: "{"))
+        for (index, part) in identifier.values.enumerated() {
+            if index > 0 { output.append(UInt8(ascii: ",")) }
+            append(part.name, part.value, of: entity, to: &output)
+        }
+        output.append(UInt8(ascii: "}"))
+    }
+
+    private func append(_ objects: [ObjectReference], of entity: String?, to output: inout [UInt8]) {
+        let entity = entity.flatMap { entities[ExactText($0)] } ?? Entity()
+        output.append(UInt8(ascii: "["))
+        for (index, object) in objects.enumerated() {
+            if index > 0 { output.append(UInt8(ascii: ",")) }
+            append(object, of: entity, to: &output)
+        }
+        output.append(UInt8(ascii: "]"))
+    }
+
+    private func append(_ content: ReferenceChange.Content, to name: String?, to output: inout [UInt8]) {
+        let entity = name.flatMap { entities[ExactText($0)] } ?? Entity()
+        switch content {
+        case .toOne(let old, let new):
+            output.append(UInt8(ascii: "{"))
+            for (index, side) in [("old", old), ("new", new)].enumerated() {
+                guard let target = side.1 else { continue }
+                output.append(contentsOf: "\(index > 0 && old != nil ? "," : "")\"\(side.0)\":".utf8)
+                switch target {
+                case .null: output.append(contentsOf: "null".utf8)
+                case .object(let object): append(object, of: entity, to: &output)
+                }
+            }
+            output.append(UInt8(ascii: "}"))
+        case .toMany(let added, let removed):
+            output.append(UInt8(ascii: "{"))
+            for (index, side) in [("added", added), ("removed", removed)].enumerated() where !side.1.isEmpty {
+                output.append(contentsOf: "\(index > 0 && !added.isEmpty ? "," : "")\"\(side.0)\":".utf8)
+                append(side.1, of: name, to: &output)
+            }
+            output.append(UInt8(ascii: "}"))
+        }
+    }
+
+    private func append(_ owned: OwnedChange, of entity: Entity, to output: inout [UInt8]) {
+        let name = ExactText(owned.name)
+        switch owned.content {
+        case .objects(let changes) where changes.count == 1 && entity.toOnes.contains(name):
+            append(changes[0], to: &output)
+        case .objects(let changes):
+            output.append(UInt8(ascii: "["))
+            for (index, change) in changes.enumerated() {
+                if index > 0 { output.append(UInt8(ascii: ",")) }
+                append(change, to: &output)
+            }
+            output.append(UInt8(ascii: "]"))
+        case .values(let old, let new):
+            output.append(UInt8(ascii: "{"))
+            for (index, side) in [("old", old), ("new", new)].enumerated() {
+                guard let values = side.1 else { continue }
+                output.append(contentsOf: "\(index > 0 && old != nil ? "," : "")\"\(side.0)\":".utf8)
+                append(values, of: entity.owned[name], to: &output)
+            }
+            output.append(UInt8(ascii: "}"))
+        }
+    }
+
+    private func append(_ order: OrderChange, of entity: String?, to output: inout [UInt8]) {
+        output.append(UInt8(ascii: "{"))
+        for (index, side) in [("old", order.old), ("new", order.new)].enumerated() {
+            guard let objects = side.1 else { continue }
+            output.append(contentsOf: "\(index > 0 && order.old != nil ? "," : "")\"\(side.0)\":".utf8)
+            append(objects, of: entity, to: &output)
+        }
+        output.append(UInt8(ascii: "}"))
+    }
+
+    private func append(_ values: [OwnedValue], of name: String?, to output: inout [UInt8]) {
+        let entity = name.flatMap { entities[ExactText($0)] } ?? Entity()
+        output.append(UInt8(ascii: "["))
+        for (index, value) in values.enumerated() {
+            output.append(contentsOf: (index > 0 ? ",{" : "{").utf8)
+            var isFirst = true
+            for attribute in value.attributes {
+                if !isFirst { output.append(UInt8(ascii: ",")) }
+                isFirst = false
+                append(attribute.name, attribute.value, of: entity, to: &output)
+            }
+            for reference in value.references {
+                if !isFirst { output.append(UInt8(ascii: ",")) }
+                isFirst = false
+                StoredValueWriter.appendString(reference.name, to: &output)
+                output.append(UInt8(ascii: ":"))
+                if let target = reference.target {
+                    let other = entity.references[ExactText(reference.name)].flatMap { entities[ExactText($0)] }
+                    append(target, of: other ?? Entity(), to: &output)
+                } else {
+                    output.append(contentsOf: "null".utf8)
+                }
+            }
+            for owned in value.owned {
+                if !isFirst { output.append(UInt8(ascii: ",")) }
+                isFirst = false
+                StoredValueWriter.appendString(owned.name, to: &output)
+                output.append(UInt8(ascii: ":"))
+                append(owned.values, of: entity.owned[ExactText(owned.name)], to: &output)
+            }
+            output.append(UInt8(ascii: "}"))
+        }
+        output.append(UInt8(ascii: "]"))
+    }
+}
+
+extension ChangedEntity {
+    /// The entity as a header has it, in the words of a model file.
+    fileprivate var json: JSONValue {
+        func member(_ key: String, _ value: JSONValue) -> JSONValue.Member { .init(key: key, value: value) }
+        func strings(_ texts: [String]) -> JSONValue { .array(texts.map { .string($0) }) }
+        var members = [member("identifier", strings(identifier))]
+        members.append(
+            member(
+                "attributes",
+                .object(attributes.map { member($0.name, .object($0.description?.members ?? [member("type", "any")])) })
+            )
+        )
+        if !relationships.isEmpty {
+            let values = relationships.map { relationship in
+                var keys = [member("entity", .string(relationship.entity))]
+                if relationship.isToMany { keys.append(member("toMany", true)) }
+                if relationship.isOwned { keys.append(member("owned", true)) }
+                if relationship.isOrdered { keys.append(member("ordered", true)) }
+                return member(relationship.name, .object(keys))
+            }
+            members.append(member("relationships", .object(values)))
+        }
+        if !together.isEmpty { members.append(member("together", .array(together.map(strings)))) }
+        var only: [JSONValue.Member] = []
+        if !onlyOld.isEmpty { only.append(member("old", strings(onlyOld))) }
+        if !onlyNew.isEmpty { only.append(member("new", strings(onlyNew))) }
+        if !only.isEmpty { members.append(member("only", .object(only))) }
+        return .object(members)
+    }
+}
+
+extension AttributeDescription {
+    /// What of it says how its values are written.
+    fileprivate var members: [JSONValue.Member] {
+        func member(_ key: String, _ value: JSONValue) -> JSONValue.Member { .init(key: key, value: value) }
+        var members = [member("type", .string(type.rawValue))]
+        if type == .date, storage != .iso8601 { members.append(member("storage", .string(storage.rawValue))) }
+        if !formats.isEmpty { members.append(member("format", .array(formats.map { .string($0) }))) }
+        if let timeZone { members.append(member("timeZone", .string(timeZone))) }
+        if isWallClock { members.append(member("wallClock", true)) }
+        if !bits.isEmpty {
+            members.append(member("bits", .object(bits.map { member($0.name, .number(String($0.position))) })))
+        }
+        return members
+    }
+}

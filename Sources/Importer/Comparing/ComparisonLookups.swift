@@ -1,0 +1,136 @@
+import GRDB
+import ImportModel
+
+/// Finds single objects in either store, and what belongs to one of them; each statement is prepared once.
+final class ComparisonLookups {
+    private enum Purpose: Hashable {
+        case object(Int)
+        case owned(Int)
+        case list(Int)
+        case links(Int, Int)
+        case linkList(Int, Int)
+    }
+
+    private let plan: ComparisonPlan
+    private let statements: BothSides<ComparisonStatements>
+    private let stores: BothSides<ComparedStore>
+    /// Nil for what a state does not have.
+    private var prepared: BothSides<[Purpose: ComparedRows?]> = BothSides([:], [:])
+
+    init(
+        _ plan: ComparisonPlan,
+        _ statements: BothSides<ComparisonStatements>,
+        _ stores: BothSides<ComparedStore>
+    ) {
+        self.plan = plan
+        self.statements = statements
+        self.stores = stores
+    }
+
+    /// The rows of a statement; nil for none.
+    func rows(_ text: SQLText?, path: Int, _ side: Side) throws -> ComparedRows? {
+        guard let text else { return nil }
+        return try stores[side].read { database in
+            guard let connection = database.sqliteConnection else { throw ImportError(.fault, "no connection") }
+            return try ComparedRows(connection, text, path: path, isUTF8: stores[side].isUTF8)
+        }
+    }
+
+    private func prepared(_ purpose: Purpose, _ side: Side) throws -> ComparedRows? {
+        if let known = prepared[side][purpose] { return known }
+        let text: SQLText? =
+            switch purpose {
+            case .object(let index): statements[side].object(index)
+            case .owned(let index): statements[side].owned(index)
+            case .list(let index):
+                plan.entities[index].owner.flatMap { owner in
+                    plan.entities[owner.entity].owned[owner.place].positions[side].flatMap {
+                        statements[side].list(index, position: $0)
+                    }
+                }
+            case .links(let index, let place):
+                statements[side].links(index, plan.entities[index].joins[place], bound: true)
+            case .linkList(let index, let place): statements[side].list(plan.entities[index].joins[place])
+            }
+        let rows = try rows(text, path: 0, side)
+        prepared[side][purpose] = .some(rows)
+        return rows
+    }
+
+    /// The object with the identifier that a row of the other state has; nil for none.
+    func object(_ index: Int, like row: ComparedRows, _ side: Side) throws -> ComparedRows? {
+        guard let rows = try prepared(.object(index), side) else { return nil }
+        try rows.bind(row, row.path..<row.path + plan.entities[index].identifier.count)
+        try rows.advance()
+        return rows.hasRow ? rows : nil
+    }
+
+    /// What belongs to the object of a row, at its first row.
+    func owned(_ child: Int, of row: ComparedRows, _ keyCount: Int, _ side: Side) throws -> ComparedRows? {
+        guard let rows = try prepared(.owned(child), side) else { return nil }
+        try rows.bind(row, row.path..<row.path + keyCount)
+        try rows.advance()
+        return rows
+    }
+
+    /// Lets go of what belonged to an object.
+    func endOwned(_ child: Int) {
+        for side in Side.allCases { prepared[side][.owned(child)]??.reset() }
+    }
+
+    /// The links of a many-to-many of the object of a row, at the first.
+    func links(_ index: Int, _ place: Int, of row: ComparedRows, _ keyCount: Int, _ side: Side) throws -> ComparedRows?
+    {
+        guard let rows = try prepared(.links(index, place), side) else { return nil }
+        try rows.bind(row, row.path..<row.path + keyCount)
+        try rows.advance()
+        return rows
+    }
+
+    /// The identifiers of a list of owned objects, in its order.
+    func list(
+        _ owned: ComparedEntity.Owned,
+        of row: ComparedRows,
+        _ keyCount: Int,
+        _ side: Side
+    ) throws -> [[StoredValue]] {
+        try list(.list(owned.child), of: row, keyCount, plan.entities[owned.child].identifier.count, side)
+    }
+
+    /// The identifiers of a list of a many-to-many, in its order.
+    func list(
+        _ index: Int,
+        _ place: Int,
+        of row: ComparedRows,
+        _ keyCount: Int,
+        _ side: Side
+    ) throws -> [[StoredValue]] {
+        let destination = plan.entities[index].joins[place].destination
+        return try list(
+            .linkList(index, place),
+            of: row,
+            keyCount,
+            plan.entities[destination].identifier.count,
+            side
+        )
+    }
+
+    private func list(
+        _ purpose: Purpose,
+        of row: ComparedRows,
+        _ keyCount: Int,
+        _ count: Int,
+        _ side: Side
+    ) throws -> [[StoredValue]] {
+        guard let rows = try prepared(purpose, side) else { return [] }
+        try rows.bind(row, row.path..<row.path + keyCount)
+        defer { rows.reset() }
+        var list: [[StoredValue]] = []
+        try rows.advance()
+        while rows.hasRow {
+            list.append((0..<count).map(rows.value))
+            try rows.advance()
+        }
+        return list
+    }
+}

@@ -1,0 +1,204 @@
+import ImportModel
+
+/// Which objects belong to which, and what is left out.
+extension ComparisonPlan {
+    mutating func addJoins(_ sides: BothSides<SideSchema>, _ places: [ExactText: Int]) {
+        var seen: Set<ExactText> = []
+        for join in sides.old.joins + sides.new.joins {
+            guard seen.insert(ExactText("\(join.entity)\u{0}\(join.name)")).inserted,
+                let entity = places[ExactText(join.entity)], let destination = places[ExactText(join.destination)]
+            else { continue }
+            func own(_ side: Side) -> SideSchema.Join? {
+                sides[side].joins.first {
+                    $0.name.hasSameBytes(as: join.name) && $0.entity.hasSameBytes(as: join.entity)
+                }
+            }
+            let both = BothSides(own(.old), own(.new))
+            entities[entity].joins.append(
+                .init(
+                    name: join.name,
+                    tables: BothSides(both.old?.table, both.new?.table),
+                    columns: BothSides(both.old?.columns ?? [], both.new?.columns ?? []),
+                    destination: destination,
+                    destinationColumns: BothSides(
+                        both.old?.destinationColumns ?? [],
+                        both.new?.destinationColumns ?? []
+                    ),
+                    positions: BothSides(both.old?.position, both.new?.position)
+                )
+            )
+        }
+    }
+
+    /// Finds the owner of each entity: the first in the model's order that is not itself owned by it in the end.
+    mutating func addOwners(
+        _ sides: BothSides<SideSchema>,
+        _ places: [ExactText: Int],
+        _ options: DifferenceOptions
+    ) {
+        for child in entities.indices {
+            let name = entities[child].name
+            let schemas = Side.allCases.map { sides[$0].entity(name) }
+            let candidates = (schemas[0] ?? schemas[1])?.ownerships ?? []
+            let found = candidates.compactMap {
+                ownership -> (owner: Int, reference: Int, ownership: SideSchema.Ownership)? in
+                // Both states must have it, or lack the table.
+                for schema in schemas {
+                    guard let schema else { continue }
+                    let isThere = schema.ownerships.contains {
+                        $0.name.hasSameBytes(as: ownership.name) && $0.toOne.hasSameBytes(as: ownership.toOne)
+                    }
+                    guard isThere else { return nil }
+                }
+                let reference = entities[child].references.firstIndex { $0.name.hasSameBytes(as: ownership.toOne) }
+                return reference.map { (entities[child].references[$0].destination, $0, ownership) }
+            }.sorted { ($0.owner, $0.reference) < ($1.owner, $1.reference) }
+            guard let chosen = found.first(where: { !isOwned($0.owner, by: child) }) else { continue }
+            func position(_ schema: SideSchema.Entity?) -> String? {
+                schema?.ownerships.first { $0.name.hasSameBytes(as: chosen.ownership.name) }?.position
+            }
+            entities[child].owner = (chosen.owner, entities[chosen.owner].owned.count)
+            entities[chosen.owner].owned.append(
+                .init(
+                    name: chosen.ownership.name,
+                    child: child,
+                    reference: chosen.reference,
+                    isToMany: chosen.ownership.isToMany,
+                    positions: BothSides(position(schemas[0]), position(schemas[1]))
+                )
+            )
+        }
+    }
+
+    /// Whether an entity is another one, or belongs to it in the end; or is so deep that nothing more should belong to it.
+    private func isOwned(_ entity: Int, by other: Int) -> Bool {
+        var (next, steps) = (entity, 0)
+        while true {
+            if next == other || steps > Self.mostLevels { return true }
+            guard let owner = entities[next].owner?.entity else { return false }
+            (next, steps) = (owner, steps + 1)
+        }
+    }
+
+    /// How many objects may be inside each other: a line's JSON stays within the depth that is read.
+    private static let mostLevels = 100
+
+    // MARK: Options
+
+    static func check(_ options: DifferenceOptions, _ names: [String], _ sides: BothSides<SideSchema>) throws {
+        let asked =
+            options.entities + options.identifiers.keys.sorted()
+            + (options.excluded + options.only).compactMap(\.entity)
+        for name in asked where !names.contains(where: { $0.hasSameBytes(as: name) }) {
+            let near = NearName.nearest(to: name, among: names)
+            throw ImportError(
+                .unknownEntity,
+                "neither store has an entity \(name)\(near.map { "; did you mean \($0)?" } ?? "")",
+                advice: "They have: \(names.joined(separator: ", ").printable)."
+            )
+        }
+        for property in options.excluded + options.only {
+            let isKnown = Side.allCases.contains { side in
+                sides[side].entities.contains { entity in
+                    guard property.entity.map({ $0.hasSameBytes(as: entity.name) }) ?? true else { return false }
+                    let joins = sides[side].joins.filter { $0.entity.hasSameBytes(as: entity.name) }.map(\.name)
+                    let owned = sides[side].entities.flatMap(\.ownerships).map(\.name)
+                    let all = entity.attributes.map(\.name) + entity.toOnes.map(\.name) + joins + owned
+                    return all.contains { $0.hasSameBytes(as: property.name) }
+                }
+            }
+            guard !isKnown else { continue }
+            throw ImportError(
+                .unknownAttribute,
+                "\(property.entity ?? "no entity") has no attribute or relationship \(property.name)",
+                advice: "Give the name of an attribute or relationship, after the name of its entity or *."
+            )
+        }
+    }
+
+    /// Leaves out what is not asked for.
+    mutating func apply(_ options: DifferenceOptions) {
+        if !options.entities.isEmpty {
+            let wanted = entities.indices.filter { index in
+                options.entities.contains { $0.hasSameBytes(as: entities[index].name) }
+            }
+            keep(wanted)
+        }
+        for index in entities.indices {
+            let name = entities[index].name
+            func isKept(_ property: String) -> Bool {
+                func isMeant(_ given: DifferenceOptions.Property) -> Bool {
+                    given.name.hasSameBytes(as: property) && (given.entity.map { $0.hasSameBytes(as: name) } ?? true)
+                }
+                if options.excluded.contains(where: isMeant) { return false }
+                let own = options.only.filter { $0.entity.map { $0.hasSameBytes(as: name) } ?? true }
+                return own.isEmpty || own.contains(where: isMeant)
+            }
+            // The owner's side decides whether owned objects are told, and the other side is needed for it.
+            let inverse = entities[index].owner.map { entities[$0.entity].owned[$0.place].reference }
+            entities[index].attributes.removeAll { $0.identifierPlace == nil && !isKept($0.name) }
+            entities[index].joins.removeAll { !isKept($0.name) }
+            var moved: [Int: Int] = [:]
+            var references: [ComparedEntity.Reference] = []
+            for (place, reference) in entities[index].references.enumerated()
+            where place == inverse || isKept(reference.name) {
+                moved[place] = references.count
+                references.append(reference)
+            }
+            entities[index].references = references
+            if let owner = entities[index].owner, let inverse, let place = moved[inverse] {
+                let owned = entities[owner.entity].owned[owner.place]
+                entities[owner.entity].owned[owner.place] = .init(
+                    name: owned.name,
+                    child: owned.child,
+                    reference: place,
+                    isToMany: owned.isToMany,
+                    positions: owned.positions
+                )
+            }
+        }
+        for index in entities.indices { leaveOutOwned(of: index, options) }
+    }
+
+    /// Without a relationship, the objects that it leads to are not told either.
+    private mutating func leaveOutOwned(of index: Int, _ options: DifferenceOptions) {
+        let name = entities[index].name
+        func isMeant(_ given: DifferenceOptions.Property, _ property: String) -> Bool {
+            given.name.hasSameBytes(as: property) && (given.entity.map { $0.hasSameBytes(as: name) } ?? true)
+        }
+        let only = options.only.filter { $0.entity.map { $0.hasSameBytes(as: name) } ?? true }
+        var kept: [ComparedEntity.Owned] = []
+        for owned in entities[index].owned {
+            let isKept =
+                !options.excluded.contains { isMeant($0, owned.name) }
+                && (only.isEmpty || only.contains { isMeant($0, owned.name) })
+            if isKept { kept.append(owned) } else { leaveOut(owned.child) }
+        }
+        entities[index].owned = kept
+        for (place, owned) in kept.enumerated() { entities[owned.child].owner = (index, place) }
+    }
+
+    private mutating func leaveOut(_ index: Int) {
+        entities[index].isListed = false
+        entities[index].owner = nil
+        for owned in entities[index].owned { leaveOut(owned.child) }
+    }
+
+    /// Keeps some entities with all that they own; their owners are references then.
+    private mutating func keep(_ wanted: [Int]) {
+        var kept = Set(wanted)
+        var next = wanted
+        while let index = next.popLast() {
+            for owned in entities[index].owned where kept.insert(owned.child).inserted { next.append(owned.child) }
+        }
+        for index in entities.indices {
+            if !kept.contains(index) {
+                entities[index].isListed = false
+                entities[index].owned = []
+                entities[index].owner = nil
+            } else if let owner = entities[index].owner, !kept.contains(owner.entity) {
+                entities[index].owner = nil
+            }
+        }
+    }
+}

@@ -1,0 +1,261 @@
+import ImportModel
+
+/// Either of the two states.
+enum Side: Int, CaseIterable {
+    case old, new
+    var other: Side { self == .old ? .new : .old }
+}
+
+/// What there is of something in either of the states.
+struct BothSides<Value> {
+    var old: Value
+    var new: Value
+
+    init(_ old: Value, _ new: Value) {
+        self.old = old
+        self.new = new
+    }
+
+    subscript(side: Side) -> Value {
+        get { side == .old ? old : new }
+        set { if side == .old { old = newValue } else { new = newValue } }
+    }
+}
+
+/// An entity of either store, and where each keeps what is compared.
+struct ComparedEntity {
+    struct Attribute {
+        let name: String
+        let description: AttributeDescription?
+        /// Nil where a state lacks it.
+        let columns: BothSides<String?>
+        /// Its place among the identifier's parts; nil for none of them.
+        let identifierPlace: Int?
+        var isShared: Bool { columns.old != nil && columns.new != nil }
+    }
+
+    struct Reference {
+        let name: String
+        let columns: BothSides<[String]>
+        /// The index of the entity that it leads to.
+        let destination: Int
+    }
+
+    /// What it owns by a relationship.
+    struct Owned {
+        let name: String
+        /// The index of the entity that is owned.
+        let child: Int
+        /// The place of the child's reference to the owner.
+        let reference: Int
+        let isToMany: Bool
+        let positions: BothSides<String?>
+        var isOrdered: Bool { positions.old != nil || positions.new != nil }
+    }
+
+    struct Join {
+        let name: String
+        let tables: BothSides<String?>
+        let columns: BothSides<[String]>
+        let destination: Int
+        let destinationColumns: BothSides<[String]>
+        let positions: BothSides<String?>
+        var isOrdered: Bool { positions.old != nil || positions.new != nil }
+    }
+
+    var name: String
+    /// Nil where a state lacks the table.
+    var tables: BothSides<String?>
+    var identifier: [String]
+    var identifierColumns: BothSides<[String]>
+    var identifierIsUnique: BothSides<Bool>
+    var identifierMayBeNull: BothSides<Bool>
+    /// Those that both states have first, but for those of the identifier.
+    var attributes: [Attribute]
+    var references: [Reference]
+    var owned: [Owned] = []
+    var joins: [Join] = []
+    /// The index of its owner's entity, and the place of its relationship there.
+    var owner: (entity: Int, place: Int)?
+    var rowKeys: BothSides<String?>
+    var together: [[String]]
+    var fetched: BothSides<FetchedEntity?>
+    /// Whether its objects are told by themselves, where they have no owner.
+    var isListed = true
+
+    /// Whether its objects are values of their owner.
+    var isValue: Bool { identifier.isEmpty }
+
+    /// The columns by which rows of other tables refer to its rows.
+    func keyColumns(_ side: Side) -> [String] {
+        isValue ? [rowKeys[side] ?? "rowid"] : identifierColumns[side]
+    }
+}
+
+/// What is compared: the entities of both stores, and how they belong together.
+struct ComparisonPlan {
+    var entities: [ComparedEntity] = []
+    /// Attributes that only one state has, by entity.
+    var only: [BothSides<[String]>] = []
+
+    /// The indexes of the entities whose objects are told by themselves, owners first.
+    var sections: [Int] {
+        var rest = entities.indices.filter { !entities[$0].isValue && entities[$0].isListed }
+        var sections: [Int] = []
+        while !rest.isEmpty {
+            let next = rest.firstIndex { index in
+                guard let owner = entities[index].owner?.entity else { return true }
+                return !rest.contains(owner)
+            }
+            sections.append(rest.remove(at: next ?? 0))
+        }
+        return sections
+    }
+
+    /// - Throws: `ImportError` with `.badInput` where entities cannot be compared, `.usage` for names that neither store has.
+    init(_ old: SideSchema, _ new: SideSchema, _ options: DifferenceOptions) throws {
+        var names: [String] = []
+        for name in old.entities.map(\.name) + new.entities.map(\.name)
+        where !names.contains(where: { $0.hasSameBytes(as: name) }) {
+            names.append(name)
+        }
+        let sides = BothSides(old, new)
+        try Self.check(options, names, sides)
+        var places: [ExactText: Int] = [:]
+        for (index, name) in names.enumerated() { places[ExactText(name)] = index }
+        for name in names {
+            let both = BothSides(old.entity(name), new.entity(name))
+            let (entity, only) = try Self.merged(name, both, places, sides)
+            entities.append(entity)
+            self.only.append(only)
+        }
+        addJoins(sides, places)
+        addOwners(sides, places, options)
+        apply(options)
+        try checkIdentifiers(sides)
+    }
+
+    // MARK: Entities
+
+    private static func merged(
+        _ name: String,
+        _ both: BothSides<SideSchema.Entity?>,
+        _ places: [ExactText: Int],
+        _ stores: BothSides<SideSchema>
+    ) throws -> (ComparedEntity, BothSides<[String]>) {
+        var sides = both
+        // Where only one state knows what a column refers to, it is an attribute like others.
+        for side in Side.allCases {
+            guard var own = sides[side], let other = both[side.other] else { continue }
+            own.toOnes.removeAll { toOne in
+                let isShared = other.toOnes.contains {
+                    ExactText($0.name) == ExactText(toOne.name) && $0.destination.hasSameBytes(as: toOne.destination)
+                }
+                if isShared { return false }
+                for column in toOne.columns where !own.attributes.contains(where: { $0.column == column }) {
+                    own.attributes.append(.init(name: column, column: column, description: nil))
+                }
+                return true
+            }
+            sides[side] = own
+        }
+        let (old, new) = (sides.old, sides.new)
+        guard let any = old ?? new else { throw ImportError(.fault, "an entity of no store") }
+        if let old, let new, !old.identifier.isEmpty || !new.identifier.isEmpty,
+            old.identifier.map({ ExactText($0.name) }) != new.identifier.map({ ExactText($0.name) })
+        {
+            func text(_ entity: SideSchema.Entity) -> String {
+                entity.identifier.isEmpty
+                    ? "nothing" : entity.identifier.map(\.name).joined(separator: ", ").printable
+            }
+            throw ImportError(
+                .storesIncomparable,
+                "\(name.printable) is identified by \(text(old)) in \(stores.old.store), and by \(text(new)) in \(stores.new.store)",
+                advice: "Say which attributes identify it, for both stores."
+            )
+        }
+        var attributes = Self.attributes(old, new)
+        let only = BothSides(
+            old == nil || new == nil ? [] : attributes.filter { $0.columns.new == nil }.map(\.name),
+            old == nil || new == nil ? [] : attributes.filter { $0.columns.old == nil }.map(\.name)
+        )
+        // An attribute whose column is in a reference is told as that.
+        let referring = BothSides(Self.referring(old), Self.referring(new))
+        attributes.removeAll { attribute in
+            attribute.identifierPlace == nil
+                && Side.allCases.allSatisfy { side in
+                    attribute.columns[side].map { referring[side].contains(ContinuedEntity.folded($0)) } ?? true
+                }
+        }
+        let references = any.toOnes.compactMap { toOne -> ComparedEntity.Reference? in
+            guard let destination = places[ExactText(toOne.destination)] else { return nil }
+            func columns(_ entity: SideSchema.Entity?) -> [String] {
+                entity?.toOnes.first { ExactText($0.name) == ExactText(toOne.name) }?.columns ?? []
+            }
+            return .init(name: toOne.name, columns: BothSides(columns(old), columns(new)), destination: destination)
+        }
+        let entity = ComparedEntity(
+            name: name,
+            tables: BothSides(old?.table, new?.table),
+            identifier: any.identifier.map(\.name),
+            identifierColumns: BothSides(
+                old?.identifier.map(\.column) ?? [],
+                new?.identifier.map(\.column) ?? []
+            ),
+            identifierIsUnique: BothSides(old?.isUnique ?? true, new?.isUnique ?? true),
+            identifierMayBeNull: BothSides(old?.mayBeNull ?? false, new?.mayBeNull ?? false),
+            attributes: attributes,
+            references: references,
+            rowKeys: BothSides(old?.rowKey, new?.rowKey),
+            together: any.together,
+            fetched: BothSides(old?.fetched, new?.fetched)
+        )
+        return (entity, only)
+    }
+
+    private static func referring(_ entity: SideSchema.Entity?) -> Set<ExactText> {
+        Set(entity?.toOnes.flatMap(\.columns).map(ContinuedEntity.folded) ?? [])
+    }
+
+    private static func attributes(
+        _ old: SideSchema.Entity?,
+        _ new: SideSchema.Entity?
+    ) -> [ComparedEntity.Attribute] {
+        let identifier = (old ?? new)?.identifier.map { ExactText($0.name) } ?? []
+        var names: [ExactText] = []
+        for attribute in (old?.attributes ?? []) + (new?.attributes ?? [])
+        where !names.contains(ExactText(attribute.name)) {
+            names.append(ExactText(attribute.name))
+        }
+        return names.map { name in
+            let both = BothSides(old?.attribute(name.text), new?.attribute(name.text))
+            let descriptions = (both.old?.description, both.new?.description)
+            let isSame =
+                both.old == nil || both.new == nil
+                || descriptions.0?.type == descriptions.1?.type && descriptions.0?.storage == descriptions.1?.storage
+                    && descriptions.0?.bits == descriptions.1?.bits
+            return .init(
+                name: name.text,
+                description: isSame ? descriptions.0 ?? descriptions.1 : nil,
+                columns: BothSides(both.old?.column, both.new?.column),
+                identifierPlace: identifier.firstIndex(of: name)
+            )
+        }
+    }
+
+    private func checkIdentifiers(_ stores: BothSides<SideSchema>) throws {
+        for entity in entities where entity.isValue && entity.owner == nil && entity.isListed {
+            let store = entity.tables.old == nil ? stores.new.store : stores.old.store
+            throw ImportError(
+                .identifierUnknown,
+                at: store,
+                "\(entity.name.printable): nothing tells which of its objects are the same: it has no identifier, "
+                    + "no primary key, and not just one unique index without nulls",
+                advice: """
+                    Name the attributes that identify its objects, as in \(.identifier, "\(entity.name.printable):A,B"); import it with \
+                    a model that has an identifier; or give its rows generated UUIDs.
+                    """
+            )
+        }
+    }
+}

@@ -1,0 +1,244 @@
+import ImportModel
+
+/// The statements that read one of the stores, in the order in which the two are compared.
+///
+/// A row has the keys of the objects around its object, the outermost first; then its identifier, what both states have of it
+/// (attributes, then the columns of references), its index in its owner's list, attributes that only one state has, and
+/// whether the predicate holds.
+struct ComparisonStatements {
+    private let plan: ComparisonPlan
+    private let side: Side
+    /// Orders texts by their bytes in UTF-8, whatever the store's encoding.
+    private let collation: String
+
+    init(_ plan: ComparisonPlan, _ side: Side, isUTF8: Bool) {
+        self.plan = plan
+        self.side = side
+        collation = isUTF8 ? "BINARY" : ByteOrder.name
+    }
+
+    private func entity(_ index: Int) -> ComparedEntity { plan.entities[index] }
+
+    /// A column with its table, quoted.
+    private func column(_ name: String, of index: Int) -> String {
+        "\((entity(index).tables[side] ?? "").quotedIdentifier).\(name.quotedIdentifier)"
+    }
+
+    private func key(of index: Int) -> [String] { entity(index).keyColumns(side).map { column($0, of: index) } }
+
+    /// The columns of an owned object that refer to its owner.
+    private func ownerKey(of index: Int) -> [String] {
+        guard let owner = entity(index).owner else { return [] }
+        let reference = entity(index).references[entity(owner.entity).owned[owner.place].reference]
+        return reference.columns[side].map { column($0, of: index) }
+    }
+
+    private func ordered(_ columns: [String]) -> String {
+        columns.map { "\($0) COLLATE \(collation)" }.joined(separator: ", ")
+    }
+
+    /// That values are the same; the first part may use an index, whatever its collation is.
+    private func equal(_ one: [String], _ other: [String]) -> String {
+        zip(one, other).map { "\($0) = \($1) AND \($0) = \($1) COLLATE BINARY AND typeof(\($0)) = typeof(\($1))" }
+            .joined(separator: " AND ")
+    }
+
+    // MARK: Objects
+
+    /// The columns of an object's own.
+    private func own(_ index: Int) -> [String] {
+        let layout = RowLayoutOfEntity(entity(index), plan)
+        return layout.columns(side).map { $0.map { column($0, of: index) } ?? "NULL" }
+    }
+
+    /// All objects of an entity that belong to no other; nil where the state has none.
+    ///
+    /// - Parameter predicate: a condition whose truth is the last column.
+    func roots(_ index: Int, predicate: SQLText?) -> SQLText? {
+        guard let table = entity(index).tables[side] else { return nil }
+        var text = "SELECT \(own(index).joined(separator: ", "))"
+        if let predicate { text += ", (\(predicate.sql))" }
+        text += " FROM \(table.quotedIdentifier)"
+        if let owner = entity(index).owner, let ownerTable = entity(owner.entity).tables[side] {
+            let columns = ownerKey(of: index)
+            let none = columns.map { "\($0) IS NULL" }.joined(separator: " OR ")
+            text +=
+                " WHERE (\(none)) OR NOT EXISTS (SELECT 1 FROM \(ownerTable.quotedIdentifier) WHERE "
+                + "\(equal(key(of: owner.entity), columns)))"
+        }
+        let identifier = key(of: index)
+        text += " ORDER BY \(ordered(identifier))"
+        if !entity(index).identifierIsUnique[side] {
+            // Without an index that tells them apart, 1 and 1.0 may both be there.
+            text += identifier.map { ", typeof(\($0))" }.joined()
+        }
+        return SQLText(text, predicate?.arguments ?? [])
+    }
+
+    /// All objects of an entity that belong to those of another, in the order of these.
+    ///
+    /// - Parameter owners: the entities around it, the outermost first.
+    func owned(_ index: Int, in owners: [Int]) -> SQLText? {
+        let chain = owners + [index]
+        guard chain.allSatisfy({ entity($0).tables[side] != nil }), chain.count > 1 else { return nil }
+        // The outermost object is known by what refers to it.
+        let path = ownerKey(of: chain[1]) + chain[1...].dropLast().flatMap { key(of: $0) }
+        let tables = chain[1...].map { (entity($0).tables[side] ?? "").quotedIdentifier }
+        let pairs = zip(chain[1...], chain[2...]).map { equal(key(of: $0), ownerKey(of: $1)) }
+        let isThere = ownerKey(of: chain[1]).map { "\($0) IS NOT NULL" }
+        return SQLText(
+            "SELECT \((path + own(index)).joined(separator: ", ")) FROM \(tables.joined(separator: ", ")) WHERE "
+                + (pairs + isThere).joined(separator: " AND ")
+                + " ORDER BY \(ordered(path)), \(order(of: index))"
+        )
+    }
+
+    /// How the objects of one owner are ordered.
+    private func order(of index: Int) -> String {
+        guard entity(index).isValue else { return ordered(key(of: index)) }
+        let layout = RowLayoutOfEntity(entity(index), plan)
+        let columns = (layout.columns(side).compactMap(\.self)).map { column($0, of: index) }
+        let owned = entity(index).owner.map { entity($0.entity).owned[$0.place] }
+        let position = owned?.positions[side].map { column($0, of: index) }
+        let first = position.map { ["\($0) IS NULL", $0] } ?? []
+        return (first + [ordered(columns)]).joined(separator: ", ")
+    }
+
+    private func marks(_ columns: [String]) -> String {
+        columns.enumerated().map { place, column in
+            let mark = "?\(place + 1)"
+            return "\(column) = \(mark) AND \(column) = \(mark) COLLATE BINARY AND typeof(\(column)) = typeof(\(mark))"
+        }.joined(separator: " AND ")
+    }
+
+    /// The object with an identifier, which is bound.
+    func object(_ index: Int) -> SQLText? {
+        guard let table = entity(index).tables[side] else { return nil }
+        return SQLText(
+            "SELECT \(own(index).joined(separator: ", ")) FROM \(table.quotedIdentifier) WHERE \(marks(key(of: index)))"
+        )
+    }
+
+    /// The objects that belong to one, whose key is bound.
+    func owned(_ index: Int) -> SQLText? {
+        guard let table = entity(index).tables[side] else { return nil }
+        return SQLText(
+            "SELECT \(own(index).joined(separator: ", ")) FROM \(table.quotedIdentifier) WHERE "
+                + "\(marks(ownerKey(of: index))) ORDER BY \(order(of: index))"
+        )
+    }
+
+    /// The identifiers of a list, whose owner's key is bound, in its order.
+    func list(_ index: Int, position: String) -> SQLText? {
+        guard let table = entity(index).tables[side] else { return nil }
+        let position = column(position, of: index)
+        return SQLText(
+            "SELECT \(key(of: index).joined(separator: ", ")) FROM \(table.quotedIdentifier) WHERE "
+                + "\(marks(ownerKey(of: index))) ORDER BY \(position) IS NULL, \(position), \(ordered(key(of: index)))"
+        )
+    }
+
+    // MARK: Links
+
+    /// The links of a many-to-many: the key of the one object, then that of the other, and the index in the list.
+    ///
+    /// - Parameter bound: whether those of one object, whose key is bound; in the order of its list then.
+    func links(_ index: Int, _ join: ComparedEntity.Join, bound: Bool) -> SQLText? {
+        guard let table = join.tables[side], entity(index).tables[side] != nil else { return nil }
+        let own = join.columns[side].map(\.quotedIdentifier)
+        let other = join.destinationColumns[side].map(\.quotedIdentifier)
+        let position = join.positions[side]?.quotedIdentifier ?? "NULL"
+        let columns = (bound ? other : own + other) + [position]
+        let condition = bound ? marks(own) : own.map { "\($0) IS NOT NULL" }.joined(separator: " AND ")
+        return SQLText(
+            "SELECT \(columns.joined(separator: ", ")) FROM \(table.quotedIdentifier) WHERE \(condition) ORDER BY "
+                + ordered(bound ? other : own + other)
+        )
+    }
+
+    /// The list of a many-to-many in its order, whose owner's key is bound.
+    func list(_ join: ComparedEntity.Join) -> SQLText? {
+        guard let table = join.tables[side] else { return nil }
+        let other = join.destinationColumns[side].map(\.quotedIdentifier)
+        let position = join.positions[side]?.quotedIdentifier
+        let first = position.map { ["\($0) IS NULL", $0] } ?? []
+        return SQLText(
+            "SELECT \(other.joined(separator: ", ")) FROM \(table.quotedIdentifier) WHERE "
+                + "\(marks(join.columns[side].map(\.quotedIdentifier))) ORDER BY "
+                + (first + [ordered(other)]).joined(separator: ", ")
+        )
+    }
+
+    /// How many objects an entity has.
+    func count(_ index: Int) -> SQLText? {
+        entity(index).tables[side].map { SQLText("SELECT count(*) FROM \($0.quotedIdentifier)") }
+    }
+}
+
+/// Where the columns of an entity's objects are in the rows that are compared, after the keys of the objects around.
+struct RowLayoutOfEntity {
+    let keyCount: Int
+    /// What both states have: attributes, then references.
+    let shared: Range<Int>
+    /// By attribute of the entity, its column.
+    let attributes: [Int]
+    /// By reference of the entity, its first column.
+    let references: [Int]
+    /// The index in the owner's list.
+    let position: Int
+    /// Whether the predicate holds.
+    let predicate: Int
+    private var names: BothSides<[String?]>
+
+    init(_ entity: ComparedEntity, _ plan: ComparisonPlan) {
+        let identifier = entity.isValue ? [nil] : entity.identifierColumns.old.map(Optional.some)
+        keyCount = max(identifier.count, entity.identifier.count, 1)
+        var names = BothSides<[String?]>([], [])
+        func add(_ old: String?, _ new: String?) -> Int {
+            names.old.append(old)
+            names.new.append(new)
+            return names.old.count - 1
+        }
+        for place in 0..<keyCount {
+            func key(_ side: Side) -> String? {
+                let columns = entity.keyColumns(side)
+                return entity.tables[side] != nil && columns.indices.contains(place) ? columns[place] : nil
+            }
+            // Values are known by no key, but those that others refer to.
+            let isKnown = !entity.isValue || entity.rowKeys.old != nil || entity.rowKeys.new != nil
+            _ = add(isKnown ? key(.old) : nil, isKnown ? key(.new) : nil)
+        }
+        var attributes = [Int](repeating: 0, count: entity.attributes.count)
+        for (place, attribute) in entity.attributes.enumerated() {
+            if let part = attribute.identifierPlace {
+                attributes[place] = part
+            } else if attribute.isShared {
+                attributes[place] = add(attribute.columns.old, attribute.columns.new)
+            }
+        }
+        var references: [Int] = []
+        let owner = entity.owner.map { plan.entities[$0.entity].owned[$0.place] }
+        for reference in entity.references {
+            references.append(names.old.count)
+            let count = max(reference.columns.old.count, reference.columns.new.count)
+            for index in 0..<count {
+                _ = add(
+                    reference.columns.old.indices.contains(index) ? reference.columns.old[index] : nil,
+                    reference.columns.new.indices.contains(index) ? reference.columns.new[index] : nil
+                )
+            }
+        }
+        shared = keyCount..<names.old.count
+        position = add(owner?.positions.old, owner?.positions.new)
+        for (place, attribute) in entity.attributes.enumerated()
+        where attribute.identifierPlace == nil && !attribute.isShared {
+            attributes[place] = add(attribute.columns.old, attribute.columns.new)
+        }
+        self.attributes = attributes
+        self.references = references
+        predicate = names.old.count
+        self.names = names
+    }
+
+    func columns(_ side: Side) -> [String?] { names[side] }
+}

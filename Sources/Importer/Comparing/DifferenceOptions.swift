@@ -1,0 +1,46 @@
+import ImportModel
+
+/// What of two stores is compared, and what is said of it.
+public struct DifferenceOptions: Sendable, Hashable {
+    /// Which old values an updated or deleted object has in a change set.
+    public enum OldValues: String, Sendable, Hashable, Codable, CaseIterable {
+        /// Those of attributes that changed.
+        case changed
+        /// Those of all attributes.
+        case all
+        /// None, so that the change set cannot be checked against the store that it is applied to.
+        case none
+    }
+
+    /// A property of an entity, in an include or exclude list.
+    public struct Property: Sendable, Hashable {
+        /// The entity's name; nil for every entity.
+        public var entity: String?
+        /// The name of an attribute or relationship.
+        public var name: String
+
+        /// A property of an entity, or of every entity that has it.
+        public init(_ name: String, of entity: String? = nil) {
+            self.name = name
+            self.entity = entity
+        }
+    }
+
+    /// The only entities that are compared, with what they own; empty for all.
+    public var entities: [String] = []
+    /// What must hold for an object in one of the states; it is of the only entity that is compared by itself.
+    public var predicate: RecordPredicate?
+    /// Attributes and relationships that are left out.
+    public var excluded: [Property] = []
+    /// The only attributes and relationships that are compared, of the entities that are named here; empty for all.
+    public var only: [Property] = []
+    /// By entity, the attributes by which two objects are the same.
+    public var identifiers: [String: [String]] = [:]
+    /// Which old values are given.
+    public var old = OldValues.changed
+    /// Whether the difference is that from the second store to the first.
+    public var isReversed = false
+
+    /// All of both stores.
+    public init() {}
+}

@@ -1,0 +1,155 @@
+import GRDB
+import ImportModel
+
+/// The entities of one of the stores that are compared, and how they are kept there.
+struct SideSchema {
+    /// An attribute in its column.
+    struct Attribute {
+        let name: String
+        let column: String
+        /// Nil for values of any kind.
+        let description: AttributeDescription?
+    }
+
+    /// A relationship to one object, in columns of the row.
+    struct ToOne {
+        let name: String
+        /// In the order of the destination's identifier.
+        let columns: [String]
+        let destination: String
+    }
+
+    /// What makes the destination of a to-one the owner of its row.
+    struct Ownership {
+        /// The relationship's name at the owner.
+        let name: String
+        /// The to-one that leads to the owner, among `toOnes`.
+        let toOne: String
+        let isToMany: Bool
+        /// The column with the index of the row in the owner's list.
+        let position: String?
+    }
+
+    /// A many-to-many in a table of its own.
+    struct Join {
+        let name: String
+        let table: String
+        let entity: String
+        let columns: [String]
+        let destination: String
+        let destinationColumns: [String]
+        let position: String?
+    }
+
+    struct Entity {
+        var name: String
+        var table: String
+        /// The columns of the identifier with their names; empty for rows that are parts of their owner.
+        var identifier: [Attribute] = []
+        /// Whether an index keeps the identifier unique, and whether it may be null all the same.
+        var isUnique = false
+        var mayBeNull = true
+        /// All columns but those of references, and those of the identifier.
+        var attributes: [Attribute] = []
+        var toOnes: [ToOne] = []
+        var ownerships: [Ownership] = []
+        /// The column by which others refer to rows without identifier; nil where none do.
+        var rowKey: String?
+        var together: [[String]] = []
+        /// For predicates.
+        var fetched: FetchedEntity
+
+        func attribute(_ name: String) -> Attribute? {
+            attributes.first { ExactText($0.name) == ExactText(name) }
+        }
+    }
+
+    let store: String
+    var entities: [Entity] = []
+    var joins: [Join] = []
+
+    func entity(_ name: String) -> Entity? { entities.first { ExactText($0.name) == ExactText(name) } }
+
+    /// Reads it, as one transaction sees the store.
+    ///
+    /// - Parameters:
+    ///   - identifiers: those that were asked for, by entity.
+    init(_ store: String, _ database: Database, identifiers: [String: [String]]) throws {
+        self.store = store
+        try StoreSchema.checkFormat(database, store: store)
+        let graph = try StoredGraph(database)
+        var described = try addDescribed(graph, database, identifiers)
+        if let layout = graph.layout {
+            described.formUnion(layout.tables.map { ContinuedEntity.folded($0.name) })
+        }
+        try addPlain(besides: described, database, identifiers)
+        for index in entities.indices { try complete(&entities[index], database) }
+    }
+
+    /// Looks for what the identifier's index is.
+    private func complete(_ entity: inout Entity, _ database: Database) throws {
+        guard !entity.identifier.isEmpty else { return }
+        let own = Set(entity.identifier.map { ContinuedEntity.folded($0.column) })
+        let keys = try TableKeys(entity.table, database)
+        entity.isUnique = keys.all.contains { Set($0.columns.map(ContinuedEntity.folded)) == own }
+        entity.mayBeNull = !entity.identifier.allSatisfy { keys.isNeverNull($0.column) }
+    }
+}
+
+/// The keys of a table.
+struct TableKeys {
+    struct Key {
+        let columns: [String]
+        let isPrimary: Bool
+    }
+
+    /// The primary key first.
+    private(set) var all: [Key] = []
+    private var notNull: Set<ExactText> = []
+
+    init(_ table: String, _ database: Database) throws {
+        let columns = try Row.fetchAll(
+            database,
+            sql: "SELECT name, type, \"notnull\" AS required, pk FROM pragma_table_xinfo(?)",
+            arguments: [table]
+        )
+        let primary = columns.filter { ($0["pk"] as Int) > 0 }.sorted { ($0["pk"] as Int) < ($1["pk"] as Int) }
+        if !primary.isEmpty { all.append(Key(columns: primary.map { $0["name"] }, isPrimary: true)) }
+        let isWithoutRowID =
+            try Bool.fetchOne(
+                database,
+                sql: "SELECT wr FROM pragma_table_list WHERE schema = 'main' AND name = ? COLLATE NOCASE",
+                arguments: [table]
+            ) ?? false
+        let isRowID = primary.count == 1 && (primary[0]["type"] as String).uppercased() == "INTEGER"
+        for column in columns {
+            let isKey = (column["pk"] as Int) > 0
+            if column["required"] || isKey && (isWithoutRowID || isRowID) {
+                notNull.insert(ContinuedEntity.folded(column["name"]))
+            }
+        }
+        let indexes = try Row.fetchAll(
+            database,
+            sql:
+                "SELECT name FROM pragma_index_list(?) WHERE \"unique\" AND NOT partial AND origin <> 'pk' ORDER BY name",
+            arguments: [table]
+        )
+        for index in indexes {
+            let names = try Row.fetchAll(
+                database,
+                sql: "SELECT name FROM pragma_index_info(?) ORDER BY seqno",
+                arguments: [index["name"] as String]
+            ).map { $0["name"] as String? }
+            if !names.contains(nil) { all.append(Key(columns: names.compactMap(\.self), isPrimary: false)) }
+        }
+    }
+
+    func isNeverNull(_ column: String) -> Bool { notNull.contains(ContinuedEntity.folded(column)) }
+
+    /// The columns that identify a row by themselves: the primary key, or the only unique index without nulls; nil for none.
+    var identifier: [String]? {
+        if let primary = all.first(where: \.isPrimary) { return primary.columns }
+        let unique = all.filter { $0.columns.allSatisfy(isNeverNull) }
+        return unique.count == 1 ? unique[0].columns : nil
+    }
+}

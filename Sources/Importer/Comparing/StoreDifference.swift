@@ -1,0 +1,173 @@
+import Foundation
+import GRDB
+import ImportModel
+
+/// What changed from one state of a store to another: a sequence of changes, one object after the other.
+///
+/// ```swift
+/// let difference = try StoreDifference(from: "sunday.sqlite", to: "monday.sqlite")
+/// while let change = try difference.next() {
+///     print(change.kind, change.entity, change.identifier)
+/// }
+/// ```
+///
+/// Objects are the same by their identifiers, never by row ids. Each store is read in one transaction, and neither is written to;
+/// memory depends on neither's size. Any SQLite file will do: where no model describes a table, it is an entity, and its columns are
+/// attributes. The same states give the same changes, in the same order. It is made and used by one thread.
+public final class StoreDifference {
+    private let comparison: ObjectComparison
+    private let stores: BothSides<ComparedStore>
+    private let plan: ComparisonPlan
+    private let options: DifferenceOptions
+
+    /// Opens both stores, and finds what is to be compared.
+    ///
+    /// - Parameters:
+    ///   - old: the path of the one store.
+    ///   - new: the path of the other one.
+    ///   - options: what is compared.
+    /// - Throws: `ImportError` with `.noInput` when there is no such store; `.badInput` when one is no SQLite database, when
+    ///   nothing identifies the objects of an entity, or when the stores have different identifiers; `.usage` for names that neither has.
+    public init(from old: String, to new: String, options: DifferenceOptions = DifferenceOptions()) throws {
+        let (from, to) = options.isReversed ? (new, old) : (old, new)
+        let stores = BothSides(
+            try ComparedStore(from, identifiers: options.identifiers),
+            try ComparedStore(to, identifiers: options.identifiers)
+        )
+        let plan = try ComparisonPlan(stores.old.schema, stores.new.schema, options)
+        if options.predicate != nil, plan.sections.filter({ plan.entities[$0].owner == nil }).count > 1 {
+            throw ImportError(
+                .entityUnnamed,
+                "the predicate could be about several entities",
+                advice: "Name the entity that it is about."
+            )
+        }
+        self.stores = stores
+        self.plan = plan
+        self.options = options
+        comparison = ObjectComparison(plan, stores, options)
+    }
+
+    /// The next object that changed, or that owns one that did; nil after the last.
+    ///
+    /// - Throws: `ImportError` when a store cannot be read, or an identifier is null or repeated; `RecordPredicateError` where the
+    ///   predicate does not fit the entity.
+    public func next() throws -> ObjectChange? {
+        do {
+            return try comparison.next()
+        } catch let error as DatabaseError {
+            throw ImportError(store: "\(stores.old.store) or \(stores.new.store)", error)
+        }
+    }
+
+    /// How many objects differ, among those that were compared up to now: all after `next()` has returned nil.
+    public var summary: DifferenceSummary {
+        DifferenceSummary(
+            entities: plan.sections.map { index in
+                let entity = plan.entities[index]
+                let attributes = zip(entity.attributes, comparison.attributeCounts[index]).filter { $0.1 > 0 }
+                return DifferenceSummary.Entity(
+                    name: entity.name,
+                    counts: comparison.counts[index],
+                    attributes: attributes.map { .init(name: $0.0.name, count: $0.1) },
+                    onlyOld: plan.only[index].old,
+                    onlyNew: plan.only[index].new
+                )
+            }
+        )
+    }
+
+    /// What a change set says before its first change.
+    ///
+    /// - Throws: `ImportError` when a store cannot be read.
+    public func header() throws -> ChangeSetHeader {
+        var states: [ChangeSetHeader.State] = []
+        for side in Side.allCases {
+            let statements = ComparisonStatements(plan, side, isUTF8: stores[side].isUTF8)
+            let objects = try plan.sections.map { index in
+                let count = try statements.count(index).map { text in
+                    try stores[side].read { try RowStatement.number($0, text) } ?? 0
+                }
+                return (entity: plan.entities[index].name, count: count ?? 0)
+            }
+            states.append(.init(name: URL(fileURLWithPath: stores[side].store).lastPathComponent, objects: objects))
+        }
+        let described =
+            plan.sections + plan.entities.indices.filter { plan.entities[$0].isValue && plan.entities[$0].owner != nil }
+        return ChangeSetHeader(
+            old: states[0],
+            new: states[1],
+            entities: described.map { plan.described($0) },
+            options: options.named
+        )
+    }
+
+    /// Writes all changes as a change set, to its end.
+    ///
+    /// - Throws: as `next()` does, and what the writer throws.
+    public func write(to writer: ChangeSetWriter) throws {
+        try writer.begin(header())
+        while let change = try next() { try writer.write(change) }
+        try writer.end(summary.entities.map { .init($0.name, $0.counts) })
+    }
+}
+
+extension ComparisonPlan {
+    /// An entity as the header of a change set has it.
+    fileprivate func described(_ index: Int) -> ChangedEntity {
+        let entity = entities[index]
+        let inverse = entity.owner.map { entities[$0.entity].owned[$0.place].reference }
+        let references = entity.references.enumerated().filter { place, reference in
+            entities[reference.destination].identifier.isEmpty == false && !(place == inverse && entity.isValue)
+        }.map { ChangedEntity.Relationship($0.element.name, to: entities[$0.element.destination].name) }
+        let joins = entity.joins.map {
+            ChangedEntity.Relationship(
+                $0.name,
+                to: entities[$0.destination].name,
+                isToMany: true,
+                isOrdered: $0.isOrdered
+            )
+        }
+        let owned = entity.owned.map {
+            ChangedEntity.Relationship(
+                $0.name,
+                to: entities[$0.child].name,
+                isToMany: $0.isToMany,
+                isOwned: true,
+                isOrdered: $0.isOrdered
+            )
+        }
+        return ChangedEntity(
+            entity.name,
+            identifier: entity.identifier,
+            attributes: entity.attributes.map { .init($0.name, $0.description) },
+            relationships: references + joins + owned,
+            together: entity.together,
+            onlyOld: only[index].old,
+            onlyNew: only[index].new
+        )
+    }
+}
+
+extension DifferenceOptions {
+    /// Those that are not at their default, by name.
+    fileprivate var named: [ChangeSetHeader.NamedOption] {
+        func texts(_ properties: [Property]) -> JSONValue {
+            .array(properties.map { .string("\($0.entity ?? "*").\($0.name)") })
+        }
+        var named: [ChangeSetHeader.NamedOption] = []
+        if !entities.isEmpty { named.append(.init("entity", .array(entities.map { .string($0) }))) }
+        if let predicate { named.append(.init("where", .string(predicate.text))) }
+        if !excluded.isEmpty { named.append(.init("exclude", texts(excluded))) }
+        if !only.isEmpty { named.append(.init("only", texts(only))) }
+        if !identifiers.isEmpty {
+            let members = identifiers.sorted { $0.key < $1.key }.map { entity, names in
+                JSONValue.Member(key: entity, value: .array(names.map { .string($0) }))
+            }
+            named.append(.init("identifier", .object(members)))
+        }
+        if old != .changed { named.append(.init("old", .string(old.rawValue))) }
+        if isReversed { named.append(.init("reverse", true)) }
+        return named
+    }
+}

@@ -5,7 +5,9 @@ import ImportModel
 /// What changed from one state of a store to another: a sequence of changes, one object after the other.
 ///
 /// ```swift
-/// let difference = try StoreDifference(from: "sunday.sqlite", to: "monday.sqlite")
+/// var options = DifferenceOptions()
+/// options.entities = ["people"]
+/// let difference = try StoreDifference(from: "sunday.sqlite", to: "monday.sqlite", options: options)
 /// while let change = try difference.next() {
 ///     print(change.kind, change.entity, change.identifier)
 /// }

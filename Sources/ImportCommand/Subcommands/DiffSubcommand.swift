@@ -16,7 +16,7 @@ struct DiffSubcommand: ParsableCommand {
             describes a table, it is an entity. Neither store is written to.
 
             --format text prints counts and then a line for each change; --format ndjson is the change set; --format html is one \
-            page that needs nothing else, in which j and k jump from change to change. What an object owns is nested in it; --exclude and --only accept ENTITY.NAME or *.NAME, with the name of an attribute or relationship.
+            page that needs nothing else, in which j and k jump from change to change. What an object owns is nested in it; --include, --exclude and --only accept ENTITY.NAME or *.NAME, with the name of an attribute or relationship.
 
             EXAMPLES
               importer diff sunday.sqlite monday.sqlite
@@ -24,6 +24,7 @@ struct DiffSubcommand: ParsableCommand {
               importer diff sunday.sqlite monday.sqlite --output monday.changes.ndjson
               importer diff sunday.sqlite monday.sqlite --output monday.html
               importer diff a.sqlite b.sqlite --entity person --exclude person.seen
+              importer diff a.db b.db --root order=1017 --include order.customer
               importer diff a.db b.db --identifier log:host,number --exit-code
             """
     )
@@ -49,6 +50,22 @@ struct DiffSubcommand: ParsableCommand {
         help: ArgumentHelp("Only objects for which this holds in either store.", valueName: "predicate")
     )
     var predicate: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Begin with this entity, or one object of it: only it, what it owns, and what --include leads to; may be repeated.",
+            valueName: "entity[=id]"
+        )
+    )
+    var root: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Nest what a reference leads to, each object once; compare an attribute although it is left out; may be repeated.",
+            valueName: "entity.name"
+        )
+    )
+    var include: [String] = []
 
     @Option(
         help: ArgumentHelp("Leave out an attribute or relationship; may be repeated.", valueName: "entity.name")
@@ -107,6 +124,7 @@ struct DiffSubcommand: ParsableCommand {
         if limit != nil, ![.text, .html].contains(chosenFormat) {
             throw ValidationError("--limit is for --format text and --format html")
         }
+        if !root.isEmpty, !entity.isEmpty { throw ValidationError("--root and --entity exclude each other") }
         if output?.isEmpty == true { throw ValidationError("--output: the path is empty") }
         if force && output == nil { throw ValidationError("--force is for --output") }
         _ = try options
@@ -155,6 +173,14 @@ struct DiffSubcommand: ParsableCommand {
             var options = DifferenceOptions()
             options.entities = entity
             options.predicate = try predicate.map { try RecordPredicate(parsing: $0) }
+            options.roots = try root.map { text in
+                let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+                guard let name = parts.first, !name.isEmpty else {
+                    throw ValidationError("--root \(text): write ENTITY, or ENTITY=ID")
+                }
+                return .init(name, identifier: parts.count > 1 ? [parts[1]] : nil)
+            }
+            options.included = try include.map { try PropertyName.parse($0, of: "--include") }
             options.excluded = try exclude.map { try PropertyName.parse($0, of: "--exclude") }
             options.only = try only.map { try PropertyName.parse($0, of: "--only") }
             for text in identifier {

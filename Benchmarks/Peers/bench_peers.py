@@ -14,6 +14,7 @@ from data import Data, check_room
 from every_run import all_runs
 from machine import ROOT, Failure, Machine, say
 from orders import Orders
+from pairs import Pair
 from partial import Partial
 from rows import FULL, ROWS, Results, names_of_runs
 from shapes import Shape
@@ -137,7 +138,8 @@ def main():
     large = Data(stored, scaled(asked, LARGE), asked.seed, is_array_only=True) if asked.large else None
     nested = Orders(stored, max(100, asked.records // 3), asked.seed)
     texts, lists = (Shape(stored, name, round(SHAPE * asked.records / FULL), asked.seed) for name in ("texts", "lists"))
-    available = all_runs(data, small, large, Partial(data), nested, texts, lists)
+    pairs = [Pair(data, kind) for kind in ("integer", "text", "shuffled")]
+    available = all_runs(data, small, large, Partial(data), nested, texts, lists, pairs)
     rows = [row for row in ROWS if not asked.only or row.name in asked.only]
     runs = {name: available[name] for name in names_of_runs(rows, available)}
     used = {id(run.data): run.data for run in runs.values()}

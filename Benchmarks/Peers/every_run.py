@@ -1,4 +1,5 @@
 """Everything that is run, in the order of a round."""
+from differences import Diff, FloorDifference, SQLDiff
 from migrations import FloorMigration, Migrate, MigrateIdentifiers, SQLiteUtilsTransform
 from runs import (
     DUCKDB_COLUMNS, DuckDB, DuckDBOrders, FloorIndex, FloorMerge, FloorOrderIndexes, FloorOrders, FloorSQLite, FloorYajl, Ijson,
@@ -6,7 +7,7 @@ from runs import (
     SQLiteUtilsOrders)
 
 
-def all_runs(data, small, large, partial, nested, texts, lists):
+def all_runs(data, small, large, partial, nested, texts, lists, pairs):
     """Every run by its name, in the order of a round: what is compared is side by side."""
     array = Import("import", "importer, array, model", data)
     first = Import("import-uuid", "importer, array, model, identifier guid", data, identifier="guid")
@@ -47,6 +48,13 @@ def all_runs(data, small, large, partial, nested, texts, lists):
         ImportShape("import-nested-json", "importer, arrays kept as JSON, model", lists),
         SQLiteUtilsOrders("sqlite-utils-orders", "sqlite-utils, orders a table each", nested),
     ]
+    for pair, title in zip(pairs, ("integer identifier", "other identifier, same row ids", "other identifier, any order")):
+        runs += [
+            Diff(f"diff-{pair.kind}", f"importer diff, {title}", pair),
+            SQLDiff(f"sqldiff-{pair.kind}", f"sqldiff, {title}", pair),
+            FloorDifference(f"raw-diff-{pair.kind}", f"SQLite alone, {title}, counted", pair),
+        ]
+    runs.append(Diff("diff-workers", "importer diff, integer identifier, two workers", pairs[0], workers=2))
     if large:
         runs.append(Import("import-large", "importer, array, model, large", large))
     return {run.name: run for run in runs}

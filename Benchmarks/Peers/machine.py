@@ -69,7 +69,7 @@ class Machine:
 
     def _install_packages(self):
         packages = ("install_missing gcc=gcc pkg-config=pkg-config libyajl-dev=lib:yajl libsqlite3-dev=lib:sqlite3"
-                    " sqlite3=sqlite3 jq=jq python3-venv=python:ensurepip")
+                    " sqlite3=sqlite3 sqlite3-tools=sqldiff jq=jq python3-venv=python:ensurepip")
         if not self.importer:
             packages += "; install_for_building"
         # Not `done`: a password may be asked for, and what is installed is worth seeing.

@@ -7,7 +7,7 @@ from machine import megabytes
 FULL = 1_500_000
 MEMORY_RUNS = ("import", "import-ndjson", "import-inferred", "import-uuid", "import-partial", "import-again", "split",
                "import-small", "import-large", "import-orders", "import-flat-orders", "import-long-texts",
-               "import-nested-json", "migrate", "migrate-uuid")
+               "import-nested-json", "migrate", "migrate-uuid", "diff-integer", "diff-text", "diff-shuffled", "diff-workers")
 
 
 class Results:
@@ -89,6 +89,18 @@ class Row:
         if value is None:
             return "–"
         return (f"{value:.2f}" if value < 10 else f"{value:.1f}") + self.unit
+
+
+class WorkRow(Row):
+    """A ratio of two runs' processor times."""
+
+    def value(self, results, runs):
+        over, under = (results.median(name, "processor") for name in self.runs())
+        return over / under if over is not None and under else None
+
+    def note(self, results, runs):
+        over, under = (results.median(name, "processor") for name in self.runs())
+        return f"{over:.2f} s / {under:.2f} s of processor time" if over is not None and under is not None else ""
 
 
 class FloorRow(Row):
@@ -199,6 +211,14 @@ ROWS = [
     Row("migrate", "importer migrate, a column of another type, against sqlite-utils transform", "migrate", "transform", 0.7),
     Row("migrate-floor", "the same with SQLite's own INSERT … SELECT in WAL mode", "raw-migrate", "transform"),
     Row("migrate-uuid", "importer migrate, a new UUID in each row, against a column of another type", "migrate-uuid", "migrate"),
+    WorkRow("diff", "importer diff, 1 % changed, integer identifier, against sqldiff", "diff-integer", "sqldiff-integer", 1.1),
+    WorkRow("diff-floor", "the same with SQL alone, which counts only", "raw-diff-integer", "sqldiff-integer"),
+    Row("diff-workers", "the same on two workers, by the clock", "diff-workers", "sqldiff-integer", 0.65),
+    WorkRow("diff-text", "importer diff, UUIDs, same row ids, against sqldiff", "diff-text", "sqldiff-text", 2.5),
+    WorkRow("diff-text-floor", "the same with SQL alone, which counts only", "raw-diff-text", "sqldiff-text"),
+    WorkRow("diff-order", "importer diff, UUIDs, rows in any order, against sqldiff, whose answer is wrong there", "diff-shuffled",
+            "sqldiff-shuffled", 1.1),
+    WorkRow("diff-order-floor", "the same with SQL alone, which counts only", "raw-diff-shuffled", "sqldiff-shuffled"),
     MemoryRow("memory", "peak memory, defaults", 96, 64),
     ProcessorRow("processor", "processor time per record, large against small", "import-large", "import-small",
                  1.1, 1.0),

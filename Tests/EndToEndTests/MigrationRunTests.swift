@@ -11,35 +11,88 @@ struct MigrationRunTests {
 
     // MARK: While it runs
 
-    @Test func readersGoOnMeanwhileAndTheStoreLeavesWALModeAfterwards() throws {
+    /// Reads the type of a value again and again while a migration to another type runs: prints its exit code, what was read,
+    /// and the version of the file format, which is 2 in WAL mode.
+    private static let reading = """
+        import sqlite3, subprocess, sys
+        importer, store, model = sys.argv[1:]
+        run = subprocess.Popen([importer, "migrate", store, "--model", model, "-q"])
+        seen = []
+        while not seen or seen[-1] != "text":
+            ended = run.poll()
+            try:
+                database = sqlite3.connect(store, timeout=0)
+                kind = database.execute("SELECT typeof(n) FROM person WHERE id = 7").fetchone()[0]
+                if not seen or seen[-1] != kind: seen.append(kind)
+            except sqlite3.OperationalError: pass
+            finally: database.close()
+            if ended is not None: break
+        with open(store, "rb") as file: print(run.wait(), *seen, file.read(20)[18])
+        """
+
+    /// A store of 60,000 rows, and a model that gives them another type.
+    private func store(_ before: String) throws -> (related: RelatedImport, model: String) {
         func model(_ type: String) -> String {
             #"{"entities": {"person": {"identifier": ["id"], "attributes": {"id": {"type": "integer64"}, "n": {"type": "\#(type)"}}}}}"#
         }
         let related = try RelatedImport()
+        try StoreContent.execute(related.store, before)
         let records = (0..<60_000).map { #"{"id": \#($0), "n": \#($0)}"# }.joined(separator: "\n")
         #expect(try related.importing(records, "person", model("integer32")).ending == .exit(0))
-        let file = try related.directory.write(model("string"), to: "new.json")
+        return (related, try related.directory.write(model("string"), to: "new.json"))
+    }
+
+    @Test(arguments: [("CREATE TABLE other(a)", 1), ("PRAGMA journal_mode = WAL; CREATE TABLE other(a)", 2)])
+    func readersSeeWhatWasThereBeforeOrAll(_ before: String, _ format: Int) throws {
+        let (related, model) = try store(before)
+        let result = try Python.run(text: Self.reading, [Project.importer, related.store, model])
+        let seen = result.outputText.split(whereSeparator: \.isWhitespace)
+        #expect(seen.first == "0" && seen.last == "\(format)", "\(result.outputText)\(result.errorText)")
+        #expect([["integer", "text"], ["text"]].contains(Array(seen.dropFirst().dropLast())), "\(result.outputText)")
+        #expect(related.directory.names().filter { $0.hasPrefix("store.sqlite") } == ["store.sqlite"])
+        #expect(try related.query("SELECT count(*), min(typeof(n)) FROM person") == "60000|text")
+    }
+
+    /// A reader that has begun to read in WAL mode is in nobody's way.
+    @Test func aReaderOfAStoreInWALModeGoesOn() throws {
+        let (related, model) = try store("PRAGMA journal_mode = WAL; CREATE TABLE other(a)")
         let result = try Python.run(
             text: """
                 import sqlite3, subprocess, sys
                 importer, store, model = sys.argv[1:]
-                run = subprocess.Popen([importer, "migrate", store, "--model", model, "-q"])
-                reads = 0
-                while run.poll() is None and not reads:
-                    with open(store, "rb") as file: mode = file.read(20)[18]
-                    if mode != 2: continue
-                    database = sqlite3.connect(store, timeout=0)
-                    try:
-                        reads += database.execute("SELECT typeof(n) FROM person WHERE id = 7").fetchone() == ("integer",)
-                    except sqlite3.OperationalError: pass
-                    database.close()
-                with open(store, "rb") as file: print(run.wait(), reads > 0, file.read(20)[18])
+                database = sqlite3.connect(store, isolation_level=None)
+                def kind(): return database.execute("SELECT typeof(n) FROM person WHERE id = 7").fetchone()[0]
+                database.execute("BEGIN")
+                before = kind()
+                code = subprocess.run([importer, "migrate", store, "--model", model, "-q"]).returncode
+                during = kind()
+                database.execute("COMMIT")
+                print(code, before, during, kind())
                 """,
-            [Project.importer, related.store, file]
+            [Project.importer, related.store, model]
         )
-        #expect(result.outputText == "0 True 1\n", "\(result.errorText)")
-        #expect(related.directory.names().filter { $0.hasPrefix("store.sqlite") } == ["store.sqlite"])
-        #expect(try related.query("SELECT count(*), min(typeof(n)) FROM person") == "60000|text")
+        #expect(result.outputText == "0 integer integer text\n", "\(result.errorText)")
+    }
+
+    /// A reader's transaction keeps a migration from beginning, which says so and changes nothing.
+    @Test func aReaderWithATransactionIsWaitedForAndNamed() throws {
+        let (related, model) = try store("CREATE TABLE other(a)")
+        let result = try Python.run(
+            text: """
+                import sqlite3, subprocess, sys
+                importer, store, model = sys.argv[1:]
+                database = sqlite3.connect(store, isolation_level=None)
+                database.execute("BEGIN")
+                database.execute("SELECT count(*) FROM person").fetchone()
+                run = subprocess.run([importer, "migrate", store, "--model", model, "-q"], stderr=subprocess.PIPE)
+                database.execute("COMMIT")
+                print(run.returncode, database.execute("SELECT typeof(n) FROM person WHERE id = 7").fetchone()[0])
+                print(run.stderr.decode())
+                """,
+            [Project.importer, related.store, model]
+        )
+        #expect(result.outputText.hasPrefix("75 integer\n"), "\(result.outputText)\(result.errorText)")
+        #expect(result.outputText.contains("another program is reading or writing it"), "\(result.outputText)")
     }
 
     // MARK: With an import

@@ -116,7 +116,17 @@ struct DiffSubcommand: ParsableCommand {
     @Flag(help: "Print what leads from NEW to OLD.")
     var reverse = false
 
+    @Option(
+        help: ArgumentHelp(
+            "Threads that read rows side by side, each with connections of its own.",
+            discussion: "Default: processors, at most 4.",
+            valueName: "n"
+        )
+    )
+    var workers: Int?
+
     func validate() throws {
+        try ShapeArguments.check(workers ?? 1, "--workers", in: 1...256)
         if json, let format, format != .summary {
             throw ValidationError("--json and --format \(format) exclude each other")
         }
@@ -192,6 +202,7 @@ struct DiffSubcommand: ParsableCommand {
             }
             options.old = oldValues
             options.isReversed = reverse
+            options.workers = RunArguments.workers(workers)
             return options
         }
     }

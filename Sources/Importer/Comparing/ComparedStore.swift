@@ -17,19 +17,21 @@ final class ComparedStore {
     let store: String
     let schema: SideSchema
     let isUTF8: Bool
+    /// Whether others may write to it meanwhile.
+    let isInWALMode: Bool
     private let queue: DatabaseQueue
 
     /// - Throws: `ImportError` when it cannot be read.
     init(_ store: String, identifiers: [String: [String]]) throws {
         self.store = store
         do {
-            queue = try StoreConnection.reader(store, keepsTransactions: true)
-            (schema, isUTF8) = try queue.inDatabase { database in
-                database.add(collation: ByteOrder.collation)
-                database.add(collation: DecimalText.collation)
-                try database.execute(sql: "PRAGMA cache_size = -16000; BEGIN")
+            queue = try Self.opened(store, cacheSize: 16_000)
+            (schema, isUTF8, isInWALMode) = try queue.inDatabase { database in
                 let encoding = try String.fetchOne(database, sql: "PRAGMA encoding") ?? "UTF-8"
-                return (try SideSchema(store, database, identifiers: identifiers), encoding == "UTF-8")
+                return (
+                    try SideSchema(store, database, identifiers: identifiers), encoding == "UTF-8",
+                    try WALMode.isOn(database)
+                )
             }
         } catch let error as DatabaseError {
             throw Self.unreadable(store, error)
@@ -38,7 +40,50 @@ final class ComparedStore {
         }
     }
 
+    /// The same state by another connection, for another thread; not in WAL mode, where that might see a later one.
+    ///
+    /// - Throws: `ImportError` when it cannot be opened once more.
+    func again() throws -> ComparedStore { try ComparedStore(again: self) }
+
+    private init(again other: ComparedStore) throws {
+        (store, schema, isUTF8, isInWALMode) = (other.store, other.schema, other.isUTF8, other.isInWALMode)
+        do {
+            queue = try Self.opened(store, cacheSize: 4_000)
+        } catch let error as DatabaseError {
+            throw Self.unreadable(store, error)
+        }
+    }
+
+    /// - Parameter cacheSize: in KiB.
+    private static func opened(_ store: String, cacheSize: Int) throws -> DatabaseQueue {
+        let queue = try StoreConnection.reader(store, keepsTransactions: true)
+        try queue.inDatabase { database in
+            database.add(collation: ByteOrder.collation)
+            database.add(collation: DecimalText.collation)
+            try database.execute(sql: "PRAGMA cache_size = -\(cacheSize); BEGIN")
+        }
+        return queue
+    }
+
     deinit { try? queue.retire() }
+
+    /// The rows of a statement.
+    func rows(_ text: SQLText, path: Int) throws -> ComparedRows {
+        try read { database in
+            guard let connection = database.sqliteConnection else { throw ImportError(.fault, "no connection") }
+            return try ComparedRows(connection, text, path: path, isUTF8: isUTF8)
+        }
+    }
+
+    /// Calls `body` with the connection, which may write to temporary tables meanwhile.
+    func writingTemporaryData(_ body: (Database) throws -> Void) throws {
+        try read { database in
+            try database.execute(sql: "PRAGMA query_only = 0")
+            let result = Result { try body(database) }
+            try database.execute(sql: "PRAGMA query_only = 1")
+            try result.get()
+        }
+    }
 
     /// Calls `body` with the connection.
     func read<Result>(_ body: (Database) throws -> Result) throws -> Result {

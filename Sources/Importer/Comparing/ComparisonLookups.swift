@@ -37,11 +37,7 @@ final class ComparisonLookups {
 
     /// The rows of a statement; nil for none.
     func rows(_ text: SQLText?, path: Int, _ side: Side) throws -> ComparedRows? {
-        guard let text else { return nil }
-        return try stores[side].read { database in
-            guard let connection = database.sqliteConnection else { throw ImportError(.fault, "no connection") }
-            return try ComparedRows(connection, text, path: path, isUTF8: stores[side].isUTF8)
-        }
+        try text.map { try stores[side].rows($0, path: path) }
     }
 
     private func prepared(_ purpose: Purpose, _ side: Side) throws -> ComparedRows? {

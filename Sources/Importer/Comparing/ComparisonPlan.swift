@@ -22,6 +22,8 @@ struct BothSides<Value> {
     }
 }
 
+extension BothSides: Sendable where Value: Sendable {}
+
 /// An entity of either store, and where each keeps what is compared.
 struct ComparedEntity {
     struct Attribute {
@@ -76,6 +78,8 @@ struct ComparedEntity {
     var identifierColumns: BothSides<[String]>
     var identifierIsUnique: BothSides<Bool>
     var identifierMayBeNull: BothSides<Bool>
+    /// What its table's row ids are called; nil where they have no name, or where there are none.
+    var rowIDs: BothSides<String?>
     /// Those that both states have first, but for those of the identifier.
     var attributes: [Attribute]
     var references: [Reference]
@@ -226,6 +230,7 @@ struct ComparisonPlan {
             ),
             identifierIsUnique: BothSides(old?.isUnique ?? true, new?.isUnique ?? true),
             identifierMayBeNull: BothSides(old?.mayBeNull ?? false, new?.mayBeNull ?? false),
+            rowIDs: BothSides(old?.rowID, new?.rowID),
             attributes: attributes,
             references: references,
             rowKeys: BothSides(old?.rowKey, new?.rowKey),

@@ -55,13 +55,23 @@ struct ComparisonStatements {
     /// - Parameters:
     ///   - predicate: a condition whose truth is the last column.
     ///   - identifiers: those of the only objects, as people write them; nil for all.
-    func roots(_ index: Int, predicate: SQLText?, only identifiers: [[String]]? = nil) -> SQLText? {
+    ///   - isSieved: whether only those that `RowSieve` has left.
+    func roots(
+        _ index: Int,
+        predicate: SQLText?,
+        only identifiers: [[String]]? = nil,
+        isSieved: Bool = false
+    ) -> SQLText? {
         guard let table = entity(index).tables[side] else { return nil }
         var text = "SELECT \(own(index).joined(separator: ", "))"
         if let predicate { text += ", (\(predicate.sql))" }
-        text += " FROM \(table.quotedIdentifier)"
         var arguments = predicate?.arguments ?? []
-        if let identifiers {
+        let rowID = isSieved ? entity(index).rowIDs[side] : nil
+        // SQLite looks up each row that is left, and not which of all rows are.
+        text += " FROM " + (rowID == nil ? "" : "temp.\(RowSieve.left) CROSS JOIN ") + table.quotedIdentifier
+        if let rowID {
+            text += " WHERE \(column(rowID, of: index)) = \(RowSieve.left).id"
+        } else if let identifiers {
             text += " WHERE " + condition(key(of: index), identifiers, &arguments)
         } else if let owner = entity(index).owner, let ownerTable = entity(owner.entity).tables[side] {
             let columns = ownerKey(of: index)
@@ -165,6 +175,38 @@ struct ComparisonStatements {
         return SQLText(
             "SELECT \(key(of: index).joined(separator: ", ")) FROM \(table.quotedIdentifier) WHERE "
                 + "\(marks(ownerKey(of: index))) ORDER BY \(position) IS NULL, \(position), \(ordered(key(of: index)))"
+        )
+    }
+
+    // MARK: Row ids
+
+    /// An entity's rows between two row ids, which are bound, in the order of their row ids: the row id, the identifier, and what
+    /// both states have; nil where rows have no row id that could be named.
+    func scan(_ index: Int) -> SQLText? {
+        guard let table = entity(index).tables[side], let rowID = entity(index).rowIDs[side] else { return nil }
+        let layout = RowLayoutOfEntity(entity(index), plan)
+        let cells = layout.columns(side)[..<layout.shared.upperBound].map { $0.map { column($0, of: index) } ?? "NULL" }
+        let id = column(rowID, of: index)
+        return SQLText(
+            "SELECT \(([id] + cells).joined(separator: ", ")) FROM \(table.quotedIdentifier) "
+                + "WHERE \(id) BETWEEN ?1 AND ?2 ORDER BY \(id)"
+        )
+    }
+
+    /// The row id of the object with an identifier, which is bound.
+    func rowID(_ index: Int) -> SQLText? {
+        guard let table = entity(index).tables[side], let rowID = entity(index).rowIDs[side] else { return nil }
+        return SQLText(
+            "SELECT \(column(rowID, of: index)) FROM \(table.quotedIdentifier) WHERE \(marks(key(of: index)))"
+        )
+    }
+
+    /// The first and the last row id of an entity.
+    func ends(_ index: Int) -> SQLText? {
+        guard let table = entity(index).tables[side], let rowID = entity(index).rowIDs[side] else { return nil }
+        let id = column(rowID, of: index)
+        return SQLText(
+            "SELECT (SELECT min(\(id)) FROM \(table.quotedIdentifier)), (SELECT max(\(id)) FROM \(table.quotedIdentifier))"
         )
     }
 

@@ -64,6 +64,10 @@ public struct DifferenceOptions: Sendable, Hashable {
     public var old = OldValues.changed
     /// Whether the difference is that from the second store to the first.
     public var isReversed = false
+    /// How many threads read rows side by side, from 1, each with connections of its own; in WAL mode, one reads them all.
+    ///
+    /// What is found does not depend on it.
+    public var workers = 2
 
     /// All of both stores.
     public init() {}

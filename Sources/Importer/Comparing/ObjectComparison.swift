@@ -90,10 +90,13 @@ final class ObjectComparison {
             }
             if isComplete { return nil }
         }
+        let same =
+            options.predicate == nil ? try RowSieve(index, in: plan, statements, stores, workers: options.workers)?.run() : nil
+        counts[index].unchanged += same ?? 0
         var rows = BothSides<ComparedRows?>(nil, nil)
         for side in Side.allCases {
             let predicate = try entity.fetched[side].flatMap { try options.predicate?.compiled(for: $0).condition }
-            let text = statements[side].roots(index, predicate: predicate, only: entity.roots)
+            let text = statements[side].roots(index, predicate: predicate, only: entity.roots, isSieved: same != nil)
             rows[side] = try lookups.rows(text, path: 0, side)
         }
         for side in Side.allCases { if let rows = rows[side] { try advance(rows, index, side) } }

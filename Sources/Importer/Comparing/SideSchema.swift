@@ -51,6 +51,8 @@ struct SideSchema {
         /// Whether an index keeps the identifier unique, and whether it may be null all the same.
         var isUnique = false
         var mayBeNull = true
+        /// What its table's row ids are called; nil where they have no name, or where there are none.
+        var rowID: String?
         /// All columns but those of references, and those of the identifier.
         var attributes: [Attribute] = []
         var toOnes: [ToOne] = []
@@ -95,6 +97,7 @@ struct SideSchema {
         let keys = try TableKeys(entity.table, database)
         entity.isUnique = keys.all.contains { Set($0.columns.map(ContinuedEntity.folded)) == own }
         entity.mayBeNull = !entity.identifier.allSatisfy { keys.isNeverNull($0.column) }
+        entity.rowID = keys.rowID
     }
 }
 
@@ -108,6 +111,8 @@ struct TableKeys {
     /// The primary key first.
     private(set) var all: [Key] = []
     private var notNull: Set<ExactText> = []
+    /// What the row ids are called; nil where they have no name, or where there are none.
+    let rowID: String?
 
     init(_ table: String, _ database: Database) throws {
         let columns = try Row.fetchAll(
@@ -123,6 +128,9 @@ struct TableKeys {
                 sql: "SELECT wr FROM pragma_table_list WHERE schema = 'main' AND name = ? COLLATE NOCASE",
                 arguments: [table]
             ) ?? false
+        let names = Set(columns.map { ContinuedEntity.folded($0["name"]) })
+        rowID =
+            isWithoutRowID ? nil : ["rowid", "_rowid_", "oid"].first { !names.contains(ContinuedEntity.folded($0)) }
         let isRowID = primary.count == 1 && (primary[0]["type"] as String).uppercased() == "INTEGER"
         for column in columns {
             let isKey = (column["pk"] as Int) > 0

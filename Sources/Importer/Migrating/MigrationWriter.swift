@@ -2,24 +2,28 @@ import GRDB
 
 /// The connection of a migration.
 ///
-/// The store is in WAL mode meanwhile, as it is during an import (`WALMode`): its readers go on and see what was there
-/// before, and its file is whole at any time.
+/// Where nobody else has the store open, everybody is locked out meanwhile and a rollback journal keeps what was there
+/// before (<https://www.sqlite.org/atomiccommit.html>): the new rows are then written once, and not to a WAL first.
+/// Otherwise, and where the store is to stay in WAL mode, it is in WAL mode (`WALMode`): readers go on and see what was
+/// there before. The store is before or after it at any time, either way.
 struct MigrationWriter {
     private let store: String
     private let queue: DatabaseQueue
     private let file: StoreFile
     private let keepsWAL: Bool
+    private let isAlone: Bool
 
     /// How long it waits for other writers, in milliseconds.
     private static let patience = 10_000
     /// Pages that are kept in memory, in KiB.
-    private static let cacheSize = 64_000
+    private static let cacheSize = 16_000
 
     /// - Throws: `ImportError` as `StoreConnection.writer` does.
     init(_ store: String) throws {
         self.store = store
         do {
             (queue, file, keepsWAL) = try Self.opened(store)
+            isAlone = try !keepsWAL && queue.inDatabase(WALMode.leave)
         } catch let error as ImportError where [.diskFull, .storeFailed].contains(error.reason) {
             // What an import says of it is that it can be resumed.
             throw error.advising("Nothing was changed. Give the command again when that is mended.")
@@ -45,7 +49,7 @@ struct MigrationWriter {
                         sql: "PRAGMA busy_timeout = \(Self.patience); PRAGMA cache_size = -\(Self.cacheSize)"
                     )
                     var result: Result?
-                    try database.inTransaction(.immediate) {
+                    try database.inTransaction(isAlone ? .exclusive : .immediate) {
                         result = try body(database)
                         return .commit
                     }
@@ -64,7 +68,7 @@ struct MigrationWriter {
             ImportError(
                 .storeInUse,
                 at: store,
-                "another program is writing to it",
+                "another program is reading or writing it",
                 advice: "Nothing was changed. Let the other program end its transaction, then give the command again."
             )
         case .SQLITE_FULL:

@@ -64,14 +64,17 @@ enum WALMode {
     /// Leaves WAL mode, unless some other connection has the store open: then it stays.
     ///
     /// What is committed is in the store's file and on the disk before the WAL goes; then the first page is written.
-    static func leave(_ database: Database) throws {
+    ///
+    /// - Returns: whether it is left.
+    @discardableResult
+    static func leave(_ database: Database) throws -> Bool {
         try database.execute(sql: "PRAGMA busy_timeout = 0")
         do {
-            _ = try String.fetchOne(database, sql: "PRAGMA journal_mode = DELETE")
+            return try String.fetchOne(database, sql: "PRAGMA journal_mode = DELETE") == "delete"
         } catch let error as DatabaseError
             where [.SQLITE_BUSY, .SQLITE_LOCKED].contains(error.resultCode.primaryResultCode)
         {
-            return
+            return false
         }
     }
 }

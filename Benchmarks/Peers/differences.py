@@ -1,0 +1,87 @@
+"""What changed from one store to another: the importer, sqldiff, and SQL alone."""
+import json
+import os
+
+import fields
+from machine import Failure
+from runs import Run
+
+KINDS = ("inserted", "updated", "deleted")
+NAMES = [part.split('"')[1] for part in fields.TABLE.split("(", 1)[1].split(",")]
+
+
+class Difference(Run):
+    """A comparison of both states of a pair, which must find what was changed."""
+
+    def prepare(self, machine, work):
+        for path in (self.data.old, self.data.new):
+            self.data.warm(path)
+
+    def check(self, machine, work, measurement):
+        found, facts = self.found(work, measurement), self.data.facts()
+        if any(found[kind] != facts[kind] for kind in KINDS):
+            raise Failure(f"wrong result: {found} instead of {facts}")
+
+    def leftovers(self):
+        return [self.name + ".changes.ndjson"]
+
+
+class Diff(Difference):
+    """`importer diff`, which writes the change set; the whole process."""
+
+    is_importer = True
+
+    def __init__(self, name, title, data, workers=1):
+        super().__init__(name, title, data)
+        self.workers = workers
+
+    def command(self, machine, work):
+        return [machine.importer, "diff", self.data.old, self.data.new, "--workers", str(self.workers), "--output",
+                os.path.join(work, self.name + ".changes.ndjson")]
+
+    def found(self, work, measurement):
+        counts = dict.fromkeys(KINDS, 0)
+        with open(os.path.join(work, self.name + ".changes.ndjson"), encoding="utf-8") as lines:
+            for line in lines:
+                change = json.loads(line)
+                if "change" in change:
+                    counts[change["change"]] += 1
+                    if change["change"] == "updated" and (
+                            change["attributes"]["new"]["age"] != change["attributes"]["old"]["age"] + 1):
+                        raise Failure(f"wrong result: {line}")
+        return counts
+
+
+class SQLDiff(Difference):
+    """`sqldiff`, which writes SQL and compares by row id; the whole process."""
+
+    def command(self, machine, work):
+        return ["sqldiff", self.data.old, self.data.new]
+
+    def check(self, machine, work, measurement):
+        # By row id, it takes other objects for the same.
+        if self.data.kind != "shuffled":
+            super().check(machine, work, measurement)
+
+    def found(self, work, measurement):
+        words = [line.split(" ", 1)[0] for line in measurement.output.splitlines()]
+        return {kind: words.count(word) for kind, word in zip(KINDS, ("INSERT", "UPDATE", "DELETE"))}
+
+
+class FloorDifference(Difference):
+    """SQLite alone: three queries that count what changed."""
+
+    def command(self, machine, work):
+        key = "id" if self.data.kind == "integer" else "guid"
+        others = [name for name in NAMES if name != key]
+        differs = " OR ".join(f"o.{name} IS NOT n.{name}" for name in others)
+        steps = [
+            f"ATTACH '{self.data.new}' AS other",
+            f"SELECT count(*) FROM other.people AS n WHERE NOT EXISTS (SELECT 1 FROM main.people AS o WHERE o.{key} = n.{key})",
+            f"SELECT count(*) FROM main.people AS o JOIN other.people AS n ON o.{key} = n.{key} WHERE {differs}",
+            f"SELECT count(*) FROM main.people AS o WHERE NOT EXISTS (SELECT 1 FROM other.people AS n WHERE o.{key} = n.{key})",
+        ]
+        return ["sqlite3", self.data.old, "; ".join(steps)]
+
+    def found(self, work, measurement):
+        return dict(zip(KINDS, map(int, measurement.output.split())))

@@ -1,0 +1,81 @@
+"""Two states of a store of the made-up people, 1 % of which changed: made once and kept."""
+import hashlib
+import json
+import os
+import shutil
+import sqlite3
+import tempfile
+
+import fields
+from data import Source, check_room
+from machine import say
+
+# Of this many records one has another age, one is gone, and one is new.
+UPDATED, DELETED, INSERTED = 125, 1000, 1000
+KEYS = {"integer": '"id" INTEGER', "text": '"guid" TEXT', "shuffled": '"guid" TEXT'}
+
+
+class Pair(Source):
+    """`integer`: the identifier is the row id. `text`: the identifier is a UUID, and rows keep their row ids. `shuffled`: so
+    it is, and the rows of the new state are in another order."""
+
+    def __init__(self, people, kind):
+        self.people = people
+        self.kind = kind
+        self.records = people.records
+        self.seed = people.seed
+        key = hashlib.sha256(people.folder.encode())
+        with open(__file__, "rb") as file:
+            key.update(file.read())
+        self.folder = os.path.join(os.path.dirname(people.folder), f"pair-{kind}-{self.records}-{key.hexdigest()[:12]}")
+        self.old = os.path.join(self.folder, "old.sqlite")
+        self.new = os.path.join(self.folder, "new.sqlite")
+        self.array = self.old
+        self._facts = os.path.join(self.folder, "facts.json")
+
+    def make(self):
+        os.makedirs(self.folder, exist_ok=True)
+        if all(os.path.exists(path) for path in (self.old, self.new, self._facts)):
+            return
+        self.people.make()
+        check_room(self.folder, self.records * 1000)
+        say(f"Making two stores of {self.records:,} records ({self.kind})")
+        key = KEYS[self.kind]
+        table = fields.TABLE.replace(key, key + (" PRIMARY KEY" if self.kind == "integer" else " PRIMARY KEY NOT NULL"))
+        with tempfile.TemporaryDirectory(dir=self.folder, prefix="making-") as making:
+            old, new = os.path.join(making, "old"), os.path.join(making, "new")
+            connection = sqlite3.connect(old)
+            connection.execute(table)
+            connection.executemany(fields.INSERT, self._people())
+            connection.commit()
+            connection.close()
+            shutil.copyfile(old, new)
+            connection = sqlite3.connect(new)
+            facts = {}
+            for kind, text in (
+                ("deleted", f"DELETE FROM people WHERE id % {DELETED} = 1"),
+                ("updated", f"UPDATE people SET age = age + 1 WHERE id % {UPDATED} = 2"),
+                ("inserted", "INSERT INTO people SELECT id + 1000000000, 'new-' || guid, "
+                 + ", ".join(part.split('"')[1] for part in fields.TABLE.split("(", 1)[1].split(",")[2:])
+                 + f" FROM people WHERE id % {INSERTED} = 3"),
+            ):
+                facts[kind] = connection.execute(text).rowcount
+            if self.kind == "shuffled":
+                connection.execute(table.replace('"people"', "made"))
+                connection.execute("INSERT INTO made SELECT * FROM people ORDER BY (id * 2654435761) % 4294967296")
+                connection.execute("DROP TABLE people")
+                connection.execute("ALTER TABLE made RENAME TO people")
+            connection.commit()
+            connection.execute("VACUUM")
+            connection.close()
+            os.rename(old, self.old)
+            os.rename(new, self.new)
+            with open(self._facts, "w", encoding="utf-8") as file:
+                json.dump(facts, file)
+
+    def _people(self):
+        with open(self.people.array, encoding="utf-8") as people:
+            next(people)
+            for line in people:
+                if line != "]\n":
+                    yield fields.columns_of(json.loads(line.rstrip("\n").removesuffix(",")))

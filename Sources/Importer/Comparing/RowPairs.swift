@@ -1,0 +1,177 @@
+import GRDB
+import ImportModel
+
+/// Reads the rows of both stores in the order of their row ids, side by side, and pairs those with the same identifier.
+///
+/// Where two rows have different identifiers, each is looked up in the other store: a row that is not there was inserted or deleted, and
+/// one that comes a little later there has others before it. So a pair is found by a step on both sides most often, whatever the
+/// row ids are. Rows without a pair are left, and so are pairs that differ.
+///
+/// It is made and used by one thread.
+final class RowPairs {
+    /// What is read of an entity.
+    struct Entity {
+        fileprivate let scans: BothSides<SQLText>
+        fileprivate let lookups: BothSides<SQLText>
+        /// How many cells an identifier has, and how many are compared, these among them.
+        fileprivate let cells: (identifier: Int, all: Int)
+        fileprivate let mayBeNull: Bool
+
+        init?(_ index: Int, in plan: ComparisonPlan, _ statements: BothSides<ComparisonStatements>) {
+            guard let old = statements.old.scan(index), let new = statements.new.scan(index),
+                let oldRow = statements.old.rowID(index), let newRow = statements.new.rowID(index)
+            else { return nil }
+            let entity = plan.entities[index]
+            let layout = RowLayoutOfEntity(entity, plan)
+            scans = BothSides(old, new)
+            lookups = BothSides(oldRow, newRow)
+            cells = (layout.keyCount, layout.shared.upperBound)
+            mayBeNull = entity.identifierMayBeNull.old || entity.identifierMayBeNull.new
+        }
+    }
+
+    /// What was found out of some rows.
+    struct Findings {
+        var same: Int64 = 0
+        /// The row ids of those that are left.
+        var left = BothSides<[Int64]>([], [])
+        var count: Int { left.old.count + left.new.count }
+    }
+
+    private let entity: Entity
+    private let scans: BothSides<ComparedRows>
+    private let lookups: BothSides<ComparedRows>
+
+    /// How many row ids are kept in memory.
+    private static let batch = 4_096
+    /// How many row ids later a row may be that others have come before.
+    private static let reach: Int64 = 10_000
+    /// How many rows are tried for where ranges begin.
+    private static let trials = 100
+
+    init(_ entity: Entity, _ stores: BothSides<ComparedStore>) throws {
+        self.entity = entity
+        scans = BothSides(
+            try stores.old.rows(entity.scans.old, path: 0),
+            try stores.new.rows(entity.scans.new, path: 0)
+        )
+        lookups = BothSides(
+            try stores.old.rows(entity.lookups.old, path: 0),
+            try stores.new.rows(entity.lookups.new, path: 0)
+        )
+    }
+
+    // MARK: Ranges
+
+    /// Divides all rows into ranges of row ids that begin with the same object on both sides.
+    ///
+    /// - Parameters:
+    ///   - all: the first and the last row id of each side.
+    ///   - count: how many ranges there may be.
+    func ranges(_ all: BothSides<ClosedRange<Int64>>, _ count: Int) throws -> [BothSides<ClosedRange<Int64>>] {
+        var ranges: [BothSides<ClosedRange<Int64>>] = []
+        var rest = all
+        let step = (UInt64(bitPattern: all.old.upperBound) &- UInt64(bitPattern: all.old.lowerBound)) / UInt64(count)
+        for part in 1..<max(1, count) {
+            let wanted = Int64(bitPattern: UInt64(bitPattern: all.old.lowerBound) &+ step * UInt64(part))
+            guard let begin = try pair(from: wanted, to: all.old.upperBound), begin.old > rest.old.lowerBound,
+                begin.new > rest.new.lowerBound
+            else { continue }
+            ranges.append(BothSides(rest.old.lowerBound...begin.old - 1, rest.new.lowerBound...begin.new - 1))
+            rest = BothSides(begin.old...all.old.upperBound, begin.new...max(begin.new, all.new.upperBound))
+        }
+        return ranges + [rest]
+    }
+
+    /// The row ids of the first object from a row id on that is on both sides, if it is soon found.
+    private func pair(from first: Int64, to last: Int64) throws -> BothSides<Int64>? {
+        try begin(.old, first...last)
+        defer { scans.old.reset() }
+        for _ in 0..<Self.trials {
+            guard scans.old.hasRow else { return nil }
+            if let other = try rowID(of: scans.old, in: .new) { return BothSides(scans.old.integer(0), other) }
+            try scans.old.advance()
+        }
+        return nil
+    }
+
+    private func begin(_ side: Side, _ range: ClosedRange<Int64>) throws {
+        scans[side].reset()
+        try scans[side].bind(.integer(range.lowerBound), at: 0)
+        try scans[side].bind(.integer(range.upperBound), at: 1)
+        try scans[side].advance()
+    }
+
+    /// The row id of the object of a row in the other store; nil where it is not there.
+    private func rowID(of row: ComparedRows, in side: Side) throws -> Int64? {
+        try lookups[side].bind(row, 1..<1 + entity.cells.identifier)
+        defer { lookups[side].reset() }
+        try lookups[side].advance()
+        return lookups[side].hasRow ? lookups[side].integer(0) : nil
+    }
+
+    // MARK: Pairs
+
+    /// Reads ranges of both stores.
+    ///
+    /// - Parameter keep: is given what was found out now and then, and says whether to go on.
+    func read(_ range: BothSides<ClosedRange<Int64>>, _ keep: (Findings) throws -> Bool) throws {
+        var findings = Findings()
+        for side in Side.allCases { try begin(side, range[side]) }
+        defer { for side in Side.allCases { scans[side].reset() } }
+        let (old, new) = (scans.old, scans.new)
+        let (identifier, all) = entity.cells
+        while old.hasRow && new.hasRow {
+            if ComparedRows.areEqual(old, 1, new, 1, count: identifier) {
+                // An object without identifier is an error, which is found where they are compared by it.
+                if ComparedRows.areEqual(old, 1 + identifier, new, 1 + identifier, count: all - identifier), isKnown(old) {
+                    findings.same += 1
+                } else {
+                    findings.left.old.append(old.integer(0))
+                    findings.left.new.append(new.integer(0))
+                }
+                try old.advance()
+                try new.advance()
+            } else {
+                try pass(&findings)
+            }
+            if findings.count >= Self.batch {
+                guard try keep(findings) else { return }
+                findings = Findings()
+            }
+        }
+        for side in Side.allCases {
+            while scans[side].hasRow {
+                try leave(side, &findings)
+                if findings.count >= Self.batch {
+                    guard try keep(findings) else { return }
+                    findings = Findings()
+                }
+            }
+        }
+        _ = try keep(findings)
+    }
+
+    private func isKnown(_ row: ComparedRows) -> Bool {
+        !entity.mayBeNull || (0..<entity.cells.identifier).allSatisfy { !row.isNull(1 + $0) }
+    }
+
+    private func leave(_ side: Side, _ findings: inout Findings) throws {
+        findings.left[side].append(scans[side].integer(0))
+        try scans[side].advance()
+    }
+
+    /// Passes by one row or a few, of which at least one has no pair here.
+    private func pass(_ findings: inout Findings) throws {
+        guard let inOld = try rowID(of: scans.new, in: .old) else { return try leave(.new, &findings) }
+        guard let inNew = try rowID(of: scans.old, in: .new) else { return try leave(.old, &findings) }
+        for (side, target) in [(Side.new, inNew), (.old, inOld)] {
+            let here = scans[side].integer(0)
+            let (distance, overflows) = target.subtractingReportingOverflow(here)
+            guard distance > 0, distance <= Self.reach, !overflows else { continue }
+            while scans[side].hasRow, scans[side].integer(0) < target { try leave(side, &findings) }
+            return
+        }
+        for side in Side.allCases { try leave(side, &findings) }
+    }
+}

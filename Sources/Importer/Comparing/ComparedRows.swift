@@ -155,18 +155,26 @@ final class ComparedRows {
 
     @inline(__always)
     private static func isEqual(_ one: ComparedRows, _ first: Int32, _ other: ComparedRows, _ second: Int32) -> Bool {
-        let type = sqlite3_column_type(one.statement, first)
-        guard type == sqlite3_column_type(other.statement, second) else { return false }
+        // What is asked of a value takes fewer steps than what is asked of a column.
+        let (value, another) = (
+            sqlite3_column_value(one.statement, first), sqlite3_column_value(other.statement, second)
+        )
+        let type = sqlite3_value_type(value)
+        guard type == sqlite3_value_type(another) else { return false }
         switch type {
-        case SQLITE_INTEGER:
-            return sqlite3_column_int64(one.statement, first) == sqlite3_column_int64(other.statement, second)
-        case SQLITE_FLOAT:
-            return sqlite3_column_double(one.statement, first).bitPattern
-                == sqlite3_column_double(other.statement, second).bitPattern
-        case SQLITE_TEXT: return isSame(one.text(first), other.text(second))
-        case SQLITE_BLOB: return isSame(one.blob(first), other.blob(second))
+        case SQLITE_INTEGER: return sqlite3_value_int64(value) == sqlite3_value_int64(another)
+        case SQLITE_FLOAT: return sqlite3_value_double(value).bitPattern == sqlite3_value_double(another).bitPattern
+        case SQLITE_TEXT where !one.isUTF8 || !other.isUTF8: return isSame(one.text(first), other.text(second))
+        case SQLITE_TEXT, SQLITE_BLOB: return isSame(bytes(value), bytes(another))
         default: return true
         }
+    }
+
+    @inline(__always)
+    private static func bytes(_ value: OpaquePointer?) -> UnsafeRawBufferPointer {
+        // As a blob, a text stays where it is: without a NUL after its end.
+        let base = sqlite3_value_blob(value)
+        return UnsafeRawBufferPointer(start: base, count: Int(sqlite3_value_bytes(value)))
     }
 
     @inline(__always)

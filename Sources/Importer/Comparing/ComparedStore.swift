@@ -60,6 +60,7 @@ final class ComparedStore {
         try queue.inDatabase { database in
             database.add(collation: ByteOrder.collation)
             database.add(collation: DecimalText.collation)
+            if let connection = database.sqliteConnection { try RowKey.addDigestFunction(to: connection) }
             try database.execute(sql: "PRAGMA cache_size = -\(cacheSize); BEGIN")
         }
         return queue

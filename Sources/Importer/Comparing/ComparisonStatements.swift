@@ -193,6 +193,26 @@ struct ComparisonStatements {
         )
     }
 
+    /// An entity's rows in the order of their identifiers: the identifier, the row id, and digests of what both states have.
+    func digests(_ index: Int) -> SQLText? {
+        guard let table = entity(index).tables[side], let rowID = entity(index).rowIDs[side] else { return nil }
+        let layout = RowLayoutOfEntity(entity(index), plan)
+        let cells = layout.columns(side)[layout.shared].map { $0.map { column($0, of: index) } ?? "NULL" }
+        let digests = stride(from: 0, to: cells.count, by: Self.mostArguments).map { first in
+            let some = cells[first..<min(first + Self.mostArguments, cells.count)]
+            return "\(RowKey.digestFunction)(\(some.joined(separator: ", ")))"
+        }
+        let key = layout.columns(side)[..<layout.keyCount].map { $0.map { column($0, of: index) } ?? "NULL" }
+        // By an index, each row would be looked up where it is: sorting what is short takes less.
+        return SQLText(
+            "SELECT \((key + [column(rowID, of: index)] + digests).joined(separator: ", ")) "
+                + "FROM \(table.quotedIdentifier) ORDER BY \(ordered(key.map { "+\($0)" }))"
+        )
+    }
+
+    /// How many arguments a function may have (`SQLITE_MAX_FUNCTION_ARG` is 127 or more).
+    private static let mostArguments = 100
+
     /// The row id of the object with an identifier, which is bound.
     func rowID(_ index: Int) -> SQLText? {
         guard let table = entity(index).tables[side], let rowID = entity(index).rowIDs[side] else { return nil }

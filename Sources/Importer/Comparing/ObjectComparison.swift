@@ -91,7 +91,8 @@ final class ObjectComparison {
             if isComplete { return nil }
         }
         let same =
-            options.predicate == nil ? try RowSieve(index, in: plan, statements, stores, workers: options.workers)?.run() : nil
+            options.predicate == nil
+            ? try RowSieve(index, in: plan, statements, stores, workers: options.workers)?.run() : nil
         counts[index].unchanged += same ?? 0
         var rows = BothSides<ComparedRows?>(nil, nil)
         for side in Side.allCases {

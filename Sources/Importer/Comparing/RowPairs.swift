@@ -13,18 +13,21 @@ final class RowPairs {
     struct Entity {
         fileprivate let scans: BothSides<SQLText>
         fileprivate let lookups: BothSides<SQLText>
+        fileprivate let digests: BothSides<SQLText>
         /// How many cells an identifier has, and how many are compared, these among them.
         fileprivate let cells: (identifier: Int, all: Int)
         fileprivate let mayBeNull: Bool
 
         init?(_ index: Int, in plan: ComparisonPlan, _ statements: BothSides<ComparisonStatements>) {
             guard let old = statements.old.scan(index), let new = statements.new.scan(index),
-                let oldRow = statements.old.rowID(index), let newRow = statements.new.rowID(index)
+                let oldRow = statements.old.rowID(index), let newRow = statements.new.rowID(index),
+                let oldDigests = statements.old.digests(index), let newDigests = statements.new.digests(index)
             else { return nil }
             let entity = plan.entities[index]
             let layout = RowLayoutOfEntity(entity, plan)
             scans = BothSides(old, new)
             lookups = BothSides(oldRow, newRow)
+            digests = BothSides(oldDigests, newDigests)
             cells = (layout.keyCount, layout.shared.upperBound)
             mayBeNull = entity.identifierMayBeNull.old || entity.identifierMayBeNull.new
         }
@@ -124,7 +127,9 @@ final class RowPairs {
         while old.hasRow && new.hasRow {
             if ComparedRows.areEqual(old, 1, new, 1, count: identifier) {
                 // An object without identifier is an error, which is found where they are compared by it.
-                if ComparedRows.areEqual(old, 1 + identifier, new, 1 + identifier, count: all - identifier), isKnown(old) {
+                if ComparedRows.areEqual(old, 1 + identifier, new, 1 + identifier, count: all - identifier),
+                    isKnown(old)
+                {
                     findings.same += 1
                 } else {
                     findings.left.old.append(old.integer(0))
@@ -173,5 +178,42 @@ final class RowPairs {
             return
         }
         for side in Side.allCases { try leave(side, &findings) }
+    }
+
+    // MARK: Digests
+
+    /// Reads all rows of both stores in the order of their identifiers, whatever order they lie in: what differs is known by its digest.
+    ///
+    /// - Parameter keep: is given what was found out now and then, and says whether to go on.
+    static func readSorted(
+        _ entity: Entity,
+        _ stores: BothSides<ComparedStore>,
+        _ keep: (Findings) throws -> Bool
+    ) throws {
+        let (old, new) = (
+            try stores.old.rows(entity.digests.old, path: 0), try stores.new.rows(entity.digests.new, path: 0)
+        )
+        let count = entity.cells.identifier
+        var findings = Findings()
+        try old.advance()
+        try new.advance()
+        while let pair = ObjectComparison.pair(BothSides(old, new), count) {
+            if let one = pair.old, let other = pair.new,
+                ComparedRows.areEqual(one, count + 1, other, count + 1, count: one.columnCount - count - 1),
+                (0..<count).allSatisfy({ !one.isNull($0) })
+            {
+                findings.same += 1
+            } else {
+                if let one = pair.old { findings.left.old.append(one.integer(count)) }
+                if let other = pair.new { findings.left.new.append(other.integer(count)) }
+            }
+            try pair.old?.advance()
+            try pair.new?.advance()
+            if findings.count >= batch {
+                guard try keep(findings) else { return }
+                findings = Findings()
+            }
+        }
+        _ = try keep(findings)
     }
 }

@@ -7,7 +7,8 @@ import Synchronization
 /// other: a store and a later copy of it, or two imports of nearly the same.
 ///
 /// Both tables are read as they lie there, by threads side by side, and nothing is sorted (`RowPairs`). The row ids of the rows that
-/// are left are kept in a temporary table of each connection; they are compared by their identifiers afterwards.
+/// are left are kept in a temporary table of each connection; they are compared by their identifiers afterwards. Where most rows are
+/// left, as they lie in another order, digests of all rows are sorted by identifier instead.
 ///
 /// What the threads share is guarded by `state`; each reads with connections of its own.
 final class RowSieve: @unchecked Sendable {
@@ -18,6 +19,8 @@ final class RowSieve: @unchecked Sendable {
         var ranges: [BothSides<ClosedRange<Int64>>]
         var same: Int64 = 0
         var left: Int64 = 0
+        /// Whether all rows are read by their digests now.
+        var isSorted = false
         var isOver = false
         var failure: (any Error)?
     }
@@ -81,9 +84,9 @@ final class RowSieve: @unchecked Sendable {
 
     /// Reads both tables.
     ///
-    /// - Returns: how many rows are the same; nil where it is given up, as most of them are not.
+    /// - Returns: how many rows are the same.
     /// - Throws: `DatabaseError` when a store cannot be read, or when there is no room for temporary data.
-    func run() throws -> Int64? {
+    func run() throws -> Int64 {
         let others = DispatchGroup()
         for _ in 1..<threads {
             others.enter()
@@ -101,10 +104,18 @@ final class RowSieve: @unchecked Sendable {
         // What is left is written by the stores' own connections meanwhile.
         work(on: threads == 1 ? stores : nil)
         others.wait()
-        return try state.withLock { state in
+        let isInOrder = try state.withLock { state in
             if let failure = state.failure { throw failure }
-            return state.isOver ? nil : state.same
+            return !state.isOver
         }
+        if !isInOrder { try runSorted() }
+        return state.withLock(\.same)
+    }
+
+    private func runSorted() throws {
+        for side in Side.allCases { _ = try Self.emptyTable(stores[side]) }
+        state.withLock { ($0.same, $0.left, $0.isOver, $0.isSorted) = (0, 0, false, true) }
+        try RowPairs.readSorted(entity, stores, keep)
     }
 
     /// A thread's work.
@@ -149,7 +160,7 @@ final class RowSieve: @unchecked Sendable {
             }
             state.same += findings.same
             state.left += Int64(findings.count)
-            state.isOver = state.left > state.same + Self.trial
+            state.isOver = !state.isSorted && state.left > state.same + Self.trial
             return !state.isOver
         }
     }

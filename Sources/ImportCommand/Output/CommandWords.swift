@@ -50,6 +50,8 @@ extension ImportText.Setting {
         case .overwrites: ("--force", nil)
         case .allowsLoss: ("--allow-loss", nil)
         case .migrates: ("--migrate", nil)
+        case .conflicts: ("--conflicts", "POLICY")
+        case .isUnchecked: ("--unchecked", nil)
         }
     }
 }

@@ -91,6 +91,7 @@ enum ReportText {
         let store = TerminalText.escaped(store)
         let time = "in \(NumberText.seconds(report.seconds))"
         let verb = report.sources.count > 1 ? "are" : "is"
+        if report.deleted != nil { return changeHeadline(report, store: store, time: time) }
         switch report.state {
         case .finished where report.tookNothing:
             let why = TerminalText.escaped(report.message ?? "")
@@ -105,6 +106,16 @@ enum ReportText {
             return "The import of \(sources(report)) into \(store) was interrupted \(progress(report))"
         case .failed:
             return "The import of \(sources(report)) into \(store) stopped \(progress(report))"
+        }
+    }
+
+    private static func changeHeadline(_ report: ImportReport, store: String, time: String) -> String {
+        switch report.state {
+        case .finished where report.job == 0: "\(sources(report)) would come to this in \(store)"
+        case .finished: "\(sources(report)) is applied to \(store), \(time)" + speed(report)
+        case .running: "\(sources(report)) is being applied to \(store), \(progress(report))"
+        case .interrupted: "Applying \(sources(report)) to \(store) was interrupted \(progress(report))"
+        case .failed: "Applying \(sources(report)) to \(store) stopped \(progress(report))"
         }
     }
 
@@ -140,9 +151,10 @@ enum ReportText {
     static func counts(of report: ImportReport) -> [(String, Int64)] {
         let all: [(name: String, count: Int64, isOptional: Bool)] = [
             ("read", report.recordsRead, false), ("inserted", report.inserted, false),
-            ("updated", report.updated, true), ("unchanged", report.unchanged, true),
-            ("ignored", report.ignored, true), ("rejected", report.rejected, false),
-            ("repaired", report.repaired, true),
+            ("updated", report.updated, true), ("deleted", report.deleted ?? 0, true),
+            ("unchanged", report.unchanged, true), ("ignored", report.ignored, true),
+            ("rejected", report.rejected, false), ("repaired", report.repaired, true),
+            ("conflicts", report.conflicts ?? 0, true),
         ]
         return all.filter { !$0.isOptional || $0.count != 0 }.map { ($0.name, $0.count) }
     }

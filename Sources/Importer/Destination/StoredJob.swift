@@ -13,6 +13,20 @@ struct StoredJob: Sendable {
         case stored
     }
 
+    /// What a job does to objects that are there, where its source is a change set or what another job has kept.
+    struct Change: Sendable, Hashable, Codable {
+        enum Kind: String, Sendable, Hashable, Codable {
+            case patch, undo
+        }
+
+        let kind: Kind
+        var options: PatchOptions
+        /// Just past the last change in the source.
+        var endOffset: Int64 = 0
+        /// The job that is undone; nil for a patch.
+        var undoes: Int64?
+    }
+
     /// One of its sources.
     struct Source: Sendable {
         var description: SourceDescription
@@ -32,6 +46,8 @@ struct StoredJob: Sendable {
     var takesChunks = false
     /// What it retries; nil where it is an import of its own.
     var retry: Retry?
+    /// How it changes what is there; nil where it imports records.
+    var change: Change?
     var sources: [Source]
     /// The model that it imports with; nil until it is inferred.
     var model: ModelDescription?
@@ -46,6 +62,7 @@ struct StoredJob: Sendable {
         options: JobOptions,
         takesChunks: Bool = false,
         retry: Retry? = nil,
+        change: Change? = nil,
         sources: [Source],
         model: ModelDescription?,
         chunkDirectory: String
@@ -53,6 +70,7 @@ struct StoredJob: Sendable {
         self.options = options
         self.takesChunks = takesChunks
         self.retry = retry
+        self.change = change
         self.sources = sources
         self.model = model
         self.chunkDirectory = chunkDirectory

@@ -33,6 +33,10 @@ extension ImportText {
         case allowsLoss
         /// Whether an import brings the store to its model first.
         case migrates
+        /// What a patch does where the store is not what it leads from.
+        case conflicts
+        /// Whether changes without old values are applied.
+        case isUnchecked
     }
 
     /// Something that a text may advise to call.

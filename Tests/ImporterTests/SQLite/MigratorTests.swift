@@ -46,7 +46,7 @@ struct MigratorTests {
     }
 
     @Test(arguments: OlderStore.formats) func bringsAStoreOfEachFormatUpToTheNewest(format: Int) throws {
-        let migrator = Migrator([.format4, .format5, .format6, .format7] + Self.later)
+        let migrator = Migrator([.format4, .format5, .format6, .format7, .format8] + Self.later)
         let store = try open(format: format)
         try store.write { try migrator.bringUp($0, store: "store") }
         let new = try DatabaseQueue()
@@ -67,9 +67,9 @@ struct MigratorTests {
         let store = try open(format: 4)
         let migrators = [
             Migrator([.format4]), Migrator([.format4, .format5]), Migrator([.format4, .format5, .format6]),
-            Migrator([.format4, .format5, .format6, .format7]),
-            Migrator([.format4, .format5, .format6, .format7] + Self.later.prefix(1)),
-            Migrator([.format4, .format5, .format6, .format7] + Self.later),
+            Migrator([.format4, .format5, .format6, .format7, .format8]),
+            Migrator([.format4, .format5, .format6, .format7, .format8] + Self.later.prefix(1)),
+            Migrator([.format4, .format5, .format6, .format7, .format8] + Self.later),
         ]
         for (migrator, format) in zip(migrators + migrators.suffix(1), [4, 5, 6, 7, 8, 9, 9]) {
             try store.write { try migrator.bringUp($0, store: "store") }
@@ -80,7 +80,7 @@ struct MigratorTests {
     @Test(arguments: OlderStore.formats) func leavesTheStoreAsItWasWhereAStepFails(format: Int) throws {
         let store = try open(format: format)
         let before = try store.read(Self.content)
-        let steps = [Migrator.Step.format4, .format5, .format6, .format7] + Self.later
+        let steps = [Migrator.Step.format4, .format5, .format6, .format7, .format8] + Self.later
         let failing = Migrator(steps + [Migrator.Step(to: 10) { _ in throw Failure() }])
         #expect(throws: Failure.self) { try store.write { try failing.bringUp($0, store: "store") } }
         #expect(try store.read(Self.content) == before)
@@ -89,7 +89,7 @@ struct MigratorTests {
     @Test func refusesANewerFormatByItsNumber() throws {
         let store = try open(format: 4)
         try store.write {
-            try Migrator([.format4, .format5, .format6, .format7] + Self.later).bringUp($0, store: "store")
+            try Migrator([.format4, .format5, .format6, .format7, .format8] + Self.later).bringUp($0, store: "store")
         }
         let before = try store.read(Self.content)
         let error = #expect(throws: ImportError.self) {
@@ -102,7 +102,7 @@ struct MigratorTests {
     /// What is known of the tables without making them is what SQLite keeps of them.
     @Test func knowsTheTextsOfTheTablesThatAStepMakes() throws {
         let store = try DatabaseQueue()
-        for step in [Migrator.Step.format4, .format5, .format6, .format7] {
+        for step in [Migrator.Step.format4, .format5, .format6, .format7, .format8] {
             let tables = try store.write { database in
                 try step.change(database)
                 return try BookkeepingTable.all(database)

@@ -114,7 +114,11 @@ struct PatchJob {
     private func finish(_ job: StoredJob, _ header: ChangeSetHeader, _ run: PatchRun, _ session: StoreSession) throws {
         let last = try session.finish(job, message: nil, seconds: run.seconds, keepsChunks: false)
         try session.write { database in
-            try TableWitness.record(schema(header, job, session, database).entities.map(\.table), database)
+            // What is known of a table is known by row ids.
+            let tables = try schema(header, job, session, database).entities.map(\.table).filter {
+                try WatchedTable($0, database).hasRowID
+            }
+            try TableWitness.record(tables, database)
         }
         context.merges.enqueue(last)
         try? session.removeLeftFiles()

@@ -8,7 +8,7 @@ one after the other in one function. Where the text after a block is `This print
 what it prints. A block that begins with `// swift-tools-version` is a manifest, and read as one.
 
 The source of all samples is the JSON of GettingStarted.md; pages that import nothing into people.sqlite read the store that
-GettingStarted.md makes.
+GettingStarted.md makes. Those that compare two stores find it as sunday.sqlite and monday.sqlite, too.
 """
 
 import itertools
@@ -136,7 +136,8 @@ def run(program):
             folder.mkdir()
             (folder / "people.json").write_text("\n".join(found[0].json))
             if not page.makes_store:
-                shutil.copy(scratch / FIRST / "people.sqlite", folder)
+                for name in ["people.sqlite", "sunday.sqlite", "monday.sqlite"]:
+                    shutil.copy(scratch / FIRST / "people.sqlite", folder / name)
             # One that waits for what never comes is to fail, too.
             result = subprocess.run([program, page.name], cwd=folder, stdout=subprocess.PIPE, text=True, timeout=600)
             printed = dict(part.split("\n", 1) for part in result.stdout.split(SEPARATOR)[1:])

@@ -103,6 +103,44 @@ struct DiffTests {
         #expect(try changes("--entity", "person", "--where", "age > 100").isEmpty)
     }
 
+    @Test func beginsWithARootAndNestsWhatItRefersTo() throws {
+        try makePeople()
+        #expect(try changes("--root", "person=3", "--exclude", "person.pet").count == 1)
+        #expect(try changes("--root", "person=7").isEmpty)
+        #expect(
+            try changes("--root", "pet", "--include", "pet.owner") == [
+                #"{"change":"updated","entityName":"pet","identifier":{"id":5},"attributes":{"old":{"name":"Rex"},"new":{"name":"Tom"}},"references":{"owner":{"old":{"id":2},"new":{"id":3}}},"relationships":{"owner":[{"change":"deleted","entityName":"person","identifier":{"id":2},"attributes":{"old":{"id":2,"name":"Bo","age":2}},"references":{"boss":{"old":{"id":1}}}},{"change":"inserted","entityName":"person","identifier":{"id":3},"attributes":{"new":{"id":3,"name":"Cy","age":3}},"references":{"boss":{"new":null}}}]}}"#
+            ]
+        )
+        // Person 1 leads to 2 before anybody else does, and 2 leads back.
+        let lines = try changes("--include", "person.boss", "--exclude", "person.pet")
+        #expect(lines.count == 2)
+        #expect(
+            lines[0].contains(
+                #""relationships":{"boss":{"change":"deleted","entityName":"person","identifier":{"id":2}"#
+            )
+        )
+        #expect(try diff("--root", "person", "--entity", "pet").ending == .exit(64))
+        #expect(try diff("--include", "person.nobody").ending == .exit(64))
+    }
+
+    @Test func tellsEachObjectOfALongChainOnce() throws {
+        let schema = "CREATE TABLE p(id INTEGER PRIMARY KEY, v, next INTEGER REFERENCES p(id));"
+        let rows =
+            "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 500) INSERT INTO p SELECT i, 0, i % 500 + 1 FROM n;"
+        try make("a.db", schema + rows)
+        try make("b.db", schema + rows + "UPDATE p SET v = 1")
+        for arguments in [["--include", "p.next"], ["--include", "p.next", "--root", "p=400"]] {
+            let result = try run(
+                [Project.importer, "diff", directory.path("a.db"), directory.path("b.db"), "--format", "ndjson"]
+                    + arguments
+            )
+            #expect(result.ending == .exit(0), "\(result.errorText)")
+            #expect(result.outputText.components(separatedBy: #"{"change":"updated""#).count - 1 == 500)
+            #expect(result.outputText.contains(#""p":{"inserted":0,"updated":500,"deleted":0,"unchanged":0}"#))
+        }
+    }
+
     @Test func reversesAndLeavesOutOldValues() throws {
         try makePeople()
         #expect(

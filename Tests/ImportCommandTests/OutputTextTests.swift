@@ -348,7 +348,8 @@ struct OutputTextTests {
         arguments: [
             ("people.sqlite", "people.sqlite"), ("-x", "./-x"), ("a b", "'a b'"), ("it's", #"'it'\''s'"#),
             ("$(rm)", "'$(rm)'"), ("", "''"), ("é", "é"), ("a\nb", #"$'a\nb'"#),
-            ("it's\u{1B}[2J\u{202E}\\", #"$'it\'s\033[2J\342\200\256\\'"#), ("-\t", #"$'./-\t'"#),
+            ("a'\u{301};b", "'a'\\''\u{301};b'"), ("it's\u{1B}[2J\u{202E}\\", #"$'it\'s\033[2J\342\200\256\\'"#),
+            ("-\t", #"$'./-\t'"#),
         ])
     func pathsCanBePastedIntoAShell(path: String, quoted: String) {
         #expect(path.shellQuoted == quoted)

@@ -1,5 +1,3 @@
-import Foundation
-import ImportModel
 import Importer
 
 /// A difference as text for people: counts by entity and attribute, and a line for each change.
@@ -16,25 +14,16 @@ final class DifferenceText {
 
     private let limit: Int?
     private let usesColors: Bool
-    /// The changes, which follow the counts: a file of no name, so that memory does not depend on how many there are.
-    private let spool: UnsafeMutablePointer<FILE>
+    /// The changes, which follow the counts.
+    private let spool: TextSpool
     private var count = 0
 
-    /// - Throws: `ImportError` with `.cannotCreate` when there is no room for what precedes the counts.
+    /// - Throws: `ImportError` with `.cannotCreate` when there is no room for what follows the counts.
     init(limit: Int?, usesColors: Bool) throws {
         self.limit = limit
         self.usesColors = usesColors
-        guard let spool = tmpfile() else {
-            throw ImportError(
-                .cannotCreate,
-                "cannot create a temporary file: \(String(cString: strerror(errno)))",
-                advice: "Make room in the folder for temporary files."
-            )
-        }
-        self.spool = spool
+        spool = try TextSpool()
     }
-
-    deinit { fclose(spool) }
 
     // MARK: Counts
 
@@ -73,30 +62,17 @@ final class DifferenceText {
         if let limit, count > limit { return }
         var text = ""
         Self.append(change, indent: "", usesColors: usesColors, to: &text)
-        var bytes = text
-        let written = bytes.withUTF8 { fwrite($0.baseAddress, 1, $0.count, spool) }
-        guard written == bytes.utf8.count else { throw failure() }
+        try spool.append(text)
     }
 
     /// Writes all changes.
     func write(_ output: ([UInt8]) throws -> Void) throws {
         guard count > 0 else { return }
         try output([UInt8(ascii: "\n")])
-        rewind(spool)
-        var block = [UInt8](repeating: 0, count: 1 << 16)
-        while true {
-            let length = fread(&block, 1, block.count, spool)
-            guard length > 0 else { break }
-            try output(Array(block[..<length]))
-        }
-        guard ferror(spool) == 0 else { throw failure() }
+        try spool.write(output)
         if let limit, count > limit {
             try output(Array("… and \(NumberText.grouped(Int64(count - limit))) more\n".utf8))
         }
-    }
-
-    private func failure() -> ImportError {
-        ImportError(.cannotWrite, "a temporary file fails: \(String(cString: strerror(errno)))")
     }
 
     private static func append(
@@ -154,27 +130,8 @@ final class DifferenceText {
     }
 
     private static func name(_ object: ObjectReference) -> String {
-        object.values.map { "\(TerminalText.escaped($0.name)) \(plain($0.value))" }.joined(separator: " ")
+        ValueText.identifier(object, most: mostCharacters)
     }
 
-    /// A value as an identifier has it: texts without quotes.
-    private static func plain(_ value: StoredValue) -> String {
-        if case .text(let text) = value { return cut(TerminalText.escaped(text)) }
-        return self.value(value)
-    }
-
-    static func value(_ value: StoredValue) -> String {
-        switch value {
-        case .null: "null"
-        case .integer(let number): "\(number)"
-        case .real(let number): "\(number)"
-        case .text(let text): "'\(cut(TerminalText.escaped(cut(text, most: 4 * mostCharacters))))'"
-        case .textBytes(let bytes): "text of \(bytes.count) bytes that is not UTF-8"
-        case .blob(let bytes): "binary of \(bytes.count) bytes"
-        }
-    }
-
-    private static func cut(_ text: String, most: Int = mostCharacters) -> String {
-        text.count > most ? text.prefix(most - 1) + "…" : text
-    }
+    private static func value(_ value: StoredValue) -> String { ValueText.value(value, most: mostCharacters) }
 }

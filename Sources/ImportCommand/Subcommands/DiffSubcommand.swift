@@ -15,21 +15,23 @@ struct DiffSubcommand: ParsableCommand {
             without nulls. Values are the same when storage class and bytes are. Any SQLite file will do: where no model \
             describes a table, it is an entity. Neither store is written to.
 
-            --format text prints counts and then a line for each change; --format ndjson is the change set. What an object owns \
-            is nested in it; --exclude and --only accept ENTITY.NAME or *.NAME, with the name of an attribute or relationship.
+            --format text prints counts and then a line for each change; --format ndjson is the change set; --format html is one \
+            page that needs nothing else, in which j and k jump from change to change. What an object owns is nested in it; --include, --exclude and --only accept ENTITY.NAME or *.NAME, with the name of an attribute or relationship.
 
             EXAMPLES
               importer diff sunday.sqlite monday.sqlite
               importer diff sunday.sqlite monday.sqlite --format summary
               importer diff sunday.sqlite monday.sqlite --output monday.changes.ndjson
+              importer diff sunday.sqlite monday.sqlite --output monday.html
               importer diff a.sqlite b.sqlite --entity person --exclude person.seen
+              importer diff a.db b.db --root order=1017 --include order.customer
               importer diff a.db b.db --identifier log:host,number --exit-code
             """
     )
 
     /// How the difference is written.
     enum Format: String, ExpressibleByArgument, CaseIterable {
-        case text, summary, ndjson
+        case text, summary, ndjson, html
     }
 
     @Argument(help: "The store as it was.")
@@ -48,6 +50,22 @@ struct DiffSubcommand: ParsableCommand {
         help: ArgumentHelp("Only objects for which this holds in either store.", valueName: "predicate")
     )
     var predicate: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Begin with this entity, or one object of it: only it, what it owns, and what --include leads to; may be repeated.",
+            valueName: "entity[=id]"
+        )
+    )
+    var root: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Nest what a reference leads to, each object once; compare an attribute although it is left out; may be repeated.",
+            valueName: "entity.name"
+        )
+    )
+    var include: [String] = []
 
     @Option(
         help: ArgumentHelp("Leave out an attribute or relationship; may be repeated.", valueName: "entity.name")
@@ -76,11 +94,16 @@ struct DiffSubcommand: ParsableCommand {
     @Flag(help: "Print the summary as JSON.")
     var json = false
 
-    @Option(help: ArgumentHelp("With --format text, print at most this many changes.", valueName: "number"))
+    @Option(
+        help: ArgumentHelp(
+            "Print at most this many changes; with --format html, objects, 10,000 unless given.",
+            valueName: "number"
+        )
+    )
     var limit: Int?
 
     @Option(
-        help: ArgumentHelp("Write to this file; .ndjson at its end is --format ndjson.", valueName: "file")
+        help: ArgumentHelp("Write to this file; .ndjson or .html at its end is the format.", valueName: "file")
     )
     var output: String?
 
@@ -98,7 +121,10 @@ struct DiffSubcommand: ParsableCommand {
             throw ValidationError("--json and --format \(format) exclude each other")
         }
         if let limit, limit < 0 { throw ValidationError("--limit must not be negative") }
-        if limit != nil, chosenFormat != .text { throw ValidationError("--limit is for --format text") }
+        if limit != nil, ![.text, .html].contains(chosenFormat) {
+            throw ValidationError("--limit is for --format text and --format html")
+        }
+        if !root.isEmpty, !entity.isEmpty { throw ValidationError("--root and --entity exclude each other") }
         if output?.isEmpty == true { throw ValidationError("--output: the path is empty") }
         if force && output == nil { throw ValidationError("--force is for --output") }
         _ = try options
@@ -122,6 +148,11 @@ struct DiffSubcommand: ParsableCommand {
             while let change = try difference.next() { try text.append(change) }
             try target.write(DifferenceText.counts(difference.summary).joined(separator: "\n") + "\n")
             try text.write { try target.write($0) }
+        case .html:
+            let page = try DifferencePage(limit: limit ?? Self.mostObjects)
+            while let change = try difference.next() { try page.append(change) }
+            let names = reverse ? (old: new, new: old) : (old: old, new: new)
+            try page.write(names, difference.summary) { try target.write($0) }
         }
         try target.finish()
         if exitCode, !difference.summary.isEmpty { throw ExitCode(1) }
@@ -130,14 +161,26 @@ struct DiffSubcommand: ParsableCommand {
     private var chosenFormat: Format {
         if json { return .summary }
         if let format { return format }
+        if output?.hasSuffix(".html") == true { return .html }
         return output?.hasSuffix(".ndjson") == true ? .ndjson : .text
     }
+
+    /// How many objects a page has, unless it is said.
+    private static let mostObjects = 10_000
 
     private var options: DifferenceOptions {
         get throws {
             var options = DifferenceOptions()
             options.entities = entity
             options.predicate = try predicate.map { try RecordPredicate(parsing: $0) }
+            options.roots = try root.map { text in
+                let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+                guard let name = parts.first, !name.isEmpty else {
+                    throw ValidationError("--root \(text): write ENTITY, or ENTITY=ID")
+                }
+                return .init(name, identifier: parts.count > 1 ? [parts[1]] : nil)
+            }
+            options.included = try include.map { try PropertyName.parse($0, of: "--include") }
             options.excluded = try exclude.map { try PropertyName.parse($0, of: "--exclude") }
             options.only = try only.map { try PropertyName.parse($0, of: "--only") }
             options.identifiers = try IdentifierArguments.parse(identifier)

@@ -28,7 +28,7 @@ extension String {
     package var shellWord: String {
         if unicodeScalars.contains(where: \.isUnprintable) { return dollarQuoted }
         if !isEmpty, utf8.allSatisfy(\.isPlainInShell) { return self }
-        return "'" + split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+        return quoted(by: "'", with: "'\\''")
     }
 
     private var dollarQuoted: String {

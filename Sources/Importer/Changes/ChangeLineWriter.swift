@@ -9,7 +9,7 @@ struct ChangeLineWriter {
 
     private struct Entity {
         var values: [ExactText: StoredValueWriter] = [:]
-        /// The relationships to one object that is owned: their change is not in an array.
+        /// The relationships to one object: its change is not in an array.
         var toOnes: Set<ExactText> = []
         /// The entity that an owned relationship leads to.
         var owned: [ExactText: String] = [:]
@@ -32,6 +32,7 @@ struct ChangeLineWriter {
                     if !relationship.isToMany { entity.toOnes.insert(name) }
                 } else {
                     entity.references[name] = relationship.entity
+                    if !relationship.isToMany { entity.toOnes.insert(name) }
                 }
             }
             entities[ExactText(described.name)] = entity
@@ -288,6 +289,7 @@ extension ChangedEntity {
                 if relationship.isToMany { keys.append(member("toMany", true)) }
                 if relationship.isOwned { keys.append(member("owned", true)) }
                 if relationship.isOrdered { keys.append(member("ordered", true)) }
+                if relationship.isIncluded { keys.append(member("included", true)) }
                 return member(relationship.name, .object(keys))
             }
             members.append(member("relationships", .object(values)))

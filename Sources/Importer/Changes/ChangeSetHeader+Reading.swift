@@ -46,13 +46,15 @@ extension ChangedEntity {
                 Attribute(member.key, AttributeDescription(member.key, member.value))
             },
             relationships: (json["relationships"]?.members ?? []).map { member in
-                Relationship(
+                var relationship = Relationship(
                     member.key,
                     to: member.value["entity"]?.text ?? "",
                     isToMany: member.value["toMany"] == true,
                     isOwned: member.value["owned"] == true,
                     isOrdered: member.value["ordered"] == true
                 )
+                relationship.isIncluded = member.value["included"] == true
+                return relationship
             },
             together: json["together"]?.elements.map(\.texts) ?? [],
             onlyOld: json["only"]?["old"]?.texts ?? [],

@@ -87,6 +87,8 @@ public struct ChangedEntity: Sendable, Hashable {
         public var isOwned: Bool
         /// Whether the order of a to-many is kept.
         public var isOrdered: Bool
+        /// Whether the changes of its objects, which do not belong to the object, may be nested in its own nevertheless.
+        public var isIncluded = false
 
         /// A relationship.
         public init(

@@ -4,6 +4,11 @@ import ImportModel
 /// Reads a change set, one change after the other, in constant memory.
 ///
 /// ```swift
+/// var options = DifferenceOptions()
+/// options.entities = ["people"]
+/// let difference = try StoreDifference(from: "sunday.sqlite", to: "monday.sqlite", options: options)
+/// try difference.write(to: ChangeSetWriter(URL(fileURLWithPath: "monday.changes.ndjson")))
+///
 /// let reader = try ChangeSetReader(URL(fileURLWithPath: "monday.changes.ndjson"))
 /// while let change = try reader.next() {
 ///     print(change.kind, change.entity)

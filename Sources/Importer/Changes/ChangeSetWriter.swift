@@ -4,7 +4,9 @@ import Foundation
 ///
 /// ```swift
 /// let writer = try ChangeSetWriter(URL(fileURLWithPath: "monday.changes.ndjson"), overwrites: true)
-/// try StoreDifference(from: "sunday.sqlite", to: "monday.sqlite").write(to: writer)
+/// var options = DifferenceOptions()
+/// options.entities = ["people"]
+/// try StoreDifference(from: "sunday.sqlite", to: "monday.sqlite", options: options).write(to: writer)
 /// ```
 ///
 /// It is made and used by one thread.

@@ -32,7 +32,17 @@ final class ComparedRows {
 
     deinit { sqlite3_finalize(statement) }
 
-    private func bind(_ argument: BoundValue, at index: Int) throws {
+    /// How many arguments the statement has.
+    var argumentCount: Int { Int(sqlite3_bind_parameter_count(statement)) }
+
+    /// How many columns the statement has.
+    var columnCount: Int { Int(sqlite3_column_count(statement)) }
+
+    /// Makes all arguments null.
+    func unbind() { sqlite3_clear_bindings(statement) }
+
+    /// Gives an argument, whose index counts from 0; to be called before the first row.
+    func bind(_ argument: BoundValue, at index: Int) throws {
         let place = Int32(index + 1)
         let code: Int32 =
             switch argument {
@@ -103,6 +113,25 @@ final class ComparedRows {
         case SQLITE_TEXT: return StoredValue(text: Array(text(column)))
         case SQLITE_BLOB: return .blob(Array(blob(column)))
         default: return .null
+        }
+    }
+
+    /// Appends bytes that are the same for the same cell alone, and that end by themselves.
+    func appendKey(_ column: Int, to key: inout [UInt8]) {
+        func append(_ kind: UInt8, _ bytes: UnsafeRawBufferPointer) {
+            key.append(kind)
+            withUnsafeBytes(of: Int64(bytes.count)) { key.append(contentsOf: $0) }
+            key.append(contentsOf: bytes)
+        }
+        let column = Int32(column)
+        switch sqlite3_column_type(statement, column) {
+        case SQLITE_INTEGER:
+            withUnsafeBytes(of: sqlite3_column_int64(statement, column)) { append(1, $0) }
+        case SQLITE_FLOAT:
+            withUnsafeBytes(of: sqlite3_column_double(statement, column)) { append(2, $0) }
+        case SQLITE_TEXT: append(3, text(column))
+        case SQLITE_BLOB: append(4, blob(column))
+        default: key.append(0)
         }
     }
 

@@ -3,6 +3,14 @@ import ImportModel
 
 /// Finds single objects in either store, and what belongs to one of them; each statement is prepared once.
 final class ComparisonLookups {
+    /// How deep what is looked up is nested by included references: the same statement may be in use around it.
+    var level = 0
+
+    private struct Key: Hashable {
+        let purpose: Purpose
+        let level: Int
+    }
+
     private enum Purpose: Hashable {
         case object(Int)
         case owned(Int)
@@ -15,7 +23,7 @@ final class ComparisonLookups {
     private let statements: BothSides<ComparisonStatements>
     private let stores: BothSides<ComparedStore>
     /// Nil for what a state does not have.
-    private var prepared: BothSides<[Purpose: ComparedRows?]> = BothSides([:], [:])
+    private var prepared: BothSides<[Key: ComparedRows?]> = BothSides([:], [:])
 
     init(
         _ plan: ComparisonPlan,
@@ -37,7 +45,8 @@ final class ComparisonLookups {
     }
 
     private func prepared(_ purpose: Purpose, _ side: Side) throws -> ComparedRows? {
-        if let known = prepared[side][purpose] { return known }
+        let key = Key(purpose: purpose, level: level)
+        if let known = prepared[side][key] { return known }
         let text: SQLText? =
             switch purpose {
             case .object(let index): statements[side].object(index)
@@ -53,14 +62,19 @@ final class ComparisonLookups {
             case .linkList(let index, let place): statements[side].list(plan.entities[index].joins[place])
             }
         let rows = try rows(text, path: 0, side)
-        prepared[side][purpose] = .some(rows)
+        prepared[side][key] = .some(rows)
         return rows
     }
 
     /// The object with the identifier that a row of the other state has; nil for none.
     func object(_ index: Int, like row: ComparedRows, _ side: Side) throws -> ComparedRows? {
+        try object(index, like: row, at: row.path, side)
+    }
+
+    /// The object with the identifier that begins at a column of a row of either state, or of another store; nil for none.
+    func object(_ index: Int, like row: ComparedRows, at first: Int, _ side: Side) throws -> ComparedRows? {
         guard let rows = try prepared(.object(index), side) else { return nil }
-        try rows.bind(row, row.path..<row.path + plan.entities[index].identifier.count)
+        try rows.bind(row, first..<first + plan.entities[index].identifier.count)
         try rows.advance()
         return rows.hasRow ? rows : nil
     }
@@ -75,7 +89,7 @@ final class ComparisonLookups {
 
     /// Lets go of what belonged to an object.
     func endOwned(_ child: Int) {
-        for side in Side.allCases { prepared[side][.owned(child)]??.reset() }
+        for side in Side.allCases { prepared[side][Key(purpose: .owned(child), level: level)]??.reset() }
     }
 
     /// The links of a many-to-many of the object of a row, at the first.

@@ -87,9 +87,10 @@ extension ComparisonPlan {
 
     static func check(_ options: DifferenceOptions, _ names: [String], _ sides: BothSides<SideSchema>) throws {
         let asked =
-            options.entities + options.identifiers.keys.sorted()
-            + (options.excluded + options.only).compactMap(\.entity)
-        for name in asked where !names.contains(where: { $0.hasSameBytes(as: name) }) {
+            options.entities + options.roots.map(\.entity) + options.identifiers.keys.sorted()
+            + (options.included + options.excluded + options.only).compactMap(\.entity)
+        let lineages = Side.allCases.flatMap { sides[$0].entities.flatMap(\.lineage) }
+        for name in asked where !(names + lineages).contains(where: { $0.hasSameBytes(as: name) }) {
             let near = NearName.nearest(to: name, among: names)
             throw ImportError(
                 .unknownEntity,
@@ -97,10 +98,10 @@ extension ComparisonPlan {
                 advice: "They have: \(names.joined(separator: ", ").printable)."
             )
         }
-        for property in options.excluded + options.only {
+        for property in options.included + options.excluded + options.only {
             let isKnown = Side.allCases.contains { side in
                 sides[side].entities.contains { entity in
-                    guard property.entity.map({ $0.hasSameBytes(as: entity.name) }) ?? true else { return false }
+                    guard property.isOf(entity.lineage) else { return false }
                     let joins = sides[side].joins.filter { $0.entity.hasSameBytes(as: entity.name) }.map(\.name)
                     let owned = sides[side].entities.flatMap(\.ownerships).map(\.name)
                     let all = entity.attributes.map(\.name) + entity.toOnes.map(\.name) + joins + owned
@@ -118,34 +119,30 @@ extension ComparisonPlan {
 
     /// Leaves out what is not asked for.
     mutating func apply(_ options: DifferenceOptions) {
-        if !options.entities.isEmpty {
-            let wanted = entities.indices.filter { index in
-                options.entities.contains { $0.hasSameBytes(as: entities[index].name) }
-            }
-            keep(wanted)
-        }
+        let names = options.roots.isEmpty ? options.entities : options.roots.map(\.entity)
+        if !names.isEmpty { keep(names, options) }
         for index in entities.indices {
-            let name = entities[index].name
-            func isKept(_ property: String) -> Bool {
-                func isMeant(_ given: DifferenceOptions.Property) -> Bool {
-                    given.name.hasSameBytes(as: property) && (given.entity.map { $0.hasSameBytes(as: name) } ?? true)
-                }
-                if options.excluded.contains(where: isMeant) { return false }
-                let own = options.only.filter { $0.entity.map { $0.hasSameBytes(as: name) } ?? true }
-                return own.isEmpty || own.contains(where: isMeant)
-            }
+            let lineage = entities[index].lineage
+            func isKept(_ property: String) -> Bool { options.keeps(property, of: lineage) }
             // The owner's side decides whether owned objects are told, and the other side is needed for it.
             let inverse = entities[index].owner.map { entities[$0.entity].owned[$0.place].reference }
             entities[index].attributes.removeAll { $0.identifierPlace == nil && !isKept($0.name) }
             entities[index].joins.removeAll { !isKept($0.name) }
             var moved: [Int: Int] = [:]
             var references: [ComparedEntity.Reference] = []
-            for (place, reference) in entities[index].references.enumerated()
+            for (place, var reference) in entities[index].references.enumerated()
             where place == inverse || isKept(reference.name) {
                 moved[place] = references.count
+                reference.isIncluded = options.includes(reference.name, of: lineage)
                 references.append(reference)
             }
             entities[index].references = references
+            for place in entities[index].joins.indices {
+                entities[index].joins[place].isIncluded = options.includes(
+                    entities[index].joins[place].name,
+                    of: lineage
+                )
+            }
             if let owner = entities[index].owner, let inverse, let place = moved[inverse] {
                 let owned = entities[owner.entity].owned[owner.place]
                 entities[owner.entity].owned[owner.place] = .init(
@@ -158,21 +155,39 @@ extension ComparisonPlan {
             }
         }
         for index in entities.indices { leaveOutOwned(of: index, options) }
+        markIncluded()
+    }
+
+    /// Leaves what has an owner to that, and finds what is nested in what refers to it.
+    private mutating func markIncluded() {
+        func isNested(_ destination: Int) -> Bool {
+            entities[destination].owner == nil && !entities[destination].isValue && entities[destination].isListed
+        }
+        for index in entities.indices {
+            for place in entities[index].references.indices {
+                entities[index].references[place].isIncluded =
+                    entities[index].references[place].isIncluded
+                    && isNested(entities[index].references[place].destination)
+            }
+            for place in entities[index].joins.indices {
+                entities[index].joins[place].isIncluded =
+                    entities[index].joins[place].isIncluded && isNested(entities[index].joins[place].destination)
+            }
+        }
+        for entity in entities where entity.isListed {
+            for reference in entity.references where reference.isIncluded {
+                entities[reference.destination].isToldOnce = true
+            }
+            for join in entity.joins where join.isIncluded { entities[join.destination].isToldOnce = true }
+        }
     }
 
     /// Without a relationship, the objects that it leads to are not told either.
     private mutating func leaveOutOwned(of index: Int, _ options: DifferenceOptions) {
-        let name = entities[index].name
-        func isMeant(_ given: DifferenceOptions.Property, _ property: String) -> Bool {
-            given.name.hasSameBytes(as: property) && (given.entity.map { $0.hasSameBytes(as: name) } ?? true)
-        }
-        let only = options.only.filter { $0.entity.map { $0.hasSameBytes(as: name) } ?? true }
+        let lineage = entities[index].lineage
         var kept: [ComparedEntity.Owned] = []
         for owned in entities[index].owned {
-            let isKept =
-                !options.excluded.contains { isMeant($0, owned.name) }
-                && (only.isEmpty || only.contains { isMeant($0, owned.name) })
-            if isKept { kept.append(owned) } else { leaveOut(owned.child) }
+            if options.keeps(owned.name, of: lineage) { kept.append(owned) } else { leaveOut(owned.child) }
         }
         entities[index].owned = kept
         for (place, owned) in kept.enumerated() { entities[owned.child].owner = (index, place) }
@@ -184,21 +199,72 @@ extension ComparisonPlan {
         for owned in entities[index].owned { leaveOut(owned.child) }
     }
 
-    /// Keeps some entities with all that they own; their owners are references then.
-    private mutating func keep(_ wanted: [Int]) {
-        var kept = Set(wanted)
-        var next = wanted
-        while let index = next.popLast() {
-            for owned in entities[index].owned where kept.insert(owned.child).inserted { next.append(owned.child) }
+    /// Keeps some entities with all that they own, and what included references lead to; their owners are references then.
+    private mutating func keep(_ names: [String], _ options: DifferenceOptions) {
+        let wanted = entities.indices.filter { index in
+            names.contains { name in entities[index].lineage.contains { $0.hasSameBytes(as: name) } }
+        }
+        var kept: Set<Int> = []
+        func add(_ more: [Int]) {
+            var next = more.filter { kept.insert($0).inserted }
+            while let index = next.popLast() {
+                for owned in entities[index].owned where kept.insert(owned.child).inserted { next.append(owned.child) }
+            }
+        }
+        add(wanted)
+        // Where it begins with what is owned, the owner owns it no longer.
+        for index in kept {
+            guard let owner = entities[index].owner, !kept.contains(owner.entity) else { continue }
+            entities[owner.entity].owned.remove(at: owner.place)
+            for (place, owned) in entities[owner.entity].owned.enumerated() {
+                entities[owned.child].owner = (owner.entity, place)
+            }
+            entities[index].owner = nil
+        }
+        let begun = kept
+        while true {
+            let reached = kept.flatMap { index in
+                let lineage = entities[index].lineage
+                return entities[index].references.filter { options.includes($0.name, of: lineage) }.map(\.destination)
+                    + entities[index].joins.filter { options.includes($0.name, of: lineage) }.map(\.destination)
+            }.filter { !kept.contains($0) }
+            if reached.isEmpty { break }
+            add(reached)
         }
         for index in entities.indices {
             if !kept.contains(index) {
                 entities[index].isListed = false
                 entities[index].owned = []
                 entities[index].owner = nil
-            } else if let owner = entities[index].owner, !kept.contains(owner.entity) {
-                entities[index].owner = nil
+            } else {
+                entities[index].isOpened = options.roots.isEmpty ? begun.contains(index) : wanted.contains(index)
+                if let owner = entities[index].owner, !kept.contains(owner.entity) { entities[index].owner = nil }
             }
+            let roots = options.roots.filter { root in
+                entities[index].lineage.contains { $0.hasSameBytes(as: root.entity) }
+            }
+            let identifiers = roots.compactMap(\.identifier)
+            if !roots.isEmpty, identifiers.count == roots.count { entities[index].roots = identifiers }
         }
+    }
+}
+
+extension DifferenceOptions.Property {
+    /// Whether it is of an entity with these names, its own and those that it inherits from.
+    func isOf(_ lineage: [String]) -> Bool {
+        entity.map { entity in lineage.contains { $0.hasSameBytes(as: entity) } } ?? true
+    }
+}
+
+extension DifferenceOptions {
+    fileprivate func includes(_ property: String, of lineage: [String]) -> Bool {
+        included.contains { $0.name.hasSameBytes(as: property) && $0.isOf(lineage) }
+    }
+
+    fileprivate func keeps(_ property: String, of lineage: [String]) -> Bool {
+        if includes(property, of: lineage) { return true }
+        if excluded.contains(where: { $0.name.hasSameBytes(as: property) && $0.isOf(lineage) }) { return false }
+        let own = only.filter { $0.isOf(lineage) }
+        return own.isEmpty || own.contains { $0.name.hasSameBytes(as: property) }
     }
 }

@@ -39,6 +39,8 @@ struct ComparedEntity {
         let columns: BothSides<[String]>
         /// The index of the entity that it leads to.
         let destination: Int
+        /// Whether the change of the object that it leads to is nested.
+        var isIncluded = false
     }
 
     /// What it owns by a relationship.
@@ -60,10 +62,14 @@ struct ComparedEntity {
         let destination: Int
         let destinationColumns: BothSides<[String]>
         let positions: BothSides<String?>
+        /// Whether the changes of the objects that it leads to are nested.
+        var isIncluded = false
         var isOrdered: Bool { positions.old != nil || positions.new != nil }
     }
 
     var name: String
+    /// Its own name, and those of the entities that it inherits from.
+    var lineage: [String]
     /// Nil where a state lacks the table.
     var tables: BothSides<String?>
     var identifier: [String]
@@ -80,8 +86,14 @@ struct ComparedEntity {
     var rowKeys: BothSides<String?>
     var together: [[String]]
     var fetched: BothSides<FetchedEntity?>
-    /// Whether its objects are told by themselves, where they have no owner.
+    /// Whether its objects are told.
     var isListed = true
+    /// Whether those that nobody owns are told by themselves, or only where an included reference leads to them.
+    var isOpened = true
+    /// The only objects that are told by themselves, by their identifiers as people write them; nil for all.
+    var roots: [[String]]?
+    /// Whether its objects may be nested in those that refer to them, so that it is kept which have been told.
+    var isToldOnce = false
 
     /// Whether its objects are values of their owner.
     var isValue: Bool { identifier.isEmpty }
@@ -98,18 +110,27 @@ struct ComparisonPlan {
     /// Attributes that only one state has, by entity.
     var only: [BothSides<[String]>] = []
 
-    /// The indexes of the entities whose objects are told by themselves, owners first.
+    /// The indexes of the entities whose objects are told, owners first, and then those with included references.
     var sections: [Int] {
         var rest = entities.indices.filter { !entities[$0].isValue && entities[$0].isListed }
         var sections: [Int] = []
         while !rest.isEmpty {
-            let next = rest.firstIndex { index in
-                guard let owner = entities[index].owner?.entity else { return true }
-                return !rest.contains(owner)
-            }
+            func isLater(_ index: Int) -> Bool { entities[index].owner.map { rest.contains($0.entity) } ?? false }
+            let next =
+                rest.firstIndex { index in
+                    !isLater(index) && !rest.contains { $0 != index && includes($0, index) }
+                } ?? rest.firstIndex { !isLater($0) }
             sections.append(rest.remove(at: next ?? 0))
         }
         return sections
+    }
+
+    /// Whether included references lead from an entity, or from what it owns, to another.
+    private func includes(_ index: Int, _ other: Int) -> Bool {
+        let entity = entities[index]
+        return entity.references.contains { $0.isIncluded && $0.destination == other }
+            || entity.joins.contains { $0.isIncluded && $0.destination == other }
+            || entity.owned.contains { $0.child != index && includes($0.child, other) }
     }
 
     /// - Throws: `ImportError` with `.badInput` where entities cannot be compared, `.usage` for names that neither store has.
@@ -196,6 +217,7 @@ struct ComparisonPlan {
         }
         let entity = ComparedEntity(
             name: name,
+            lineage: (new ?? old)?.lineage ?? [name],
             tables: BothSides(old?.table, new?.table),
             identifier: any.identifier.map(\.name),
             identifierColumns: BothSides(
@@ -207,7 +229,7 @@ struct ComparisonPlan {
             attributes: attributes,
             references: references,
             rowKeys: BothSides(old?.rowKey, new?.rowKey),
-            together: any.together,
+            together: (new ?? any).together,
             fetched: BothSides(old?.fetched, new?.fetched)
         )
         return (entity, only)

@@ -39,8 +39,7 @@ struct ComparisonStatements {
 
     /// That values are the same; the first part may use an index, whatever its collation is.
     private func equal(_ one: [String], _ other: [String]) -> String {
-        zip(one, other).map { "\($0) = \($1) AND \($0) = \($1) COLLATE BINARY AND typeof(\($0)) = typeof(\($1))" }
-            .joined(separator: " AND ")
+        zip(one, other).map(same).joined(separator: " AND ")
     }
 
     // MARK: Objects
@@ -53,13 +52,18 @@ struct ComparisonStatements {
 
     /// All objects of an entity that belong to no other; nil where the state has none.
     ///
-    /// - Parameter predicate: a condition whose truth is the last column.
-    func roots(_ index: Int, predicate: SQLText?) -> SQLText? {
+    /// - Parameters:
+    ///   - predicate: a condition whose truth is the last column.
+    ///   - identifiers: those of the only objects, as people write them; nil for all.
+    func roots(_ index: Int, predicate: SQLText?, only identifiers: [[String]]? = nil) -> SQLText? {
         guard let table = entity(index).tables[side] else { return nil }
         var text = "SELECT \(own(index).joined(separator: ", "))"
         if let predicate { text += ", (\(predicate.sql))" }
         text += " FROM \(table.quotedIdentifier)"
-        if let owner = entity(index).owner, let ownerTable = entity(owner.entity).tables[side] {
+        var arguments = predicate?.arguments ?? []
+        if let identifiers {
+            text += " WHERE " + condition(key(of: index), identifiers, &arguments)
+        } else if let owner = entity(index).owner, let ownerTable = entity(owner.entity).tables[side] {
             let columns = ownerKey(of: index)
             let none = columns.map { "\($0) IS NULL" }.joined(separator: " OR ")
             text +=
@@ -72,7 +76,34 @@ struct ComparisonStatements {
             // Without an index that tells them apart, 1 and 1.0 may both be there.
             text += identifier.map { ", typeof(\($0))" }.joined()
         }
-        return SQLText(text, predicate?.arguments ?? [])
+        return SQLText(text, arguments)
+    }
+
+    /// That a key is one of those that people write: what is written as a number may be a text, too.
+    private func condition(_ key: [String], _ identifiers: [[String]], _ arguments: inout [BoundValue]) -> String {
+        let conditions = identifiers.map { given in
+            let parts =
+                given.count == 1
+                ? given[0].split(separator: ",", maxSplits: max(key.count - 1, 0), omittingEmptySubsequences: false)
+                    .map(String.init) : given
+            guard parts.count == key.count else { return "0" }
+            return zip(key, parts).map { column, part in
+                var values: [BoundValue] = [.text(Array(part.utf8))]
+                if let number = Int64(part) { values.append(.integer(number)) }
+                if let number = Double(part), !number.isNaN { values.append(.real(number)) }
+                let choices = values.map { value in
+                    arguments.append(value)
+                    return same(column, "?\(arguments.count)")
+                }
+                return "(\(choices.joined(separator: " OR ")))"
+            }.joined(separator: " AND ")
+        }
+        return conditions.isEmpty ? "0" : conditions.map { "(\($0))" }.joined(separator: " OR ")
+    }
+
+    /// That a value is the same as another; the first part may use an index, whatever its collation is.
+    private func same(_ column: String, _ other: String) -> String {
+        "\(column) = \(other) AND \(column) = \(other) COLLATE BINARY AND typeof(\(column)) = typeof(\(other))"
     }
 
     /// All objects of an entity that belong to those of another, in the order of these.
@@ -106,8 +137,7 @@ struct ComparisonStatements {
 
     private func marks(_ columns: [String]) -> String {
         columns.enumerated().map { place, column in
-            let mark = "?\(place + 1)"
-            return "\(column) = \(mark) AND \(column) = \(mark) COLLATE BINARY AND typeof(\(column)) = typeof(\(mark))"
+            same(column, "?\(place + 1)")
         }.joined(separator: " AND ")
     }
 

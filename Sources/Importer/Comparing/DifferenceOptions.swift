@@ -26,10 +26,34 @@ public struct DifferenceOptions: Sendable, Hashable {
         }
     }
 
+    /// Where a comparison begins.
+    public struct Root: Sendable, Hashable {
+        /// The entity's name.
+        public var entity: String
+        /// The values of the object's identifier as people write them, in its order; nil for all objects.
+        ///
+        /// One text is also divided at commas where the identifier has several parts.
+        ///
+        /// A number means an integer or a real, and a text of these digits.
+        public var identifier: [String]?
+
+        /// One object of an entity, or all of them.
+        public init(_ entity: String, identifier: [String]? = nil) {
+            self.entity = entity
+            self.identifier = identifier
+        }
+    }
+
     /// The only entities that are compared, with what they own; empty for all.
     public var entities: [String] = []
+    /// The only objects where the comparison begins: they, what they own, and what included references lead to; empty for all.
+    public var roots: [Root] = []
     /// What must hold for an object in one of the states; it is of the only entity that is compared by itself.
     public var predicate: RecordPredicate?
+    /// Attributes and relationships that are compared although they are left out otherwise.
+    ///
+    /// What an included reference leads to is nested in the change of the object that refers to it, each object once.
+    public var included: [Property] = []
     /// Attributes and relationships that are left out.
     public var excluded: [Property] = []
     /// The only attributes and relationships that are compared, of the entities that are named here; empty for all.

@@ -36,6 +36,7 @@ extension ObjectComparison {
         }
         var added: [ObjectReference] = []
         var removed: [ObjectReference] = []
+        var included: [ObjectChange] = []
         var isReordered = false
         while true {
             let pair = (own(.old), own(.new))
@@ -45,6 +46,11 @@ extension ObjectComparison {
                 order = ComparedRows.order(one, first, other, first, count: count)
                 let position = first + count
                 if order == 0, !ComparedRows.areEqual(one, position, other, position, count: 1) { isReordered = true }
+            }
+            if join.isIncluded, let rows = order < 0 ? pair.0 : pair.1,
+                let change = try self.included(join.destination, rows, at: first)
+            {
+                included.append(change)
             }
             if order <= 0, let rows = pair.0 {
                 if order < 0 { removed.append(reference(join.destination, rows, at: first)) }
@@ -59,6 +65,7 @@ extension ObjectComparison {
             isReordered = true
             draft.references.append(ReferenceChange(join.name, .toMany(added: added, removed: removed)))
         }
+        if !included.isEmpty { draft.relationships.append(OwnedChange(join.name, .objects(included))) }
         guard isReordered, join.isOrdered else { return }
         try addOrder(join.name, owner, &draft) { row, side in
             try lookups.list(index, place, of: row, keyCount, side).map {

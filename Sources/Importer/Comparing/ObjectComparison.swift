@@ -19,17 +19,21 @@ final class ObjectComparison {
     /// Of each entity, how many objects were seen at their owner.
     var seen: BothSides<[Int64]>
     private var sections: [Int]
+    /// Nil where no object could be told twice.
+    let told: ToldObjects?
     private var section: Section?
 
     /// The objects of an entity that belong to no other, and what they own.
     private struct Section {
         let entity: Int
         let rows: BothSides<ComparedRows?>
-        let nodes: [OwnedRows]
-        let links: [BothSides<ComparedRows?>]
+        /// Nil where they are looked up.
+        let nodes: [OwnedRows]?
+        let links: [BothSides<ComparedRows?>]?
     }
 
-    init(_ plan: ComparisonPlan, _ stores: BothSides<ComparedStore>, _ options: DifferenceOptions) {
+    /// - Throws: `DatabaseError` when there is no room for temporary data.
+    init(_ plan: ComparisonPlan, _ stores: BothSides<ComparedStore>, _ options: DifferenceOptions) throws {
         self.plan = plan
         self.options = options
         self.stores = stores
@@ -43,14 +47,17 @@ final class ObjectComparison {
         attributeCounts = plan.entities.map { $0.attributes.map { _ in 0 } }
         let none = plan.entities.map { _ in Int64(0) }
         seen = BothSides(none, none)
-        sections = plan.sections.reversed()
+        sections = plan.sections.filter { plan.entities[$0].isOpened }.reversed()
+        told =
+            plan.entities.contains(where: \.isToldOnce)
+            ? try ToldObjects(keyCount: plan.entities.map(\.identifier.count).max() ?? 1) : nil
     }
 
     /// The next object that changed, or that owns one; nil after the last.
     func next() throws -> ObjectChange? {
         while true {
             guard let section else {
-                guard let index = sections.popLast() else { return nil }
+                guard let index = sections.popLast() else { return try postponed() }
                 section = try open(index)
                 continue
             }
@@ -86,9 +93,12 @@ final class ObjectComparison {
         var rows = BothSides<ComparedRows?>(nil, nil)
         for side in Side.allCases {
             let predicate = try entity.fetched[side].flatMap { try options.predicate?.compiled(for: $0).condition }
-            rows[side] = try lookups.rows(statements[side].roots(index, predicate: predicate), path: 0, side)
+            let text = statements[side].roots(index, predicate: predicate, only: entity.roots)
+            rows[side] = try lookups.rows(text, path: 0, side)
         }
         for side in Side.allCases { if let rows = rows[side] { try advance(rows, index, side) } }
+        // What belongs to a few objects is looked up.
+        guard entity.roots == nil else { return Section(entity: index, rows: rows, nodes: nil, links: nil) }
         return Section(
             entity: index,
             rows: rows,
@@ -174,6 +184,11 @@ final class ObjectComparison {
             let holds = [old, new].contains { rows in rows.map { $0.integer(column) != 0 } ?? false }
             if !holds { return nil }
         }
+        if plan.entities[section.entity].isToldOnce, let told, let row = old ?? new,
+            try !told.insert(section.entity, row, at: row.path, count: layouts[section.entity].keyCount)
+        {
+            return nil
+        }
         guard plan.entities[section.entity].owner != nil, old == nil || new == nil else {
             return try compare(section.entity, old, new, inside)
         }
@@ -226,6 +241,9 @@ final class ObjectComparison {
         }
         for place in entity.joins.indices {
             try addLinks(index, place, old, new, inside.links?[place], &draft)
+        }
+        for place in entity.references.indices where entity.references[place].isIncluded {
+            try addIncluded(index, place, old, new, &draft)
         }
         for place in entity.owned.indices {
             try addOwned(index, place, old, new, inside.nodes?[place], &draft)

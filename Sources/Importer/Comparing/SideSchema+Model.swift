@@ -48,6 +48,9 @@ extension SideSchema {
         let description = stored.description
         var entity = Entity(
             name: description.name,
+            lineage: stored.index.flatMap { index in
+                graph.layout.map { layout in layout.hierarchy.chain(of: index).map { layout.entities[$0].name } }
+            } ?? [description.name],
             table: description.table,
             fetched: FetchedEntity(stored, in: graph)
         )

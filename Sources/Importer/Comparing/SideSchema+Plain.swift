@@ -79,7 +79,12 @@ extension SideSchema {
             name: table.name,
             attributes: stored.map { AttributeDescription(name: $0.name, type: $0.type, isOptional: true) }
         )
-        var entity = Entity(name: table.name, table: table.name, fetched: FetchedEntity(description))
+        var entity = Entity(
+            name: table.name,
+            lineage: [table.name],
+            table: table.name,
+            fetched: FetchedEntity(description)
+        )
         entity.attributes = table.columns.map { Attribute(name: $0, column: $0, description: nil) }
         let columns = try identifiers[table.name] ?? TableKeys(table.name, database).identifier ?? []
         entity.identifier = try Self.identifier(columns, of: entity, store)

@@ -43,6 +43,8 @@ struct SideSchema {
 
     struct Entity {
         var name: String
+        /// Its own name, and those of the entities that it inherits from.
+        var lineage: [String]
         var table: String
         /// The columns of the identifier with their names; empty for rows that are parts of their owner.
         var identifier: [Attribute] = []

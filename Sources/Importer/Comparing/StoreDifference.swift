@@ -5,7 +5,9 @@ import ImportModel
 /// What changed from one state of a store to another: a sequence of changes, one object after the other.
 ///
 /// ```swift
-/// let difference = try StoreDifference(from: "sunday.sqlite", to: "monday.sqlite")
+/// var options = DifferenceOptions()
+/// options.entities = ["people"]
+/// let difference = try StoreDifference(from: "sunday.sqlite", to: "monday.sqlite", options: options)
 /// while let change = try difference.next() {
 ///     print(change.kind, change.entity, change.identifier)
 /// }
@@ -35,7 +37,8 @@ public final class StoreDifference {
             try ComparedStore(to, identifiers: options.identifiers)
         )
         let plan = try ComparisonPlan(stores.old.schema, stores.new.schema, options)
-        if options.predicate != nil, plan.sections.filter({ plan.entities[$0].owner == nil }).count > 1 {
+        let begun = plan.sections.filter { plan.entities[$0].owner == nil && plan.entities[$0].isOpened }
+        if options.predicate != nil, begun.count > 1 {
             throw ImportError(
                 .entityUnnamed,
                 "the predicate could be about several entities",
@@ -45,7 +48,7 @@ public final class StoreDifference {
         self.stores = stores
         self.plan = plan
         self.options = options
-        comparison = ObjectComparison(plan, stores, options)
+        comparison = try ObjectComparison(plan, stores, options)
     }
 
     /// The next object that changed, or that owns one that did; nil after the last.
@@ -119,14 +122,20 @@ extension ComparisonPlan {
         let inverse = entity.owner.map { entities[$0.entity].owned[$0.place].reference }
         let references = entity.references.enumerated().filter { place, reference in
             entities[reference.destination].identifier.isEmpty == false && !(place == inverse && entity.isValue)
-        }.map { ChangedEntity.Relationship($0.element.name, to: entities[$0.element.destination].name) }
+        }.map {
+            var relationship = ChangedEntity.Relationship($0.element.name, to: entities[$0.element.destination].name)
+            relationship.isIncluded = $0.element.isIncluded
+            return relationship
+        }
         let joins = entity.joins.map {
-            ChangedEntity.Relationship(
+            var relationship = ChangedEntity.Relationship(
                 $0.name,
                 to: entities[$0.destination].name,
                 isToMany: true,
                 isOrdered: $0.isOrdered
             )
+            relationship.isIncluded = $0.isIncluded
+            return relationship
         }
         let owned = entity.owned.map {
             ChangedEntity.Relationship(
@@ -158,6 +167,14 @@ extension DifferenceOptions {
         var named: [ChangeSetHeader.NamedOption] = []
         if !entities.isEmpty { named.append(.init("entity", .array(entities.map { .string($0) }))) }
         if let predicate { named.append(.init("where", .string(predicate.text))) }
+        if !roots.isEmpty {
+            let values = roots.map { root -> JSONValue in
+                guard let identifier = root.identifier else { return .string(root.entity) }
+                return .object([.init(key: root.entity, value: .array(identifier.map { .string($0) }))])
+            }
+            named.append(.init("root", .array(values)))
+        }
+        if !included.isEmpty { named.append(.init("include", texts(included))) }
         if !excluded.isEmpty { named.append(.init("exclude", texts(excluded))) }
         if !only.isEmpty { named.append(.init("only", texts(only))) }
         if !identifiers.isEmpty {

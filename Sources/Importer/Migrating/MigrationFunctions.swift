@@ -26,15 +26,17 @@ enum MigrationFunctions {
     static func isLost(_ value: String, _ before: AttributeDescription, _ after: AttributeDescription) -> String {
         let conversion = ValueConversion(old: before, new: after)
         var conditions: [String] = []
-        if conversion.way == .castOfExact {
-            conditions.append("\(value) NOT BETWEEN -9007199254740992 AND 9007199254740992")
-        }
-        // Another program may have put anything into a column.
-        if conversion.way.isCast { conditions.append("typeof(\(value)) <> 'integer'") }
+        if conversion.way.isCast { conditions.append("NOT (\(canBeCast(value, conversion.way)))") }
         if !conversion.way.isCast || conversion.hasOtherRules {
             conditions.append("NOT \(survival(before, after))(\(value))")
         }
         return "\(value) IS NOT NULL AND (\(conditions.joined(separator: " OR ")))"
+    }
+
+    /// The condition that a value can be cast: another program may have put anything into a column.
+    static func canBeCast(_ value: String, _ way: ValueConversion.Way) -> String {
+        let isExact = " AND \(value) BETWEEN -9007199254740992 AND 9007199254740992"
+        return "typeof(\(value)) = 'integer'" + (way == .castOfExact ? isExact : "")
     }
 
     private static func function(_ name: String, _ subject: String) -> String {

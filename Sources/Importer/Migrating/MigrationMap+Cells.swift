@@ -110,13 +110,20 @@ extension MigrationMap {
         _ value: CellExpression
     ) -> CellExpression {
         let conversion = ValueConversion(old: before, new: after)
+        let function = MigrationFunctions.conversion(before, after)
+        // What another program has put there, maybe after the plan was made, does not survive, or is null.
+        func cast(_ value: CellExpression, to type: String) -> CellExpression {
+            let condition = MigrationFunctions.canBeCast(value.sql, conversion.way)
+            return CellExpression(
+                sql: "CASE WHEN \(condition) THEN CAST(\(value.sql) AS \(type)) ELSE \(function)(\(value.sql)) END",
+                origin: value.origin
+            )
+        }
         switch conversion.way {
         case .same: return value
-        case .cast(let type): return CellExpression(sql: "CAST(\(value.sql) AS \(type))", origin: value.origin)
-        case .castOfExact: return CellExpression(sql: "CAST(\(value.sql) AS REAL)", origin: value.origin)
-        case .each:
-            let function = MigrationFunctions.conversion(before, after)
-            return CellExpression(sql: "\(function)(\(value.sql))", origin: value.origin)
+        case .cast(let type): return cast(value, to: type)
+        case .castOfExact: return cast(value, to: "REAL")
+        case .each: return CellExpression(sql: "\(function)(\(value.sql))", origin: value.origin)
         }
     }
 

@@ -142,7 +142,7 @@ extension String {
         guard !utf8.contains(0) else {
             return "CAST(x'" + utf8.map { hexadecimal($0) }.joined() + "' AS TEXT)"
         }
-        return "'" + replacing("'", with: "''") + "'"
+        return quoted(by: "'", with: "''")
     }
 }
 

@@ -43,7 +43,7 @@ struct MigrationRehearsal {
             try copy.inTransaction {
                 complaint = try Self.refusal {
                     let work = try MigrationWork(map)
-                    var run = MigrationRun(map, work, model, job: 0, copy, store: store) { _ in }
+                    var run = MigrationRun(map, work, model, counted: [:], job: 0, copy, store: store) { _ in }
                     try run.run()
                 }
                 return .rollback

@@ -6,6 +6,7 @@ struct MigrationRun {
     private var map: MigrationMap
     private let work: MigrationWork
     private let database: Database
+    private let counted: [String: Int64]
     private let job: Int64
     private let store: String
     private let model: ModelDescription
@@ -13,11 +14,13 @@ struct MigrationRun {
 
     /// - Parameters:
     ///   - map: with the old names.
+    ///   - counted: how many rows there are, by what they are selected from, as the plan has counted them.
     ///   - job: the last one, to which indexes that are made are noted.
     init(
         _ map: MigrationMap,
         _ work: MigrationWork,
         _ model: ModelDescription,
+        counted: [String: Int64],
         job: Int64,
         _ database: Database,
         store: String,
@@ -25,6 +28,7 @@ struct MigrationRun {
     ) {
         self.map = map
         self.work = work
+        self.counted = counted
         self.job = job
         self.database = database
         self.store = store
@@ -158,33 +162,33 @@ struct MigrationRun {
         var cells = try target.table.columns.map { try map.cell($0, of: target, from: source).sql }
         columns += extras.map(\.name.quotedIdentifier)
         cells += extras.map { "o.\($0.name.quotedIdentifier)" }
-        let rowID = "o.rowid" + map.offset(of: source.home, in: target)
-        if target.table.primaryKey.isEmpty, try !hasRowIDsInTurn(target, source) {
-            columns.insert("rowid", at: 0)
-            cells.insert(rowID, at: 0)
-        }
+        let (from, rowID) = (map.table(ofOld: source.home), "o.rowid" + map.offset(of: source.home, in: target))
         let condition = map.condition(source.kinds.map(\.old), ofOld: source.home, "o").map { " WHERE \($0)" } ?? ""
-        let last = try Int64.fetchOne(database, sql: "SELECT max(rowid) FROM \(map.table(ofOld: source.home))")
-        try withShares(of: target.table.name, last ?? 0) {
-            try execute(
-                "INSERT INTO \(name) (\(columns.joined(separator: ", "))) SELECT \(cells.joined(separator: ", ")) "
-                    + "FROM \(map.table(ofOld: source.home)) AS o\(condition) ORDER BY o.rowid"
-            )
-        }
-    }
-
-    /// Whether the row ids are those that SQLite gives by itself, one after the other from 1: then it need not look whether
-    /// one is there already.
-    private func hasRowIDsInTurn(_ target: MigrationMap.Target, _ source: MigrationMap.Source) throws -> Bool {
-        guard target.sources.count == 1, source.isWhole else { return false }
-        return try Bool.fetchOne(
+        let ends = try Row.fetchOne(
             database,
-            sql: """
-                SELECT (SELECT min(rowid) FROM \(map.table(ofOld: source.home))) = 1
-                    AND (SELECT max(rowid) FROM \(map.table(ofOld: source.home)))
-                        = (SELECT count(*) FROM \(map.table(ofOld: source.home)))
-                """
-        ) ?? false
+            sql: "SELECT (SELECT min(rowid) FROM \(from)), (SELECT max(rowid) FROM \(from))"
+        )
+        let (first, last): (Int64?, Int64?) = (ends?[0], ends?[1])
+        func write(_ columns: [String], _ cells: [String]) throws {
+            try withShares(of: target.table.name, last ?? 0) {
+                try execute(
+                    "INSERT INTO \(name) (\(columns.joined(separator: ", "))) SELECT \(cells.joined(separator: ", ")) "
+                        + "FROM \(from) AS o\(condition) ORDER BY o.rowid"
+                )
+            }
+        }
+        guard target.table.primaryKey.isEmpty else { return try write(columns, cells) }
+        // Row ids that are those that SQLite gives by itself, one after the other from 1, are not given: then it need not look
+        // whether one is there already. As many as were counted, and as many as were written, they have no gaps.
+        func count() throws -> Int64? {
+            try counted["\(from) AS o"] ?? Int64.fetchOne(database, sql: "SELECT count(*) FROM \(from)")
+        }
+        if target.sources.count == 1, source.isWhole, first == 1, try count() == last {
+            try write(columns, cells)
+            if Int64(database.changesCount) == last { return }
+            try execute("DELETE FROM \(name)")
+        }
+        try write(["rowid"] + columns, [rowID] + cells)
     }
 
     /// Says now and then how much of a table is written, while `body` writes its rows in the order of their row ids.

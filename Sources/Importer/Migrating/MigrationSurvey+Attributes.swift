@@ -39,7 +39,7 @@ extension MigrationSurvey {
     {
         let type = attribute.type.rawValue
         if attribute.isGenerated {
-            let rows = try count(kinds)
+            let rows = try told(kinds)
             add(.attributeAdded, entity, attribute.name, "is new: a UUID for each row", rows: rows)
             return
         }
@@ -52,7 +52,7 @@ extension MigrationSurvey {
                 entity,
                 attribute.name,
                 "is new: \(type), the default in each row",
-                rows: try count(kinds)
+                rows: try told(kinds)
             )
             return
         }
@@ -82,7 +82,8 @@ extension MigrationSurvey {
                 isOtherType ? "is stored in another way" : "has other rules for its values"
             }
         var obstacle: ModelMigration.Obstacle?
-        if conversion.needsCheck, isFirst || conversion.way != .each {
+        // Writing a value finds out whether it survives, but not whether it keeps to rules.
+        if conversion.needsCheck, isFirst || conversion.hasOtherRules {
             let reason = isOtherType ? "their values would not survive it" : "their values break the new rules"
             obstacle = try self.obstacle(kinds, reason) { kind in
                 guard let own = map.match.attribute(attribute.name, of: kind.new, in: kind.old) else { return "0" }
@@ -90,7 +91,7 @@ extension MigrationSurvey {
                 return MigrationFunctions.isLost(column, own, attribute)
             }
         }
-        let rows = conversion.way == .same ? nil : try count(kinds)
+        let rows = conversion.way == .same ? nil : try told(kinds)
         add(isOtherType ? .typeChanged : .rulesChanged, entity, attribute.name, text, rows: rows, obstacle)
     }
 

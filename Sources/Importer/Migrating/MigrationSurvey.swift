@@ -8,6 +8,8 @@ struct MigrationSurvey {
     /// Whether it looks for what ends a run by itself, too: values that do not survive, and rows with the same key.
     let isFirst: Bool
     let database: Database
+    /// How many rows there are, by what they are selected from.
+    private(set) var counted: [String: Int64]
     var steps: [ModelMigration.Step] = []
     /// Per entity of the new model what `kinds` returns.
     private let kinds: [[MigrationMap.Kind]]
@@ -15,11 +17,13 @@ struct MigrationSurvey {
     var old: ModelLayout { map.old }
     var new: ModelLayout { map.new }
 
-    /// - Parameter isFirst: false where a plan was made before, and only what another program may have changed since matters.
-    init(_ map: MigrationMap, allowsLoss: Bool, isFirst: Bool, _ database: Database) {
+    /// - Parameter counted: what the first plan has counted, where one was made: only what another program may have changed since
+    ///   matters then. nil for the first.
+    init(_ map: MigrationMap, allowsLoss: Bool, counted: [String: Int64]?, _ database: Database) {
         self.map = map
         self.allowsLoss = allowsLoss
-        self.isFirst = isFirst
+        self.isFirst = counted == nil
+        self.counted = counted ?? [:]
         self.database = database
         var kinds = [[MigrationMap.Kind]](repeating: [], count: map.new.entities.count)
         for kind in map.targets.flatMap({ $0.sources.flatMap(\.kinds) }) {
@@ -81,6 +85,16 @@ struct MigrationSurvey {
         -> Int64
     {
         try kinds.reduce(0) { $0 + (try count(rows(of: [$1.old], condition($1)))) }
+    }
+
+    /// How many rows of old entities there are, as far as it is only said of a step: as the first plan has counted them.
+    mutating func told(_ kinds: [MigrationMap.Kind]) throws -> Int64 {
+        try kinds.reduce(0) { sum, kind in
+            let rows = rows(of: [kind.old])
+            let number = try counted[rows] ?? count(rows)
+            counted[rows] = number
+            return sum + number
+        }
     }
 
     /// An obstacle where some rows of old entities meet a condition.
@@ -153,7 +167,7 @@ struct MigrationSurvey {
         else { return }
         let isMoved = target.sources.count > 1 || !source.isWhole
         if isMoved {
-            let rows = try count([kind])
+            let rows = try told([kind])
             let isSame = ContinuedEntity.folded(table) == ContinuedEntity.folded(former)
             if !isSame {
                 add(.tableChanged, name, nil, "has its rows in the table \(table) instead of \(former)", rows: rows)
@@ -178,7 +192,7 @@ struct MigrationSurvey {
         guard !isSame || isMerged else { return }
         let now = names.isEmpty ? "none" : names.joined(separator: ", ")
         let then = former.isEmpty ? "none" : former.joined(separator: ", ")
-        let rows = try count(kinds(of: entity))
+        let rows = try told(kinds(of: entity))
         var obstacle: ModelMigration.Obstacle?
         if !names.isEmpty { obstacle = try identifierObstacle(kind, target) }
         guard !isSame || obstacle != nil else { return }

@@ -51,10 +51,14 @@ public struct ModelMigration: Sendable {
     /// - Throws: `ImportError`: `.noInput` when there is no store, or it has no model; `.badInput` when the model is not
     ///   valid, or an import of the store is not finished; another when the store cannot be read.
     public func plan(interruption: Interruption = Interruption()) throws -> Plan {
+        try prepared(interruption).plan
+    }
+
+    private func prepared(_ interruption: Interruption) throws -> Prepared {
         try JobOpening.check(model, transformers)
         let opened = try OpenedStore(store)
         defer { opened.close() }
-        return try opened.read(interruption) { try prepared($0, interruption).plan }
+        return try opened.read(interruption) { try prepared($0, interruption) }
     }
 
     /// Changes the store, and blocks this thread as long.
@@ -92,13 +96,13 @@ public struct ModelMigration: Sendable {
     func runLocked(_ progress: ImportProgress, _ interruption: Interruption, _ accept: (Plan) throws -> Void) throws
         -> Plan
     {
-        let before = try plan(interruption: interruption)
-        try accept(before)
-        guard !before.isEmpty else { return before }
+        let first = try prepared(interruption)
+        try accept(first.plan)
+        guard !first.plan.isEmpty else { return first.plan }
         let writer = try MigrationWriter(store)
         let result = Result {
             try writer.write(interruption) { database in
-                try change(database, interruption) { text in progress.update { $0.messages.append(text) } }
+                try change(database, first, interruption) { text in progress.update { $0.messages.append(text) } }
             }
         }
         var hasWritten = false
@@ -116,12 +120,16 @@ public struct ModelMigration: Sendable {
         let map: MigrationMap
         let before: ModelDescription
         let jobs: [StoredJob]
+        /// How many rows there are, by what they are selected from.
+        let counted: [String: Int64]
     }
 
     /// - Parameters:
-    ///   - isFirst: whether to find out what only changing the schema and the values shows, too.
-    ///   - interruption: ends that at once.
-    private func prepared(_ database: Database, _ interruption: Interruption, isFirst: Bool = true) throws -> Prepared {
+    ///   - interruption: ends it at once.
+    ///   - first: what was found before; nil to find out what only changing the schema and the values shows, too.
+    private func prepared(_ database: Database, _ interruption: Interruption, after first: Prepared? = nil) throws
+        -> Prepared
+    {
         try StoreSchema.checkFormat(database, store: store)
         let jobs = try database.tableExists("_import_job") ? StoredJob.all(database) : []
         guard let before = try StoredEntities.model(database) else {
@@ -149,18 +157,24 @@ public struct ModelMigration: Sendable {
         try checkColumns(match.old, present, database)
         let map = MigrationMap(match, present: present, transformers)
         try MigrationFunctions.add(map, to: database)
-        var survey = MigrationSurvey(map, allowsLoss: allowsLoss, isFirst: isFirst, database)
+        var survey = MigrationSurvey(map, allowsLoss: allowsLoss, counted: first?.counted, database)
         _ = try survey.survey()
         if !survey.steps.isEmpty {
-            if isFirst { try survey.addUniqueIndexes() }
+            if first == nil { try survey.addUniqueIndexes() }
             try survey.addOthers(try MigrationWork(map))
         }
-        if isFirst, !survey.steps.isEmpty, !survey.steps.contains(where: \.isRefused),
+        if first == nil, !survey.steps.isEmpty, !survey.steps.contains(where: \.isRefused),
             let complaint = try MigrationRehearsal(map, to: model, database, store: store).complaint(interruption)
         {
             survey.addComplaint(complaint)
         }
-        return Prepared(plan: Plan(steps: survey.steps), map: map, before: before, jobs: jobs)
+        return Prepared(
+            plan: Plan(steps: survey.steps),
+            map: map,
+            before: before,
+            jobs: jobs,
+            counted: survey.counted
+        )
     }
 
     private static func checkNames(_ layout: ModelLayout, store: String) throws {
@@ -187,19 +201,30 @@ public struct ModelMigration: Sendable {
         }
     }
 
-    private func change(_ database: Database, _ interruption: Interruption, _ say: @escaping (ImportText) -> Void)
-        throws
-        -> Plan
-    {
+    private func change(
+        _ database: Database,
+        _ first: Prepared,
+        _ interruption: Interruption,
+        _ say: @escaping (ImportText) -> Void
+    ) throws -> Plan {
         try StoreSchema.prepareBookkeeping(database, store: store)
         // Another program may have written since the plan was made.
-        let prepared = try prepared(database, interruption, isFirst: false)
+        let prepared = try prepared(database, interruption, after: first)
         try prepared.plan.check(store)
         let job = prepared.jobs.last?.id ?? 0
         let bookkeeping = MigrationBookkeeping(prepared.map, job: job, database)
         try Self.checkNewTables(prepared.map, database)
         let work = try MigrationWork(prepared.map)
-        var run = MigrationRun(prepared.map, work, model, job: job, database, store: store, say: say)
+        var run = MigrationRun(
+            prepared.map,
+            work,
+            model,
+            counted: prepared.counted,
+            job: job,
+            database,
+            store: store,
+            say: say
+        )
         do {
             try run.run()
         } catch let error as DatabaseError where error.resultCode.primaryResultCode == .SQLITE_ERROR {

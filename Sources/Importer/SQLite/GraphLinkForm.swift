@@ -119,7 +119,7 @@ final class GraphLinkForm {
     private static func condition(on entity: Int, _ layout: ModelLayout) -> String {
         guard let column = layout.entityColumn(of: entity) else { return "1" }
         let kinds = layout.hierarchy.subentities(of: entity).map { kind in
-            "'" + layout.entities[kind].name.replacing("'", with: "''") + "'"
+            layout.entities[kind].name.quoted(by: "'", with: "''")
         }
         return "\(column.quotedIdentifier) IN (\(kinds.joined(separator: ", ")))"
     }

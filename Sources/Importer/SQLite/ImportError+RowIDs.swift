@@ -8,7 +8,7 @@ extension ImportError {
     ///
     /// - Parameter connection: one to the store.
     init?(usedUpRowIDsOf table: String, _ connection: OpaquePointer) {
-        let name = "'" + table.replacing("'", with: "''") + "'"
+        let name = table.quoted(by: "'", with: "''")
         let questions = [
             "SELECT max(rowid) FROM \(table.quotedIdentifier)",
             "SELECT max(seq) FROM sqlite_sequence WHERE name = \(name)",

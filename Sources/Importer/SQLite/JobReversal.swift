@@ -92,7 +92,7 @@ struct JobReversal {
 
     private func watch(_ table: String, _ database: Database) throws {
         let (key, columns) = try Self.columns(of: table, database)
-        let name = "'" + table.replacing("'", with: "''") + "'"
+        let name = table.quoted(by: "'", with: "''")
         func note(_ row: String, _ cells: String) -> String {
             let key = Self.call(key.map { "\(row).\($0)" })
             // The policy of the statement at hand would replace that of this one, so nothing may be in conflict.

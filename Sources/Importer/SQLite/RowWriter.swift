@@ -359,7 +359,5 @@ final class RowWriter {
 
 extension String {
     /// The name as an SQL identifier (<https://www.sqlite.org/lang_keywords.html>): in quotes, inner quotes doubled.
-    var quotedIdentifier: String {
-        "\"" + replacing("\"", with: "\"\"") + "\""
-    }
+    var quotedIdentifier: String { quoted(by: "\"", with: "\"\"") }
 }

@@ -120,7 +120,7 @@ struct TableConstraints {
             return Refusal(expected: "a record that passes CHECK \(subject)", found: failure)
         case .SQLITE_CONSTRAINT_TRIGGER:
             // What a trigger puts together itself may show values.
-            let text = "'\(message.replacing("'", with: "''"))'"
+            let text = message.quoted(by: "'", with: "''")
             let reason = triggers.contains { $0.contains(text) } ? ": \(message.prefix(200))" : ""
             return Refusal(expected: "what the table's triggers ask for\(reason)", found: "a record that they refuse")
         case .SQLITE_CONSTRAINT_DATATYPE:

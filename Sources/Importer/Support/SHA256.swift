@@ -27,3 +27,13 @@ struct SHA256: ~Copyable {
         return digest
     }
 }
+
+extension String {
+    /// The SHA-256 of the text's UTF-8, 32 bytes.
+    package var sha256: [UInt8] {
+        var hash = SHA256()
+        Array(utf8).withUnsafeBytes { hash.update($0) }
+        let digest = hash.finish()
+        return digest.indices.map { digest[$0] }
+    }
+}

@@ -1,0 +1,13 @@
+extension String {
+    /// The text between quotes, each quote in it replaced: by two of them for SQL.
+    ///
+    /// By Unicode scalars: a quote with a combining mark behind it is another `Character`, and a quote for SQLite and for a shell.
+    package func quoted(by quote: Unicode.Scalar, with replacement: String) -> String {
+        var result = String.UnicodeScalarView([quote])
+        for scalar in unicodeScalars {
+            if scalar == quote { result.append(contentsOf: replacement.unicodeScalars) } else { result.append(scalar) }
+        }
+        result.append(quote)
+        return String(result)
+    }
+}

@@ -28,7 +28,7 @@ struct MigrationEndTests {
             """
         }
 
-        /// The migration, stopped where its files have changed so many times.
+        /// The migration, stopped where its files have changed that often.
         func stopped(after changes: Int) throws -> ChildProcess {
             try SteppedProgram(command, every: changes, below: related.directory.path).released()
         }

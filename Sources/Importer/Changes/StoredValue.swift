@@ -59,7 +59,7 @@ extension StoredValue: Hashable {
 }
 
 extension StoredValue: Codable {
-    /// The key of an escape: what stands for a value that JSON has no form of its own for.
+    /// The key of an escape, by which a change set writes a value that is none of JSON's.
     enum Escape: String, CodingKey, CaseIterable {
         case text = "$text"
         case integer = "$integer"
@@ -120,7 +120,7 @@ extension StoredValue: Codable {
         }
     }
 
-    /// The value that an escape stands for; nil for none, and for `$json`, whose value is no text.
+    /// The value that an escape gives; nil for none, and for `$json`, whose value is no text.
     init?(escape: Escape, _ text: String) {
         switch escape {
         case .text: self = .text(text)

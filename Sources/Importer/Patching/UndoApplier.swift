@@ -111,7 +111,8 @@ final class UndoApplier {
         return result
     }
 
-    private func line(_ plan: UndoPlan, _ place: Int, _ table: UndoneTable, _ ordinal: Int64) throws -> PatchCounts.Line {
+    private func line(_ plan: UndoPlan, _ place: Int, _ table: UndoneTable, _ ordinal: Int64) throws -> PatchCounts.Line
+    {
         var line = PatchCounts.Line(
             ordinal: ordinal,
             byteOffset: 0,
@@ -171,7 +172,9 @@ final class UndoApplier {
     private func restore(_ result: inout Result) throws {
         var refused: [UndoneRowID: PatchConflict?] = [:]
         var lost: [Int: Int64] = [:]
-        try statements.run("SELECT place, number, key, cells, is_new FROM \(Self.restored) ORDER BY place, number, sequence") {
+        try statements.run(
+            "SELECT place, number, key, cells, is_new FROM \(Self.restored) ORDER BY place, number, sequence"
+        ) {
             row in
             guard case .integer(let index) = row.value(0), case .integer(let number) = row.value(1),
                 case .blob(let key) = row.value(2), case .blob(let bytes) = row.value(3),

@@ -91,6 +91,7 @@ enum ReportText {
         let store = TerminalText.escaped(store)
         let time = "in \(NumberText.seconds(report.seconds))"
         let verb = report.sources.count > 1 ? "are" : "is"
+        if report.deleted != nil { return changeHeadline(report, store: store, time: time) }
         switch report.state {
         case .finished where report.tookNothing:
             let why = TerminalText.escaped(report.message ?? "")
@@ -105,6 +106,25 @@ enum ReportText {
             return "The import of \(sources(report)) into \(store) was interrupted \(progress(report))"
         case .failed:
             return "The import of \(sources(report)) into \(store) stopped \(progress(report))"
+        }
+    }
+
+    private static func changeHeadline(_ report: ImportReport, store: String, time: String) -> String {
+        let what = sources(report)
+        if let job = report.undoes {
+            switch report.state {
+            case .finished: return "Job \(job) is undone in \(store), \(time)"
+            case .running: return "Job \(job) is being undone in \(store)"
+            case .interrupted: return "Undoing job \(job) in \(store) was interrupted"
+            case .failed: return "Undoing job \(job) in \(store) stopped"
+            }
+        }
+        switch report.state {
+        case .finished where report.job == 0: return "\(what) would do this in \(store)"
+        case .finished: return "\(what) is applied to \(store), \(time)" + speed(report)
+        case .running: return "\(what) is being applied to \(store), \(progress(report))"
+        case .interrupted: return "Applying \(what) to \(store) was interrupted \(progress(report))"
+        case .failed: return "Applying \(what) to \(store) stopped \(progress(report))"
         }
     }
 
@@ -140,9 +160,10 @@ enum ReportText {
     static func counts(of report: ImportReport) -> [(String, Int64)] {
         let all: [(name: String, count: Int64, isOptional: Bool)] = [
             ("read", report.recordsRead, false), ("inserted", report.inserted, false),
-            ("updated", report.updated, true), ("unchanged", report.unchanged, true),
-            ("ignored", report.ignored, true), ("rejected", report.rejected, false),
-            ("repaired", report.repaired, true),
+            ("updated", report.updated, true), ("deleted", report.deleted ?? 0, true),
+            ("unchanged", report.unchanged, true), ("ignored", report.ignored, true),
+            ("rejected", report.rejected, false), ("repaired", report.repaired, true),
+            ("conflicts", report.conflicts ?? 0, true),
         ]
         return all.filter { !$0.isOptional || $0.count != 0 }.map { ($0.name, $0.count) }
     }

@@ -193,13 +193,7 @@ struct DiffSubcommand: ParsableCommand {
             options.included = try include.map { try PropertyName.parse($0, of: "--include") }
             options.excluded = try exclude.map { try PropertyName.parse($0, of: "--exclude") }
             options.only = try only.map { try PropertyName.parse($0, of: "--only") }
-            for text in identifier {
-                let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-                guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty else {
-                    throw ValidationError("--identifier \(text): write ENTITY:ATTRIBUTE, as in person:name,born")
-                }
-                options.identifiers[String(parts[0])] = try NameList.names(in: String(parts[1]), of: "--identifier")
-            }
+            options.identifiers = try IdentifierArguments.parse(identifier)
             options.old = oldValues
             options.isReversed = reverse
             options.workers = RunArguments.workers(workers)

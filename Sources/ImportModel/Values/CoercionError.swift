@@ -59,6 +59,8 @@ public struct CoercionError: Error, Sendable, Hashable, Codable {
         case recordTooLarge
         /// A record nested more deeply than the import allows (`JobOptions.maxDepth`).
         case recordTooDeep
+        /// A change that does not fit what the store has, where such changes are to be rejected.
+        case conflict
     }
 
     /// What went wrong.

@@ -23,12 +23,16 @@ public final class ChangeSetReader {
     /// What it says after its last one; nil until `next()` has returned nil.
     public private(set) var footer: ChangeSetFooter?
 
-    private let lines: LineReader
-    private let changes: ChangeLineReader
+    private let lines: ChangeSetLines
+    private var changes: ChangeLineReader
     private let hasher = XXH3Hasher()
     private var lineCount: Int64 = 0
     private var counts: [ExactText: ChangeCounts] = [:]
     private var failure: ImportError?
+    /// Whether what is whole is read of a change set that breaks off.
+    var isPartial = false
+    /// Just past the last change that was read.
+    private(set) var endOffset: Int64 = 0
 
     /// Opens a change set and reads its header.
     ///
@@ -37,7 +41,7 @@ public final class ChangeSetReader {
     ///   - maxLineBytes: the longest line that is read; 256 MiB unless given.
     /// - Throws: `ImportError` with `.noInput` when there is no such file, `.badInput` when it is no change set.
     public init(_ url: URL, maxLineBytes: Int = 256 << 20) throws {
-        lines = try LineReader(url.path, maxLineBytes: maxLineBytes)
+        lines = try ChangeSetLines(url.path, maxLineBytes: maxLineBytes)
         guard let line = try lines.next() else { throw lines.error("the file is empty") }
         do {
             header = try ChangeSetHeader(line)
@@ -46,7 +50,11 @@ public final class ChangeSetReader {
         }
         changes = ChangeLineReader(header.entities)
         lines.add(line, to: hasher)
+        endOffset = lines.nextOffset
     }
+
+    /// Reads the values of the changes that come as these entities have them.
+    func read(as entities: [ChangedEntity]) { changes = ChangeLineReader(entities) }
 
     /// The next change; nil after the last one, when the footer was found to fit.
     ///
@@ -58,6 +66,10 @@ public final class ChangeSetReader {
         do {
             return try read()
         } catch let error as ImportError {
+            if isPartial, error.reason == .changeSetInvalid {
+                footer = ChangeSetFooter(changes: lineCount, entities: [], checksum: nil)
+                return nil
+            }
             failure = error
             throw error
         }
@@ -79,6 +91,7 @@ public final class ChangeSetReader {
             }
             lines.add(line, to: hasher)
             lineCount += 1
+            endOffset = lines.nextOffset
             count(change)
             return change
         } catch let fault as ChangeJSON.Fault {
@@ -117,98 +130,5 @@ public final class ChangeSetReader {
             throw lines.error("the footer's checksum is not that of the file: it was edited or damaged")
         }
         guard try lines.next() == nil else { throw lines.error("something follows the footer") }
-    }
-}
-
-/// Reads a file's lines.
-private final class LineReader {
-    private let path: String
-    private let file: Descriptor
-    private let maxLineBytes: Int
-    private var buffer: [UInt8] = []
-    private var start = 0
-    private var isAtEnd = false
-    private var lineNumber: Int64 = 0
-    private var byteOffset: Int64 = 0
-    private var nextOffset: Int64 = 0
-
-    init(_ path: String, maxLineBytes: Int) throws {
-        self.path = path
-        self.maxLineBytes = maxLineBytes
-        file = try Descriptor.open(path, waits: true)
-    }
-
-    /// The next line without its line feed; nil at the end of the file.
-    func next() throws -> [UInt8]? {
-        var searched = start
-        while true {
-            if let end = buffer[searched...].firstIndex(of: UInt8(ascii: "\n")) { return line(to: end, breakLength: 1) }
-            searched = buffer.count
-            guard searched - start <= maxLineBytes else {
-                begin()
-                throw error("a line of more than \(maxLineBytes) bytes")
-            }
-            if isAtEnd { return start < buffer.count ? line(to: buffer.count, breakLength: 0) : nil }
-            if start > 0 {
-                buffer.removeSubrange(..<start)
-                searched -= start
-                start = 0
-            }
-            try fill()
-        }
-    }
-
-    private func begin() {
-        lineNumber += 1
-        byteOffset = nextOffset
-    }
-
-    private func line(to end: Int, breakLength: Int) -> [UInt8] {
-        begin()
-        let line = Array(buffer[start..<end])
-        start = end + breakLength
-        nextOffset += Int64(line.count + breakLength)
-        return line
-    }
-
-    private func fill() throws {
-        let block = [UInt8](unsafeUninitializedCapacity: 1 << 16) { bytes, count in
-            count = 0
-            while true {
-                let length = read(file.number, bytes.baseAddress, bytes.count)
-                if length >= 0 { count = length }
-                if length >= 0 || errno != EINTR { break }
-            }
-        }
-        if block.isEmpty {
-            // Nothing was read: the end, or an error, which a read of nothing tells.
-            if read(file.number, nil, 0) < 0 { throw ImportError.cannotRead(path, errno: errno) }
-            isAtEnd = true
-        }
-        buffer += block
-    }
-
-    /// Adds a line that was read to a checksum.
-    func add(_ line: [UInt8], to hasher: XXH3Hasher) {
-        line.withUnsafeBytes { hasher.update($0) }
-        [UInt8(ascii: "\n")].withUnsafeBytes { hasher.update($0) }
-    }
-
-    /// What is wrong with the last line.
-    func error(_ reason: String) -> ImportError { error(ChangeJSON.Fault(reason: reason, byteOffset: 0)) }
-
-    func error(_ fault: ChangeJSON.Fault) -> ImportError {
-        let offset = byteOffset + Int64(fault.byteOffset)
-        return ImportError(
-            .changeSetInvalid,
-            at: path,
-            position: ImportError.Position(
-                line: max(lineNumber, 1),
-                column: Int64(fault.byteOffset) + 1,
-                byteOffset: offset
-            ),
-            "line \(max(lineNumber, 1)): \(fault.reason)",
-            advice: "Make the change set again."
-        )
     }
 }

@@ -97,6 +97,16 @@ public struct ImportReport: Sendable, Hashable, Codable {
     public var sources: [String]
     /// What stopped the job, where it failed; why nothing was accepted, where it is finished.
     public var message: String?
+    /// The job that it undoes; nil where it is no undo.
+    public var undoes: Int64?
+    /// Changes that have deleted an object; nil but for a patch or what undoes one, as are the two that follow.
+    ///
+    /// Of these, read = inserted + updated + deleted + unchanged + ignored + rejected.
+    public var deleted: Int64?
+    /// In how many places the store was not what the changes lead from.
+    public var conflicts: Int64?
+    /// The first 1,000 of these places.
+    public var conflictList: [PatchConflict]?
 
     /// Whether the job is finished and accepted nothing, or nothing of a record path, though something was to be accepted.
     ///
@@ -111,6 +121,7 @@ public struct ImportReport: Sendable, Hashable, Codable {
         case recordsRead = "records_read"
         case inserted, updated, unchanged, ignored, rejected, repaired, chunks
         case chunksDone = "chunks_done"
-        case bytes, seconds, entities, ledger, unresolved, errors, sources, message
+        case bytes, seconds, entities, ledger, unresolved, errors, sources, message, undoes, deleted, conflicts
+        case conflictList = "conflict_list"
     }
 }

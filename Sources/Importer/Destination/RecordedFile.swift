@@ -110,7 +110,8 @@ struct RecordedFile: Sendable, Hashable {
         let file = URL(filePath: path)
         let store = URL(filePath: store)
         let name = file.lastPathComponent
-        guard name.hasPrefix(store.lastPathComponent + ".retry"), name.hasSuffix(".ndjson"),
+        guard ["retry", "patch"].contains(where: { name.hasPrefix("\(store.lastPathComponent).\($0)") }),
+            name.hasSuffix(".ndjson"),
             FileNumber(file.deletingLastPathComponent().path) == FileNumber(store.deletingLastPathComponent().path)
         else { return }
         var status = stat()

@@ -13,6 +13,20 @@ struct StoredJob: Sendable {
         case stored
     }
 
+    /// What a job does to objects that are there, where its source is a change set or what another job has kept.
+    struct Change: Sendable, Hashable, Codable {
+        enum Kind: String, Sendable, Hashable, Codable {
+            case patch, undo
+        }
+
+        let kind: Kind
+        var options: PatchOptions
+        /// Just past the last change in the source.
+        var endOffset: Int64 = 0
+        /// The job that is undone; nil for a patch.
+        var undoes: Int64?
+    }
+
     /// One of its sources.
     struct Source: Sendable {
         var description: SourceDescription
@@ -32,6 +46,10 @@ struct StoredJob: Sendable {
     var takesChunks = false
     /// What it retries; nil where it is an import of its own.
     var retry: Retry?
+    /// How it changes what is there; nil where it imports records.
+    var change: Change?
+    /// Whether an import keeps what is needed to undo it.
+    var keepsUndo = false
     var sources: [Source]
     /// The model that it imports with; nil until it is inferred.
     var model: ModelDescription?
@@ -46,6 +64,7 @@ struct StoredJob: Sendable {
         options: JobOptions,
         takesChunks: Bool = false,
         retry: Retry? = nil,
+        change: Change? = nil,
         sources: [Source],
         model: ModelDescription?,
         chunkDirectory: String
@@ -53,6 +72,7 @@ struct StoredJob: Sendable {
         self.options = options
         self.takesChunks = takesChunks
         self.retry = retry
+        self.change = change
         self.sources = sources
         self.model = model
         self.chunkDirectory = chunkDirectory
@@ -62,6 +82,11 @@ struct StoredJob: Sendable {
     var mayRejectLate: Bool {
         if case .count? = options.maxErrors { return false }
         return options.onError != .stop && retry == nil
+    }
+
+    /// Whether what a job has done is taken back: by an undo that is not undone itself.
+    static func isUndone(_ job: Int64, _ jobs: [StoredJob]) -> Bool {
+        jobs.contains { $0.change?.undoes == job && $0.id > job && !isUndone($0.id, jobs) }
     }
 
     /// Whether records can be read again when all have been read.

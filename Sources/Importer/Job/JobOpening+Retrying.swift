@@ -239,6 +239,14 @@ extension JobOpening {
         _ jobs: [StoredJob],
         _ journal: any JournalReader
     ) throws -> StoredJob {
+        if let patch = jobs.first(where: { plan.jobs.contains($0.id) && $0.change != nil }) {
+            throw ImportError(
+                .jobsDiffer,
+                at: description.name,
+                "has rejects of job \(patch.id), which are changes and no records",
+                advice: "Correct the changes in a change set of their own, and patch the store with it."
+            )
+        }
         let own = jobs.filter { plan.jobs.contains($0.id) }.map { ($0.id, Self.options(of: $0, request.model)) }
         guard let options = own.last?.1, let model = options.model else {
             throw ImportError(.fault, at: store, "the rejects' job has no model")

@@ -6,7 +6,7 @@ extension Migrator.Step {
     ) { try $0.execute(sql: tablesOfFormat7) }
 
     /// The bookkeeping table that format 7 adds: which model a store had, up to which job, and how it became another.
-    private static let tablesOfFormat7 = """
+    static let tablesOfFormat7 = """
         CREATE TABLE IF NOT EXISTS _import_migration (
             id INTEGER PRIMARY KEY,
             job INTEGER NOT NULL,

@@ -52,18 +52,23 @@ extension StoreInspection {
         func check(_ name: String, _ holds: Bool, _ detail: String) {
             checks.append(Check(name, of: "job \(job.id)", holds: holds, detail: detail))
         }
-        let outcomes = [report.inserted, report.updated, report.unchanged, report.ignored, report.rejected]
-            .reduce(Int64(0)) { $0.addingClamped($1) }
+        var outcomes = [
+            ("inserted", report.inserted), ("updated", report.updated), ("unchanged", report.unchanged),
+            ("ignored", report.ignored), ("rejected", report.rejected),
+        ]
+        if let deleted = report.deleted { outcomes.insert(("deleted", deleted), at: 2) }
         check(
-            "read = inserted + updated + unchanged + ignored + rejected",
-            report.recordsRead == outcomes,
-            "\(report.recordsRead) = \(report.inserted) + \(report.updated) + \(report.unchanged) + "
-                + "\(report.ignored) + \(report.rejected)"
+            "read = " + outcomes.map(\.0).joined(separator: " + "),
+            report.recordsRead == outcomes.reduce(Int64(0)) { $0.addingClamped($1.1) },
+            "\(report.recordsRead) = " + outcomes.map { "\($0.1)" }.joined(separator: " + ")
         )
+        // Changes that wait for others are counted with them.
+        let waiting = try waitingChanges(of: job, database)
+        let read = report.recordsRead.addingClamped(waiting)
         check(
             "the marker counts every record read",
-            marker.recordOrdinal == report.recordsRead,
-            "\(marker.recordOrdinal) and \(report.recordsRead)"
+            marker.recordOrdinal == read,
+            "\(marker.recordOrdinal) and \(read)"
         )
         let rejects =
             try Int64.fetchOne(
@@ -83,10 +88,10 @@ extension StoreInspection {
         )
         check(
             "the chunks hold every record read",
-            records == report.recordsRead,
-            "\(records) and \(report.recordsRead)"
+            records == read,
+            "\(records) and \(read)"
         )
-        if job.state == .finished {
+        if job.state == .finished, try !isEnded(job, database) {
             check(
                 "every source was read to its end",
                 marker.source == job.sources.count,
@@ -94,6 +99,26 @@ extension StoreInspection {
             )
         }
         return try checks + relationshipChecks(of: job, report, database)
+    }
+
+    /// Whether a job was undone before it was finished.
+    private func isEnded(_ job: StoredJob, _ database: Database) throws -> Bool {
+        guard job.change != nil else { return false }
+        return try Bool.fetchOne(
+            database,
+            sql: "SELECT is_ended FROM _import_change WHERE job = ?",
+            arguments: [job.id]
+        ) ?? false
+    }
+
+    /// How many changes of a patch wait for others.
+    private func waitingChanges(of job: StoredJob, _ database: Database) throws -> Int64 {
+        guard job.change != nil else { return 0 }
+        return try Int64.fetchOne(
+            database,
+            sql: "SELECT count(*) FROM _import_waiting_change WHERE job = ?",
+            arguments: [job.id]
+        ) ?? 0
     }
 
     /// A job's errors as its groups count them, and as its rejects have them; nil where there are no groups yet.

@@ -132,7 +132,7 @@ public struct StoreInspection: Sendable {
             arguments: [job.id]
         ) {
             var counts = try ImportReport.Counts(row)
-            if job.model?.isFlat == false {
+            if job.model?.isFlat == false || job.change != nil {
                 counts.add(try NestedCounts(job: job.id, position: row.index("position"), database))
             }
             entities[try row.text("entity")] = counts
@@ -150,7 +150,7 @@ public struct StoreInspection: Sendable {
         }
         let repaired = try repaired(by: job, database)
         let state = state(of: job)
-        return ImportReport(
+        var report = ImportReport(
             state: state,
             job: job.id,
             recordsRead: total.recordsRead,
@@ -173,8 +173,41 @@ public struct StoreInspection: Sendable {
                 sources: job.sources.map(\.description.displayName)
             ),
             sources: job.sources.map(\.description.name),
-            message: job.message ?? Self.message(of: state, total, repaired: repaired)
+            message: job.message ?? (job.change == nil ? Self.message(of: state, total, repaired: repaired) : nil)
         )
+        try addChanges(of: job, to: &report, database)
+        return report
+    }
+
+    /// How many changes of a job have deleted an object; nil where it imports records.
+    func deleted(by job: StoredJob, _ database: Database) throws -> Int64? {
+        guard job.change != nil else { return nil }
+        return try BookkeepingRow.fetchAll(
+            database,
+            from: "_import_deletion",
+            sql: "SELECT records FROM _import_deletion WHERE job = ?",
+            arguments: [job.id]
+        ).reduce(Int64(0)) { $0.addingClamped(try $1.number("records")) }
+    }
+
+    /// Adds what a patch counts beyond an import.
+    private func addChanges(of job: StoredJob, to report: inout ImportReport, _ database: Database) throws {
+        guard let deleted = try deleted(by: job, database) else { return }
+        report.undoes = job.change?.undoes
+        report.deleted = deleted
+        let row = try BookkeepingRow.fetchOne(
+            database,
+            from: "_import_change",
+            sql: "SELECT conflicts FROM _import_change WHERE job = ?",
+            arguments: [job.id]
+        )
+        report.conflicts = try row?.number("conflicts") ?? 0
+        report.conflictList = try BookkeepingRow.fetchAll(
+            database,
+            from: "_import_found_conflict",
+            sql: "SELECT content FROM _import_found_conflict WHERE job = ? ORDER BY number LIMIT ?",
+            arguments: [job.id, PatchConflict.mostListed]
+        ).map { try $0.json("content") }
     }
 
     /// Why nothing was accepted by a job that is finished; nil where something was, or nothing was to be.
@@ -200,7 +233,7 @@ public struct StoreInspection: Sendable {
 
     /// Chunks that the job's directory knows of; 0 when it is gone.
     private func sealedChunks(_ job: StoredJob) -> Int {
-        guard let directory = try? ChunkDirectory(path: job.chunkDirectory, creates: false),
+        guard job.change == nil, let directory = try? ChunkDirectory(path: job.chunkDirectory, creates: false),
             let content = try? ChunkManifest.readWhatIsSound(in: directory),
             content.header.job == (job.takesChunks ? nil : job.token)
         else { return 0 }

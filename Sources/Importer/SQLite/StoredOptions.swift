@@ -3,15 +3,19 @@ struct StoredOptions: Codable {
     let options: JobOptions
     let takesChunks: Bool
     let retry: StoredJob.Retry?
+    let change: StoredJob.Change?
+    let keepsUndo: Bool
 
     private enum CodingKeys: String, CodingKey {
-        case takesChunks, retry
+        case takesChunks, retry, change, keepsUndo
     }
 
     init(of job: StoredJob) {
         options = job.options
         takesChunks = job.takesChunks
         retry = job.retry
+        change = job.change
+        keepsUndo = job.keepsUndo
     }
 
     init(from decoder: any Decoder) throws {
@@ -19,6 +23,8 @@ struct StoredOptions: Codable {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         takesChunks = try values.decode(Bool.self, forKey: .takesChunks)
         retry = try values.decodeIfPresent(StoredJob.Retry.self, forKey: .retry)
+        change = try values.decodeIfPresent(StoredJob.Change.self, forKey: .change)
+        keepsUndo = try values.decodeIfPresent(Bool.self, forKey: .keepsUndo) ?? false
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -26,5 +32,7 @@ struct StoredOptions: Codable {
         var values = encoder.container(keyedBy: CodingKeys.self)
         try values.encode(takesChunks, forKey: .takesChunks)
         try values.encodeIfPresent(retry, forKey: .retry)
+        try values.encodeIfPresent(change, forKey: .change)
+        if keepsUndo { try values.encode(true, forKey: .keepsUndo) }
     }
 }

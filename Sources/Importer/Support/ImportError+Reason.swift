@@ -104,6 +104,10 @@ extension ImportError {
         case storesIncomparable
         /// What is to be compared is no SQLite database.
         case notSQLite
+        /// The store is not what a change set leads from, or has changed since what is to be undone.
+        case changesConflict
+        /// What a job has changed was not kept, so that it cannot be undone.
+        case notUndoable
 
         // MARK: What is not there
 
@@ -217,7 +221,7 @@ extension ImportError.Reason {
             .identifierNotUnique, .identifierMissing, .rowChanged, .storeForeign, .manifestDamaged,
             .manifestOfOtherVersion, .chunksChanged, .splitUnfinished, .repairFileInvalid, .migrationRefused,
             .modelDiffers, .changeSetInvalid, .identifierUnknown, .storesIncomparable,
-            .notSQLite:
+            .notSQLite, .changesConflict, .notUndoable:
             .badInput
         case .fileNotFound, .notPermitted, .isDirectory, .fileNotOpen, .fileUnreadable, .archiveMemberNotFound,
             .recordsNotGiven, .chunksNotFound, .storeNotFound, .storeEmpty, .storeReplaced, .entityNotFound,

@@ -1,0 +1,95 @@
+import GRDB
+import ImportModel
+
+/// Applies single changes, and at the end those that had to wait for others.
+///
+/// A change waits whose row a table refuses, that refers to an object that is not there yet, or that deletes what others still
+/// refer to. What counts is the end: changes that wait are made together, with what must be unique put aside first.
+final class ChangeApplier {
+    /// Foreign keys would lead nowhere.
+    struct OpenForeignKeys: Error {}
+
+    let schema: PatchSchema
+    let statements: PatchStatements
+    let options: PatchOptions
+    let job: Int64
+    let comparison: ChangeComparison
+    let writer: ChangeWriter
+    /// What the last change came to.
+    var steps: [ChangePlan.Step] = []
+    /// Which change has put a value aside.
+    var parkedBy: [ChangeComparison.ParkedCell: Int64] = [:]
+
+    init(_ schema: PatchSchema, _ statements: PatchStatements, _ options: PatchOptions, _ job: Int64) {
+        self.schema = schema
+        self.statements = statements
+        self.options = options
+        self.job = job
+        comparison = ChangeComparison(schema, statements, options)
+        writer = ChangeWriter(schema, statements)
+    }
+
+    /// Whether a line has a conflict that stops.
+    func hasStopped(_ line: PatchCounts.Line) -> Bool {
+        line.conflicts.contains { options.policy(of: $0.entity, $0.attribute) == .stop }
+    }
+
+    /// Applies a change.
+    ///
+    /// - Returns: what it has come to; nil where it waits for others.
+    func apply(_ record: ChangeRecords.Record, _ entity: Int) throws -> PatchCounts.Line? {
+        do {
+            return try statements.savepoint("import_line") {
+                let line = try apply(
+                    record.change,
+                    (record.ordinal, record.byteOffset, record.bytes),
+                    entity,
+                    isLast: false
+                )
+                if statements.hasOpenForeignKeys { throw OpenForeignKeys() }
+                return line
+            }
+        } catch is ChangeWriter.Refusal {
+        } catch is OpenForeignKeys {
+        }
+        try statements.run(
+            """
+            INSERT OR REPLACE INTO _import_waiting_change (job, ordinal, position, byte_offset, lines)
+            VALUES (?, ?, ?, ?, ?)
+            """,
+            [
+                .integer(job), .integer(record.ordinal), .integer(Int64(entity)), .integer(record.byteOffset),
+                .blob(record.bytes),
+            ]
+        )
+        return nil
+    }
+
+    func apply(
+        _ change: ObjectChange,
+        _ place: (ordinal: Int64, byteOffset: Int64, bytes: [UInt8]),
+        _ entity: Int,
+        isLast: Bool
+    ) throws -> PatchCounts.Line {
+        let plan = try comparison.plan(change)
+        steps = []
+        var line = PatchCounts.Line(
+            ordinal: place.ordinal,
+            byteOffset: place.byteOffset,
+            entity: entity,
+            kind: change.kind,
+            outcome: plan.isRejected ? .rejected : .done(plan.outcome(change.kind))
+        )
+        line.conflicts = plan.conflicts
+        if plan.stops { return line }
+        if plan.isRejected {
+            line.rejected = place.bytes
+            return line
+        }
+        line.effects = plan.effects
+        line.unknown = plan.unknown
+        steps = plan.steps
+        try writer.write(plan, isLast: isLast)
+        return line
+    }
+}

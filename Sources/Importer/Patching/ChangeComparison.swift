@@ -1,0 +1,281 @@
+import ImportModel
+
+/// Compares changes with what a store has.
+///
+/// It only reads. It is used within a transaction, by one thread.
+final class ChangeComparison {
+    let schema: PatchSchema
+    let statements: PatchStatements
+    let options: PatchOptions
+    /// Values that were put aside so that others may have theirs, by where they belong.
+    var parked: [ParkedCell: StoredValue] = [:]
+
+    /// A cell of an object.
+    struct ParkedCell: Hashable {
+        let entity: Int
+        let key: [StoredValue]
+        let column: Int
+    }
+
+    /// Whose part an object is.
+    struct Owner {
+        let owned: PatchedEntity.Owned
+        let key: [StoredValue]
+    }
+
+    init(_ schema: PatchSchema, _ statements: PatchStatements, _ options: PatchOptions) {
+        self.schema = schema
+        self.statements = statements
+        self.options = options
+    }
+
+    /// What a change comes to.
+    ///
+    /// - Throws: `ImportError` with `.badInput` where the store does not have its entity.
+    func plan(_ change: ObjectChange) throws -> ChangePlan {
+        var plan = ChangePlan()
+        try visit(change, nil, &plan)
+        return plan
+    }
+
+    // MARK: Objects
+
+    func visit(_ change: ObjectChange, _ owner: Owner?, _ plan: inout ChangePlan) throws {
+        let index = try schema.index(change.entity)
+        let entity = schema.entities[index]
+        let key = try key(of: change.identifier, entity)
+        let stored = try read(index, key)
+        switch change.kind {
+        case .inserted: try insert(change, index, key, stored, owner, &plan)
+        case .updated: try update(change, index, key, stored, owner, &plan)
+        case .deleted: try delete(change, index, key, stored, owner, &plan)
+        }
+    }
+
+    /// The values of an identifier in the entity's order.
+    func key(of reference: ObjectReference, _ entity: PatchedEntity) throws -> [StoredValue] {
+        let values = entity.identifierNames.compactMap { name in
+            reference.values.first { $0.name.hasSameBytes(as: name) }?.value
+        }
+        guard values.count == entity.identifierNames.count, reference.values.count == values.count else {
+            throw ImportError(
+                .changeSetInvalid,
+                "a change of \(entity.name.printable) has an identifier of \(reference.values.map(\.name).joined(separator: ", ").printable), "
+                    + "and \(entity.identifierNames.joined(separator: ", ").printable) identifies it",
+                advice: "Make the change set again."
+            )
+        }
+        return values
+    }
+
+    /// The cells of an object, by column; nil where it is not there.
+    func read(_ index: Int, _ key: [StoredValue]) throws -> [StoredValue]? {
+        let entity = schema.entities[index]
+        var cells: [StoredValue]?
+        try statements.run(PatchSQL.select(entity), key) { row in
+            cells = entity.columns.indices.map(row.value)
+        }
+        if !parked.isEmpty, let found = cells {
+            for column in found.indices {
+                if let value = parked[ParkedCell(entity: index, key: key, column: column)] { cells?[column] = value }
+            }
+        }
+        return cells
+    }
+
+    func insert(
+        _ change: ObjectChange,
+        _ index: Int,
+        _ key: [StoredValue],
+        _ stored: [StoredValue]?,
+        _ owner: Owner?,
+        _ plan: inout ChangePlan
+    ) throws {
+        let cells = try given(change, index, \.new, owner, &plan)
+        guard let stored else {
+            var all = cells
+            for (place, column) in schema.entities[index].identifier.enumerated() { all[column] = key[place] }
+            let columns = all.keys.sorted()
+            plan.steps.append(
+                .insert(entity: index, columns: columns, values: columns.compactMap { all[$0] })
+            )
+            plan.effects.append((index, .inserted))
+            return try addParts(of: change, index, key, &plan)
+        }
+        let differing = cells.keys.sorted().filter { cells[$0] != stored[$0] }
+        guard !differing.isEmpty else {
+            let (place, steps) = (plan.effects.count, plan.steps.count)
+            plan.effects.append((index, .unchanged))
+            try addParts(of: change, index, key, &plan)
+            if plan.steps.count > steps, plan.steps[steps...].contains(where: \.isOfOwner) {
+                plan.effects[place].effect = .updated
+            }
+            return
+        }
+        let policy = plan.add(PatchConflict(.exists, entity: change.entity, identifier: change.identifier), options)
+        guard policy == .take else {
+            plan.effects.append((index, .ignored))
+            return
+        }
+        plan.steps.append(
+            .update(entity: index, key: key, columns: differing, values: differing.compactMap { cells[$0] })
+        )
+        plan.effects.append((index, .updated))
+        try addParts(of: change, index, key, &plan)
+    }
+
+    func delete(
+        _ change: ObjectChange,
+        _ index: Int,
+        _ key: [StoredValue],
+        _ stored: [StoredValue]?,
+        _ owner: Owner?,
+        _ plan: inout ChangePlan
+    ) throws {
+        guard let stored else {
+            plan.effects.append((index, .unchanged))
+            return
+        }
+        // All of it, or nothing: what stays keeps what it owns.
+        var own = ChangePlan()
+        var isTaken = false
+        let cells = try given(change, index, \.old, owner, &own)
+        let differs = cells.contains { stored[$0.key] != $0.value }
+        if try differs || ownsMore(than: change, index, key) {
+            isTaken =
+                own.add(PatchConflict(.changed, entity: change.entity, identifier: change.identifier), options) == .take
+        }
+        own.effects.append((index, .deleted))
+        let entity = schema.entities[index]
+        for part in change.relationships {
+            guard let owned = entity.ownership(part.name) else { continue }
+            switch part.content {
+            case .objects(let changes):
+                for change in changes where change.kind == .deleted {
+                    try visit(change, Owner(owned: owned, key: key), &own)
+                }
+            case .values(let old, _):
+                let child = try schema.index(owned.child)
+                if !options.isUnchecked, try values(of: owned, child, key) != normalized(old ?? [], child, owned) {
+                    let conflict = PatchConflict(
+                        .changed,
+                        entity: change.entity,
+                        identifier: change.identifier,
+                        attribute: part.name
+                    )
+                    isTaken = own.add(conflict, options) == .take || isTaken
+                }
+                own.steps.append(.replace(owned, owner: key, []))
+            }
+        }
+        own.steps.append(.delete(entity: index, key: key, takesAlong: isTaken))
+        let stays = own.policies.contains { $0 != .take }
+        if stays {
+            own.steps = []
+            own.effects = own.effects.map { ($0.entity, .ignored) }
+        }
+        plan.append(own)
+        // These are not the object's, and do not stay with it.
+        for part in change.relationships { _ = try addIncluded(part, entity, &plan) }
+    }
+
+    /// Whether an object owns what a deletion of it does not name.
+    func ownsMore(than change: ObjectChange, _ index: Int, _ key: [StoredValue]) throws -> Bool {
+        for owned in schema.entities[index].owned {
+            let child = schema.entities[try schema.index(owned.child)]
+            guard !child.isValue else { continue }
+            var named: Set<[StoredValue]> = []
+            for part in change.relationships where part.name.hasSameBytes(as: owned.name) {
+                guard case .objects(let changes) = part.content else { continue }
+                for change in changes { named.insert(try self.key(of: change.identifier, child)) }
+            }
+            for part in change.moved where part.name.hasSameBytes(as: owned.name) {
+                for object in part.objects { named.insert(try self.key(of: object, child)) }
+            }
+            var isMore = false
+            try statements.run(PatchSQL.owned(child, owned), key) { row in
+                if !named.contains(child.identifier.indices.map(row.value)) { isMore = true }
+            }
+            if isMore { return true }
+        }
+        return false
+    }
+
+    func update(
+        _ change: ObjectChange,
+        _ index: Int,
+        _ key: [StoredValue],
+        _ stored: [StoredValue]?,
+        _ owner: Owner?,
+        _ plan: inout ChangePlan
+    ) throws {
+        guard let stored else { return try updateMissing(change, index, key, owner, &plan) }
+        let place = plan.effects.count
+        plan.effects.append((index, .unchanged))
+        let before = plan.conflicts.count
+        var columns: [Int] = []
+        var values: [StoredValue] = []
+        for cell in try cells(of: change, index, stored, &plan) {
+            columns.append(cell.column)
+            values.append(cell.value)
+        }
+        if !columns.isEmpty {
+            plan.steps.append(.update(entity: index, key: key, columns: columns, values: values))
+        }
+        let steps = plan.steps.count
+        try addParts(of: change, index, key, &plan)
+        if !columns.isEmpty || plan.steps[steps...].contains(where: \.isOfOwner) {
+            plan.effects[place].effect = .updated
+        } else if plan.conflicts.count > before {
+            plan.effects[place].effect = .ignored
+        }
+    }
+
+    func updateMissing(
+        _ change: ObjectChange,
+        _ index: Int,
+        _ key: [StoredValue],
+        _ owner: Owner?,
+        _ plan: inout ChangePlan
+    ) throws {
+        let policy = plan.add(PatchConflict(.missing, entity: change.entity, identifier: change.identifier), options)
+        guard policy == .take else {
+            plan.effects.append((index, .ignored))
+            return
+        }
+        // What the change has of it; the table refuses it where something is missing that it asks for.
+        var cells = try given(change, index, \.new, owner, &plan)
+        for (place, column) in schema.entities[index].identifier.enumerated() { cells[column] = key[place] }
+        let columns = cells.keys.sorted()
+        plan.steps.append(.insert(entity: index, columns: columns, values: columns.compactMap { cells[$0] }))
+        plan.effects.append((index, .inserted))
+        try addParts(of: change, index, key, &plan)
+    }
+}
+
+extension PatchedEntity {
+    /// The place of a column among those that changes may be about.
+    func column(_ name: String) -> Int? {
+        columns.firstIndex { ContinuedEntity.folded($0) == ContinuedEntity.folded(name) }
+    }
+}
+
+extension ChangePlan.Step {
+    /// Whether it writes what is a value of the object itself, beside its columns.
+    var isOfOwner: Bool {
+        switch self {
+        case .replace, .reorder, .reorderLinks, .link, .unlink: true
+        case .insert, .update, .delete: false
+        }
+    }
+}
+
+extension ChangePlan {
+    /// Adds what was planned by itself.
+    mutating func append(_ other: ChangePlan) {
+        steps += other.steps
+        effects += other.effects
+        unknown += other.unknown
+        for (conflict, policy) in zip(other.conflicts, other.policies) { add(conflict, policy) }
+    }
+}

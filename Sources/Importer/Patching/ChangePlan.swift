@@ -1,0 +1,58 @@
+import ImportModel
+
+/// What a change comes to in a store: what is written, and what is in the way.
+struct ChangePlan {
+    /// One thing that is written.
+    enum Step {
+        case insert(entity: Int, columns: [Int], values: [StoredValue])
+        case update(entity: Int, key: [StoredValue], columns: [Int], values: [StoredValue])
+        /// - Parameter takesAlong: whether what the change does not name may go with it.
+        case delete(entity: Int, key: [StoredValue], takesAlong: Bool)
+        case link(PatchedEntity.Join, [StoredValue])
+        case unlink(PatchedEntity.Join, [StoredValue])
+        /// Makes these the parts of an owner.
+        case replace(PatchedEntity.Owned, owner: [StoredValue], [OwnedValue])
+        case reorder(PatchedEntity.Owned, [[StoredValue]])
+        case reorderLinks(PatchedEntity.Join, owner: [StoredValue], [[StoredValue]])
+    }
+
+    /// What becomes of an object.
+    enum Effect {
+        case inserted, updated, deleted, unchanged, ignored
+    }
+
+    var steps: [Step] = []
+    private(set) var conflicts: [PatchConflict] = []
+    private(set) var policies: [PatchOptions.Policy] = []
+    /// Of each object that the change is about, the line's own first.
+    var effects: [(entity: Int, effect: Effect)] = []
+    /// Attributes that the store does not have: entity and name.
+    var unknown: [(entity: Int, name: String)] = []
+
+    @discardableResult
+    mutating func add(_ conflict: PatchConflict, _ options: PatchOptions) -> PatchOptions.Policy {
+        let policy = options.policy(of: conflict.entity, conflict.attribute)
+        add(conflict, policy)
+        return policy
+    }
+
+    mutating func add(_ conflict: PatchConflict, _ policy: PatchOptions.Policy) {
+        conflicts.append(conflict)
+        policies.append(policy)
+    }
+
+    var stops: Bool { policies.contains(.stop) }
+    var isRejected: Bool { policies.contains(.reject) }
+
+    /// What the line is counted as.
+    func outcome(_ kind: ObjectChange.Kind) -> Effect {
+        guard steps.isEmpty else {
+            switch kind {
+            case .inserted: return .inserted
+            case .updated: return .updated
+            case .deleted: return .deleted
+            }
+        }
+        return conflicts.isEmpty ? .unchanged : .ignored
+    }
+}

@@ -1,0 +1,151 @@
+import ImportModel
+
+/// The changes of a change set from some place on, each with its bytes.
+///
+/// What is told of one object in several lines is one record.
+struct ChangeRecords {
+    struct Record {
+        /// Counted in the change set, from 1.
+        let ordinal: Int64
+        let change: ObjectChange
+        /// Its lines as they are, without the last line feed.
+        let bytes: [UInt8]
+        let byteOffset: Int64
+        /// Just past it.
+        let endOffset: Int64
+    }
+
+    private let lines: ChangeSetLines
+    private let reader: ChangeLineReader
+    private let endOffset: Int64
+    private var ordinal: Int64
+    private var ahead: Record?
+    private let hasher = XXH3Hasher()
+
+    /// - Parameters:
+    ///   - path: the change set's.
+    ///   - entities: by which values are read.
+    ///   - marker: where the job is.
+    ///   - endOffset: just past the last change.
+    init(_ path: String, _ entities: [ChangedEntity], after marker: Marker, upTo endOffset: Int64) throws {
+        lines = try ChangeSetLines(path, maxLineBytes: 256 << 20, at: marker.byteOffset)
+        reader = ChangeLineReader(entities)
+        self.endOffset = endOffset
+        ordinal = marker.recordOrdinal
+        // The header.
+        if marker.byteOffset == 0, let line = try lines.next() { add(line) }
+    }
+
+    private func add(_ line: [UInt8]) {
+        line.withUnsafeBytes { hasher.update($0) }
+        [UInt8(ascii: "\n")].withUnsafeBytes { hasher.update($0) }
+    }
+
+    /// Whether there is no change after the one that was returned last.
+    mutating func isAtEnd() throws -> Bool {
+        if ahead == nil { ahead = try read() }
+        return ahead == nil
+    }
+
+    /// The next change; nil after the last.
+    mutating func next() throws -> Record? {
+        guard var record = try ahead ?? read() else { return nil }
+        ahead = nil
+        add(record.bytes)
+        while let next = try read() {
+            guard next.change.isContinued, next.change.entity.hasSameBytes(as: record.change.entity),
+                next.change.identifier == record.change.identifier
+            else {
+                ahead = next
+                break
+            }
+            add(next.bytes)
+            record = Record(
+                ordinal: record.ordinal,
+                change: record.change.joined(with: next.change),
+                bytes: record.bytes + [UInt8(ascii: "\n")] + next.bytes,
+                byteOffset: record.byteOffset,
+                endOffset: next.endOffset
+            )
+        }
+        ordinal += 1
+        return Record(
+            ordinal: ordinal,
+            change: record.change,
+            bytes: record.bytes,
+            byteOffset: record.byteOffset,
+            endOffset: record.endOffset
+        )
+    }
+
+    private func read() throws -> Record? {
+        guard lines.nextOffset < endOffset, let line = try lines.next() else { return nil }
+        do {
+            let change = try line.withUnsafeBufferPointer { bytes throws(ChangeJSON.Fault) in
+                try reader.change(ByteView(bytes))
+            }
+            return Record(
+                ordinal: 0,
+                change: change,
+                bytes: line,
+                byteOffset: lines.byteOffset,
+                endOffset: lines.nextOffset
+            )
+        } catch {
+            throw lines.error(error)
+        }
+    }
+
+    /// The changes in lines of a record that was kept.
+    func change(in bytes: [UInt8]) throws -> ObjectChange {
+        var joined: ObjectChange?
+        for line in bytes.split(separator: UInt8(ascii: "\n")) {
+            let line = Array(line)
+            do {
+                let change = try line.withUnsafeBufferPointer { bytes throws(ChangeJSON.Fault) in
+                    try reader.change(ByteView(bytes))
+                }
+                joined = joined?.joined(with: change) ?? change
+            } catch {
+                throw lines.error(error)
+            }
+        }
+        guard let joined else { throw ImportError(.fault, "a change without lines") }
+        return joined
+    }
+
+    /// The hash of the bytes since the last call, and just past them; of the last call, up to the end of the file.
+    mutating func range() throws -> (hash: String, endOffset: Int64) {
+        var end = ahead?.byteOffset ?? lines.nextOffset
+        if ahead == nil {
+            while let line = try lines.next() {
+                line.withUnsafeBytes { hasher.update($0) }
+                if lines.nextOffset > lines.byteOffset + Int64(line.count) {
+                    [UInt8(ascii: "\n")].withUnsafeBytes { hasher.update($0) }
+                }
+            }
+            end = lines.nextOffset
+        }
+        defer { hasher.reset() }
+        return (hasher.digest, end)
+    }
+}
+
+extension ObjectChange {
+    /// The same with what another change says beyond it.
+    fileprivate func joined(with next: ObjectChange) -> ObjectChange {
+        var change = self
+        for part in next.relationships {
+            guard let place = change.relationships.firstIndex(where: { $0.name.hasSameBytes(as: part.name) }),
+                case .objects(let own) = change.relationships[place].content, case .objects(let more) = part.content
+            else {
+                change.relationships.append(part)
+                continue
+            }
+            change.relationships[place].content = .objects(own + more)
+        }
+        change.moved += next.moved
+        change.order += next.order
+        return change
+    }
+}

@@ -1,0 +1,67 @@
+import Foundation
+
+/// A change set that can be read more than once: a file, or standard input in a file without a name.
+final class KeptChanges {
+    /// Where it can be read now.
+    let path: String
+    private let given: String
+    private let file: Descriptor?
+
+    /// - Parameter path: the change set's, `-` for standard input.
+    /// - Throws: `ImportError` when standard input cannot be read or kept.
+    init(_ path: String, _ interruption: Interruption) throws {
+        given = path
+        guard path == "-" else {
+            self.path = path
+            file = nil
+            return
+        }
+        let folder = FileManager.default.temporaryDirectory.path
+        var name = Array("\(folder)/importer-changes-XXXXXX".utf8CString)
+        let number = mkstemp(&name)
+        guard number >= 0 else { throw ImportError.system(errno, "create a file in", folder) }
+        let file = Descriptor(owning: number)
+        unlink(name)
+        var block = [UInt8](repeating: 0, count: 256 << 10)
+        while true {
+            try interruption.check()
+            let count = read(STDIN_FILENO, &block, block.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw ImportError.cannotRead("-", errno: errno) }
+            if count == 0 { break }
+            var written = 0
+            while written < count {
+                let more = block[written..<count].withUnsafeBytes { Foundation.write(number, $0.baseAddress, $0.count) }
+                if more < 0, errno == EINTR { continue }
+                guard more > 0 else { throw ImportError.system(errno, "write to", folder) }
+                written += more
+            }
+        }
+        self.file = file
+        self.path = "/dev/fd/\(number)"
+        lseek(number, 0, SEEK_SET)
+    }
+
+    /// The path of a file that stays as long as a job needs it; standard input is copied to one that the store knows of.
+    func keep(beside store: String, _ token: String, _ destination: SQLiteDestination) throws -> String {
+        guard let file else { return given }
+        var path = JobOpening.absolute(store + ".patch.ndjson")
+        var number = 2
+        while FileManager.default.fileExists(atPath: path) {
+            path = JobOpening.absolute("\(store).patch-\(number).ndjson")
+            number += 1
+        }
+        lseek(file.number, 0, SEEK_SET)
+        try destination.makeRepairFile(at: path, token: token) { write in
+            var block = [UInt8](repeating: 0, count: 256 << 10)
+            while true {
+                let count = read(file.number, &block, block.count)
+                if count < 0, errno == EINTR { continue }
+                guard count >= 0 else { throw ImportError.cannotRead("-", errno: errno) }
+                if count == 0 { return }
+                try write(block[..<count])
+            }
+        }
+        return path
+    }
+}

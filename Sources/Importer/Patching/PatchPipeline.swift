@@ -1,0 +1,240 @@
+import Foundation
+import ImportModel
+import Synchronization
+
+/// Applies a change set to a store, as a job like any other: in commits, resumable, counted and followed.
+///
+/// ```swift
+/// var options = DifferenceOptions()
+/// options.entities = ["people"]
+/// let changes = URL(filePath: "monday.changes.ndjson")
+/// try StoreDifference(from: "sunday.sqlite", to: "monday.sqlite", options: options).write(to: ChangeSetWriter(changes))
+/// let outcome = try PatchPipeline(changes, into: "sunday.sqlite").run()
+/// print(outcome.report.updated, outcome.report.conflicts ?? 0)
+/// ```
+///
+/// First the whole change set is compared with the store, and nothing is written. Then each change is compared once more, in the
+/// transaction that writes it: a value is written where the store has the change's old value, and nothing where it has the new one
+/// already. What has neither is a conflict (``PatchOptions``). Any SQLite file will do. It is run once.
+public final class PatchPipeline: Sendable {
+    /// Shared with observers.
+    public let progress = ImportProgress()
+    /// Shared with callers that may stop it.
+    public let interruption = Interruption()
+    /// Announces every commit.
+    public let merges: MergeCenter
+
+    private let path: String
+    private let store: String
+    private let options: PatchOptions
+    private let runOptions: RunOptions
+    private let isSpent = Atomic(false)
+    private let found = Mutex<ImportReport?>(nil)
+
+    /// Prepares to apply a change set; nothing is touched before `run`.
+    ///
+    /// - Parameters:
+    ///   - changes: the change set's file.
+    ///   - store: the SQLite file's path.
+    ///   - options: what the result depends on.
+    ///   - run: what it does not depend on; of these `commitEvery`, `again` and `durability` count.
+    ///   - merges: where commits are announced.
+    public convenience init(
+        _ changes: URL,
+        into store: String,
+        options: PatchOptions = PatchOptions(),
+        run: RunOptions = RunOptions(),
+        merges: MergeCenter = MergeCenter()
+    ) {
+        self.init(path: changes.path, into: store, options: options, run: run, merges: merges)
+    }
+
+    /// - Parameter path: the change set's, `-` for standard input.
+    package init(
+        path: String,
+        into store: String,
+        options: PatchOptions,
+        run: RunOptions,
+        merges: MergeCenter = MergeCenter()
+    ) {
+        self.path = path
+        self.store = StoreFile.resolved(store)
+        self.options = options
+        runOptions = run
+        self.merges = merges
+    }
+
+    /// What has been found out up to now, also where conflicts have stopped the run; nil before that.
+    public var report: ImportReport? { found.withLock { $0 } }
+
+    /// Applies the change set until it is finished, interrupted or failed, and blocks this thread as long.
+    ///
+    /// - Returns: the job's report.
+    /// - Throws: `ImportError` with `.badInput` where the change set is none or conflicts stop it (``report`` lists them; nothing was
+    ///   written, or what was committed before stays and the job can be resumed); `.inUse` where another import has the store.
+    @discardableResult
+    public func run() throws -> ChangeOutcome {
+        guard !isSpent.exchange(true, ordering: .relaxed) else {
+            throw ImportError(
+                .pipelineSpent,
+                at: store,
+                "this pipeline has been run already",
+                advice: "Make a new pipeline for each run."
+            )
+        }
+        return try progress.ending {
+            let destination = SQLiteDestination(store, durability: runOptions.durability)
+            defer {
+                destination.unlock()
+                merges.close()
+            }
+            do {
+                try merges.open()
+                return try run(into: destination)
+            } catch {
+                throw destination.explain(error)
+            }
+        }
+    }
+
+    /// Compares the change set with the store, and writes nothing.
+    ///
+    /// - Returns: what a run would come to, as far as can be said before a change is made; its job is 0.
+    /// - Throws: `ImportError` as `run` does, also where conflicts would stop it.
+    @discardableResult
+    public func check() throws -> ImportReport {
+        let destination = SQLiteDestination(store, durability: runOptions.durability)
+        do {
+            try checkStore(destination)
+            let changes = try KeptChanges(path, interruption)
+            var report = try check(changes.path).report
+            report.sources = [path]
+            report.state = .finished
+            return report
+        } catch {
+            throw destination.explain(error)
+        }
+    }
+
+    private func checkStore(_ destination: SQLiteDestination) throws {
+        try destination.check()
+        guard destination.exists else {
+            throw ImportError(.storeNotFound, at: store, "there is no such store", advice: "Check the path.")
+        }
+        try runOptions.check()
+    }
+
+    private func check(_ path: String) throws -> PatchCheck.Findings {
+        let check = PatchCheck(store: store, options: options, interruption: interruption)
+        var findings = try check.run(path, compares: true)
+        findings.report.sources = [self.path]
+        found.withLock { $0 = findings.report }
+        if findings.stops > 0 { throw ImportError.conflicts(findings.stops, at: store, isBegun: false) }
+        return findings
+    }
+
+    private func run(into destination: SQLiteDestination) throws -> ChangeOutcome {
+        try checkStore(destination)
+        try destination.lock()
+        let context = RunContext(
+            store: store,
+            options: runOptions,
+            opener: SourceOpener(),
+            transformers: .standard,
+            progress: progress,
+            interruption: interruption.child(),
+            merges: merges
+        )
+        let job = PatchJob(context: context, destination: destination)
+        let report: ImportReport
+        do {
+            switch try destination.tidyingUp({ try decide(context, destination) }) {
+            case .nothing(let done):
+                destination.tidyUp()
+                return .init(report: try destination.report(of: done.id), wasAlreadyFinished: true)
+            case .resume(let open): report = try job.resume(open, options)
+            case .begin:
+                let changes = try KeptChanges(path, interruption)
+                let findings = try destination.tidyingUp { try check(changes.path) }
+                report = try job.begin(try planned(changes, findings, context, destination), findings.header)
+            }
+        } catch let stop as ChangeStop {
+            if var report = (try? StoreInspection(store: store).status()) ?? found.withLock({ $0 }) {
+                let (count, list) = (report.conflicts ?? 0, report.conflictList ?? [])
+                report.conflicts = count.addingClamped(Int64(stop.conflicts.count))
+                report.conflictList = Array((list + stop.conflicts).prefix(PatchConflict.mostListed))
+                found.withLock { [report] in $0 = report }
+            }
+            throw ImportError.conflicts(Int64(stop.conflicts.count), at: store, isBegun: true)
+        }
+        found.withLock { $0 = report }
+        return .init(report: report, wasAlreadyFinished: false)
+    }
+
+    // MARK: What is to be done
+
+    private enum Decision {
+        case begin
+        case resume(StoredJob)
+        case nothing(StoredJob)
+    }
+
+    private func decide(_ context: RunContext, _ destination: SQLiteDestination) throws -> Decision {
+        try destination.read { journal in
+            let jobs = try journal.jobs()
+            let descriptions = path == "-" ? [] : try context.opener.describe(path, interruption: interruption)
+            func isSame(_ job: StoredJob) -> Bool {
+                job.change?.kind == .patch && !descriptions.isEmpty
+                    && JobOpening.areSame(job.sources.map(\.description), descriptions)
+            }
+            if let open = jobs.last(where: { $0.state != .finished }) {
+                guard isSame(open) else {
+                    throw ImportError(
+                        .jobUnfinished,
+                        at: store,
+                        "job \(open.id) is not finished, and could write over what is changed",
+                        advice: "Finish it with \(call: .resuming(store: store)), then give this command again."
+                    )
+                }
+                return .resume(open)
+            }
+            guard !runOptions.again, let done = jobs.last(where: isSame), let now = descriptions.first else {
+                return .begin
+            }
+            guard !StoredJob.isUndone(done.id, jobs), done.change?.options == options else { return .begin }
+            let before = done.sources[0].description
+            if SourceCheck.isUntouched(now, since: before) { return .nothing(done) }
+            let check = SourceCheck(opener: context.opener, interruption: interruption)
+            return try check.isSame(now, as: done, source: 0, journal) ? .nothing(done) : .begin
+        }
+    }
+
+    private func planned(
+        _ changes: KeptChanges,
+        _ findings: PatchCheck.Findings,
+        _ context: RunContext,
+        _ destination: SQLiteDestination
+    ) throws -> StoredJob {
+        let token = UUID().uuidString.lowercased()
+        let kept = try changes.keep(beside: store, token, destination)
+        guard let description = try context.opener.describe(kept, interruption: interruption).first else {
+            throw ImportError(.fault, at: kept, "there is no change set")
+        }
+        var job = StoredJob(
+            options: JobOptions(),
+            takesChunks: true,
+            change: StoredJob.Change(kind: .patch, options: options, endOffset: findings.endOffset),
+            sources: [
+                StoredJob.Source(
+                    description: description,
+                    shape: SourceShape(layout: .lines, paths: ["$"]),
+                    entities: [""]
+                )
+            ],
+            model: nil,
+            chunkDirectory: JobOpening.absolute(store + ".chunks")
+        )
+        job.token = token
+        return job
+    }
+}

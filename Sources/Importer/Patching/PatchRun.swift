@@ -1,0 +1,198 @@
+import Foundation
+import GRDB
+import ImportModel
+
+/// One run of a patch: applies what is left of its change set, commit by commit.
+final class PatchRun: ChangeRun {
+    private let session: StoreSession
+    let job: StoredJob
+    private let change: StoredJob.Change
+    private let path: String
+    private let header: ChangeSetHeader
+    private let run: RunOptions
+    private let interruption: Interruption
+    private let progress: ImportProgress
+    private let merges: MergeCenter
+    private let secondsBefore: Double
+    private let started = ContinuousClock.now
+
+    var seconds: Double { secondsBefore + (ContinuousClock.now - started).inSeconds }
+
+    init(
+        _ session: StoreSession,
+        _ job: StoredJob,
+        _ header: ChangeSetHeader,
+        _ context: RunContext
+    ) throws {
+        guard let change = job.change, let path = job.sources.first?.description.path else {
+            throw ImportError(.fault, at: session.store, "a patch without a change set")
+        }
+        self.session = session
+        self.job = job
+        self.change = change
+        self.path = path
+        self.header = header
+        run = context.options
+        interruption = context.interruption
+        progress = context.progress
+        merges = context.merges
+        secondsBefore = try session.marker(of: job).seconds
+    }
+
+    func tables(_ database: Database) throws -> [String] {
+        let side = try SideSchema(session.store, database, identifiers: change.options.identifiers)
+        return try PatchSchema(header, side, database).entities.map(\.table)
+    }
+
+    /// Applies all that is left.
+    ///
+    /// - Throws: `ImportError`; `ChangeStop` where conflicts are to stop it. What was committed before stays.
+    func apply() throws {
+        do {
+            try session.database.inDatabase { database in
+                try withForeignKeys(database) { try apply(database) }
+            }
+        } catch let error as DatabaseError {
+            throw ImportError(store: session.store, error)
+        }
+    }
+
+    /// Foreign keys are looked at where the store's can be: a key that leads to no table makes all statements fail.
+    private func withForeignKeys(_ database: Database, _ body: () throws -> Void) throws {
+        try database.execute(sql: "PRAGMA foreign_keys = ON")
+        defer { try? database.execute(sql: "PRAGMA foreign_keys = OFF") }
+        do {
+            for table in try WatchedTable.all(database) {
+                _ = try database.makeStatement(sql: "DELETE FROM main.\(table.name.quotedIdentifier)")
+                guard let column = table.columns.first else { continue }
+                _ = try database.makeStatement(
+                    sql: "UPDATE main.\(table.name.quotedIdentifier) SET \(column) = \(column)"
+                )
+            }
+        } catch let error as DatabaseError where error.resultCode.primaryResultCode == .SQLITE_ERROR {
+            try database.execute(sql: "PRAGMA foreign_keys = OFF")
+            progress.update {
+                $0.messages.append(
+                    "foreign keys are not looked at: \((error.message ?? "one of them leads nowhere").printable)"
+                )
+            }
+        }
+        try body()
+    }
+
+    private func apply(_ database: Database) throws {
+        let schema = try PatchSchema(
+            header,
+            SideSchema(session.store, database, identifiers: change.options.identifiers),
+            database
+        )
+        let statements = try PatchStatements(database)
+        let log = change.options.keepsUndo ? try UndoLog(job: job.id, database) : nil
+        defer { try? log?.end(database) }
+        let marker = try Marker(database, job: job.id) ?? Marker()
+        var state = State(
+            marker: marker,
+            records: try ChangeRecords(path, schema.described, after: marker, upTo: change.endOffset),
+            errorGroups: try ErrorGroupTable(database, job: job.id)
+        )
+        let applier = ChangeApplier(schema, statements, change.options, job.id)
+        if schema.hasTriggers, change.options.keepsUndo, marker.commits == 0 {
+            progress.update {
+                $0.messages.append("the store's own triggers run; undoing takes back what they do to its tables")
+            }
+        }
+        guard marker.source == 0 else { return }
+        var isAtEnd = false
+        while !isAtEnd {
+            try interruption.check()
+            var notification: MergeNotification?
+            try database.inTransaction(.immediate) {
+                try database.execute(sql: "PRAGMA defer_foreign_keys = ON")
+                (notification, isAtEnd) = try commit(&state, schema, applier, log, database)
+                return .commit
+            }
+            if let notification { merges.enqueue(notification) }
+            progress.update { [marker = state.marker, rejects = state.rejects] in
+                $0.importedBytes = marker.bytes
+                $0.importedRecords = marker.recordOrdinal
+                $0.rejects = rejects
+            }
+        }
+    }
+
+    private struct State {
+        var marker: Marker
+        var records: ChangeRecords
+        var errorGroups: ErrorGroupTable
+        var rejects: Int64 = 0
+    }
+
+    /// Applies the changes of one commit, within its transaction.
+    private func commit(
+        _ state: inout State,
+        _ schema: PatchSchema,
+        _ applier: ChangeApplier,
+        _ log: UndoLog?,
+        _ database: Database
+    ) throws -> (MergeNotification, isAtEnd: Bool) {
+        let most = change.options.isAtomic ? Int.max : run.commitEvery
+        var counts = PatchCounts(schema.entities.map(\.name))
+        let firstByte = state.marker.source == 0 ? state.marker.byteOffset : 0
+        let firstOrdinal = state.marker.recordOrdinal + 1
+        var read = 0
+        while read < most, let record = try state.records.next() {
+            try interruption.check()
+            read += 1
+            let entity = try schema.index(record.change.entity)
+            counts.read(entity)
+            state.marker.recordOrdinal = record.ordinal
+            if let line = try applier.apply(record, entity) {
+                if applier.hasStopped(line) { throw ChangeStop(conflicts: line.conflicts) }
+                counts.add(line)
+            }
+        }
+        let isAtEnd = try state.records.isAtEnd()
+        if isAtEnd {
+            let lines = try applier.finish(state.records) { try interruption.check() }
+            let stopped = lines.filter(applier.hasStopped)
+            if !stopped.isEmpty { throw ChangeStop(conflicts: stopped.flatMap(\.conflicts)) }
+            for line in lines { counts.add(line) }
+        }
+        let range = try state.records.range()
+        var changes = schema.entities.enumerated().map {
+            EntityChanges(entity: $1.name, table: $1.table, position: $0)
+        }
+        let needsRefresh = try note(log, in: &changes, &counts) { schema.isJoin($0) }
+        try counts.save(job, &state.errorGroups, database)
+        let chunk = ChunkRange(firstByte: firstByte, endByte: range.endOffset, hash: range.hash)
+        try save(chunk, counts, firstOrdinal: firstOrdinal, database)
+        state.marker.byteOffset = isAtEnd ? 0 : range.endOffset
+        state.marker.bytes = range.endOffset
+        state.marker.source = isAtEnd ? 1 : 0
+        state.marker.recordPath = "$"
+        state.marker.commits += 1
+        state.marker.chunksDone += 1
+        state.marker.seconds = seconds
+        try state.marker.save(database, job: job.id)
+        state.rejects += counts.rejectCount
+        let merge = MergeNotification(
+            job: job.id,
+            commit: state.marker.commits,
+            changes: changes,
+            totals: try EntityTotals.all(of: job.id, database),
+            marker: state.marker,
+            isFinished: false,
+            needsRefresh: needsRefresh
+        )
+        return (try MergeLog.append(merge, database), isAtEnd)
+    }
+}
+
+extension PatchSchema {
+    /// Whether a table has nothing but links.
+    func isJoin(_ table: String) -> Bool {
+        entities.contains { entity in
+            entity.joins.contains { ContinuedEntity.folded($0.table) == ContinuedEntity.folded(table) }
+        }
+    }
+}

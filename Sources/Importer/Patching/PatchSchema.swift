@@ -1,0 +1,243 @@
+import GRDB
+import ImportModel
+
+/// An entity that changes are of, and where the store keeps its objects.
+struct PatchedEntity {
+    /// What it refers to by a relationship.
+    struct Reference {
+        let name: String
+        /// Places among `columns`, in the order of the destination's identifier.
+        let columns: [Int]
+        let destination: String
+    }
+
+    /// What it owns by a relationship.
+    struct Owned {
+        let name: String
+        let child: String
+        /// The child's columns that hold the owner's identifier, or the key of its row.
+        let columns: [String]
+        /// The child's relationship that they are; nil where it has none of that name.
+        let inverse: String?
+        let isToMany: Bool
+        let position: String?
+    }
+
+    /// A many-to-many.
+    struct Join {
+        let name: String
+        let table: String
+        let columns: [String]
+        let destination: String
+        let destinationColumns: [String]
+        let position: String?
+    }
+
+    let name: String
+    let table: String
+    /// The columns that changes may be about.
+    let columns: [String]
+    /// Places among `columns`; empty for a part of its owner.
+    let identifier: [Int]
+    let identifierNames: [String]
+    /// By name the place among `columns`.
+    let attributes: [ExactText: Int]
+    /// The order of the attributes, for values that have no identifier.
+    let attributeOrder: [ExactText]
+    let references: [Reference]
+    let owned: [Owned]
+    let joins: [Join]
+    /// The relationships to what it does not own whose changes are nested in its own nevertheless.
+    let included: Set<ExactText>
+    let together: [[String]]
+    /// The column by which parts of its parts refer to it, where it has no identifier.
+    let rowKey: String
+    /// The columns that an index makes unique, in lower case; of each whether it may be null.
+    let unique: [ExactText: Bool]
+
+    var isValue: Bool { identifier.isEmpty }
+
+    func reference(_ name: String) -> Reference? { references.first { $0.name.hasSameBytes(as: name) } }
+    func ownership(_ name: String) -> Owned? { owned.first { $0.name.hasSameBytes(as: name) } }
+    func join(_ name: String) -> Join? { joins.first { $0.name.hasSameBytes(as: name) } }
+
+    var identifierColumns: [String] { identifier.map { columns[$0] } }
+}
+
+/// The entities of a change set as a store has them.
+struct PatchSchema {
+    private(set) var entities: [PatchedEntity] = []
+    private var places: [ExactText: Int] = [:]
+    /// Why entities of the change set cannot be changed in this store.
+    private var faults: [ExactText: ImportError] = [:]
+    /// By table, in lower case.
+    private(set) var referring: [ExactText: [StoredForeignKey]] = [:]
+    /// The entities with the descriptions by which values are read.
+    private(set) var described: [ChangedEntity] = []
+    /// Whether the store has triggers of its own.
+    let hasTriggers: Bool
+
+    init(_ header: ChangeSetHeader, _ side: SideSchema, _ database: Database) throws {
+        hasTriggers =
+            try Bool.fetchOne(
+                database,
+                sql: "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE type = 'trigger')"
+            ) ?? false
+        for described in header.entities {
+            guard let stored = side.entity(described.name) else {
+                faults[ExactText(described.name)] = ImportError(
+                    .storesIncomparable,
+                    at: side.store,
+                    "has no entity \(described.name), which the change set is about",
+                    advice: "Leave the entity out of the comparison, or bring the store to the same model first."
+                )
+                self.described.append(described)
+                continue
+            }
+            self.described.append(Self.described(described, stored))
+            do {
+                let entity = try Self.entity(described, stored, side, database)
+                places[ExactText(described.name)] = entities.count
+                entities.append(entity)
+            } catch let error as ImportError {
+                faults[ExactText(described.name)] = error
+            }
+        }
+        let joins = Set(entities.flatMap { $0.joins.map { ContinuedEntity.folded($0.table) } })
+        for key in try StoredForeignKey.all(database) where !joins.contains(ContinuedEntity.folded(key.table)) {
+            referring[ContinuedEntity.folded(key.parent), default: []].append(key)
+        }
+    }
+
+    /// The index of an entity.
+    ///
+    /// - Throws: `ImportError` where the store does not have it, or has other identifiers.
+    func index(_ name: String) throws -> Int {
+        if let place = places[ExactText(name)] { return place }
+        throw faults[ExactText(name)]
+            ?? ImportError(
+                .changeSetInvalid,
+                "a change is of the entity \(name), which the header does not have",
+                advice: "Make the change set again."
+            )
+    }
+
+    // MARK: Entities
+
+    /// The header's entity, read as the store keeps its values where the types are the same.
+    private static func described(_ entity: ChangedEntity, _ stored: SideSchema.Entity) -> ChangedEntity {
+        var entity = entity
+        for (place, attribute) in entity.attributes.enumerated() {
+            guard let own = stored.attribute(attribute.name)?.description,
+                own.type == attribute.description?.type
+            else { continue }
+            entity.attributes[place].description = own
+        }
+        return entity
+    }
+
+    private static func entity(
+        _ described: ChangedEntity,
+        _ stored: SideSchema.Entity,
+        _ side: SideSchema,
+        _ database: Database
+    ) throws -> PatchedEntity {
+        guard described.identifier.map(ExactText.init) == stored.identifier.map({ ExactText($0.name) }) else {
+            func text(_ names: [String]) -> String {
+                names.isEmpty ? "nothing" : names.joined(separator: ", ").printable
+            }
+            throw ImportError(
+                .storesIncomparable,
+                at: side.store,
+                "\(described.name) is identified by \(text(described.identifier)) in the change set, and by "
+                    + "\(text(stored.identifier.map(\.name))) in the store",
+                advice: "Say which attributes identify it (\(.identifier)), or make the change set again."
+            )
+        }
+        var columns: [String] = []
+        func place(_ column: String) -> Int {
+            if let place = columns.firstIndex(where: { ContinuedEntity.folded($0) == ContinuedEntity.folded(column) }) {
+                return place
+            }
+            columns.append(column)
+            return columns.count - 1
+        }
+        let identifier = stored.identifier.map { place($0.column) }
+        var attributes: [ExactText: Int] = [:]
+        for attribute in stored.attributes { attributes[ExactText(attribute.name)] = place(attribute.column) }
+        for attribute in stored.identifier { attributes[ExactText(attribute.name)] = place(attribute.column) }
+        let references = stored.toOnes.map { toOne in
+            PatchedEntity.Reference(
+                name: toOne.name,
+                columns: toOne.columns.map(place),
+                destination: toOne.destination
+            )
+        }
+        // What only this store takes for a reference is an attribute in the change set.
+        for toOne in stored.toOnes where described.relationships.allSatisfy({ !$0.name.hasSameBytes(as: toOne.name) }) {
+            for column in toOne.columns where attributes[ExactText(column)] == nil {
+                attributes[ExactText(column)] = place(column)
+            }
+        }
+        var unique: [ExactText: Bool] = [:]
+        let keys = try TableKeys(stored.table, database)
+        for key in keys.all {
+            for column in key.columns { unique[ContinuedEntity.folded(column)] = !keys.isNeverNull(column) }
+        }
+        return PatchedEntity(
+            name: described.name,
+            table: stored.table,
+            columns: columns,
+            identifier: identifier,
+            identifierNames: described.identifier,
+            attributes: attributes,
+            attributeOrder: described.attributes.map { ExactText($0.name) },
+            references: references,
+            owned: described.relationships.filter(\.isOwned).compactMap { owned($0, of: stored, side) },
+            joins: described.relationships.filter { $0.isToMany && !$0.isOwned }.compactMap { relationship in
+                side.joins.first {
+                    $0.name.hasSameBytes(as: relationship.name) && $0.entity.hasSameBytes(as: described.name)
+                }.map {
+                    PatchedEntity.Join(
+                        name: $0.name,
+                        table: $0.table,
+                        columns: $0.columns,
+                        destination: $0.destination,
+                        destinationColumns: $0.destinationColumns,
+                        position: $0.position
+                    )
+                }
+            },
+            included: Set(described.relationships.filter(\.isIncluded).map { ExactText($0.name) }),
+            together: stored.together.isEmpty ? described.together : stored.together,
+            rowKey: stored.rowKey ?? "rowid",
+            unique: unique
+        )
+    }
+
+    private static func owned(
+        _ relationship: ChangedEntity.Relationship,
+        of owner: SideSchema.Entity,
+        _ side: SideSchema
+    ) -> PatchedEntity.Owned? {
+        guard let child = side.entity(relationship.entity) else { return nil }
+        let leading = child.toOnes.filter { $0.destination.hasSameBytes(as: owner.name) }
+        let ownership = child.ownerships.first { ownership in
+            ownership.name.hasSameBytes(as: relationship.name)
+                && leading.contains { $0.name.hasSameBytes(as: ownership.toOne) }
+        }
+        // A store whose foreign key does not cascade has the reference all the same.
+        guard
+            let toOne = ownership.flatMap({ own in leading.first { $0.name.hasSameBytes(as: own.toOne) } })
+                ?? (leading.count == 1 ? leading[0] : nil)
+        else { return nil }
+        return PatchedEntity.Owned(
+            name: relationship.name,
+            child: child.name,
+            columns: toOne.columns,
+            inverse: toOne.name,
+            isToMany: relationship.isToMany,
+            position: ownership?.position
+        )
+    }
+}

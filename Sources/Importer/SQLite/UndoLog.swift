@@ -1,0 +1,230 @@
+import CSQLite
+import GRDB
+import GRDBSQLite
+import ImportModel
+
+/// What a job has made of rows, so that it can be undone: of each row that it has touched, what it was before and what it is after.
+///
+/// Triggers of the connection note rows before they change, whatever changes them: a statement of the job, a delete rule, or a
+/// trigger of the store. What rows have become is looked up before each commit, in the same transaction.
+final class UndoLog {
+    /// A row that was touched since the last commit.
+    struct Touched {
+        let table: WatchedTable
+        let key: RowKey
+        /// Its row id; nil in a table without.
+        let rowID: Int64?
+        /// Whether it was there at the last commit.
+        let wasThere: Bool
+        let isThere: Bool
+    }
+
+    private static let touched = "import_touched"
+    private static let events = ["BEFORE UPDATE", "BEFORE DELETE", "AFTER INSERT", "AFTER UPDATE"]
+
+    let job: Int64
+    private let tables: [WatchedTable]
+    private let statements: GraphStatements
+
+    /// Begins the log of a job: the tables that it may touch, with their columns.
+    ///
+    /// - Parameter whole: the tables of which nothing is kept but that all of their rows are the job's, in lower case.
+    static func begin(
+        _ job: Int64,
+        _ tables: [WatchedTable],
+        whole: Set<ExactText> = [],
+        _ database: Database
+    ) throws {
+        for table in tables {
+            try database.execute(
+                sql: """
+                    INSERT OR IGNORE INTO _import_undo_table (job, table_name, columns, is_whole) VALUES (?, ?, ?, ?)
+                    """,
+                arguments: [
+                    job, table.name, try StoredJSON.encode(table.columns),
+                    whole.contains(ContinuedEntity.folded(table.name)),
+                ]
+            )
+        }
+    }
+
+    /// Whether what a job has done was kept, and is not forgotten.
+    static func exists(_ job: Int64, _ database: Database) throws -> Bool {
+        // A store of an older format has none.
+        guard try database.tableExists("_import_change") else { return false }
+        let row = try BookkeepingRow.fetchOne(
+            database,
+            from: "_import_change",
+            sql: "SELECT has_log FROM _import_change WHERE job = ?",
+            arguments: [job]
+        )
+        return try row?.flag("has_log") ?? false
+    }
+
+    /// Forgets the log of a job, or those of all.
+    static func forget(_ job: Int64?, _ database: Database) throws {
+        for table in ["undo", "undo_range", "undo_table"] {
+            try database.execute(sql: "DELETE FROM _import_\(table) WHERE ?1 IS NULL OR job = ?1", arguments: [job])
+        }
+        try database.execute(
+            sql: "UPDATE _import_change SET has_log = 0 WHERE ?1 IS NULL OR job = ?1",
+            arguments: [job]
+        )
+    }
+
+    /// Watches the tables of a job's log as long as the connection is open, or until `end`.
+    ///
+    /// - Throws: `ImportError` where the store does not have them any more as they were when the log began.
+    init(job: Int64, _ database: Database) throws {
+        self.job = job
+        statements = try GraphStatements(database)
+        tables = try Self.tables(of: job, isWhole: false, database)
+        try RowKey.addFunction(to: statements.connection)
+        try database.execute(
+            sql: """
+                CREATE TEMP TABLE IF NOT EXISTS \(Self.touched) (
+                    place INTEGER NOT NULL, number INTEGER NOT NULL, key BLOB NOT NULL, was_there INTEGER NOT NULL,
+                    PRIMARY KEY (place, number, key)
+                ) WITHOUT ROWID;
+                DELETE FROM \(Self.touched);
+                """
+        )
+        for (place, table) in tables.enumerated() { try watch(table, place, database) }
+    }
+
+    /// The tables of a job's log as the store has them now.
+    ///
+    /// - Throws: `ImportError` where one or one of its columns is gone.
+    static func tables(of job: Int64, isWhole: Bool, _ database: Database) throws -> [WatchedTable] {
+        let there = Set(try WatchedTable.all(database).map { ExactText($0.name) })
+        return try BookkeepingRow.fetchAll(
+            database,
+            from: "_import_undo_table",
+            sql: "SELECT table_name, columns, is_whole FROM _import_undo_table WHERE job = ? ORDER BY table_name",
+            arguments: [job]
+        ).compactMap { row -> WatchedTable? in
+            guard try row.flag("is_whole") == isWhole else { return nil }
+            let name = try row.text("table_name")
+            let columns: [String] = try row.json("columns")
+            guard there.contains(ExactText(name)) else { throw Self.isGone(name, nil) }
+            let own = Set(try WatchedTable(name, database).columns.map(ContinuedEntity.folded))
+            if let gone = columns.first(where: { !own.contains(ContinuedEntity.folded($0)) }) {
+                throw Self.isGone(name, gone)
+            }
+            return try WatchedTable(name, columns: columns, database)
+        }
+    }
+
+    private static func isGone(_ table: String, _ column: String?) -> ImportError {
+        let what = column.map { "column \($0.printable) of the table \(table.printable)" } ?? "table \(table.printable)"
+        return ImportError(
+            .notUndoable,
+            "the store has the \(what) no more, which the job has changed",
+            advice: "Bring the table back to what it was."
+        )
+    }
+
+    // MARK: Watching
+
+    private func watch(_ table: WatchedTable, _ place: Int, _ database: Database) throws {
+        let name = table.name.quoted(by: "'", with: "''")
+        func note(_ row: String, _ cells: String, wasThere: Bool) -> String {
+            let key = WatchedTable.call(table.key, of: row)
+            let number = table.hasRowID ? "\(row).\(table.key[0].quotedIdentifier)" : "0"
+            // The policy of the statement at hand would replace that of these, so nothing may be in conflict.
+            return """
+                INSERT INTO _import_undo (job, table_name, key, before) SELECT \(job), \(name), \(key), \(cells)
+                WHERE NOT EXISTS (
+                    SELECT 1 FROM _import_undo WHERE job = \(job) AND table_name = \(name) AND key = \(key)
+                );
+                INSERT INTO \(Self.touched) (place, number, key, was_there) SELECT \(place), \(number), \(key), \(wasThere)
+                WHERE NOT EXISTS (
+                    SELECT 1 FROM \(Self.touched) WHERE place = \(place) AND number = \(number) AND key = \(key)
+                );
+                """
+        }
+        let old = note("old", WatchedTable.call(table.columns, of: "old"), wasThere: true)
+        let new = note("new", "NULL", wasThere: false)
+        // By their bytes, which a column's collation may not tell apart.
+        let isOther = "WHEN \(WatchedTable.call(table.key, of: "old")) <> \(WatchedTable.call(table.key, of: "new"))"
+        for (event, statements) in zip(Self.events, [old, old, new, new]) {
+            try database.execute(
+                sql: """
+                    CREATE TEMPORARY TRIGGER \(Self.trigger(event, place)) \(event) ON main.\(table.name.quotedIdentifier)
+                    \(event == "AFTER UPDATE" ? isOther : "") BEGIN \(statements) END
+                    """
+            )
+        }
+    }
+
+    private static func trigger(_ event: String, _ place: Int) -> String {
+        "import_undo_\(event.lowercased().replacing(" ", with: "_"))_\(place)"
+    }
+
+    /// Watches no more.
+    func end(_ database: Database) throws {
+        for place in tables.indices {
+            for event in Self.events {
+                try database.execute(sql: "DROP TRIGGER IF EXISTS temp.\(Self.trigger(event, place))")
+            }
+        }
+    }
+
+    // MARK: Before a commit
+
+    /// Calls `body` with each row that was touched since the last commit; before `complete`.
+    ///
+    /// - Parameter body: given what the job has kept of the row as it was before, and what it is now.
+    func forEachTouched(_ body: (Touched, _ before: [UInt8]?, _ now: [UInt8]?) throws -> Void) throws {
+        for (place, table) in tables.enumerated() {
+            let select = "SELECT \(table.cells) FROM main.\(table.name.quotedIdentifier) WHERE \(table.hasKey)"
+            try statements.run(
+                "SELECT key, was_there FROM \(Self.touched) WHERE place = ? ORDER BY number, key",
+                [.number(Int64(place))]
+            ) { row in
+                let key = RowKey(bytes: row.bytes(of: 0))
+                let wasThere = sqlite3_column_int64(row, 1) != 0
+                var now: [UInt8]?
+                try statements.run(select, [.key(key)]) { now = $0.bytes(of: 0) }
+                var before: [UInt8]?
+                try statements.run(
+                    "SELECT before FROM _import_undo WHERE job = ? AND table_name = ? AND key = ? AND before IS NOT NULL",
+                    [.number(job), .text(table.name), .bytes(key.bytes)]
+                ) { before = $0.bytes(of: 0) }
+                let touched = Touched(
+                    table: table,
+                    key: key,
+                    rowID: table.hasRowID ? key.firstNumber : nil,
+                    wasThere: wasThere,
+                    isThere: now != nil
+                )
+                try body(touched, before, now)
+            }
+        }
+    }
+
+    /// Keeps what the rows that were touched since the last call are now; called before each commit, in its transaction.
+    ///
+    /// - Parameter body: called with each of them, by table.
+    func complete(_ body: (Touched) throws -> Void) throws {
+        try forEachTouched { touched, before, now in
+            let parameters: [GraphStatements.Parameter] = [
+                .number(job), .text(touched.table.name), .bytes(touched.key.bytes),
+            ]
+            if before == now {
+                // What is as it was needs no undoing.
+                try statements.run(
+                    "DELETE FROM _import_undo WHERE job = ? AND table_name = ? AND key = ?",
+                    parameters
+                )
+            } else {
+                try statements.run(
+                    "UPDATE _import_undo SET after = ? WHERE job = ? AND table_name = ? AND key = ?",
+                    [now.map { .bytes($0) } ?? .number(nil)] + parameters
+                )
+            }
+            try body(touched)
+        }
+        try statements.run("DELETE FROM \(Self.touched)")
+    }
+}

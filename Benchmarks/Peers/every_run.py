@@ -21,7 +21,7 @@ def all_runs(data, small, large, partial, nested, texts, lists, pairs):
         # Of copies of a store that nothing has changed yet.
         Migrate("migrate", "importer migrate, age to text", data, array),
         SQLiteUtilsTransform("transform", "sqlite-utils transform, age to text", data, array),
-        FloorMigration("raw-migrate", "SQLite alone, age to text, in WAL mode", data, array),
+        FloorMigration("raw-migrate", "SQLite alone, age to text", data, array),
         MigrateIdentifiers("migrate-uuid", "importer migrate, a UUID for each row", data, array),
         index,
         FloorMerge("raw-merge", "SQLite alone, partial duplicates merged", partial, array, index),

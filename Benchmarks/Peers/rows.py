@@ -209,7 +209,7 @@ ROWS = [
     Row("orders-sqlite-utils", "sqlite-utils, the same tables, against it", "sqlite-utils-orders", "import-orders",
         is_peer_over=True),
     Row("migrate", "importer migrate, a column of another type, against sqlite-utils transform", "migrate", "transform", 0.7),
-    Row("migrate-floor", "the same with SQLite's own INSERT … SELECT in WAL mode", "raw-migrate", "transform"),
+    Row("migrate-floor", "the same with SQLite's own INSERT … SELECT", "raw-migrate", "transform"),
     Row("migrate-uuid", "importer migrate, a new UUID in each row, against a column of another type", "migrate-uuid", "migrate"),
     WorkRow("diff", "importer diff, 1 % changed, integer identifier, against sqldiff", "diff-integer", "sqldiff-integer", 1.1),
     WorkRow("diff-floor", "the same with SQL alone, which counts only", "raw-diff-integer", "sqldiff-integer"),

@@ -25,7 +25,7 @@ final class ComparedStore {
     init(_ store: String, identifiers: [String: [String]]) throws {
         self.store = store
         do {
-            queue = try Self.opened(store, cacheSize: 16_000)
+            queue = try Self.opened(store, cacheSize: 8_000)
             (schema, isUTF8, isInWALMode) = try queue.inDatabase { database in
                 let encoding = try String.fetchOne(database, sql: "PRAGMA encoding") ?? "UTF-8"
                 return (

@@ -343,13 +343,3 @@ extension ChangePlan.Step {
         }
     }
 }
-
-extension ChangePlan {
-    /// Adds what was planned by itself.
-    mutating func append(_ other: ChangePlan) {
-        steps += other.steps
-        effects += other.effects
-        noted += other.noted
-        for (conflict, policy) in zip(other.conflicts, other.policies) { add(conflict, policy) }
-    }
-}

@@ -43,6 +43,14 @@ struct ChangePlan {
         policies.append(policy)
     }
 
+    /// Adds what was planned by itself.
+    mutating func append(_ other: ChangePlan) {
+        steps += other.steps
+        effects += other.effects
+        noted += other.noted
+        for (conflict, policy) in zip(other.conflicts, other.policies) { add(conflict, policy) }
+    }
+
     var stops: Bool { policies.contains(.stop) }
     var isRejected: Bool { policies.contains(.reject) }
 

@@ -106,7 +106,7 @@ struct UndoComparison {
                 var conflict = conflict(.changed, plan, table, table.names[column])
                 (conflict.old, conflict.new) = (.stored(after[place]), .stored(before[place]))
                 conflict.stored = .stored(value)
-                guard try decide(conflict, &plan).policy == .take else { continue }
+                guard plan.add(conflict, options) == .take else { continue }
             }
             cells[column] = before[place]
             places.append(column)

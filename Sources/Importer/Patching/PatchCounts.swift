@@ -271,6 +271,17 @@ struct PatchCounts {
 }
 
 extension PatchCounts.Line {
+    /// A change of a retry whose reject is not open any more.
+    static func ignored(_ record: ChangeRecords.Record, _ entity: Int) -> PatchCounts.Line {
+        PatchCounts.Line(
+            ordinal: record.ordinal,
+            byteOffset: record.byteOffset,
+            entity: entity,
+            kind: record.change.kind,
+            outcome: .done(.ignored)
+        )
+    }
+
     /// Which of the effects is that of the line's own object.
     fileprivate var rootPlace: Int { 0 }
 }

@@ -155,6 +155,10 @@ final class PatchRun: ChangeRun {
             let entity = try schema.index(record.change.entity)
             counts.read(entity)
             state.marker.recordOrdinal = record.ordinal
+            if job.retry != nil, try !RetryOutcome.isOpen(record.ordinal, of: job.id, database) {
+                counts.add(.ignored(record, entity))
+                continue
+            }
             if let line = try applier.apply(record, entity) {
                 if line.stops { throw ChangeStop(conflicts: line.conflicts) }
                 counts.add(line)

@@ -63,6 +63,7 @@ struct ChangePlan {
             case .deleted: return .deleted
             }
         }
-        return conflicts.isEmpty ? .unchanged : .ignored
+        // A delegate may have left it out.
+        return conflicts.isEmpty && effects.first?.effect != .ignored ? .unchanged : .ignored
     }
 }

@@ -17,9 +17,9 @@ import ImportModel
 /// memory depends on neither's size. Any SQLite file will do: where no model describes a table, it is an entity, and its columns are
 /// attributes. The same states give the same changes, in the same order. It is made and used by one thread.
 public final class StoreDifference {
-    private let comparison: ObjectComparison
-    private let stores: BothSides<ComparedStore>
-    private let plan: ComparisonPlan
+    let comparison: ObjectComparison
+    let stores: BothSides<ComparedStore>
+    let plan: ComparisonPlan
     private let options: DifferenceOptions
 
     /// Opens both stores, and finds what is to be compared.

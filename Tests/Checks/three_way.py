@@ -94,9 +94,8 @@ class Merge:
         if h is None or (o == h == "deleted"): pass
         elif o is None:
             if h == "deleted": self.out[t].pop(k, None)
-            else:
-                self.out[t][k] = dict(T)
-                self.take_links(t, k)
+            else: self.out[t][k] = dict(T)
+            self.take_links(t, k)
         elif o == "updated" and h == "deleted":
             self.conflict("changedDeleted", t, k, B, O, None); whole = True
         elif o == "deleted" and h == "updated":

@@ -40,18 +40,27 @@ final class MergedConstraints {
         var referring: [Referring] = []
         /// Of references and many-to-many, the entity that each leads to.
         var destinations: [ExactText: String] = [:]
+        /// The relationship to what its objects belong to.
+        var inverse: String?
         /// Finds an object by its identifier.
         let rows: ComparedRows
         /// Reads the columns of all keys of an object.
         let values: ComparedRows
         let valueNames: [String]
+        /// Finds what an object belongs to: the owner's entity, and the owner's identifier by that of the object.
+        var owner: (entity: String, rows: ComparedRows)?
     }
 
     private let ours: any MergeSide
     private let theirs: any MergeSide
     private var entities: [ExactText: Entity] = [:]
 
-    init(_ store: ComparedStore, ours: any MergeSide, theirs: any MergeSide) throws {
+    init(
+        _ store: ComparedStore,
+        _ merged: MergedEntities,
+        ours: any MergeSide,
+        theirs: any MergeSide
+    ) throws {
         self.ours = ours
         self.theirs = theirs
         try store.read { database in
@@ -60,7 +69,12 @@ final class MergedConstraints {
                 try ComparedRows(connection, SQLText(sql), path: 0, isUTF8: store.isUTF8)
             }
             for schema in store.schema.entities where !schema.identifier.isEmpty {
-                entities[ExactText(schema.name)] = try Self.entity(schema, database, rows)
+                entities[ExactText(schema.name)] = try Self.entity(
+                    schema,
+                    merged.inverse(of: schema.name),
+                    database,
+                    rows
+                )
             }
             try addReferring(store.schema, rows)
         }
@@ -70,6 +84,7 @@ final class MergedConstraints {
 
     private static func entity(
         _ schema: SideSchema.Entity,
+        _ inverse: String?,
         _ database: Database,
         _ rows: (String) throws -> ComparedRows
     ) throws -> Entity {
@@ -113,11 +128,16 @@ final class MergedConstraints {
         let columns = names.isEmpty ? "1" : names.map(\.quotedIdentifier).joined(separator: ", ")
         var entity = Entity(
             identifier: schema.identifier.map(\.name),
+            inverse: inverse,
             rows: try rows("SELECT 1 FROM \(table) WHERE \(condition)"),
             values: try rows("SELECT \(columns) FROM \(table) WHERE \(condition)"),
             valueNames: names
         )
         entity.keys = keys
+        if let toOne = schema.toOnes.first(where: { $0.name.hasSameBytes(as: inverse ?? "") }) {
+            let columns = toOne.columns.map(\.quotedIdentifier).joined(separator: ", ")
+            entity.owner = (toOne.destination, try rows("SELECT \(columns) FROM \(table) WHERE \(condition)"))
+        }
         for toOne in schema.toOnes { entity.destinations[ExactText(toOne.name)] = toOne.destination }
         return entity
     }
@@ -319,6 +339,11 @@ final class MergedConstraints {
 
     /// The references that lead to what ours has deleted.
     private func danglingNames(_ change: ObjectChange) throws -> [String] {
+        var asked: Set<ObjectReference> = []
+        return try danglingNames(change, &asked)
+    }
+
+    private func danglingNames(_ change: ObjectChange, _ asked: inout Set<ObjectReference>) throws -> [String] {
         guard let entity = entities[ExactText(change.entity)] else { return [] }
         return try change.references.compactMap { reference in
             guard let destination = entity.destinations[ExactText(reference.name)] else { return nil }
@@ -328,27 +353,42 @@ final class MergedConstraints {
             case .toMany(let added, _): targets = added
             case .toOne: break
             }
-            let isDangling = try targets.contains { target in
-                if try has(destination, target) { return false }
-                return try ours.change(of: destination, target)?.kind == .deleted
-            }
+            let isDangling = try targets.contains { try !willExist(destination, $0, &asked) }
             return isDangling ? reference.name : nil
         }
     }
 
-    /// Whether ours has let something refer to an object that theirs has deleted, or to what that owns.
+    /// Whether an object is in the merged state, or in no state that could tell.
+    private func willExist(
+        _ entity: String,
+        _ object: ObjectReference,
+        _ asked: inout Set<ObjectReference>
+    ) throws -> Bool {
+        if try has(entity, object) { return true }
+        if try ours.change(of: entity, object)?.kind == .deleted { return false }
+        // New objects may refer to each other.
+        guard asked.count < 1000, asked.insert(object).inserted,
+            let change = try theirs.change(of: entity, object), change.kind == .inserted
+        else { return true }
+        return try danglingNames(change, &asked).isEmpty
+    }
+
+    /// Whether something refers to an object that theirs has deleted, or to what that owns, in the merged state, too.
     private func isReferred(_ change: ObjectChange, _ merge: ObjectMerge) throws -> Bool {
         for referring in entities[ExactText(change.entity)]?.referring ?? [] {
             guard let identifier = entities[ExactText(referring.entity)]?.identifier else { continue }
             let key = change.identifier.values.map(\.value)
             guard referring.rows.argumentCount == key.count else { continue }
+            // What belongs to it has been merged with it.
+            if let inverse = entities[ExactText(referring.entity)]?.inverse, inverse.hasSameBytes(as: referring.name) {
+                continue
+            }
             let found = try first(referring.rows, key, identifier) { object in
-                guard let own = try ours.change(of: referring.entity, object) else { return false }
-                if referring.isToMany {
-                    return own.kind != .deleted && own.links(referring.name).added.contains(change.identifier)
-                }
-                guard own.says(referring.name) else { return false }
+                if try isKept(referring.entity, object) { return true }
                 guard let after = try merged(referring.entity, object, merge) else { return true }
+                if referring.isToMany {
+                    return after.kind != .deleted && !after.links(referring.name).removed.contains(change.identifier)
+                }
                 return after.kind != .deleted && !after.says(referring.name)
             }
             if found != nil { return true }
@@ -357,6 +397,32 @@ final class MergedConstraints {
             guard case .objects(let changes) = owned.content else { continue }
             for inner in changes where inner.kind == .deleted {
                 if try isReferred(inner, merge) { return true }
+            }
+        }
+        return false
+    }
+
+    /// Whether an object stays as ours has it because the sides contradict each other about what it belongs to.
+    private func isKept(_ entity: String, _ object: ObjectReference) throws -> Bool {
+        var (entity, object) = (entity, object)
+        // Nothing belongs to itself in the end; a store that says so is not followed for ever.
+        for _ in 0..<1000 {
+            guard let (owner, rows) = entities[ExactText(entity)]?.owner,
+                let identifier = entities[ExactText(owner)]?.identifier
+            else { return false }
+            rows.reset()
+            defer { rows.reset() }
+            for (place, value) in object.values.enumerated() where place < rows.argumentCount {
+                try rows.bind(value.value.bound, at: place)
+            }
+            try rows.advance()
+            guard rows.hasRow, !identifier.indices.contains(where: rows.isNull) else { return false }
+            object = ObjectReference(identifier.indices.map { NamedValue(identifier[$0], rows.value($0)) })
+            entity = owner
+            if try theirs.change(of: entity, object)?.kind == .deleted,
+                try ours.change(of: entity, object)?.kind == .updated
+            {
+                return true
             }
         }
         return false

@@ -62,10 +62,11 @@ public final class ThreeWayMerge {
         }
         let sides = (ours: try side(ours), theirs: try side(theirs))
         (self.ours, self.theirs) = sides
-        entities = MergedEntities(header.entities) { same.inverse(of: $0) }
+        let entities = MergedEntities(header.entities) { same.inverse(of: $0) }
+        self.entities = entities
         merge = ObjectMerge(entities, options.granularity, ours: sides.ours, theirs: sides.theirs)
         constraints = try (sides.ours as? ComparedSide).map {
-            try MergedConstraints($0.store, ours: sides.ours, theirs: sides.theirs)
+            try MergedConstraints($0.store, entities, ours: sides.ours, theirs: sides.theirs)
         }
     }
 

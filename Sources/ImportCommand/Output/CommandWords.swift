@@ -52,6 +52,7 @@ extension ImportText.Setting {
         case .migrates: ("--migrate", nil)
         case .conflicts: ("--conflicts", "POLICY")
         case .isUnchecked: ("--unchecked", nil)
+        case .keepsUndo: ("--no-undo", nil)
         }
     }
 }
@@ -72,6 +73,7 @@ extension ImportText.Call {
         case .inferring(let sources): (["infer"] + Self.named(sources)).joined(separator: " ")
         case .checkingModel: "model check FILE"
         case .migrating(let store): "migrate \(store.shellQuoted) --model FILE"
+        case .undoing(let store, let job): "undo \(store.shellQuoted)" + (job.map { " --job \($0)" } ?? "")
         }
     }
 

@@ -53,11 +53,15 @@ public enum LedgerKind: String, Sendable, Hashable, Codable, CaseIterable {
     /// One that is kept, as a delete rule denies it.
     case orphanDenied
 
+    /// A row that an undo has brought back under another row id, as its own is taken.
+    case rowIDLost
+
     /// Whether something of the source's value is gone, rather than spelled in another way.
     public var isLoss: Bool {
         switch self {
         case .kindChanged, .trimmed, .respelled, .transformed, .outside, .notFound, .unknownKey, .nullElement,
-            .duplicateLink, .unlinked, .unresolved, .stub, .ambiguous, .missingReference, .orphanDeleted, .orphanDenied:
+            .duplicateLink, .unlinked, .unresolved, .stub, .ambiguous, .missingReference, .orphanDeleted, .orphanDenied,
+            .rowIDLost:
             false
         case .digitsLost, .timeZoneLost, .subMillisecondLost, .leapSecond, .minimumDate, .nulled, .duplicateKey,
             .loneSurrogate, .notAnObject:

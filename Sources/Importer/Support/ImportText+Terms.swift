@@ -37,6 +37,8 @@ extension ImportText {
         case conflicts
         /// Whether changes without old values are applied.
         case isUnchecked
+        /// Whether what undo needs is kept.
+        case keepsUndo
     }
 
     /// Something that a text may advise to call.
@@ -59,6 +61,8 @@ extension ImportText {
         case checkingModel
         /// A migration of a store to a model.
         case migrating(store: String)
+        /// Taking back what a job has done.
+        case undoing(store: String, job: Int64? = nil)
     }
 
     /// Which rejects a repair file is advised to have.
@@ -93,6 +97,7 @@ extension ImportText.Call {
         case .inferring: "ImportPipeline.infer"
         case .checkingModel: "ModelDescription.check(transformers:)"
         case .migrating: "ModelMigration.run"
+        case .undoing: "UndoPipeline.run"
         }
     }
 }

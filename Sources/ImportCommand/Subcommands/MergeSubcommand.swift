@@ -13,15 +13,17 @@ struct MergeSubcommand: ParsableCommand {
         discussion: """
             BASE is the store that both copies have grown out of. OURS and THEIRS are the copies, or change sets that lead from BASE to \
             them. What only one side has changed is as that side has it, attribute by attribute; what both have changed, and not to the \
-            same value, is a conflict. No store is written to: what is printed is the change set that leads from OURS to the merged \
-            state, with a line for each conflict.
+            same value, is a conflict. What is printed is the change set that leads from OURS to the merged state, with a line for each \
+            conflict. With --into OURS it is applied, as a job that `importer undo` takes back; otherwise no store is written to.
 
-            Conflicts that are open end it with exit code 65, and the change set is written all the same. Those who give each of its \
-            conflicts a "take" decide what counts.
+            Conflicts end it with exit code 65, and nothing is applied: --conflicts ours or theirs says what counts, and mark applies \
+            all else and keeps them in the store, for `importer conflicts` and `importer resolve`. A change set can be edited, too: \
+            `importer patch` applies it when each of its conflicts has a "take".
 
             EXAMPLES
               importer merge base.sqlite mine.sqlite server.sqlite
               importer merge base.sqlite mine.sqlite server.sqlite --output merged.changes.ndjson
+              importer merge base.sqlite mine.sqlite server.sqlite --into mine.sqlite --conflicts mark
               importer merge base.sqlite mine.changes.ndjson server.sqlite --conflicts theirs
               importer merge base.db a.db b.db --identifier log:host,number --json
             """
@@ -35,6 +37,9 @@ struct MergeSubcommand: ParsableCommand {
 
     @Argument(help: "The other side: a store, or a change set from BASE.")
     var theirs: String
+
+    @Option(help: ArgumentHelp("Apply the result to this store, which OURS is or leads to.", valueName: "store"))
+    var into: String?
 
     @Option(help: ArgumentHelp("What becomes of conflicts: stop, ours, theirs or mark.", valueName: "policy"))
     var conflicts = MergeOptions.ConflictPolicy.stop
@@ -56,13 +61,28 @@ struct MergeSubcommand: ParsableCommand {
     @Flag(help: "Let --output overwrite a file.")
     var force = false
 
+    @Option(help: ArgumentHelp("With --into, changes per commit.", valueName: "n"))
+    var commitEvery = RunOptions().commitEvery
+
+    @Option(help: "With --into, SQLite's synchronous setting: full, normal or off.")
+    var durability = RunOptions.Durability.normal
+
+    @OptionGroup(title: "Output options") var progress: ProgressArguments
+
     func validate() throws {
         if output?.isEmpty == true { throw ValidationError("--output: the path is empty") }
         if force && output == nil { throw ValidationError("--force is for --output") }
+        if into != nil, output != nil { throw ValidationError("--into and --output exclude each other") }
+        if into?.isEmpty == true { throw ValidationError("--into: the path is empty") }
+        try ShapeArguments.check(commitEvery, "--commit-every", in: 1...(.max))
         _ = try options
     }
 
     func run() throws {
+        if let into { try apply(to: into) } else { try print() }
+    }
+
+    private func print() throws {
         let merge = try ThreeWayMerge(base: base, ours: ours, theirs: theirs, options: options)
         let text = MergeText(usesColors: try DifferenceOutput(nil, overwrites: false).isTerminal)
         if output == nil, json {
@@ -80,6 +100,38 @@ struct MergeSubcommand: ParsableCommand {
         }
         guard conflicts == .stop, summary.conflicts > 0 else { return }
         throw ImportError.openConflicts(summary.conflicts, isWritten: output != nil || !json)
+    }
+
+    private func apply(to store: String) throws {
+        let merge = MergePipeline(
+            base: base,
+            ours: ours,
+            theirs: theirs,
+            into: store,
+            options: try options,
+            run: RunOptions(commitEvery: commitEvery, durability: durability)
+        )
+        let watch = WatchedRun(progress: merge.progress, interruption: merge.interruption, mode: progress.mode)
+        do {
+            try watch.perform { try merge.run() }
+        } catch {
+            // What is open is told, and then why nothing was written.
+            if let summary = merge.summary { try tell(summary, merge) }
+            throw error
+        }
+        if let summary = merge.summary { try tell(summary, merge) }
+    }
+
+    private func tell(_ summary: MergeSummary, _ merge: MergePipeline) throws {
+        if json { return try StandardOutput.write(JSONText.document(summary)) }
+        guard !progress.quiet else { return }
+        let text = MergeText(usesColors: try DifferenceOutput(nil, overwrites: false).isTerminal)
+        for conflict in merge.conflicts { text.append(conflict) }
+        var said = text.text(summary)
+        if let report = merge.report, let conflicts = report.conflicts, conflicts > 0 {
+            said += ConflictText.text(report)
+        }
+        try StandardOutput.write(said)
     }
 
     private var options: MergeOptions {

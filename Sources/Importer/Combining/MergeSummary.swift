@@ -12,6 +12,11 @@ public struct MergeSummary: Sendable, Hashable {
     public var entities: [Entity]
     /// How many conflicts there are.
     public var conflicts: Int64
+
+    /// Whether anything of ours changes.
+    public var hasChanges: Bool {
+        entities.contains { $0.counts.inserted > 0 || $0.counts.updated > 0 || $0.counts.deleted > 0 }
+    }
 }
 
 extension MergeSummary: Encodable {

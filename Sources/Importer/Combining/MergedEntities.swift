@@ -84,12 +84,6 @@ extension OwnedChange {
 }
 
 extension ObjectChange {
-    /// Whether nothing comes of it.
-    var saysNothing: Bool {
-        kind == .updated && attributes.isEmpty && references.isEmpty && relationships.isEmpty && moved.isEmpty
-            && order.isEmpty
-    }
-
     /// The change as a part of the objects around it.
     func wrapped(in owners: [ObjectMerge.Owner]) -> ObjectChange {
         var change = self

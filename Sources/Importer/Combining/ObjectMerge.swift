@@ -160,7 +160,7 @@ final class ObjectMerge {
                 theirs: ours.properties(\.old).following(theirs)
             )
             conflict.toBase = ours.reversed.wrapped(in: owners)
-            conflict.toTheirs = try ours.following(theirs) { _ in false }.reversed.wrapped(in: owners)
+            conflict.toTheirs = ours.following(theirs) { _ in false }.reversed.wrapped(in: owners)
             conflicts.append(conflict)
             return Result(nil, isLeftOut: true)
         case (.inserted, _), (_, .inserted):

@@ -95,12 +95,10 @@ public final class StoreDifference {
             }
             states.append(.init(name: URL(fileURLWithPath: stores[side].store).lastPathComponent, objects: objects))
         }
-        let described =
-            plan.sections + plan.entities.indices.filter { plan.entities[$0].isValue && plan.entities[$0].owner != nil }
         return ChangeSetHeader(
             old: states[0],
             new: states[1],
-            entities: described.map { plan.described($0) },
+            entities: plan.allDescribed,
             options: options.named
         )
     }
@@ -116,6 +114,11 @@ public final class StoreDifference {
 }
 
 extension ComparisonPlan {
+    /// The entities as the header of a change set has them.
+    var allDescribed: [ChangedEntity] {
+        (sections + entities.indices.filter { entities[$0].isValue && entities[$0].owner != nil }).map(described)
+    }
+
     /// An entity as the header of a change set has it.
     fileprivate func described(_ index: Int) -> ChangedEntity {
         let entity = entities[index]

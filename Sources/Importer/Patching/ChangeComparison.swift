@@ -238,6 +238,11 @@ final class ChangeComparison {
         _ owner: Owner?,
         _ plan: inout ChangePlan
     ) throws {
+        if change.saysNothing {
+            // A conflict that is resolved as the store has it.
+            plan.effects.append((index, .unchanged))
+            return
+        }
         let policy = plan.add(PatchConflict(.missing, entity: change.entity, identifier: change.identifier), options)
         guard policy == .take else {
             plan.effects.append((index, .ignored))

@@ -10,9 +10,14 @@ struct PatchJob {
 
     /// Begins a patch.
     ///
+    /// - Parameter beginning: is called in the transaction that begins it.
     /// - Returns: its report, when it is finished.
     /// - Throws: `ImportError`; with `ChangeStop` where it stops, and can be resumed.
-    func begin(_ planned: StoredJob, _ header: ChangeSetHeader) throws -> ImportReport {
+    func begin(
+        _ planned: StoredJob,
+        _ header: ChangeSetHeader,
+        _ beginning: PatchPipeline.Beginning?
+    ) throws -> ImportReport {
         try ChangeJob(context: context, destination: destination).run { session in
             var job = planned
             try session.record { database in
@@ -25,6 +30,7 @@ struct PatchJob {
                     try UndoLog.begin(job.id, WatchedTable.all(database), database)
                 }
                 try TableWitness.forget(schema.entities.map(\.table), database)
+                try beginning?(database, job.id)
             }
             return try PatchRun(session, job, header, context)
         }

@@ -113,7 +113,7 @@ struct MergeSubcommand: ParsableCommand {
         )
         let watch = WatchedRun(progress: merge.progress, interruption: merge.interruption, mode: progress.mode)
         do {
-            try watch.perform { try merge.run() }
+            _ = try watch.perform { try merge.run() }
         } catch {
             // What is open is told, and then why nothing was written.
             if let summary = merge.summary { try tell(summary, merge) }

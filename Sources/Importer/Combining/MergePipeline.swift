@@ -30,7 +30,7 @@ public final class MergePipeline {
     private let theirs: String
     private let store: String
     private let options: MergeOptions
-    private let run: RunOptions
+    private let runOptions: RunOptions
     private let merges: MergeCenter
 
     /// Prepares to merge; nothing is touched before `run`.
@@ -57,7 +57,7 @@ public final class MergePipeline {
         self.theirs = theirs
         self.store = store ?? ours
         self.options = options
-        self.run = run
+        runOptions = run
         self.merges = merges
     }
 
@@ -82,7 +82,7 @@ public final class MergePipeline {
             changes,
             into: store,
             options: patch,
-            run: self.run,
+            run: runOptions,
             merges: merges,
             progress: progress,
             interruption: interruption

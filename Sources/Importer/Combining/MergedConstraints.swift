@@ -54,6 +54,8 @@ final class MergedConstraints {
     private let ours: any MergeSide
     private let theirs: any MergeSide
     private var entities: [ExactText: Entity] = [:]
+    /// After the statements, which must be gone before it is.
+    private let store: ComparedStore
 
     init(
         _ store: ComparedStore,
@@ -63,6 +65,7 @@ final class MergedConstraints {
     ) throws {
         self.ours = ours
         self.theirs = theirs
+        self.store = store
         try store.read { database in
             guard let connection = database.sqliteConnection else { throw ImportError(.fault, "no connection") }
             func rows(_ sql: String) throws -> ComparedRows {
@@ -227,7 +230,8 @@ final class MergedConstraints {
         var left = change
         switch change.kind {
         case .deleted:
-            guard try isReferred(change, merge) else { return change }
+            var asked: Set<ObjectReference> = []
+            guard try isReferred(change, merge, &asked) else { return change }
             let all = change.properties(\.old)
             var conflict = MergeConflict(
                 .constraint,
@@ -374,7 +378,11 @@ final class MergedConstraints {
     }
 
     /// Whether something refers to an object that theirs has deleted, or to what that owns, in the merged state, too.
-    private func isReferred(_ change: ObjectChange, _ merge: ObjectMerge) throws -> Bool {
+    private func isReferred(
+        _ change: ObjectChange,
+        _ merge: ObjectMerge,
+        _ asked: inout Set<ObjectReference>
+    ) throws -> Bool {
         for referring in entities[ExactText(change.entity)]?.referring ?? [] {
             guard let identifier = entities[ExactText(referring.entity)]?.identifier else { continue }
             let key = change.identifier.values.map(\.value)
@@ -386,17 +394,19 @@ final class MergedConstraints {
             let found = try first(referring.rows, key, identifier) { object in
                 if try isKept(referring.entity, object) { return true }
                 guard let after = try merged(referring.entity, object, merge) else { return true }
-                if referring.isToMany {
-                    return after.kind != .deleted && !after.links(referring.name).removed.contains(change.identifier)
+                if after.kind == .deleted {
+                    // Which may have to stay, too.
+                    return try asked.count < 1000 && asked.insert(object).inserted && isReferred(after, merge, &asked)
                 }
-                return after.kind != .deleted && !after.says(referring.name)
+                return referring.isToMany
+                    ? !after.links(referring.name).removed.contains(change.identifier) : !after.says(referring.name)
             }
             if found != nil { return true }
         }
         for owned in change.relationships {
             guard case .objects(let changes) = owned.content else { continue }
             for inner in changes where inner.kind == .deleted {
-                if try isReferred(inner, merge) { return true }
+                if try isReferred(inner, merge, &asked) { return true }
             }
         }
         return false

@@ -75,8 +75,10 @@ final class ObjectMerge {
     }
 
     private func alone(ours change: ObjectChange, _ owners: [Owner]) throws -> Result {
-        if isMoved(change), let other = try theirs.change(of: change.entity, change.identifier) {
-            return try both(change, other, owners)
+        if entities.inverse(of: change.entity) != nil,
+            let other = try theirs.change(of: change.entity, change.identifier)
+        {
+            return isMoved(change) ? try both(change, other, owners) : Result(nil, isElsewhere: true)
         }
         // What belongs to it may have been moved there, and changed where it was.
         return Result(try partsAlone(of: change, owners).wrapped(change))

@@ -1,7 +1,7 @@
 /// Changes made of other changes.
 extension ObjectChange {
     /// What leads back. An object that had moved elsewhere is not taken back by it.
-    var reversed: ObjectChange {
+    var leadingBack: ObjectChange {
         let back: Kind =
             switch kind {
             case .inserted: .deleted
@@ -19,7 +19,7 @@ extension ObjectChange {
         }
         change.relationships = relationships.map { owned in
             switch owned.content {
-            case .objects(let changes): OwnedChange(owned.name, .objects(changes.map(\.reversed)))
+            case .objects(let changes): OwnedChange(owned.name, .objects(changes.map(\.leadingBack)))
             case .values(let old, let new): OwnedChange(owned.name, .values(old: new, new: old))
             }
         }
@@ -58,7 +58,7 @@ extension ObjectChange {
                 var all = change.nested(owned.name)
                 for update in updates {
                     switch (update.kind, all[update.identifier]) {
-                    case (.inserted, _): all[update.identifier] = update.reversed
+                    case (.inserted, _): all[update.identifier] = update.leadingBack
                     case (.deleted, _): all[update.identifier] = nil
                     case (.updated, let same?):
                         all[update.identifier] = try same.following(update, hasMoved: hasMoved)

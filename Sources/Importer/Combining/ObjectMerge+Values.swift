@@ -48,7 +48,7 @@ extension ObjectMerge {
                 ours: one,
                 theirs: another
             )
-            if isInserted { conflict.toBase = ours.reversed }
+            if isInserted { conflict.toBase = ours.leadingBack }
             add(conflict)
         }
     }
@@ -126,7 +126,7 @@ extension ObjectMerge {
             ours: one,
             theirs: another
         )
-        var back = ours.reversed
+        var back = ours.leadingBack
         if ours.kind != .inserted { back.relationships.removeAll(where: \.isOfObjects) }
         conflict.toBase = back
         conflict.toTheirs = forth

@@ -148,7 +148,7 @@ final class ObjectMerge {
                 ours: theirs.properties(\.old).following(ours),
                 theirs: nil
             )
-            conflict.toBase = ours.reversed
+            conflict.toBase = ours.leadingBack
             conflict.toTheirs = try theirs.following(ours, hasMoved: hasMoved)
             conflicts.append(conflict)
             return Result(nil, isLeftOut: true)
@@ -161,8 +161,8 @@ final class ObjectMerge {
                 ours: nil,
                 theirs: ours.properties(\.old).following(theirs)
             )
-            conflict.toBase = ours.reversed.wrapped(in: owners)
-            conflict.toTheirs = ours.following(theirs) { _ in false }.reversed.wrapped(in: owners)
+            conflict.toBase = ours.leadingBack.wrapped(in: owners)
+            conflict.toTheirs = ours.following(theirs) { _ in false }.leadingBack.wrapped(in: owners)
             conflicts.append(conflict)
             return Result(nil, isLeftOut: true)
         case (.inserted, _), (_, .inserted):
@@ -270,11 +270,11 @@ final class ObjectMerge {
             change.relationships = [OwnedChange(relationship, .objects(sorted))]
             return change.wrapped(in: Array(inside.dropLast()))
         }
-        let back = own.values.map(\.reversed)
+        let back = own.values.map(\.leadingBack)
         conflict.toBase = change(back)
         // Both have taken away what was there before.
         let forth = other.values.filter { own[$0.identifier] == nil }
-        conflict.toTheirs = change(own.values.filter { $0.kind == .inserted }.map(\.reversed) + forth)
+        conflict.toTheirs = change(own.values.filter { $0.kind == .inserted }.map(\.leadingBack) + forth)
         conflicts.append(conflict)
         for object in other.keys { parts.leftOut.append((relationship, object)) }
         return true

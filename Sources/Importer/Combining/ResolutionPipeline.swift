@@ -51,20 +51,7 @@ public final class ResolutionPipeline {
     ///   was when the conflict was found.
     @discardableResult
     public func run() throws -> ChangeOutcome? {
-        var count: Int64 = 0
-        let conflicts = try StoreConflicts(of: store)
-        let identifiers = conflicts.identifiers
-        let changes = try KeptChanges { write in
-            let writer = ChangeSetWriter(write)
-            let state = ChangeSetHeader.State(name: URL(fileURLWithPath: store).lastPathComponent)
-            try writer.begin(ChangeSetHeader(old: state, new: state, entities: conflicts.entities))
-            try resolution.each(of: conflicts) { conflict in
-                try interruption.check()
-                count += 1
-                try writer.write(conflict)
-            }
-            try writer.end([])
-        }
+        let (changes, count, identifiers) = try chosen()
         guard count > 0 else { return nil }
         var options = PatchOptions()
         options.identifiers = identifiers
@@ -83,5 +70,23 @@ public final class ResolutionPipeline {
         let outcome = try pipeline.run()
         resolved = count
         return outcome
+    }
+
+    /// The conflicts that are resolved, as a change set; how many; and what identifies their objects.
+    private func chosen() throws -> (changes: KeptChanges, count: Int64, identifiers: [String: [String]]) {
+        var count: Int64 = 0
+        let conflicts = try StoreConflicts(of: store)
+        let changes = try KeptChanges { write in
+            let writer = ChangeSetWriter(write)
+            let state = ChangeSetHeader.State(name: URL(fileURLWithPath: store).lastPathComponent)
+            try writer.begin(ChangeSetHeader(old: state, new: state, entities: conflicts.entities))
+            try resolution.each(of: conflicts) { conflict in
+                try interruption.check()
+                count += 1
+                try writer.write(conflict)
+            }
+            try writer.end([])
+        }
+        return (changes, count, conflicts.identifiers)
     }
 }

@@ -2,6 +2,7 @@
 
     three_way.py make SEED BASE OURS THEIRS           makes three stores
     three_way.py check BASE OURS THEIRS FILE [object] compares a change set of a merge with the merge of three dictionaries of rows
+    three_way.py store OURS FILE STORE                compares what a change set makes of OURS with a store
 
 Objects are merged one by one: an object is a row, its links, and what it owns. Where the sides contradict each other about a whole
 object, it stays as ours has it, with all that belongs to it. Prints what is wrong, and exits with 1 then."""
@@ -212,6 +213,21 @@ def restore(m, t, k, O):
             if O[child][x][column] == k and x not in m.out[child]: restore(m, child, x, O)
 
 
+def applied(ours, path):
+    content = read(ours)
+    with open(path, encoding="utf-8") as f:
+        for line in map(json.loads, f):
+            if "change" in line: apply(content, line, None, {})
+    for table, key, moved in content.pop("gone", []): del content[table][key]
+    return content
+
+
+def store(ours, path, merged):
+    wanted, got = applied(ours, path), read(merged)
+    for t in wanted:
+        need(got[t] == wanted[t], f"{t}: has {[x for x in got[t].items() if x not in wanted[t].items()][:2]}, not {[x for x in wanted[t].items() if x not in got[t].items()][:2]}")
+
+
 def compare(wanted, found):
     # Keys of all values where a side has deleted the object, else of those that are concerned.
     def canon(c):
@@ -225,7 +241,7 @@ def compare(wanted, found):
 
 if __name__ == "__main__":
     try:
-        make(*sys.argv[2:]) if sys.argv[1] == "make" else check(*sys.argv[2:])
+        {"make": make, "check": check, "store": store}[sys.argv[1]](*sys.argv[2:])
     except Wrong as error:
         print(error)
         sys.exit(1)

@@ -16,6 +16,7 @@ final class ChangeIndex {
         writer = ChangeLineWriter(described)
         reader = ChangeLineReader(described)
         var configuration = Configuration()
+        configuration.allowsUnsafeTransactions = true
         configuration.prepareDatabase { database in
             try database.execute(
                 sql: "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -4000"

@@ -62,6 +62,7 @@ extension ObjectChange {
                     case (.deleted, _): all[update.identifier] = nil
                     case (.updated, let same?):
                         all[update.identifier] = try same.following(update, hasMoved: hasMoved)
+                    case (.updated, nil) where hasElsewhere(owned.name, update.identifier): break
                     case (.updated, nil):
                         // One that came from another owner.
                         var deletion = ObjectChange(.deleted, entity: update.entity, identifier: update.identifier)
@@ -83,6 +84,11 @@ extension ObjectChange {
         }
         try change.leaveOut(update, hasMoved)
         return change
+    }
+
+    /// Whether the deletion says of an object that it belongs to another one now.
+    private func hasElsewhere(_ relationship: String, _ object: ObjectReference) -> Bool {
+        moved.contains { $0.name.hasSameBytes(as: relationship) && $0.objects.contains(object) }
     }
 
     private mutating func follow(_ reference: ReferenceChange) {

@@ -33,13 +33,18 @@ struct MergeTests {
 
     /// The lines of a change set without header and footer.
     private func lines(_ name: String) throws -> [String] {
-        try String(contentsOfFile: path(name), encoding: .utf8).split(separator: "\n").dropFirst().dropLast().map(String.init)
+        try String(contentsOfFile: path(name), encoding: .utf8).split(separator: "\n").dropFirst().dropLast().map(
+            String.init
+        )
     }
 
     /// The change set of a merge, whose conflicts are open.
     private func merged(_ arguments: String...) throws -> [String] {
         let result = try run(
-            [Project.importer, "merge", path("base"), path("ours"), path("theirs"), "--output", path("m.ndjson"), "--force"]
+            [
+                Project.importer, "merge", path("base"), path("ours"), path("theirs"), "--output", path("m.ndjson"),
+                "--force",
+            ]
                 + arguments
         )
         #expect([.exit(0), .exit(65)].contains(result.ending), "\(result.errorText)")
@@ -71,7 +76,15 @@ struct MergeTests {
         let before = try StoreContent.digest(path("ours"))
         try FileManager.default.copyItem(atPath: path("ours"), toPath: path("copy"))
         let result = try importer(
-            "merge", path("base"), path("copy"), path("theirs"), "--into", path("copy"), "--conflicts", "mark", "--json"
+            "merge",
+            path("base"),
+            path("copy"),
+            path("theirs"),
+            "--into",
+            path("copy"),
+            "--conflicts",
+            "mark",
+            "--json"
         )
         #expect(result.ending == .exit(0), "\(result.errorText)")
         try python("store", path("ours"), path("m.ndjson"), path("copy"))
@@ -89,7 +102,12 @@ struct MergeTests {
             _ = try importer("diff", path("base"), path(side), "--output", path("\(side).ndjson"))
         }
         let result = try importer(
-            "merge", path("base"), path("ours"), path("theirs.ndjson"), "--output", path("n.ndjson")
+            "merge",
+            path("base"),
+            path("ours"),
+            path("theirs.ndjson"),
+            "--output",
+            path("n.ndjson")
         )
         #expect([.exit(0), .exit(65)].contains(result.ending), "\(result.errorText)")
         #expect(try lines("n.ndjson") == wanted)
@@ -155,7 +173,14 @@ struct MergeTests {
             "CREATE TABLE t(id INTEGER PRIMARY KEY, a, b);"
         )
         let result = try importer(
-            "merge", path("base"), path("ours"), path("theirs"), "--into", path("ours"), "--conflicts", "mark"
+            "merge",
+            path("base"),
+            path("ours"),
+            path("theirs"),
+            "--into",
+            path("ours"),
+            "--conflicts",
+            "mark"
         )
         #expect(result.ending == .exit(0), "\(result.errorText)")
         #expect(try importer("conflicts", path("ours"), "--to", path("k.ndjson")).ending == .exit(0))
@@ -165,7 +190,9 @@ struct MergeTests {
 
     /// Writes the conflicts with these takes, by number.
     private func edit(_ takes: [Int: String]) throws {
-        let lines = try String(contentsOfFile: path("k.ndjson"), encoding: .utf8).split(separator: "\n").map(String.init)
+        let lines = try String(contentsOfFile: path("k.ndjson"), encoding: .utf8).split(separator: "\n").map(
+            String.init
+        )
         let edited = lines.map { line in
             for (number, take) in takes where line.hasPrefix("{\"conflict\":\(number),") {
                 return line.replacingOccurrences(of: "\"take\":null", with: "\"take\":\(take)")
@@ -209,7 +236,9 @@ struct MergeTests {
         let before = try rows()
         let result = try importer("resolve", path("ours"), "--theirs", "--json")
         #expect(result.ending == .exit(65))
-        #expect(result.outputText.contains("\"kind\" : \"changed\"") || result.outputText.contains("\"kind\": \"changed\""))
+        #expect(
+            result.outputText.contains("\"kind\" : \"changed\"") || result.outputText.contains("\"kind\": \"changed\"")
+        )
         #expect(try rows() == before)
         #expect(try importer("conflicts", path("ours"), "--count").outputText == "4\n")
     }

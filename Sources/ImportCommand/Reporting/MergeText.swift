@@ -70,7 +70,9 @@ final class MergeText {
         let changed = side.filter { !base.contains($0) }
         if changed.isEmpty { return "changed what belongs to it" }
         return "changed "
-            + changed.prefix(10).map { "\(TerminalText.escaped($0.name)) to \(value($0.value))" }.joined(separator: ", ")
+            + changed.prefix(10).map { "\(TerminalText.escaped($0.name)) to \(value($0.value))" }.joined(
+                separator: ", "
+            )
     }
 
     private static func value(_ value: MergeConflict.Value) -> String {

@@ -21,10 +21,10 @@ struct MergeSubcommand: ParsableCommand {
             `importer patch` applies it when each of its conflicts has a "take".
 
             EXAMPLES
-              importer merge base.sqlite mine.sqlite server.sqlite
-              importer merge base.sqlite mine.sqlite server.sqlite --output merged.changes.ndjson
-              importer merge base.sqlite mine.sqlite server.sqlite --into mine.sqlite --conflicts mark
-              importer merge base.sqlite mine.changes.ndjson server.sqlite --conflicts theirs
+              importer merge base.db mine.db server.db
+              importer merge base.db mine.db server.db --output merged.changes.ndjson
+              importer merge base.db mine.db server.db --into mine.db --conflicts mark
+              importer merge base.db mine.changes.ndjson server.db --conflicts theirs
               importer merge base.db a.db b.db --identifier log:host,number --json
             """
     )

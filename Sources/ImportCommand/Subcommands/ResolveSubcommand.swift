@@ -37,7 +37,10 @@ struct ResolveSubcommand: ParsableCommand {
     var entity: String?
 
     @Option(
-        help: ArgumentHelp("With --ours or --theirs, only conflicts about this attribute or relationship.", valueName: "name")
+        help: ArgumentHelp(
+            "With --ours or --theirs, only conflicts about this attribute or relationship.",
+            valueName: "name"
+        )
     )
     var attribute: String?
 

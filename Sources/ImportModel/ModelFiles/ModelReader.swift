@@ -152,7 +152,9 @@ struct ModelReader {
     }
 
     /// Lists of names; whether the entity has what they name is looked at later.
-    private mutating func lists(_ member: Member, of what: String, like sample: String, atLeast count: Int) -> [[String]] {
+    private mutating func lists(_ member: Member, of what: String, like sample: String, atLeast count: Int)
+        -> [[String]]
+    {
         guard case .array(let elements) = member.value else {
             mistake(member.place, "must be a list of lists of \(what)' names, like [\(sample)]")
             return []

@@ -50,6 +50,9 @@ final class ChangeIndex {
                     change.kind == .inserted ? .toOne(old: nil, new: target) : .toOne(old: target, new: nil)
                 )
             )
+            own.references.sort {
+                entities.rank($0.name, of: change.entity) < entities.rank($1.name, of: change.entity)
+            }
         }
         let key = key(change.entity, change.identifier)
         let statement = try database.cachedStatement(sql: "SELECT line FROM change WHERE key = ?")

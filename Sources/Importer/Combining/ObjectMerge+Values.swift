@@ -98,8 +98,12 @@ extension ObjectMerge {
             another.append(.init(name, .links(added: right.added, removed: right.removed)))
             let (ownAdded, ownRemoved) = (Set(left.added), Set(left.removed))
             let (otherAdded, otherRemoved) = (Set(right.added), Set(right.removed))
-            let added = Set(right.added.filter { !ownAdded.contains($0) } + left.removed.filter { !otherRemoved.contains($0) })
-            let removed = Set(right.removed.filter { !ownRemoved.contains($0) } + left.added.filter { !otherAdded.contains($0) })
+            let added = Set(
+                right.added.filter { !ownAdded.contains($0) } + left.removed.filter { !otherRemoved.contains($0) }
+            )
+            let removed = Set(
+                right.removed.filter { !ownRemoved.contains($0) } + left.added.filter { !otherAdded.contains($0) }
+            )
             func sorted(_ objects: Set<ObjectReference>) -> [ObjectReference] {
                 objects.sorted { IdentifierOrder.compare($0, $1) < 0 }
             }
@@ -139,8 +143,8 @@ extension ObjectChange {
     fileprivate var cells: [ObjectMerge.Cell] {
         var cells: [ObjectMerge.Cell] = []
         for attribute in attributes {
-            // An attribute with its old value alone has not changed.
-            guard let new = attribute.new, attribute.old != new else { continue }
+            // An attribute with its old value alone has not changed; one with the same new value is in a group that has.
+            guard let new = attribute.new else { continue }
             cells.append(.init(name: attribute.name, old: attribute.old.map { .stored($0) }, new: .stored(new)))
         }
         for reference in references {

@@ -85,7 +85,8 @@ final class ObjectMerge {
     }
 
     private func alone(theirs change: ObjectChange, _ owners: [Owner]) throws -> Result {
-        if entities.inverse(of: change.entity) != nil, let other = try ours.change(of: change.entity, change.identifier) {
+        if entities.inverse(of: change.entity) != nil, let other = try ours.change(of: change.entity, change.identifier)
+        {
             if isMoved(other) { return Result(nil, isElsewhere: true) }
             return try both(other, located(change, other, owners), owners)
         }

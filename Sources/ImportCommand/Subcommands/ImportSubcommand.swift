@@ -44,6 +44,9 @@ struct ImportSubcommand: ParsableCommand {
     )
     var migrate = false
 
+    @Flag(help: "Keep what is needed to take the import back (see importer undo).")
+    var undo = false
+
     @Flag(help: "Print the plan, and what the first MiB would give: columns, types, rows, counts. Change nothing.")
     var dryRun = false
 
@@ -62,6 +65,7 @@ struct ImportSubcommand: ParsableCommand {
         runOptions.again = again
         runOptions.restart = restart
         runOptions.migrates = migrate
+        runOptions.keepsUndo = undo
         let pipeline = ImportPipeline(
             sources: sources,
             into: into,

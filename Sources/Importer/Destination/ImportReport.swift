@@ -97,6 +97,8 @@ public struct ImportReport: Sendable, Hashable, Codable {
     public var sources: [String]
     /// What stopped the job, where it failed; why nothing was accepted, where it is finished.
     public var message: String?
+    /// The job that it undoes; nil where it is no undo.
+    public var undoes: Int64?
     /// Changes that have deleted an object; nil but for a patch or what undoes one, as are the two that follow.
     ///
     /// Of these, read = inserted + updated + deleted + unchanged + ignored + rejected.
@@ -119,7 +121,7 @@ public struct ImportReport: Sendable, Hashable, Codable {
         case recordsRead = "records_read"
         case inserted, updated, unchanged, ignored, rejected, repaired, chunks
         case chunksDone = "chunks_done"
-        case bytes, seconds, entities, ledger, unresolved, errors, sources, message, deleted, conflicts
+        case bytes, seconds, entities, ledger, unresolved, errors, sources, message, undoes, deleted, conflicts
         case conflictList = "conflict_list"
     }
 }

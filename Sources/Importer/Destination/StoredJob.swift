@@ -48,6 +48,8 @@ struct StoredJob: Sendable {
     var retry: Retry?
     /// How it changes what is there; nil where it imports records.
     var change: Change?
+    /// Whether an import keeps what is needed to undo it.
+    var keepsUndo = false
     var sources: [Source]
     /// The model that it imports with; nil until it is inferred.
     var model: ModelDescription?
@@ -80,6 +82,11 @@ struct StoredJob: Sendable {
     var mayRejectLate: Bool {
         if case .count? = options.maxErrors { return false }
         return options.onError != .stop && retry == nil
+    }
+
+    /// Whether what a job has done is taken back: by an undo that is not undone itself.
+    static func isUndone(_ job: Int64, _ jobs: [StoredJob]) -> Bool {
+        jobs.contains { $0.change?.undoes == job && $0.id > job && !isUndone($0.id, jobs) }
     }
 
     /// Whether records can be read again when all have been read.

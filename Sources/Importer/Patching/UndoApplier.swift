@@ -80,6 +80,8 @@ final class UndoApplier {
         try statements.run("DELETE FROM \(Self.restored)")
         var result = Result(counts: PatchCounts(schema.tables.map(\.entity)))
         var ordinal: Int64 = 0
+        // Those that are not deleted, with what they own.
+        var stayed: Set<UndoneRowID> = []
         var stops: [PatchConflict] = []
         for (place, table) in schema.tables.prefix(schema.loggedCount).enumerated() {
             let isWhole = schema.whole.contains(ContinuedEntity.folded(table.name))
@@ -96,13 +98,18 @@ final class UndoApplier {
                 } else if !plan.isRejected {
                     try take(plan.step, row, place, table)
                 }
+                if plan.kind == .deleted, !plan.conflicts.isEmpty, plan.deletesNothing {
+                    stayed.insert(UndoneRowID(place: place, key: row.key))
+                }
                 result.counts.add(try line(plan, place, table, ordinal))
             }
         }
         if !stops.isEmpty { throw ChangeStop(conflicts: stops) }
         try restore(&result)
         let foreignKeys = UndoForeignKeys(schema, statements, options)
-        let found = try foreignKeys.settle(log, &result.counts) { kept.keys.contains($0) }
+        let found = try foreignKeys.settle(log, &result.counts) {
+            kept.keys.contains($0) || stayed.contains($0)
+        }
         guard found.keys.allSatisfy({ !kept.keys.contains($0) }) else {
             // What stays as it is is in the way all the same: other rows than those of the log.
             throw ChangeStop(conflicts: found.values.compactMap(\.self))

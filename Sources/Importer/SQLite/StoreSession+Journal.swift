@@ -68,6 +68,7 @@ extension StoreSession: Journal {
             var merge: MergeNotification?
             if hasChanged, let model = job.model, try JobReversal.hasRefused(job.id, database) {
                 // Which records are rejects is known of those that were there.
+                try ImportUndo.restart(job.id, database)
                 merge = try JobReversal(job: job.id).takeBack(ModelLayout(importing: model), {}, database)
                 try database.execute(sql: "DELETE FROM _import_unmet WHERE job = ?", arguments: [job.id])
             }
@@ -123,6 +124,7 @@ extension StoreSession: Journal {
             try job.setState(.finished, message: message, seconds: seconds, database)
             try job.removeUnusedAdditions(database)
             try TableWitness.record(job.tables, database)
+            try ImportUndo.finish(job, database)
             if keepsChunks { try RecordedFile.keepChunks(of: job, database) }
             return try MergeLog.append([], of: job.id, isFinished: true, database)
         }
@@ -136,6 +138,7 @@ extension StoreSession: Journal {
             guard
                 try references.find(layout, GraphStatements(database), check: { try interruption.check() })
             else { return nil }
+            try ImportUndo.restart(job.id, database)
             return try JobReversal(job: job.id).takeBack(layout, { try interruption.check() }, database)
         }
     }
@@ -152,6 +155,8 @@ extension StoreSession: Journal {
         guard isPending || !indexes.wanted.isEmpty || !isFlat || asksForIndexes else { return nil }
         let sources = SourceRecords(of: job, opener: opener, interruption: interruption)
         return try writeIndexes(interruption) { database in
+            let log = try ImportUndo.log(of: job, database)
+            defer { try? log?.end(database) }
             var changes = try DeferredIdentifier.settle(job, database, sources: sources) { try interruption.check() }
             if !isFlat, let model = job.model {
                 let wasAppending = try AppendingJob.exists(job.id, database)
@@ -171,6 +176,7 @@ extension StoreSession: Journal {
                 try StoreIndexes.build(wantedBy: model, in: filled, database)
             }
             try interruption.check()
+            try log?.complete { _ in }
             return changes.allSatisfy(\.isEmpty) ? nil : try MergeLog.append(changes, of: job.id, database)
         }
     }

@@ -21,6 +21,8 @@ final class StoreWriter: BatchWriter {
     let layoutSchema: RowImageSchema?
     private var attached: AttachedImage?
     private let interruption: Interruption
+    /// What undo needs; nil where it is not kept.
+    private var undoLog: UndoLog?
 
     /// - Parameters:
     ///   - store: its path.
@@ -57,9 +59,11 @@ final class StoreWriter: BatchWriter {
         self.queue = queue
         var attached: AttachedImage?
         var graphWriter: GraphBatchWriter?
+        var undoLog: UndoLog?
         do {
             (layoutSchema, writers) = try queue.inDatabase { database in
                 checkpointer?.attach(to: database)
+                undoLog = try ImportUndo.log(of: job, database)
                 if let graph {
                     if graph.rejectsUnresolved { try JobReversal(job: job.id).watch(graph.layout, database) }
                     let images = isAppending ? try GraphBatchWriter.images(graph, database) : nil
@@ -88,19 +92,20 @@ final class StoreWriter: BatchWriter {
                 return (images, try zip(plans, constraints).map { try RowWriter(database, plan: $0, constraints: $1) })
             }
         } catch {
-            graphWriter = nil
+            (graphWriter, undoLog) = (nil, nil)
             withExtendedLifetime(attached) { try? queue.retire() }
             throw (error as? DatabaseError).map { ImportError(store: store, $0) } ?? error
         }
         self.graphWriter = graphWriter
         self.attached = attached
+        self.undoLog = undoLog
     }
 
     /// What the statements need must be gone before the connection is, and the connection before what it reads.
     func close() throws {
         writers = []
         keepers = [:]
-        graphWriter = nil
+        (graphWriter, undoLog) = (nil, nil)
         try queue.retire()
         attached = nil
     }
@@ -189,6 +194,7 @@ final class StoreWriter: BatchWriter {
             let ordinals = progress.marker.recordOrdinal + 1...batch.end.ordinal
             try RetryOutcome.settle(ordinals, of: job.id, database)
         }
+        try undoLog?.complete { _ in }
         try counts.write(changes, of: batch, database)
         try counts.write(chunk.entry, batch, changes, database)
         progress.advance(to: batch.end, of: chunk.entry, path: path(batch.end.path, of: chunk))

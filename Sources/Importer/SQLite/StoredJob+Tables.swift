@@ -60,6 +60,7 @@ extension StoredJob {
         )
         self.model = model
         isModelFinal = isFinal
+        if keepsUndo { try ImportUndo.begin(self, model, database) }
         let layout = model.isFlat ? nil : try ModelLayout(importing: model)
         for (position, entity) in model.entities.enumerated() {
             let isThere = layout?.hasTable(position) ?? true

@@ -118,6 +118,37 @@ struct MergeTests {
         #expect(try lines("p.ndjson").isEmpty)
     }
 
+    @Test func memoryDoesNotDependOnTheStores() throws {
+        var peaks: [Int] = []
+        for count in [1_000, 60_000] {
+            for (name, value) in [
+                ("base", "'b'"), ("ours", "CASE WHEN id % 7 THEN 'b' ELSE 'o' END"),
+                ("theirs", "CASE WHEN id % 5 THEN 'b' ELSE 't' END"),
+            ] {
+                try? FileManager.default.removeItem(atPath: path(name))
+                try StoreContent.execute(
+                    path(name),
+                    """
+                    CREATE TABLE t(id INTEGER PRIMARY KEY, a UNIQUE, b, c);
+                    WITH RECURSIVE n(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n WHERE id < \(count))
+                    INSERT INTO t SELECT id, 'name ' || id, \(value), hex(zeroblob(100)) FROM n;
+                    """
+                )
+            }
+            peaks.append(
+                try peakMemory(
+                    of: [
+                        Project.importer, "merge", path("base"), path("ours"), path("theirs"), "--conflicts", "mark",
+                        "--output",
+                        path("m\(count).ndjson"),
+                    ]
+                )
+            )
+        }
+        // The caches of four stores fill, and no more.
+        #expect(peaks[1] - peaks[0] < 40 << 20, "\(peaks)")
+    }
+
     // MARK: Refusals
 
     @Test func refusesOtherModelsAndOtherBases() throws {

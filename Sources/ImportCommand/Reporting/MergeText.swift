@@ -40,7 +40,7 @@ final class MergeText {
         return (lines + more).map { "\($0)\n" }.joined()
     }
 
-    /// `! person guid 7  city: ours 'Rome', theirs 'Pune', base 'Oslo'  (bothChanged, 1)`
+    /// A conflict: `! person guid 7  city: ours 'Rome', theirs 'Pune', base 'Oslo'  (bothChanged, 1)`.
     static func line(_ conflict: MergeConflict, usesColors: Bool) -> String {
         let object =
             "\(TerminalText.escaped(conflict.entity)) \(ValueText.identifier(conflict.identifier, most: mostCharacters))"

@@ -22,8 +22,9 @@ public struct EntityDescription: Sendable, Hashable {
     /// Indexes that are built when an import ends: of each the names of attributes, inherited ones too, and of to-one
     /// relationships whose columns are in its table.
     public var indexes: [[String]]
-    /// Groups of attributes that change together: where one of a group differs, a change set has all of it, and a merge
-    /// takes all of it from one side. Those that are inherited may be among them.
+    /// Groups of attributes that change together, inherited ones too.
+    ///
+    /// Where one of a group differs, a change set has all of it, and a merge accepts all of it from one side.
     public var together: [[String]]
     /// How an object says which subentity it is; nil where it does not.
     public var subentity: SubentityDescription?

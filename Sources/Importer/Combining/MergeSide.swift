@@ -18,11 +18,14 @@ final class ComparedSide: MergeSide {
     let header: ChangeSetHeader
     private let difference: StoreDifference
 
+    /// How much of each store is kept in memory, in KiB: a merge reads four.
+    static let cacheSize = 5_000
+
     /// The store itself, as it is compared.
     var store: ComparedStore { difference.stores.new }
 
     init(_ base: String, _ store: String, _ options: DifferenceOptions) throws {
-        difference = try StoreDifference(from: base, to: store, options: options)
+        difference = try StoreDifference(base, store, options, cacheSize: Self.cacheSize)
         header = try difference.header()
     }
 

@@ -1,6 +1,8 @@
 /// Changes made of other changes.
 extension ObjectChange {
-    /// What leads back. An object that had moved elsewhere is not taken back by it.
+    /// What leads back.
+    ///
+    /// An object that had moved elsewhere is not taken back by it.
     var leadingBack: ObjectChange {
         let back: Kind =
             switch kind {

@@ -1,8 +1,9 @@
 import Foundation
 import ImportModel
 
-/// Two states of a store that have grown out of the same one, merged: what leads from the one to the state that has the changes of both,
-/// and what cannot be merged. A sequence, one object after the other.
+/// Two states of a store that have grown out of the same one, merged: a sequence, one object after the other.
+///
+/// It is what leads from the one state to that with the changes of both, and what cannot be merged.
 ///
 /// ```swift
 /// var options = MergeOptions()
@@ -36,6 +37,7 @@ public final class ThreeWayMerge {
     private let constraints: MergedConstraints?
     private var heads: (ours: ObjectChange?, theirs: ObjectChange?)
     private var isOpen = false
+    /// The last one first.
     private var pending: [Step] = []
     private var counts: [ExactText: ChangeCounts] = [:]
     private var conflictCount: Int64 = 0
@@ -53,7 +55,7 @@ public final class ThreeWayMerge {
         self.options = options
         var difference = DifferenceOptions()
         difference.identifiers = options.identifiers
-        let same = try StoreDifference(from: base, to: base, options: difference)
+        let same = try StoreDifference(base, base, difference, cacheSize: ComparedSide.cacheSize)
         let header = try same.header()
         func side(_ path: String) throws -> any MergeSide {
             let side = try Self.side(path, base, same, header, difference)
@@ -100,8 +102,9 @@ public final class ThreeWayMerge {
                 pending.append(.change(merged))
             }
             for conflict in conflicts { add(conflict) }
+            pending.reverse()
         }
-        return pending.removeFirst()
+        return pending.popLast()
     }
 
     private func add(_ found: MergeConflict) {

@@ -19,15 +19,16 @@ final class ComparedStore {
     let isUTF8: Bool
     private let queue: DatabaseQueue
 
+    /// - Parameter cacheSize: how much of it SQLite keeps in memory, in KiB.
     /// - Throws: `ImportError` when it cannot be read.
-    init(_ store: String, identifiers: [String: [String]]) throws {
+    init(_ store: String, identifiers: [String: [String]], cacheSize: Int = 16_000) throws {
         self.store = store
         do {
             queue = try StoreConnection.reader(store, keepsTransactions: true)
             (schema, isUTF8) = try queue.inDatabase { database in
                 database.add(collation: ByteOrder.collation)
                 database.add(collation: DecimalText.collation)
-                try database.execute(sql: "PRAGMA cache_size = -16000; BEGIN")
+                try database.execute(sql: "PRAGMA cache_size = -\(cacheSize); BEGIN")
                 let encoding = try String.fetchOne(database, sql: "PRAGMA encoding") ?? "UTF-8"
                 return (try SideSchema(store, database, identifiers: identifiers), encoding == "UTF-8")
             }

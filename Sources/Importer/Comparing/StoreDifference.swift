@@ -30,11 +30,16 @@ public final class StoreDifference {
     ///   - options: what is compared.
     /// - Throws: `ImportError` with `.noInput` when there is no such store; `.badInput` when one is no SQLite database, when
     ///   nothing identifies the objects of an entity, or when the stores have different identifiers; `.usage` for names that neither has.
-    public init(from old: String, to new: String, options: DifferenceOptions = DifferenceOptions()) throws {
+    public convenience init(from old: String, to new: String, options: DifferenceOptions = DifferenceOptions()) throws {
+        try self.init(old, new, options, cacheSize: 16_000)
+    }
+
+    /// - Parameter cacheSize: how much of each store SQLite keeps in memory, in KiB.
+    init(_ old: String, _ new: String, _ options: DifferenceOptions, cacheSize: Int) throws {
         let (from, to) = options.isReversed ? (new, old) : (old, new)
         let stores = BothSides(
-            try ComparedStore(from, identifiers: options.identifiers),
-            try ComparedStore(to, identifiers: options.identifiers)
+            try ComparedStore(from, identifiers: options.identifiers, cacheSize: cacheSize),
+            try ComparedStore(to, identifiers: options.identifiers, cacheSize: cacheSize)
         )
         let plan = try ComparisonPlan(stores.old.schema, stores.new.schema, options)
         let begun = plan.sections.filter { plan.entities[$0].owner == nil && plan.entities[$0].isOpened }

@@ -130,11 +130,22 @@ extension ObjectChange {
             }
             guard !gone.isEmpty else { continue }
             relationships[place].content = .objects(kept)
-            moved.append(MovedObjects(relationships[place].name, gone))
+            addMoved(relationships[place].name, gone)
         }
         relationships.removeAll { owned in
             if case .objects(let changes) = owned.content { changes.isEmpty } else { false }
         }
+    }
+
+    /// Says of objects that they belong to another one now.
+    mutating func addMoved(_ relationship: String, _ objects: [ObjectReference]) {
+        guard let place = moved.firstIndex(where: { $0.name.hasSameBytes(as: relationship) }) else {
+            moved.append(MovedObjects(relationship, objects))
+            return
+        }
+        let known = Set(moved[place].objects)
+        moved[place].objects += objects.filter { !known.contains($0) }
+        moved[place].objects.sort { IdentifierOrder.compare($0, $1) < 0 }
     }
 
     /// The changes of what the object owns by a relationship, by identifier.

@@ -98,7 +98,7 @@ final class ObjectMerge {
             return parts.relationships.first { $0.name.hasSameBytes(as: owned.name) }
         }
         for (name, objects) in parts.elsewhere where change.kind == .deleted {
-            merged.moved.append(MovedObjects(name, objects))
+            merged.addMoved(name, objects)
         }
         // What stays, against theirs, stays in its list.
         merged.order = try change.order.compactMap { order in
@@ -234,7 +234,7 @@ final class ObjectMerge {
             for object in all.sorted(by: { IdentifierOrder.compare($0, $1) < 0 }) {
                 let result = try merge(own[object], other[object], inside)
                 if let change = result.change { changes.append(change) }
-                if result.isLeftOut { parts.leftOut.append((relationship, object)) }
+                if result.isLeftOut || result.isElsewhere { parts.leftOut.append((relationship, object)) }
                 if result.isElsewhere { elsewhere.append(object) }
             }
             if !changes.isEmpty { parts.relationships.append(OwnedChange(relationship, .objects(changes))) }

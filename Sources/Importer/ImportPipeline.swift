@@ -270,8 +270,8 @@ public final class ImportPipeline: Sendable {
         // Not before all is known that refuses the import.
         if runOptions.migrates { try migration?.run(progress, interruption) }
         if case .nothing(let job) = decision { return try conclude(job, in: destination) }
-        if case .resume(let job) = decision, job.change != nil {
-            return try resume(changing: job, in: destination, context(interruption))
+        if let job = decision.job, job.change != nil {
+            return try change(job, decision, in: destination, context(interruption))
         }
         try checkStoreModel(decision)
         let begun = try StartJob(context(interruption), in: destination).start(decision)
@@ -322,20 +322,18 @@ public final class ImportPipeline: Sendable {
         return Outcome(report: try destination.report(of: job.id), wasAlreadyFinished: true)
     }
 
-    /// Resumes a patch or an undo.
-    private func resume(
-        changing job: StoredJob,
+    /// Resumes a patch or an undo, or retries changes.
+    private func change(
+        _ job: StoredJob,
+        _ decision: JobOpening.Decision,
         in destination: some Destination,
         _ context: RunContext
     ) throws -> Outcome {
         guard let destination = destination as? SQLiteDestination else {
-            throw ImportError(.fault, at: store, "a patch or an undo of a store that is not SQLite's")
+            throw ImportError(.fault, at: store, "changes of a store that is not SQLite's")
         }
         do {
-            let report =
-                try job.change?.kind == .undo
-                ? UndoJob(context: context, destination: destination).resume(job)
-                : PatchJob(context: context, destination: destination).resume(job)
+            let report = try ChangeResumption(context: context, destination: destination).run(job, decision)
             return Outcome(report: report, wasAlreadyFinished: false)
         } catch let stop as ChangeStop {
             throw ImportError.conflicts(Int64(stop.conflicts.count), at: store, isBegun: true)

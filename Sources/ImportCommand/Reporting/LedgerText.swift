@@ -35,6 +35,7 @@ extension LedgerKind {
         case .missingReference: "mandatory reference missing"
         case .orphanDeleted: "orphan deleted"
         case .orphanDenied: "orphan kept by a delete rule"
+        case .localKept: "local value kept"
         case .rowIDLost: "row id taken"
         }
     }

@@ -53,6 +53,8 @@ public enum LedgerKind: String, Sendable, Hashable, Codable, CaseIterable {
     /// One that is kept, as a delete rule denies it.
     case orphanDenied
 
+    /// A change of an attribute that is the store's users' own, which a patch leaves as it is.
+    case localKept
     /// A row that an undo has brought back under another row id, as its own is taken.
     case rowIDLost
 
@@ -61,6 +63,7 @@ public enum LedgerKind: String, Sendable, Hashable, Codable, CaseIterable {
         switch self {
         case .kindChanged, .trimmed, .respelled, .transformed, .outside, .notFound, .unknownKey, .nullElement,
             .duplicateLink, .unlinked, .unresolved, .stub, .ambiguous, .missingReference, .orphanDeleted, .orphanDenied,
+            .localKept,
             .rowIDLost:
             false
         case .digitsLost, .timeZoneLost, .subMillisecondLost, .leapSecond, .minimumDate, .nulled, .duplicateKey,

@@ -13,13 +13,16 @@ struct ChangeLineReader {
 
     private let entities: [ExactText: Entity]
 
-    init(_ header: [ChangedEntity]) {
+    /// - Parameters:
+    ///   - header: the entities.
+    ///   - converter: gives the values of attributes whose JSON does not fit their types.
+    init(_ header: [ChangedEntity], _ converter: StoredValueReader.Converter? = nil) {
         var entities: [ExactText: Entity] = [:]
         for described in header {
             var entity = Entity()
             entity.identifier = described.identifier.map(ExactText.init)
             for attribute in described.attributes {
-                entity.values[ExactText(attribute.name)] = StoredValueReader(attribute.description)
+                entity.values[ExactText(attribute.name)] = StoredValueReader(attribute.description, converter)
             }
             for relationship in described.relationships {
                 entity.relationships[ExactText(relationship.name)] = relationship

@@ -23,6 +23,8 @@ public final class ChangeSetReader {
     /// What it says after its last one; nil until `next()` has returned nil.
     public private(set) var footer: ChangeSetFooter?
 
+    /// The file's path.
+    let path: String
     private let lines: ChangeSetLines
     private var changes: ChangeLineReader
     private let hasher = XXH3Hasher()
@@ -41,7 +43,8 @@ public final class ChangeSetReader {
     ///   - maxLineBytes: the longest line that is read; 256 MiB unless given.
     /// - Throws: `ImportError` with `.noInput` when there is no such file, `.badInput` when it is no change set.
     public init(_ url: URL, maxLineBytes: Int = 256 << 20) throws {
-        lines = try ChangeSetLines(url.path, maxLineBytes: maxLineBytes)
+        path = url.path
+        lines = try ChangeSetLines(path, maxLineBytes: maxLineBytes)
         guard let line = try lines.next() else { throw lines.error("the file is empty") }
         do {
             header = try ChangeSetHeader(line)
@@ -53,8 +56,8 @@ public final class ChangeSetReader {
         endOffset = lines.nextOffset
     }
 
-    /// Reads the values of the changes that come as these entities have them.
-    func read(as entities: [ChangedEntity]) { changes = ChangeLineReader(entities) }
+    /// Reads the changes that come otherwise than by the header.
+    func read(by reader: ChangeLineReader) { changes = reader }
 
     /// The next change; nil after the last one, when the footer was found to fit.
     ///

@@ -3,14 +3,22 @@ import ImportModel
 
 /// Reads what `StoredValueWriter` has written, and what people have edited.
 struct StoredValueReader: Sendable {
+    /// Gives the value of JSON that does not fit an attribute's type; nil where it has none either.
+    typealias Converter = @Sendable (JSONValue, AttributeDescription) -> StoredValue?
+
     private let attribute: AttributeDescription?
     /// The attribute as it reads values that are in another form than its own.
     private let lenient: AttributeDescription?
     /// The same with dates in ISO 8601, the form in which they are written whatever the attribute's own formats are.
     private let canonical: AttributeDescription?
 
-    /// - Parameter attribute: nil for values of any kind.
-    init(_ attribute: AttributeDescription?) {
+    private let converter: Converter?
+
+    /// - Parameters:
+    ///   - attribute: nil for values of any kind.
+    ///   - converter: asked where a value does not fit.
+    init(_ attribute: AttributeDescription?, _ converter: Converter? = nil) {
+        self.converter = converter
         self.attribute = attribute
         lenient = attribute.map { given in
             AttributeDescription(
@@ -122,6 +130,7 @@ struct StoredValueReader: Sendable {
             case .blob(let bytes): return .blob(bytes)
             }
         }
+        if let converter, let attribute, let converted = converter(value, attribute) { return converted }
         throw json.fault("a value that is none of \(attribute?.name ?? "its attribute")")
     }
 }

@@ -25,6 +25,8 @@ struct StoredJob: Sendable {
         var endOffset: Int64 = 0
         /// The job that is undone; nil for a patch.
         var undoes: Int64?
+        /// Whether a program's delegate has a say, which is not kept.
+        var hasDelegate: Bool?
     }
 
     /// One of its sources.

@@ -240,12 +240,7 @@ extension JobOpening {
         _ journal: any JournalReader
     ) throws -> StoredJob {
         if let patch = jobs.first(where: { plan.jobs.contains($0.id) && $0.change != nil }) {
-            throw ImportError(
-                .jobsDiffer,
-                at: description.name,
-                "has rejects of job \(patch.id), which are changes and no records",
-                advice: "Correct the changes in a change set of their own, and patch the store with it."
-            )
+            return try self.job(description, plan, kind, request, retrying: patch)
         }
         let own = jobs.filter { plan.jobs.contains($0.id) }.map { ($0.id, Self.options(of: $0, request.model)) }
         guard let options = own.last?.1, let model = options.model else {
@@ -287,6 +282,44 @@ extension JobOpening {
             ],
             model: model,
             chunkDirectory: try freeDirectory(jobs, journal)
+        )
+    }
+
+    /// A new job that applies the changes of a repair file.
+    private func job(
+        _ description: SourceDescription,
+        _ plan: any RetryPlan,
+        _ kind: StoredJob.Retry,
+        _ request: RetryRequest,
+        retrying patch: StoredJob
+    ) throws -> StoredJob {
+        guard plan.jobs.count == 1, request.model == nil else {
+            throw ImportError(
+                .jobsDiffer,
+                at: description.name,
+                "has rejects of job \(patch.id), which are changes and no records",
+                advice:
+                    "Retry each job's rejects by themselves (\(call: .exportingRejects(of: .job))), and those without \(.model)."
+            )
+        }
+        var options = patch.change?.options ?? PatchOptions()
+        // What does not fit again is a reject again.
+        options.conflicts = [PatchOptions.Rule(.reject)]
+        options.isAtomic = false
+        return StoredJob(
+            options: JobOptions(),
+            takesChunks: true,
+            retry: kind,
+            change: StoredJob.Change(kind: .patch, options: options, endOffset: description.size ?? 0),
+            sources: [
+                StoredJob.Source(
+                    description: description,
+                    shape: SourceShape(layout: .lines, paths: ["$"]),
+                    entities: [""]
+                )
+            ],
+            model: nil,
+            chunkDirectory: Self.absolute(store + ".chunks")
         )
     }
 

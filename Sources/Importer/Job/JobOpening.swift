@@ -14,6 +14,14 @@ struct JobOpening {
         case resume(StoredJob)
         /// A job that is in the store and finished.
         case nothing(StoredJob)
+
+        /// What is to be run; nil for nothing.
+        var job: StoredJob? {
+            switch self {
+            case .begin(let job, _, _, _), .resume(let job): job
+            case .nothing: nil
+            }
+        }
     }
 
     let store: String

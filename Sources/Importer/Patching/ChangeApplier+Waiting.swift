@@ -85,10 +85,13 @@ extension ChangeApplier {
             kind: change.kind,
             outcome: .rejected
         )
+        var plan = ChangePlan()
+        let policy = try comparison.decide(conflict, &plan).policy
         line.conflicts = [conflict]
         line.rejected = waiting.bytes
+        line.stops = plan.stops
         // What is to be kept is kept: the object, with all that would go with it.
-        if refusal.takesAlong, options.policy(of: conflict.entity, nil) == .keep {
+        if refusal.takesAlong, policy == .keep {
             return PatchCounts.Line(
                 ordinal: waiting.ordinal,
                 byteOffset: waiting.byteOffset,

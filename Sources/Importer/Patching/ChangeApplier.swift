@@ -20,18 +20,19 @@ final class ChangeApplier {
     /// Which change has put a value aside.
     var parkedBy: [ChangeComparison.ParkedCell: Int64] = [:]
 
-    init(_ schema: PatchSchema, _ statements: PatchStatements, _ options: PatchOptions, _ job: Int64) {
+    init(
+        _ schema: PatchSchema,
+        _ statements: PatchStatements,
+        _ options: PatchOptions,
+        _ job: Int64,
+        _ delegate: (any PatchDelegate)?
+    ) {
         self.schema = schema
         self.statements = statements
         self.options = options
         self.job = job
-        comparison = ChangeComparison(schema, statements, options)
+        comparison = ChangeComparison(schema, statements, options, delegate)
         writer = ChangeWriter(schema, statements)
-    }
-
-    /// Whether a line has a conflict that stops.
-    func hasStopped(_ line: PatchCounts.Line) -> Bool {
-        line.conflicts.contains { options.policy(of: $0.entity, $0.attribute) == .stop }
     }
 
     /// Applies a change.
@@ -81,13 +82,14 @@ final class ChangeApplier {
             outcome: plan.isRejected ? .rejected : .done(plan.outcome(change.kind))
         )
         line.conflicts = plan.conflicts
+        line.stops = plan.stops
         if plan.stops { return line }
         if plan.isRejected {
             line.rejected = place.bytes
             return line
         }
         line.effects = plan.effects
-        line.unknown = plan.unknown
+        line.noted = plan.noted
         steps = plan.steps
         try writer.write(plan, isLast: isLast)
         return line

@@ -22,7 +22,7 @@ extension ChangeComparison {
         for attribute in change.attributes {
             guard let value = attribute[keyPath: side] else { continue }
             guard let column = entity.attributes[ExactText(attribute.name)] else {
-                plan.unknown.append((index, attribute.name))
+                plan.note(.unknownKey, index, attribute.name)
                 continue
             }
             cells[column] = value
@@ -32,7 +32,7 @@ extension ChangeComparison {
                 let target = side == \AttributeChange.new ? new : old
             else { continue }
             guard let columns = columns(of: reference.name, entity) else {
-                plan.unknown.append((index, reference.name))
+                plan.note(.unknownKey, index, reference.name)
                 continue
             }
             let values = try self.values(of: target, columns.count, reference.name, entity)
@@ -80,11 +80,15 @@ extension ChangeComparison {
             // An attribute with its old value alone has not changed.
             guard let new = attribute.new else { continue }
             guard let column = entity.attributes[ExactText(attribute.name)] else {
-                plan.unknown.append((index, attribute.name))
+                plan.note(.unknownKey, index, attribute.name)
                 continue
             }
             guard !entity.identifier.contains(column) else { continue }
             let value = stored[column]
+            if entity.local.contains(column) {
+                if value != new { plan.note(.localKept, index, attribute.name) }
+                continue
+            }
             let isInTheWay = value != new && (attribute.old.map { value != $0 } ?? !options.isUnchecked)
             compared.append((attribute.name, column, attribute.old, new, isInTheWay))
         }
@@ -106,7 +110,11 @@ extension ChangeComparison {
                     new: .stored(first.new),
                     stored: .stored(stored[first.column])
                 )
-                guard plan.add(conflict, options) == .take else { continue }
+                let decision = try decide(conflict, &plan)
+                guard decision.policy == .take else { continue }
+                if let value = decision.value, let place = places.first(where: { compared[$0].isInTheWay }) {
+                    compared[place].new = value
+                }
             }
             for other in places where stored[compared[other].column] != compared[other].new {
                 written.append((compared[other].column, compared[other].new))
@@ -115,7 +123,7 @@ extension ChangeComparison {
         for reference in change.references {
             guard case .toOne(let old, let new?) = reference.content else { continue }
             guard let columns = columns(of: reference.name, entity) else {
-                plan.unknown.append((index, reference.name))
+                plan.note(.unknownKey, index, reference.name)
                 continue
             }
             let values = try self.values(of: new, columns.count, reference.name, entity)
@@ -136,7 +144,7 @@ extension ChangeComparison {
                     new: Self.shown(new),
                     stored: now.contains(.null) ? .stored(.null) : Self.shown(new, now)
                 )
-                guard plan.add(conflict, options) == .take else { continue }
+                guard try decide(conflict, &plan).policy == .take else { continue }
             }
             for (column, value) in zip(columns, values) where !entity.identifier.contains(column) {
                 written.append((column, value))

@@ -7,7 +7,7 @@ extension ChangeComparison {
         for reference in change.references {
             guard case .toMany(let added, let removed) = reference.content else { continue }
             guard let join = entity.join(reference.name) else {
-                plan.unknown.append((index, reference.name))
+                plan.note(.unknownKey, index, reference.name)
                 continue
             }
             for object in removed {
@@ -22,7 +22,7 @@ extension ChangeComparison {
         for part in change.relationships {
             if try addIncluded(part, entity, &plan) { continue }
             guard let owned = entity.ownership(part.name) else {
-                plan.unknown.append((index, part.name))
+                plan.note(.unknownKey, index, part.name)
                 continue
             }
             switch part.content {
@@ -97,7 +97,7 @@ extension ChangeComparison {
                 identifier: change.identifier,
                 attribute: order.name
             )
-            guard plan.add(conflict, options) == .take else { return }
+            guard try decide(conflict, &plan).policy == .take else { return }
         }
         plan.steps.append(step)
     }
@@ -137,7 +137,7 @@ extension ChangeComparison {
                 identifier: change.identifier,
                 attribute: name
             )
-            guard plan.add(conflict, options) == .take else { return }
+            guard try decide(conflict, &plan).policy == .take else { return }
         }
         plan.steps.append(.replace(owned, owner: key, wanted))
     }

@@ -7,6 +7,7 @@ final class ChangeComparison {
     let schema: PatchSchema
     let statements: PatchStatements
     let options: PatchOptions
+    private let delegate: (any PatchDelegate)?
     /// Values that were put aside so that others may have theirs, by where they belong.
     var parked: [ParkedCell: StoredValue] = [:]
 
@@ -23,7 +24,13 @@ final class ChangeComparison {
         let key: [StoredValue]
     }
 
-    init(_ schema: PatchSchema, _ statements: PatchStatements, _ options: PatchOptions) {
+    init(
+        _ schema: PatchSchema,
+        _ statements: PatchStatements,
+        _ options: PatchOptions,
+        _ delegate: (any PatchDelegate)? = nil
+    ) {
+        self.delegate = delegate
         self.schema = schema
         self.statements = statements
         self.options = options
@@ -45,11 +52,76 @@ final class ChangeComparison {
         let entity = schema.entities[index]
         let key = try key(of: change.identifier, entity)
         let stored = try read(index, key)
+        var change = change
+        if let delegate {
+            let object = stored.map { cells in
+                entity.attributeOrder.compactMap { name in
+                    entity.attributes[name].map { NamedValue(name.text, cells[$0]) }
+                }
+            }
+            switch try delegate.patch(change, object) {
+            case .standard: break
+            case .skip: return plan.effects.append((index, .ignored))
+            case .attributes(let values): return try write(values, change, index, key, stored, owner, &plan)
+            }
+            if change.kind == .inserted, stored == nil { change.add(try delegate.attributesForInserted(change)) }
+        }
         switch change.kind {
         case .inserted: try insert(change, index, key, stored, owner, &plan)
         case .updated: try update(change, index, key, stored, owner, &plan)
         case .deleted: try delete(change, index, key, stored, owner, &plan)
         }
+    }
+
+    /// Writes the values that a delegate gives, whatever the store has.
+    private func write(
+        _ values: [NamedValue],
+        _ change: ObjectChange,
+        _ index: Int,
+        _ key: [StoredValue],
+        _ stored: [StoredValue]?,
+        _ owner: Owner?,
+        _ plan: inout ChangePlan
+    ) throws {
+        let entity = schema.entities[index]
+        var given = change
+        given.references = stored == nil ? change.references : []
+        given.attributes = values.map { AttributeChange($0.name, new: $0.value) }
+        var cells = try self.given(given, index, \.new, stored == nil ? owner : nil, &plan)
+        for column in entity.identifier { cells[column] = nil }
+        guard let stored else {
+            for (place, column) in entity.identifier.enumerated() { cells[column] = key[place] }
+            let columns = cells.keys.sorted()
+            plan.steps.append(.insert(entity: index, columns: columns, values: columns.compactMap { cells[$0] }))
+            plan.effects.append((index, .inserted))
+            return try addParts(of: change, index, key, &plan)
+        }
+        let columns = cells.keys.sorted().filter { cells[$0] != stored[$0] }
+        plan.effects.append((index, columns.isEmpty ? .unchanged : .updated))
+        if !columns.isEmpty {
+            let values = columns.compactMap { cells[$0] }
+            plan.steps.append(.update(entity: index, key: key, columns: columns, values: values))
+        }
+        if change.kind != .deleted { try addParts(of: change, index, key, &plan) }
+    }
+
+    /// What is done in a conflict: as the delegate says, else as the options do.
+    ///
+    /// - Returns: with `take`, the value that is written instead of the change's, if the delegate gives one.
+    func decide(
+        _ conflict: PatchConflict,
+        _ plan: inout ChangePlan
+    ) throws -> (policy: PatchOptions.Policy, value: StoredValue?) {
+        guard let resolution = try delegate?.resolve(conflict) else { return (plan.add(conflict, options), nil) }
+        let (policy, value): (PatchOptions.Policy, StoredValue?) =
+            switch resolution {
+            case .keep: (.keep, nil)
+            case .take: (.take, nil)
+            case .value(let value): (.take, value)
+            case .reject: (.reject, nil)
+            }
+        plan.add(conflict, policy)
+        return (policy, value)
     }
 
     /// The values of an identifier in the entity's order.
@@ -102,7 +174,9 @@ final class ChangeComparison {
             plan.effects.append((index, .inserted))
             return try addParts(of: change, index, key, &plan)
         }
-        let differing = cells.keys.sorted().filter { cells[$0] != stored[$0] }
+        let differing = cells.keys.sorted().filter {
+            cells[$0] != stored[$0] && !schema.entities[index].local.contains($0)
+        }
         guard !differing.isEmpty else {
             let (place, steps) = (plan.effects.count, plan.steps.count)
             plan.effects.append((index, .unchanged))
@@ -112,8 +186,8 @@ final class ChangeComparison {
             }
             return
         }
-        let policy = plan.add(PatchConflict(.exists, entity: change.entity, identifier: change.identifier), options)
-        guard policy == .take else {
+        let conflict = PatchConflict(.exists, entity: change.entity, identifier: change.identifier)
+        guard try decide(conflict, &plan).policy == .take else {
             plan.effects.append((index, .ignored))
             return
         }
@@ -142,8 +216,8 @@ final class ChangeComparison {
         let cells = try given(change, index, \.old, owner, &own)
         let differs = cells.contains { stored[$0.key] != $0.value }
         if try differs || ownsMore(than: change, index, key) {
-            isTaken =
-                own.add(PatchConflict(.changed, entity: change.entity, identifier: change.identifier), options) == .take
+            let conflict = PatchConflict(.changed, entity: change.entity, identifier: change.identifier)
+            isTaken = try decide(conflict, &own).policy == .take
         }
         own.effects.append((index, .deleted))
         let entity = schema.entities[index]
@@ -163,7 +237,7 @@ final class ChangeComparison {
                         identifier: change.identifier,
                         attribute: part.name
                     )
-                    isTaken = own.add(conflict, options) == .take || isTaken
+                    isTaken = try decide(conflict, &own).policy == .take || isTaken
                 }
                 own.steps.append(.replace(owned, owner: key, []))
             }
@@ -243,8 +317,8 @@ final class ChangeComparison {
             plan.effects.append((index, .unchanged))
             return
         }
-        let policy = plan.add(PatchConflict(.missing, entity: change.entity, identifier: change.identifier), options)
-        guard policy == .take else {
+        let conflict = PatchConflict(.missing, entity: change.entity, identifier: change.identifier)
+        guard try decide(conflict, &plan).policy == .take else {
             plan.effects.append((index, .ignored))
             return
         }
@@ -272,15 +346,5 @@ extension ChangePlan.Step {
         case .replace, .reorder, .reorderLinks, .link, .unlink: true
         case .insert, .update, .delete: false
         }
-    }
-}
-
-extension ChangePlan {
-    /// Adds what was planned by itself.
-    mutating func append(_ other: ChangePlan) {
-        steps += other.steps
-        effects += other.effects
-        unknown += other.unknown
-        for (conflict, policy) in zip(other.conflicts, other.policies) { add(conflict, policy) }
     }
 }

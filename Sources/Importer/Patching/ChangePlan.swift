@@ -26,8 +26,10 @@ struct ChangePlan {
     private(set) var policies: [PatchOptions.Policy] = []
     /// Of each object that the change is about, the line's own first.
     var effects: [(entity: Int, effect: Effect)] = []
-    /// Attributes that the store does not have: entity and name.
-    var unknown: [(entity: Int, name: String)] = []
+    /// What goes into the ledger: attributes that the store does not have, and those that are its users' own.
+    private(set) var noted: [(kind: LedgerKind, entity: Int, name: String)] = []
+
+    mutating func note(_ kind: LedgerKind, _ entity: Int, _ name: String) { noted.append((kind, entity, name)) }
 
     @discardableResult
     mutating func add(_ conflict: PatchConflict, _ options: PatchOptions) -> PatchOptions.Policy {
@@ -39,6 +41,14 @@ struct ChangePlan {
     mutating func add(_ conflict: PatchConflict, _ policy: PatchOptions.Policy) {
         conflicts.append(conflict)
         policies.append(policy)
+    }
+
+    /// Adds what was planned by itself.
+    mutating func append(_ other: ChangePlan) {
+        steps += other.steps
+        effects += other.effects
+        noted += other.noted
+        for (conflict, policy) in zip(other.conflicts, other.policies) { add(conflict, policy) }
     }
 
     var stops: Bool { policies.contains(.stop) }
@@ -53,6 +63,7 @@ struct ChangePlan {
             case .deleted: return .deleted
             }
         }
-        return conflicts.isEmpty ? .unchanged : .ignored
+        // A delegate may have left it out.
+        return conflicts.isEmpty && effects.first?.effect != .ignored ? .unchanged : .ignored
     }
 }

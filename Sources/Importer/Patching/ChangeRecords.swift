@@ -10,6 +10,8 @@ struct ChangeRecords {
         let change: ObjectChange
         /// Its lines as they are, without the last line feed.
         let bytes: [UInt8]
+        /// What of the file is read for it: of a repair file more than its lines.
+        let source: [UInt8]
         let byteOffset: Int64
         /// Just past it.
         let endOffset: Int64
@@ -18,22 +20,31 @@ struct ChangeRecords {
     private let lines: ChangeSetLines
     private let reader: ChangeLineReader
     private let endOffset: Int64
+    private let repairs: RecordReader?
     private var ordinal: Int64
     private var ahead: Record?
     private let hasher = XXH3Hasher()
 
     /// - Parameters:
     ///   - path: the change set's.
-    ///   - entities: by which values are read.
+    ///   - reader: of lines.
     ///   - marker: where the job is.
     ///   - endOffset: just past the last change.
-    init(_ path: String, _ entities: [ChangedEntity], after marker: Marker, upTo endOffset: Int64) throws {
+    ///   - isRepairFile: whether the changes are the records of a repair file.
+    init(
+        _ path: String,
+        _ reader: ChangeLineReader,
+        after marker: Marker,
+        upTo endOffset: Int64,
+        isRepairFile: Bool = false
+    ) throws {
+        repairs = isRepairFile ? RepairLine.makeReader() : nil
         lines = try ChangeSetLines(path, maxLineBytes: 256 << 20, at: marker.byteOffset)
-        reader = ChangeLineReader(entities)
+        self.reader = reader
         self.endOffset = endOffset
         ordinal = marker.recordOrdinal
         // The header.
-        if marker.byteOffset == 0, let line = try lines.next() { add(line) }
+        if !isRepairFile, marker.byteOffset == 0, let line = try lines.next() { add(line) }
     }
 
     private func add(_ line: [UInt8]) {
@@ -51,7 +62,7 @@ struct ChangeRecords {
     mutating func next() throws -> Record? {
         guard var record = try ahead ?? read() else { return nil }
         ahead = nil
-        add(record.bytes)
+        add(record.source)
         while let next = try read() {
             guard next.change.isContinued, next.change.entity.hasSameBytes(as: record.change.entity),
                 next.change.identifier == record.change.identifier
@@ -59,11 +70,12 @@ struct ChangeRecords {
                 ahead = next
                 break
             }
-            add(next.bytes)
+            add(next.source)
             record = Record(
                 ordinal: record.ordinal,
                 change: record.change.joined(with: next.change),
                 bytes: record.bytes + [UInt8(ascii: "\n")] + next.bytes,
+                source: [],
                 byteOffset: record.byteOffset,
                 endOffset: next.endOffset
             )
@@ -73,26 +85,40 @@ struct ChangeRecords {
             ordinal: ordinal,
             change: record.change,
             bytes: record.bytes,
+            source: record.source,
             byteOffset: record.byteOffset,
             endOffset: record.endOffset
         )
     }
 
     private func read() throws -> Record? {
-        guard lines.nextOffset < endOffset, let line = try lines.next() else { return nil }
-        do {
-            let change = try line.withUnsafeBufferPointer { bytes throws(ChangeJSON.Fault) in
-                try reader.change(ByteView(bytes))
-            }
+        var source: [UInt8] = []
+        var begin: Int64?
+        while lines.nextOffset < endOffset, let line = try lines.next() {
+            source += source.isEmpty ? line : [UInt8(ascii: "\n")] + line
+            begin = begin ?? lines.byteOffset
+            if repairs != nil, line.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }) { continue }
+            let bytes = try repairs.map { try record(of: line, $0) } ?? line
             return Record(
                 ordinal: 0,
-                change: change,
-                bytes: line,
-                byteOffset: lines.byteOffset,
+                change: try change(in: bytes),
+                bytes: bytes,
+                source: source,
+                byteOffset: begin ?? 0,
                 endOffset: lines.nextOffset
             )
+        }
+        return nil
+    }
+
+    /// The change in a line of a repair file.
+    private func record(of line: [UInt8], _ reader: RecordReader) throws -> [UInt8] {
+        do {
+            return try (line + [UInt8(ascii: "\n")]).withUnsafeBufferPointer { bytes throws(RepairLine.Problem) in
+                try RepairLine.record(in: ByteView(bytes), reader)
+            }
         } catch {
-            throw lines.error(error)
+            throw lines.error("the line \(error.text)")
         }
     }
 

@@ -17,6 +17,7 @@ struct PatchCheck {
     let store: String
     let options: PatchOptions
     let interruption: Interruption
+    var delegate: (any PatchDelegate)?
 
     /// - Parameters:
     ///   - path: the change set's.
@@ -38,8 +39,8 @@ struct PatchCheck {
         let compared = try ComparedStore(store, identifiers: options.identifiers)
         return try compared.read { database in
             let schema = try PatchSchema(reader.header, compared.schema, database)
-            reader.read(as: schema.described)
-            let comparison = ChangeComparison(schema, try PatchStatements(database), options)
+            reader.read(by: ChangeLineReader(schema.described, delegate?.reading))
+            let comparison = ChangeComparison(schema, try PatchStatements(database), options, delegate)
             var tally = ChangeTally()
             var findings = Findings(header: reader.header, report: tally.report(path))
             while let change = try reader.next() {

@@ -14,7 +14,9 @@ struct PatchCounts {
         let outcome: Outcome
         var effects: [(entity: Int, effect: ChangePlan.Effect)] = []
         var conflicts: [PatchConflict] = []
-        var unknown: [(entity: Int, name: String)] = []
+        var noted: [(kind: LedgerKind, entity: Int, name: String)] = []
+        /// Whether a conflict of it stops the patch.
+        var stops = false
         /// Its bytes, where it is a reject.
         var rejected: [UInt8]?
     }
@@ -44,6 +46,8 @@ struct PatchCounts {
     private var counts: [Counts]
     /// How many lines were read by entity, those that wait too.
     private(set) var lines: [Int64]
+    /// The ordinals of the lines that are done.
+    private(set) var ordinals: [Int64] = []
     private var conflicts: [PatchConflict] = []
     private var conflictCount: Int64 = 0
     private var rejects: [(reject: RowBatch.Reject, entity: String)] = []
@@ -62,6 +66,7 @@ struct PatchCounts {
 
     mutating func add(_ line: Line) {
         counts[line.entity].read += 1
+        ordinals.append(line.ordinal)
         conflictCount += Int64(line.conflicts.count)
         if conflicts.count < PatchConflict.mostListed {
             conflicts += line.conflicts.prefix(PatchConflict.mostListed - conflicts.count)
@@ -112,9 +117,7 @@ struct PatchCounts {
             }
             counts[entity].nested.nested += 1
         }
-        for (entity, name) in line.unknown {
-            note(.unknownKey, of: entity, name, 1)
-        }
+        for (kind, entity, name) in line.noted { note(kind, of: entity, name, 1) }
     }
 
     /// Counts something that is in the ledger.
@@ -268,6 +271,17 @@ struct PatchCounts {
 }
 
 extension PatchCounts.Line {
+    /// A change of a retry whose reject is not open any more.
+    static func ignored(_ record: ChangeRecords.Record, _ entity: Int) -> PatchCounts.Line {
+        PatchCounts.Line(
+            ordinal: record.ordinal,
+            byteOffset: record.byteOffset,
+            entity: entity,
+            kind: record.change.kind,
+            outcome: .done(.ignored)
+        )
+    }
+
     /// Which of the effects is that of the line's own object.
     fileprivate var rootPlace: Int { 0 }
 }

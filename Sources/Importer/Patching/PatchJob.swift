@@ -7,6 +7,7 @@ struct PatchJob {
     let context: RunContext
     /// Locked.
     let destination: SQLiteDestination
+    var delegate: (any PatchDelegate)?
 
     /// Begins a patch.
     ///
@@ -24,16 +25,73 @@ struct PatchJob {
                 try StoreSchema.prepareBookkeeping(database, store: session.store)
                 if session.keepsWAL { try WALMode.keep(database) }
                 try job.insert(database)
-                let schema = try schema(header, job, session, database)
-                try PatchCounts.begin(job, schema.entities.map { ($0.name, $0.table) }, header: header, database)
-                if job.change?.options.keepsUndo ?? false {
-                    try UndoLog.begin(job.id, WatchedTable.all(database), database)
-                }
-                try TableWitness.forget(schema.entities.map(\.table), database)
+                try begin(job, header, schema(header, job, session, database), database)
                 try beginning?(database, job.id)
             }
-            return try PatchRun(session, job, header, context)
+            return try PatchRun(session, job, header, context, delegate)
         }
+    }
+
+    /// Begins one whose changes are the records of a repair file.
+    func retry(_ planned: StoredJob, _ plan: any RetryPlan) throws -> ImportReport {
+        try ChangeJob(context: context, destination: destination).run { session in
+            var job = planned
+            let header = try session.record { database in
+                try StoreSchema.prepareBookkeeping(database, store: session.store)
+                if session.keepsWAL { try WALMode.keep(database) }
+                let header = try Self.header(of: plan.jobs[0], database)
+                try job.insert(database)
+                let schema = try schema(header, job, session, database)
+                try check(job, schema)
+                try begin(job, header, schema, database)
+                try plan.insert(job, entities: schema.entities.map(\.name), database)
+                return header
+            }
+            return try PatchRun(session, job, header, context, delegate)
+        }
+    }
+
+    /// All lines must be changes before any is applied.
+    private func check(_ job: StoredJob, _ schema: PatchSchema) throws {
+        guard let path = job.sources[0].description.path else { return }
+        var records = try ChangeRecords(
+            path,
+            ChangeLineReader(schema.described),
+            after: Marker(),
+            upTo: job.change?.endOffset ?? 0,
+            isRepairFile: true
+        )
+        while let record = try records.next() {
+            try context.interruption.check()
+            try schema.check(record.change)
+        }
+    }
+
+    /// What the lines of a job's rejects belong to.
+    private static func header(of job: Int64, _ database: Database) throws -> ChangeSetHeader {
+        let row = try BookkeepingRow.fetchOne(
+            database,
+            from: "_import_change",
+            sql: "SELECT header FROM _import_change WHERE job = ?",
+            arguments: [job]
+        )
+        guard let row, let header = try? ChangeSetHeader(row.bytes("header")) else {
+            throw ImportError(.fault, "job \(job) has no change set")
+        }
+        return header
+    }
+
+    private func begin(
+        _ job: StoredJob,
+        _ header: ChangeSetHeader,
+        _ schema: PatchSchema,
+        _ database: Database
+    ) throws {
+        try PatchCounts.begin(job, schema.entities.map { ($0.name, $0.table) }, header: header, database)
+        if job.change?.options.keepsUndo ?? false {
+            try UndoLog.begin(job.id, WatchedTable.all(database), database)
+        }
+        try TableWitness.forget(schema.entities.map(\.table), database)
     }
 
     /// Resumes one.
@@ -43,17 +101,37 @@ struct PatchJob {
         guard var change = interrupted.change, let path = interrupted.sources.first?.description.path else {
             throw ImportError(.fault, at: context.store, "a patch without a change set")
         }
+        guard (change.hasDelegate ?? false) == (delegate != nil) else {
+            throw ImportError(
+                .optionsDiffer,
+                at: context.store,
+                "the interrupted patch was begun with\(delegate == nil ? "" : "out") a delegate",
+                advice: "Resume it as it was begun: a program's delegate is not kept in the store."
+            )
+        }
         if let options { change.options.conflicts = options.conflicts }
         return try ChangeJob(context: context, destination: destination).run { session in
             var job = interrupted
             try session.bringUp()
             try verify(job, session)
-            let check = PatchCheck(store: context.store, options: change.options, interruption: context.interruption)
-            let findings = try check.run(path, compares: false)
-            change.endOffset = findings.endOffset
+            let header: ChangeSetHeader
+            if job.retry != nil {
+                header = try session.write { try Self.header(of: job.id, $0) }
+                change.endOffset =
+                    try context.opener.describe(path, interruption: context.interruption).first?.size ?? 0
+            } else {
+                let check = PatchCheck(
+                    store: context.store,
+                    options: change.options,
+                    interruption: context.interruption,
+                    delegate: delegate
+                )
+                let findings = try check.run(path, compares: false)
+                (header, change.endOffset) = (findings.header, findings.endOffset)
+            }
             job.change = change
             try session.write { try job.saveOptions($0) }
-            return try PatchRun(session, job, findings.header, context)
+            return try PatchRun(session, job, header, context, delegate)
         }
     }
 

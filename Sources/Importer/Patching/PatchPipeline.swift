@@ -35,6 +35,7 @@ public final class PatchPipeline: Sendable {
     private let store: String
     private let options: PatchOptions
     private let runOptions: RunOptions
+    private let delegate: (any PatchDelegate)?
     private let isSpent = Atomic(false)
     private let found = Mutex<ImportReport?>(nil)
 
@@ -44,16 +45,30 @@ public final class PatchPipeline: Sendable {
     ///   - changes: the change set's file.
     ///   - store: the SQLite file's path.
     ///   - options: what the result depends on.
+    ///   - delegate: has a say in what the changes come to.
     ///   - run: what it does not depend on; of these `commitEvery`, `again` and `durability` count.
     ///   - merges: where commits are announced.
     public convenience init(
         _ changes: URL,
         into store: String,
         options: PatchOptions = PatchOptions(),
+        delegate: (any PatchDelegate)? = nil,
         run: RunOptions = RunOptions(),
         merges: MergeCenter = MergeCenter()
     ) {
-        self.init(path: changes.path, into: store, options: options, run: run, merges: merges)
+        self.init(path: changes.path, into: store, options: options, delegate: delegate, run: run, merges: merges)
+    }
+
+    /// Prepares to apply the change set of a reader, all of it, wherever the reader is.
+    public convenience init(
+        _ reader: ChangeSetReader,
+        into store: String,
+        options: PatchOptions = PatchOptions(),
+        delegate: (any PatchDelegate)? = nil,
+        run: RunOptions = RunOptions(),
+        merges: MergeCenter = MergeCenter()
+    ) {
+        self.init(path: reader.path, into: store, options: options, delegate: delegate, run: run, merges: merges)
     }
 
     /// - Parameter path: the change set's, `-` for standard input.
@@ -61,6 +76,7 @@ public final class PatchPipeline: Sendable {
         path: String,
         into store: String,
         options: PatchOptions,
+        delegate: (any PatchDelegate)? = nil,
         run: RunOptions,
         merges: MergeCenter = MergeCenter()
     ) {
@@ -69,6 +85,7 @@ public final class PatchPipeline: Sendable {
         beginning = nil
         progress = ImportProgress()
         interruption = Interruption()
+        self.delegate = delegate
         self.store = StoreFile.resolved(store)
         self.options = options
         runOptions = run
@@ -93,6 +110,7 @@ public final class PatchPipeline: Sendable {
         self.beginning = beginning
         self.progress = progress
         self.interruption = interruption
+        delegate = nil
         self.store = StoreFile.resolved(store)
         self.options = options
         runOptions = run
@@ -160,7 +178,7 @@ public final class PatchPipeline: Sendable {
     }
 
     private func check(_ path: String) throws -> PatchCheck.Findings {
-        let check = PatchCheck(store: store, options: options, interruption: interruption)
+        let check = PatchCheck(store: store, options: options, interruption: interruption, delegate: delegate)
         var findings = try check.run(path, compares: true)
         findings.report.sources = [self.path]
         found.withLock { $0 = findings.report }
@@ -180,7 +198,7 @@ public final class PatchPipeline: Sendable {
             interruption: interruption.child(),
             merges: merges
         )
-        let job = PatchJob(context: context, destination: destination)
+        let job = PatchJob(context: context, destination: destination, delegate: delegate)
         let report: ImportReport
         do {
             switch try destination.tidyingUp({ try decide(context, destination) }) {
@@ -262,7 +280,12 @@ public final class PatchPipeline: Sendable {
         var job = StoredJob(
             options: JobOptions(),
             takesChunks: true,
-            change: StoredJob.Change(kind: .patch, options: options, endOffset: findings.endOffset),
+            change: StoredJob.Change(
+                kind: .patch,
+                options: options,
+                endOffset: findings.endOffset,
+                hasDelegate: delegate == nil ? nil : true
+            ),
             sources: [
                 StoredJob.Source(
                     description: description,

@@ -13,6 +13,7 @@ final class PatchRun: ChangeRun {
     private let interruption: Interruption
     private let progress: ImportProgress
     private let merges: MergeCenter
+    private let delegate: (any PatchDelegate)?
     private let secondsBefore: Double
     private let started = ContinuousClock.now
 
@@ -22,8 +23,10 @@ final class PatchRun: ChangeRun {
         _ session: StoreSession,
         _ job: StoredJob,
         _ header: ChangeSetHeader,
-        _ context: RunContext
+        _ context: RunContext,
+        _ delegate: (any PatchDelegate)?
     ) throws {
+        self.delegate = delegate
         guard let change = job.change, let path = job.sources.first?.description.path else {
             throw ImportError(.fault, at: session.store, "a patch without a change set")
         }
@@ -62,12 +65,12 @@ final class PatchRun: ChangeRun {
         try database.execute(sql: "PRAGMA foreign_keys = ON")
         defer { try? database.execute(sql: "PRAGMA foreign_keys = OFF") }
         do {
-            for table in try WatchedTable.all(database) {
-                _ = try database.makeStatement(sql: "DELETE FROM main.\(table.name.quotedIdentifier)")
-                guard let column = table.columns.first else { continue }
-                _ = try database.makeStatement(
-                    sql: "UPDATE main.\(table.name.quotedIdentifier) SET \(column) = \(column)"
-                )
+            for name in try WatchedTable.names(database) {
+                let table = "main.\(name.quotedIdentifier)"
+                _ = try database.makeStatement(sql: "DELETE FROM \(table)")
+                let columns = try StoredColumn.all(of: name, database).filter { !$0.isComputed }
+                guard let column = columns.first?.name.quotedIdentifier else { continue }
+                _ = try database.makeStatement(sql: "UPDATE \(table) SET \(column) = \(column)")
             }
         } catch let error as DatabaseError where error.resultCode.primaryResultCode == .SQLITE_ERROR {
             try database.execute(sql: "PRAGMA foreign_keys = OFF")
@@ -92,10 +95,16 @@ final class PatchRun: ChangeRun {
         let marker = try Marker(database, job: job.id) ?? Marker()
         var state = State(
             marker: marker,
-            records: try ChangeRecords(path, schema.described, after: marker, upTo: change.endOffset),
+            records: try ChangeRecords(
+                path,
+                ChangeLineReader(schema.described, delegate?.reading),
+                after: marker,
+                upTo: change.endOffset,
+                isRepairFile: job.retry != nil
+            ),
             errorGroups: try ErrorGroupTable(database, job: job.id)
         )
-        let applier = ChangeApplier(schema, statements, change.options, job.id)
+        let applier = ChangeApplier(schema, statements, change.options, job.id, delegate)
         if schema.hasTriggers, change.options.keepsUndo, marker.commits == 0 {
             progress.update {
                 $0.messages.append("the store's own triggers run; undoing takes back what they do to its tables")
@@ -146,15 +155,19 @@ final class PatchRun: ChangeRun {
             let entity = try schema.index(record.change.entity)
             counts.read(entity)
             state.marker.recordOrdinal = record.ordinal
+            if job.retry != nil, try !RetryOutcome.isOpen(record.ordinal, of: job.id, database) {
+                counts.add(.ignored(record, entity))
+                continue
+            }
             if let line = try applier.apply(record, entity) {
-                if applier.hasStopped(line) { throw ChangeStop(conflicts: line.conflicts) }
+                if line.stops { throw ChangeStop(conflicts: line.conflicts) }
                 counts.add(line)
             }
         }
         let isAtEnd = try state.records.isAtEnd()
         if isAtEnd {
             let lines = try applier.finish(state.records) { try interruption.check() }
-            let stopped = lines.filter(applier.hasStopped)
+            let stopped = lines.filter(\.stops)
             if !stopped.isEmpty { throw ChangeStop(conflicts: stopped.flatMap(\.conflicts)) }
             for line in lines { counts.add(line) }
         }
@@ -164,6 +177,9 @@ final class PatchRun: ChangeRun {
         }
         let needsRefresh = try note(log, in: &changes, &counts) { schema.isJoin($0) }
         try counts.save(job, &state.errorGroups, database)
+        if job.retry != nil {
+            for ordinal in counts.ordinals { try RetryOutcome.settle(ordinal...ordinal, of: job.id, database) }
+        }
         let chunk = ChunkRange(firstByte: firstByte, endByte: range.endOffset, hash: range.hash)
         try save(chunk, counts, firstOrdinal: firstOrdinal, database)
         state.marker.byteOffset = isAtEnd ? 0 : range.endOffset

@@ -50,6 +50,8 @@ struct PatchedEntity {
     /// The relationships to what it does not own whose changes are nested in its own nevertheless.
     let included: Set<ExactText>
     let together: [[String]]
+    /// The columns whose values are the store's users' own once the object exists.
+    let local: Set<Int>
     /// The column by which parts of its parts refer to it, where it has no identifier.
     let rowKey: String
     /// The columns that an index makes unique, in lower case; of each whether it may be null.
@@ -210,6 +212,11 @@ struct PatchSchema {
             },
             included: Set(described.relationships.filter(\.isIncluded).map { ExactText($0.name) }),
             together: stored.together.isEmpty ? described.together : stored.together,
+            local: Set(
+                stored.attributes.filter { $0.description?.owner == .local }.compactMap {
+                    attributes[ExactText($0.name)]
+                }
+            ),
             rowKey: stored.rowKey ?? "rowid",
             unique: unique
         )

@@ -208,9 +208,15 @@ extension RetryPlan {
     /// - Parameters:
     ///   - job: the retry, which has its model.
     ///   - ordinal: records up to here are settled and stay as they are noted.
-    func insert(_ job: StoredJob, after ordinal: Int64 = 0, _ store: Database) throws {
+    ///   - entities: the names of the job's; those of its model unless given.
+    func insert(
+        _ job: StoredJob,
+        after ordinal: Int64 = 0,
+        entities: [String]? = nil,
+        _ store: Database
+    ) throws {
         let places = Dictionary(
-            (job.model?.entities ?? []).enumerated().map { (ExactText($1.name), $0) },
+            (entities ?? job.model?.entities.map(\.name) ?? []).enumerated().map { (ExactText($1), $0) },
             uniquingKeysWith: { first, _ in first }
         )
         try store.execute(

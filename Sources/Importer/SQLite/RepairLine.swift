@@ -98,6 +98,22 @@ struct RepairLine {
         guard seen.contains("record") else { throw Problem(text: "has no \"record\"") }
     }
 
+    /// The bytes of a line's record; of a string, its text.
+    static func record(in line: ByteView, _ reader: RecordReader) throws(Problem) -> [UInt8] {
+        let parsed = try RepairLine(line, reader)
+        if let text = parsed.text { return text }
+        let tokens = reader.tape.tokens
+        var index = 1
+        while index < Int(tokens[0].next) {
+            let value = index + 1
+            if string(index, line, reader) == "record" {
+                return Array(reader.tape.token(value, in: line).bytes.buffer)
+            }
+            index = Int(tokens[value].next)
+        }
+        throw Problem(text: "has no \"record\"")
+    }
+
     private mutating func take(
         _ name: String,
         _ value: Int,

@@ -9,6 +9,17 @@ enum RetryOutcome: String {
     /// It is in the store, and its reject is repaired.
     case taken
 
+    /// Whether the reject that a retry's record repairs is open.
+    static func isOpen(_ ordinal: Int64, of job: Int64, _ database: Database) throws -> Bool {
+        let sql = """
+            SELECT EXISTS (
+                SELECT 1 FROM _import_retry JOIN _import_reject ON id = reject
+                WHERE _import_retry.job = ? AND _import_retry.ordinal = ? AND state = 'open'
+            )
+            """
+        return try Bool.fetchOne(database.cachedStatement(sql: sql), arguments: [job, ordinal]) ?? false
+    }
+
     /// Notes that a retry's record is a reject again.
     static func reject(_ ordinal: Int64, of job: Int64, _ database: Database) throws {
         try database.cachedStatement(

@@ -1,0 +1,19 @@
+import ImportModel
+
+/// Runs a job that changes what is there, where that is what a resume or a retry means.
+struct ChangeResumption {
+    let context: RunContext
+    /// Locked.
+    let destination: SQLiteDestination
+
+    /// - Throws: `ImportError`; `ChangeStop` where conflicts stop it.
+    func run(_ job: StoredJob, _ decision: JobOpening.Decision) throws -> ImportReport {
+        if case .begin(_, _, _, let plan?) = decision {
+            return try PatchJob(context: context, destination: destination).retry(job, plan)
+        }
+        guard job.change?.kind == .undo else {
+            return try PatchJob(context: context, destination: destination).resume(job)
+        }
+        return try UndoJob(context: context, destination: destination).resume(job)
+    }
+}

@@ -1,0 +1,100 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `importer import --undo`: what an import has done is taken back.
+struct ImportUndoTests {
+    private let patched: PatchedStore
+
+    init() throws { patched = try PatchedStore() }
+
+    private func write(_ name: String, _ records: [[String: Any]]) throws -> String {
+        let data = try JSONSerialization.data(withJSONObject: records)
+        return try patched.directory.write(String(decoding: data, as: UTF8.self), to: name)
+    }
+
+    private func load(_ arguments: String...) throws {
+        let result = try run([Project.importer, "import", "--into", patched.store, "--quiet"] + arguments)
+        #expect(result.ending == .exit(0), "\(result.errorText)")
+    }
+
+    @Test(arguments: [1, 7, 10_000], ["id", "key"])
+    func bringsBackWhatWasThere(_ commitEvery: Int, _ identifier: String) throws {
+        func records(_ numbers: some Sequence<Int>, _ note: String) -> [[String: Any]] {
+            numbers.map { ["id": $0, "key": "k\($0)", "note": "\(note)\($0 % 5)"] }
+        }
+        let first = try write("first.json", records(1...40, "a"))
+        let second = try write("second.json", records(stride(from: 60, to: 20, by: -1), "b"))
+        let third = try write("third.json", records(100...110, "c"))
+        try load(first, "--entity", "t", "--identifier", identifier)
+        let before = try patched.digest
+        try load(second, "--entity", "t", "--undo", "--commit-every", "\(commitEvery)", "--workers", "3")
+        let after = try patched.digest
+        #expect(before != after)
+        // What another import has added since stays.
+        try load(third, "--entity", "t")
+        let report = try patched.report("undo", "--job", "2")
+        #expect(patched.counts(report) == ["records_read": 40, "updated": 20, "deleted": 20])
+        #expect(try patched.rows("SELECT count(*), sum(note LIKE 'b%') FROM t") == "51|0")
+        #expect(try patched.undo("--job", "4").ending == .exit(0))
+        #expect(try patched.rows("SELECT count(*), sum(note LIKE 'b%') FROM t") == "71|40")
+        try patched.verify()
+        // What is undone is not what the store has: the same import is done once more.
+        #expect(try patched.undo("--job", "2").ending == .exit(0))
+        try load(second, "--entity", "t")
+        #expect(try patched.rows("SELECT count(*), sum(note LIKE 'b%') FROM t") == "71|40")
+    }
+
+    @Test func ofAnEmptyTableAllRowsGo() throws {
+        let file = try write("a.json", (0..<200).map { ["key": "k\($0 % 50)", "note": $0] })
+        try load(file, "--entity", "t", "--identifier", "key", "--undo")
+        #expect(try patched.rows("SELECT first_rowid, last_rowid FROM _import_undo_range") == "1|50")
+        #expect(try patched.rows("SELECT count(*) FROM _import_undo") == "0")
+        let after = try patched.digest
+        #expect(try patched.counts(patched.report("undo")) == ["records_read": 50, "deleted": 50])
+        #expect(try patched.rows("SELECT count(*) FROM t") == "0")
+        #expect(try patched.undo("--job", "2").ending == .exit(0))
+        #expect(try patched.digest == after)
+        try patched.verify()
+    }
+
+    @Test func rowsThatAnotherProgramHasRenumberedAreNotTouched() throws {
+        let file = try write("a.json", (0..<20).map { ["key": "k\($0)", "note": $0] })
+        try load(file, "--entity", "t", "--identifier", "key", "--undo")
+        try patched.make(
+            "s.db",
+            "CREATE TEMP TABLE o AS SELECT * FROM t; DELETE FROM t; INSERT INTO t SELECT * FROM o ORDER BY note DESC"
+        )
+        let before = try patched.digest
+        let result = try patched.undo()
+        #expect(result.ending == .exit(65) && result.errorText.contains("VACUUM"), "\(result.errorText)")
+        #expect(try patched.digest == before)
+    }
+
+    @Test func whatBelongsToAnObjectComesBackToo() throws {
+        func orders(_ numbers: Range<Int>, _ sku: String, _ lines: Int) -> [[String: Any]] {
+            numbers.map { id in ["id": id, "lines": (0..<id % lines).map { ["sku": "\(sku)\($0)", "n": $0] }] }
+        }
+        try load(
+            try write("o.json", orders(0..<60, "s", 4)),
+            "--entity",
+            "o",
+            "--nested",
+            "tables",
+            "--identifier",
+            "id"
+        )
+        let before = try patched.digest
+        let later = try write("p.json", orders(40..<80, "t", 3))
+        try load(later, "--entity", "o", "--nested", "tables", "--undo", "--commit-every", "5")
+        #expect(try patched.digest != before)
+        #expect(try patched.undo().ending == .exit(0))
+        #expect(try patched.digest == before)
+        try patched.verify()
+    }
+
+    @Test func anImportWithoutALogCannotBeUndone() throws {
+        try load(try write("a.json", [["id": 1]]), "--entity", "t")
+        #expect(try patched.undo().ending == .exit(65))
+    }
+}

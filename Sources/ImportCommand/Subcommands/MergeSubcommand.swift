@@ -44,6 +44,9 @@ struct MergeSubcommand: ParsableCommand {
     @Option(help: ArgumentHelp("What becomes of conflicts: stop, ours, theirs or mark.", valueName: "policy"))
     var conflicts = MergeOptions.ConflictPolicy.stop
 
+    @Option(help: ArgumentHelp("Merge only this entity, with what it owns; may be repeated.", valueName: "name"))
+    var entity: [String] = []
+
     @Option(help: "What both sides may change without a conflict: attributes of an object, or only different objects.")
     var granularity = MergeOptions.Granularity.attribute
 
@@ -139,6 +142,7 @@ struct MergeSubcommand: ParsableCommand {
             var options = MergeOptions()
             options.conflicts = conflicts
             options.granularity = granularity
+            options.entities = entity
             options.identifiers = try IdentifierArguments.parse(identifier)
             return options
         }

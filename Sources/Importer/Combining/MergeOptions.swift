@@ -24,6 +24,8 @@ public struct MergeOptions: Sendable, Hashable {
     public var conflicts = ConflictPolicy.stop
     /// What two sides may change without a conflict.
     public var granularity = Granularity.attribute
+    /// The only entities that are merged, with what they own; empty for all.
+    public var entities: [String] = []
     /// By entity, the attributes by which two objects are the same, where the stores do not say so themselves.
     public var identifiers: [String: [String]] = [:]
 

@@ -6,6 +6,7 @@ import ImportModel
 /// ```swift
 /// var options = MergeOptions()
 /// options.conflicts = .mark
+/// options.entities = ["people"]
 /// let merge = MergePipeline(base: "people.sqlite", ours: "sunday.sqlite", theirs: "monday.sqlite", options: options)
 /// let summary = try merge.run()
 /// print(summary.conflicts)

@@ -92,6 +92,10 @@ public final class StoreConflicts {
 extension ComparisonPlan {
     /// The entities of a store, as change sets have them.
     fileprivate static func entities(of schema: SideSchema) throws -> [ChangedEntity] {
-        try ComparisonPlan(schema, schema, DifferenceOptions()).allDescribed
+        // What nothing identifies has no conflicts.
+        var options = DifferenceOptions()
+        options.entities = schema.entities.filter { !$0.identifier.isEmpty }.map(\.name)
+        guard !options.entities.isEmpty else { return [] }
+        return try ComparisonPlan(schema, schema, options).allDescribed
     }
 }

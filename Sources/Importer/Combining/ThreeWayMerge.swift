@@ -7,7 +7,7 @@ import ImportModel
 ///
 /// ```swift
 /// var options = MergeOptions()
-/// options.conflicts = .mark
+/// options.entities = ["people"]
 /// let merge = try ThreeWayMerge(base: "people.sqlite", ours: "sunday.sqlite", theirs: "monday.sqlite", options: options)
 /// while let step = try merge.next() {
 ///     switch step {
@@ -55,6 +55,7 @@ public final class ThreeWayMerge {
         self.options = options
         var difference = DifferenceOptions()
         difference.identifiers = options.identifiers
+        difference.entities = options.entities
         let same = try StoreDifference(base, base, difference, cacheSize: ComparedSide.cacheSize)
         let header = try same.header()
         func side(_ path: String) throws -> any MergeSide {

@@ -1,4 +1,4 @@
-"""Kills patches and undos. Called by patch-crash-test, which has the usage."""
+"""Kills patches, undos and merges. Called by patch-crash-test, which has the usage."""
 
 import argparse
 import os
@@ -55,8 +55,29 @@ def make(path, records, is_new):
     connection.close()
 
 
+def change(path, records):
+    """The state of another side, which contradicts the new one here and there."""
+    connection = sqlite3.connect(path)
+    connection.execute("UPDATE person SET name = 'mine' WHERE place % 3 = 0")
+    connection.execute("DELETE FROM pet WHERE id % 23 = 0 AND id NOT IN (SELECT friend FROM pet WHERE friend IS NOT NULL)")
+    connection.execute("INSERT INTO word SELECT 'm' || count || text, 0 FROM word WHERE count = 5")
+    connection.commit()
+    assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
+    connection.close()
+
+
+def has_job(store):
+    connection = sqlite3.connect(store)
+    try:
+        return connection.execute("SELECT count(*) FROM _import_job").fetchone()[0] > 0
+    except sqlite3.OperationalError:
+        return False
+    finally:
+        connection.close()
+
+
 def content(store):
-    """The user tables, byte by byte, what undo needs, and what each job has counted."""
+    """The user tables, byte by byte, what undo needs, what each job has counted, and the conflicts."""
     digest = store_dump.digest(store)
     connection = sqlite3.connect(store)
     try:
@@ -65,6 +86,7 @@ def content(store):
         counts = connection.execute("SELECT * FROM _import_entity ORDER BY job, position").fetchall()
         nested = connection.execute("SELECT * FROM _import_nested ORDER BY job, position").fetchall()
         waiting = connection.execute("SELECT count(*) FROM _import_waiting_change").fetchall()
+        waiting += connection.execute("SELECT * FROM _import_conflict ORDER BY number").fetchall()
     finally:
         connection.close()
     return digest, whole, hash(str(log)), str(counts), str(nested), str(waiting)
@@ -94,6 +116,13 @@ def main():
         subprocess.run([options.importer, "diff", path("old.db"), path("new.db"), "--output", changes], check=True)
         patch = lambda store: [options.importer, "patch", store, changes, "--quiet", "--commit-every", "500"]
         undo = lambda store: [options.importer, "undo", store, "--quiet", "--job", "1"]
+        # A merge that has begun is resumed; the same one again would be another job.
+        merge = lambda store: (
+            [options.importer, "resume", store, "--quiet"] if has_job(store) else
+            [options.importer, "merge", path("old.db"), store, path("new.db"), "--into", store, "--quiet",
+             "--conflicts", "mark", "--commit-every", "500"])
+        shutil.copy(path("old.db"), path("mine.db"))
+        change(path("mine.db"), options.records)
         results, seconds = {}, {}
         shutil.copy(path("old.db"), path("whole.db"))
         for name, command in (("patch", patch), ("undo", undo)):
@@ -102,10 +131,16 @@ def main():
             seconds[name] = time.monotonic() - start
             results[name] = content(path("whole.db"))
             shutil.copy(path("whole.db"), path(name + ".db"))
+        shutil.copy(path("mine.db"), path("merged.db"))
+        start = time.monotonic()
+        subprocess.run(merge(path("merged.db")), check=True)
+        seconds["merge"] = time.monotonic() - start
+        results["merge"] = content(path("merged.db"))
+        assert "bothChanged" in results["merge"][5]
         assert results["undo"][0] == store_dump.digest(path("old.db")) != results["patch"][0]
         store, done, interrupted = path("store.db"), 0, 0
         while done < options.kills:
-            for name, command, before in (("patch", patch, "old.db"), ("undo", undo, "patch.db")):
+            for name, command, before in (("patch", patch, "old.db"), ("undo", undo, "patch.db"), ("merge", merge, "mine.db")):
                 remove(store)
                 shutil.copy(path(before), store)
                 while done < options.kills:
@@ -121,7 +156,7 @@ def main():
                 if content(store) != results[name]:
                     print(f"{name}, after {done} kills: another store than without")
                     return 1
-        print(f"{interrupted} kills of patches and undos: every store is as without them, what undo needs included")
+        print(f"{interrupted} kills of patches, undos and merges: every store is as without them, what undo needs included")
     return 0
 
 

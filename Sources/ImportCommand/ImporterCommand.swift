@@ -25,7 +25,8 @@ struct ImporterCommand: ParsableCommand {
             ImportSubcommand.self, ResumeSubcommand.self, StatusSubcommand.self, SplitSubcommand.self,
             InferSubcommand.self, ModelSubcommand.self, FetchSubcommand.self, RejectsSubcommand.self,
             RetrySubcommand.self, VerifySubcommand.self, WatchSubcommand.self, MigrateSubcommand.self,
-            DiffSubcommand.self, PatchSubcommand.self, UndoSubcommand.self,
+            DiffSubcommand.self, PatchSubcommand.self, UndoSubcommand.self, MergeSubcommand.self,
+            ConflictsSubcommand.self, ResolveSubcommand.self,
         ],
         defaultSubcommand: ImportSubcommand.self
     )

@@ -31,13 +31,13 @@ enum ConflictText {
     }
 
     private static func name(_ object: ObjectReference) -> String {
-        object.values.map { "\(TerminalText.escaped($0.name)) \(DifferenceText.value($0.value))" }
+        object.values.map { "\(TerminalText.escaped($0.name)) \(ValueText.value($0.value, most: 80))" }
             .joined(separator: " ")
     }
 
     private static func value(_ value: PatchConflict.Value) -> String {
         switch value {
-        case .stored(let value): DifferenceText.value(value)
+        case .stored(let value): ValueText.value(value, most: 80)
         case .object(let object): name(object)
         }
     }

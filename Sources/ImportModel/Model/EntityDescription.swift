@@ -22,6 +22,10 @@ public struct EntityDescription: Sendable, Hashable {
     /// Indexes that are built when an import ends: of each the names of attributes, inherited ones too, and of to-one
     /// relationships whose columns are in its table.
     public var indexes: [[String]]
+    /// Groups of attributes that change together, inherited ones too.
+    ///
+    /// Where one of a group differs, a change set has all of it, and a merge accepts all of it from one side.
+    public var together: [[String]]
     /// How an object says which subentity it is; nil where it does not.
     public var subentity: SubentityDescription?
     /// Its name in the model before this one; nil where it is the same.
@@ -46,6 +50,7 @@ public struct EntityDescription: Sendable, Hashable {
         parent: String? = nil,
         isAbstract: Bool = false,
         indexes: [[String]] = [],
+        together: [[String]] = [],
         subentity: SubentityDescription? = nil,
         renamingIdentifier: String? = nil,
         userInfo: JSONValue? = nil
@@ -59,6 +64,7 @@ public struct EntityDescription: Sendable, Hashable {
         self.parent = parent
         self.isAbstract = isAbstract
         self.indexes = indexes
+        self.together = together
         self.subentity = subentity
         self.renamingIdentifier = renamingIdentifier
         self.userInfo = userInfo

@@ -27,6 +27,7 @@ struct ModelCheck {
             guard mistakes.isEmpty else { return }
             checkPlacements(layout)
             checkIndexes(layout)
+            checkGroups(layout)
             checkNames(layout)
             warn(layout)
         } catch {

@@ -90,6 +90,7 @@ extension EntityDescription {
         let relationships = relationships.map { JSONValue.Member(key: $0.name, value: $0.json) }
         add("relationships", relationships.isEmpty ? nil : .object(relationships))
         add("indexes", indexes.isEmpty ? nil : .array(indexes.map { .array($0.map { .string($0) }) }))
+        add("together", together.isEmpty ? nil : .array(together.map { .array($0.map { .string($0) }) }))
         add("subentity", subentity?.json)
         add("renamingIdentifier", renamingIdentifier.map { .string($0) })
         if let userInfo { members.append(JSONValue.Member(key: "userInfo", value: userInfo)) }

@@ -33,7 +33,7 @@ struct ModelReader {
     /// What an entity's object may have.
     static let entityKeys = [
         "records", "table", "identifier", "attributes", "relationships", "parent", "abstract", "indexes",
-        "subentity", "renamingIdentifier", "userInfo",
+        "together", "subentity", "renamingIdentifier", "userInfo",
     ]
 
     /// Notes that something else is there than is asked for.
@@ -94,7 +94,12 @@ struct ModelReader {
         }
         if let parent = members["parent"] { entity.parent = string(parent) }
         if let abstract = members["abstract"] { entity.isAbstract = boolean(abstract) }
-        if let indexes = members["indexes"] { entity.indexes = self.indexes(indexes) }
+        if let indexes = members["indexes"] {
+            entity.indexes = lists(indexes, of: "properties", like: "[\"name\", \"age\"]", atLeast: 1)
+        }
+        if let groups = members["together"] {
+            entity.together = lists(groups, of: "attributes", like: "[\"value\", \"unit\"]", atLeast: 2)
+        }
         if let subentity = members["subentity"] { entity.subentity = self.subentity(subentity) }
         if let renaming = members["renamingIdentifier"] { entity.renamingIdentifier = string(renaming) }
         if let relationships = members["relationships"] { entity.relationships = self.relationships(relationships) }
@@ -146,32 +151,38 @@ struct ModelReader {
         return values.compactMap { if case .string(let name) = $0 { name } else { nil } }
     }
 
-    /// What each index is of; whether the entity has it is looked at later.
-    private mutating func indexes(_ member: Member) -> [[String]] {
+    /// Lists of names; whether the entity has what they name is looked at later.
+    private mutating func lists(_ member: Member, of what: String, like sample: String, atLeast count: Int)
+        -> [[String]]
+    {
         guard case .array(let elements) = member.value else {
-            mistake(member.place, "must be a list of lists of properties' names, like [[\"name\", \"age\"]]")
+            mistake(member.place, "must be a list of lists of \(what)' names, like [\(sample)]")
             return []
         }
-        var indexes: [[String]] = []
+        var lists: [[String]] = []
         for (index, element) in elements.enumerated() {
             let place = member.place.index(index)
             guard case .array(let names) = element else {
-                mistake(place, "must be a list of properties' names, like [\"name\"]")
+                mistake(place, "must be a list of \(what)' names, like \(count > 1 ? sample : "[\"name\"]")")
                 continue
             }
-            if names.isEmpty { objection(place, "must not be empty") }
+            if names.isEmpty {
+                objection(place, "must not be empty")
+            } else if names.count < count {
+                objection(place, "must name at least \(count)")
+            }
             let own = names.enumerated().map { number, name in
                 string(Member(key: "", value: name, place: place.index(number))) ?? ""
             }
             for (number, name) in own.enumerated() where own[..<number].contains(where: name.hasSameBytes) {
                 objection(place.index(number), "is repeated")
             }
-            if indexes.contains(where: { $0.elementsEqual(own) { $0.hasSameBytes(as: $1) } }) {
+            if lists.contains(where: { $0.elementsEqual(own) { $0.hasSameBytes(as: $1) } }) {
                 objection(place, "is repeated")
             }
-            indexes.append(own)
+            lists.append(own)
         }
-        return indexes
+        return lists
     }
 
     private mutating func identifierNames(_ member: Member, of entity: EntityDescription) -> [String] {

@@ -87,20 +87,8 @@ public enum ModelSchema {
                 ("description", .string("Whether only its subentities have objects.")), ("type", .string("boolean")),
             ])
         case "indexes":
-            object([
-                (
-                    "description",
-                    .string("Indexes that are built at the end, each of attributes and to-one relationships.")
-                ),
-                ("type", .string("array")), ("uniqueItems", .boolean(true)),
-                (
-                    "items",
-                    object([
-                        ("type", .string("array")), ("items", object([("type", .string("string"))])),
-                        ("minItems", .number("1")), ("uniqueItems", .boolean(true)),
-                    ])
-                ),
-            ])
+            lists("Indexes that are built at the end, each of attributes and to-one relationships.", atLeast: 1)
+        case "together": lists("Groups of attributes that change together.", atLeast: 2)
         case "subentity": reference("subentity")
         case "renamingIdentifier": text("The name in the model before this one.")
         default: object([("description", .string("Free annotations, kept as they are."))])
@@ -111,6 +99,20 @@ public enum ModelSchema {
         object([
             ("description", .string("Where the records are: $, $[*], $.items[*], $.users.*, $['a b'][*].")),
             ("type", .string("string")), ("pattern", .string("^\\$")),
+        ])
+    }
+
+    /// Lists of names.
+    private static func lists(_ description: String, atLeast count: Int) -> JSONValue {
+        object([
+            ("description", .string(description)), ("type", .string("array")), ("uniqueItems", .boolean(true)),
+            (
+                "items",
+                object([
+                    ("type", .string("array")), ("items", object([("type", .string("string"))])),
+                    ("minItems", .number("\(count)")), ("uniqueItems", .boolean(true)),
+                ])
+            ),
         ])
     }
 

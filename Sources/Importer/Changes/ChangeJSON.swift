@@ -11,6 +11,7 @@ struct ChangeJSON {
     struct Fault: Error {
         let reason: String
         let byteOffset: Int
+        var advice: ImportText? = nil
     }
 
     let bytes: ByteView

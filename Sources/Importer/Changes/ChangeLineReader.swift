@@ -2,7 +2,7 @@ import ImportModel
 
 /// Reads the changes of a change set, whose header says what their values are.
 struct ChangeLineReader {
-    private struct Entity {
+    struct Entity {
         var identifier: [ExactText] = []
         var values: [ExactText: StoredValueReader] = [:]
         var relationships: [ExactText: ChangedEntity.Relationship] = [:]
@@ -32,10 +32,11 @@ struct ChangeLineReader {
         self.entities = entities
     }
 
-    private func entity(_ name: String?) -> Entity { name.flatMap { entities[ExactText($0)] } ?? Entity() }
+    func entity(_ name: String?) -> Entity { name.flatMap { entities[ExactText($0)] } ?? Entity() }
 
-    /// Reads a line.
+    /// Reads a line: a change, or a conflict that is resolved.
     func change(_ line: ByteView) throws(ChangeJSON.Fault) -> ObjectChange {
+        if Self.isConflict(line) { return try resolution(of: line) }
         var json = try ChangeJSON(line)
         // Keys may be in any order here; values are read by the entity.
         var ahead = json
@@ -45,7 +46,7 @@ struct ChangeLineReader {
         return change
     }
 
-    private static func entityName(_ json: inout ChangeJSON) throws(ChangeJSON.Fault) -> String? {
+    static func entityName(_ json: inout ChangeJSON) throws(ChangeJSON.Fault) -> String? {
         var isFirst = true
         try json.openObject()
         while let key = try json.key(isFirst: &isFirst) {
@@ -78,7 +79,7 @@ struct ChangeLineReader {
         }
     }
 
-    private func change(_ json: inout ChangeJSON, of given: String?) throws(ChangeJSON.Fault) -> ObjectChange {
+    func change(_ json: inout ChangeJSON, of given: String?) throws(ChangeJSON.Fault) -> ObjectChange {
         var draft = Draft()
         var name = given
         var entity = entity(name)
@@ -110,6 +111,7 @@ struct ChangeLineReader {
                 change.order = try members(&json) { json, name throws(ChangeJSON.Fault) in
                     try order(&json, name, of: entity.destination(name))
                 }
+            case "conflict": throw json.fault("a conflict whose first key is another one")
             case "continued": change.isContinued = try json.boolean()
             default: try older(&json, key, of: entity, &draft)
             }
@@ -152,7 +154,7 @@ struct ChangeLineReader {
 
     // MARK: Its parts
 
-    private func members<Element>(
+    func members<Element>(
         _ json: inout ChangeJSON,
         _ read: (inout ChangeJSON, String) throws(ChangeJSON.Fault) -> Element
     ) throws(ChangeJSON.Fault) -> [Element] {
@@ -163,7 +165,7 @@ struct ChangeLineReader {
         return elements
     }
 
-    private func reference(_ json: inout ChangeJSON, of entity: Entity) throws(ChangeJSON.Fault) -> ObjectReference {
+    func reference(_ json: inout ChangeJSON, of entity: Entity) throws(ChangeJSON.Fault) -> ObjectReference {
         let values = try members(&json) { json, name throws(ChangeJSON.Fault) in
             NamedValue(name, try entity.reader(name).value(&json))
         }
@@ -171,7 +173,7 @@ struct ChangeLineReader {
         return ObjectReference(Self.ordered(values, entity.identifier))
     }
 
-    private func objects(_ json: inout ChangeJSON, of name: String?) throws(ChangeJSON.Fault) -> [ObjectReference] {
+    func objects(_ json: inout ChangeJSON, of name: String?) throws(ChangeJSON.Fault) -> [ObjectReference] {
         let entity = entity(name)
         var objects: [ObjectReference] = []
         var isFirst = true
@@ -340,7 +342,7 @@ struct ChangeLineReader {
         }
     }
 
-    private func values(_ json: inout ChangeJSON, of name: String?) throws(ChangeJSON.Fault) -> [OwnedValue] {
+    func values(_ json: inout ChangeJSON, of name: String?) throws(ChangeJSON.Fault) -> [OwnedValue] {
         let entity = entity(name)
         var values: [OwnedValue] = []
         var isFirst = true

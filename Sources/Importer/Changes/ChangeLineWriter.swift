@@ -7,7 +7,7 @@ struct ChangeLineWriter {
     /// The version of the format.
     static let version = 1
 
-    private struct Entity {
+    struct Entity {
         var values: [ExactText: StoredValueWriter] = [:]
         /// The relationships to one object: its change is not in an array.
         var toOnes: Set<ExactText> = []
@@ -16,7 +16,7 @@ struct ChangeLineWriter {
         var references: [ExactText: String] = [:]
     }
 
-    private let entities: [ExactText: Entity]
+    let entities: [ExactText: Entity]
 
     init(_ header: [ChangedEntity]) {
         var entities: [ExactText: Entity] = [:]
@@ -132,7 +132,7 @@ struct ChangeLineWriter {
         func end(_ output: inout [UInt8]) { if !isEmpty { output.append(UInt8(ascii: "}")) } }
     }
 
-    private func append(_ attributes: [AttributeChange], of entity: Entity, to output: inout [UInt8]) {
+    func append(_ attributes: [AttributeChange], of entity: Entity, to output: inout [UInt8]) {
         output.append(contentsOf: ",\"attributes\":{".utf8)
         var isFirstSide = true
         for (side, path) in [("old", \AttributeChange.old), ("new", \AttributeChange.new)] {
@@ -153,13 +153,13 @@ struct ChangeLineWriter {
         output.append(UInt8(ascii: "}"))
     }
 
-    private func append(_ name: String, _ value: StoredValue, of entity: Entity, to output: inout [UInt8]) {
+    func append(_ name: String, _ value: StoredValue, of entity: Entity, to output: inout [UInt8]) {
         StoredValueWriter.appendString(name, to: &output)
         output.append(UInt8(ascii: ":"))
         (entity.values[ExactText(name)] ?? StoredValueWriter(nil)).append(value, to: &output)
     }
 
-    private func append(_ identifier: ObjectReference, of entity: Entity, to output: inout [UInt8]) {
+    func append(_ identifier: ObjectReference, of entity: Entity, to output: inout [UInt8]) {
         output.append(UInt8(ascii: "{"))
         for (index, part) in identifier.values.enumerated() {
             if index > 0 { output.append(UInt8(ascii: ",")) }
@@ -168,7 +168,7 @@ struct ChangeLineWriter {
         output.append(UInt8(ascii: "}"))
     }
 
-    private func append(_ objects: [ObjectReference], of entity: String?, to output: inout [UInt8]) {
+    func append(_ objects: [ObjectReference], of entity: String?, to output: inout [UInt8]) {
         let entity = entity.flatMap { entities[ExactText($0)] } ?? Entity()
         output.append(UInt8(ascii: "["))
         for (index, object) in objects.enumerated() {
@@ -178,7 +178,7 @@ struct ChangeLineWriter {
         output.append(UInt8(ascii: "]"))
     }
 
-    private func append(_ content: ReferenceChange.Content, to name: String?, to output: inout [UInt8]) {
+    func append(_ content: ReferenceChange.Content, to name: String?, to output: inout [UInt8]) {
         let entity = name.flatMap { entities[ExactText($0)] } ?? Entity()
         switch content {
         case .toOne(let old, let new):
@@ -202,7 +202,7 @@ struct ChangeLineWriter {
         }
     }
 
-    private func append(_ owned: OwnedChange, of entity: Entity, to output: inout [UInt8]) {
+    func append(_ owned: OwnedChange, of entity: Entity, to output: inout [UInt8]) {
         let name = ExactText(owned.name)
         switch owned.content {
         case .objects(let changes) where changes.count == 1 && entity.toOnes.contains(name):
@@ -225,7 +225,7 @@ struct ChangeLineWriter {
         }
     }
 
-    private func append(_ order: OrderChange, of entity: String?, to output: inout [UInt8]) {
+    func append(_ order: OrderChange, of entity: String?, to output: inout [UInt8]) {
         output.append(UInt8(ascii: "{"))
         for (index, side) in [("old", order.old), ("new", order.new)].enumerated() {
             guard let objects = side.1 else { continue }
@@ -235,7 +235,7 @@ struct ChangeLineWriter {
         output.append(UInt8(ascii: "}"))
     }
 
-    private func append(_ values: [OwnedValue], of name: String?, to output: inout [UInt8]) {
+    func append(_ values: [OwnedValue], of name: String?, to output: inout [UInt8]) {
         let entity = name.flatMap { entities[ExactText($0)] } ?? Entity()
         output.append(UInt8(ascii: "["))
         for (index, value) in values.enumerated() {

@@ -97,7 +97,7 @@ final class ChangeSetLines {
                 byteOffset: offset
             ),
             "line \(max(lineNumber, 1)): \(fault.reason)",
-            advice: "Make the change set again."
+            advice: fault.advice ?? "Make the change set again."
         )
     }
 }

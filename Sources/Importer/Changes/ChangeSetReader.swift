@@ -61,7 +61,9 @@ public final class ChangeSetReader {
 
     /// The next change; nil after the last one, when the footer was found to fit.
     ///
-    /// - Throws: `ImportError` with `.badInput` for what is no change, for a footer that is missing, and for one whose counts or
+    /// A conflict of a merge is the change that resolves it, which it must say.
+    ///
+    /// - Throws: `ImportError` with `.badInput` for what is no change, for a conflict that is open, for a footer that is missing, and for one whose counts or
     ///   checksum are not those of the changes; with `.io` when the file cannot be read.
     public func next() throws -> ObjectChange? {
         if let failure { throw failure }
@@ -95,7 +97,7 @@ public final class ChangeSetReader {
             lines.add(line, to: hasher)
             lineCount += 1
             endOffset = lines.nextOffset
-            count(change)
+            if !line.withUnsafeBufferPointer({ ChangeLineReader.isConflict(ByteView($0)) }) { count(change) }
             return change
         } catch let fault as ChangeJSON.Fault {
             throw lines.error(fault)

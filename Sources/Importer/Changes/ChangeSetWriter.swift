@@ -20,6 +20,8 @@ public final class ChangeSetWriter {
     private var lines: ChangeLineWriter?
     private var pending: [UInt8] = []
     private var lineCount: Int64 = 0
+    /// Whether a conflict is open: those who resolve it edit the file.
+    private var isToBeEdited = false
 
     /// Writes to a file, which gets its name when it is whole.
     ///
@@ -67,13 +69,25 @@ public final class ChangeSetWriter {
         }
     }
 
+    /// Writes a conflict of a merge as a line.
+    ///
+    /// - Throws: `ImportError` with `.fault` before `begin`, what writing throws otherwise.
+    public func write(_ conflict: MergeConflict) throws {
+        guard let lines else { throw ImportError(.fault, "a conflict was written before the header") }
+        lines.append(conflict, to: &pending)
+        if conflict.take == nil { isToBeEdited = true }
+        try endLine()
+    }
+
     /// Writes the footer, and puts the file in its place.
+    ///
+    /// It has no checksum where a conflict is open, because those who resolve it edit the file.
     ///
     /// - Parameter entities: the counts of each entity.
     public func end(_ entities: [ChangeSetFooter.Entity]) throws {
         try flush(ifLarge: false)
         ChangeLineWriter.append(
-            ChangeSetFooter(changes: lineCount, entities: entities, checksum: hasher.digest),
+            ChangeSetFooter(changes: lineCount, entities: entities, checksum: isToBeEdited ? nil : hasher.digest),
             to: &pending
         )
         try flush(ifLarge: false)

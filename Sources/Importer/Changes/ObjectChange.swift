@@ -57,6 +57,14 @@ public struct ObjectChange: Sendable, Hashable {
     }
 }
 
+extension ObjectChange {
+    /// Whether nothing comes of it.
+    var saysNothing: Bool {
+        kind == .updated && attributes.isEmpty && references.isEmpty && relationships.isEmpty && moved.isEmpty
+            && order.isEmpty
+    }
+}
+
 /// A value with the name of its attribute.
 public struct NamedValue: Sendable, Hashable, Codable {
     /// The attribute's name.

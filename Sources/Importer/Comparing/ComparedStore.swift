@@ -21,11 +21,12 @@ final class ComparedStore {
     let isInWALMode: Bool
     private let queue: DatabaseQueue
 
+    /// - Parameter cacheSize: how much of it SQLite keeps in memory, in KiB.
     /// - Throws: `ImportError` when it cannot be read.
-    init(_ store: String, identifiers: [String: [String]]) throws {
+    init(_ store: String, identifiers: [String: [String]], cacheSize: Int = 8_000) throws {
         self.store = store
         do {
-            queue = try Self.opened(store, cacheSize: 8_000)
+            queue = try Self.opened(store, cacheSize: cacheSize)
             (schema, isUTF8, isInWALMode) = try queue.inDatabase { database in
                 let encoding = try String.fetchOne(database, sql: "PRAGMA encoding") ?? "UTF-8"
                 return (

@@ -75,6 +75,15 @@ final class ComparisonLookups {
         return rows.hasRow ? rows : nil
     }
 
+    /// The object with an identifier; nil for none.
+    func object(_ index: Int, _ key: [StoredValue], _ side: Side) throws -> ComparedRows? {
+        guard let rows = try prepared(.object(index), side) else { return nil }
+        rows.reset()
+        for (place, value) in key.enumerated() { try rows.bind(value.bound, at: place) }
+        try rows.advance()
+        return rows.hasRow ? rows : nil
+    }
+
     /// What belongs to the object of a row, at its first row.
     func owned(_ child: Int, of row: ComparedRows, _ keyCount: Int, _ side: Side) throws -> ComparedRows? {
         guard let rows = try prepared(.owned(child), side) else { return nil }
@@ -142,5 +151,19 @@ final class ComparisonLookups {
             try rows.advance()
         }
         return list
+    }
+}
+
+extension StoredValue {
+    /// The value as the argument of a statement.
+    var bound: BoundValue {
+        switch self {
+        case .null: .null
+        case .integer(let number): .integer(number)
+        case .real(let number): .real(number)
+        case .text(let text): .text(Array(text.utf8))
+        case .textBytes(let bytes): .text(bytes)
+        case .blob(let bytes): .blob(bytes)
+        }
     }
 }

@@ -179,6 +179,13 @@ final class ObjectComparison {
         return order < 0 ? (old, nil) : (nil, new)
     }
 
+    /// Calls `body`, and counts nothing of what it compares.
+    func uncounted<Result>(_ body: () throws -> Result) rethrows -> Result {
+        let before = (counts, attributeCounts, seen)
+        defer { (counts, attributeCounts, seen) = before }
+        return try body()
+    }
+
     // MARK: Objects
 
     private func root(_ old: ComparedRows?, _ new: ComparedRows?, _ section: Section) throws -> ObjectChange? {

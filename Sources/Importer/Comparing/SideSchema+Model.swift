@@ -80,7 +80,11 @@ extension SideSchema {
         } else {
             entity.identifier = try Self.identifier(names, of: entity, store)
         }
-        guard let index = stored.index, let layout = graph.layout else { return entity }
+        guard let index = stored.index, let layout = graph.layout else {
+            entity.together = description.together
+            return entity
+        }
+        entity.together = Self.groups(of: index, layout)
         addLinks(of: index, layout, graph, to: &entity)
         let links = Set(stored.links.map { ContinuedEntity.folded(description.attributes[$0].column) })
         let own = Set(entity.identifier.map { ContinuedEntity.folded($0.column) })
@@ -90,6 +94,14 @@ extension SideSchema {
         }
         entity.rowKey = layout.rowIDColumn(of: index)
         return entity
+    }
+
+    /// The groups of an entity, of those that it inherits from, and of those that share its table.
+    private static func groups(of index: Int, _ layout: ModelLayout) -> [[String]] {
+        let related = layout.entities.indices.filter { layout.home(of: $0) == layout.home(of: index) }
+        var seen: Set<Int> = []
+        return (layout.hierarchy.chain(of: index).reversed() + related.flatMap { layout.hierarchy.chain(of: $0) })
+            .filter { seen.insert($0).inserted }.flatMap { layout.entities[$0].together }
     }
 
     /// Adds the relationships whose columns the entity's table has.

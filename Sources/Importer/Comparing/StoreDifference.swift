@@ -17,9 +17,9 @@ import ImportModel
 /// memory depends on neither's size. Any SQLite file will do: where no model describes a table, it is an entity, and its columns are
 /// attributes. The same states give the same changes, in the same order. It is made and used by one thread.
 public final class StoreDifference {
-    private let comparison: ObjectComparison
-    private let stores: BothSides<ComparedStore>
-    private let plan: ComparisonPlan
+    let comparison: ObjectComparison
+    let stores: BothSides<ComparedStore>
+    let plan: ComparisonPlan
     private let options: DifferenceOptions
 
     /// Opens both stores, and finds what is to be compared.
@@ -30,11 +30,16 @@ public final class StoreDifference {
     ///   - options: what is compared.
     /// - Throws: `ImportError` with `.noInput` when there is no such store; `.badInput` when one is no SQLite database, when
     ///   nothing identifies the objects of an entity, or when the stores have different identifiers; `.usage` for names that neither has.
-    public init(from old: String, to new: String, options: DifferenceOptions = DifferenceOptions()) throws {
+    public convenience init(from old: String, to new: String, options: DifferenceOptions = DifferenceOptions()) throws {
+        try self.init(old, new, options, cacheSize: 16_000)
+    }
+
+    /// - Parameter cacheSize: how much of each store SQLite keeps in memory, in KiB.
+    init(_ old: String, _ new: String, _ options: DifferenceOptions, cacheSize: Int) throws {
         let (from, to) = options.isReversed ? (new, old) : (old, new)
         let stores = BothSides(
-            try ComparedStore(from, identifiers: options.identifiers),
-            try ComparedStore(to, identifiers: options.identifiers)
+            try ComparedStore(from, identifiers: options.identifiers, cacheSize: cacheSize),
+            try ComparedStore(to, identifiers: options.identifiers, cacheSize: cacheSize)
         )
         let plan = try ComparisonPlan(stores.old.schema, stores.new.schema, options)
         let begun = plan.sections.filter { plan.entities[$0].owner == nil && plan.entities[$0].isOpened }
@@ -95,12 +100,10 @@ public final class StoreDifference {
             }
             states.append(.init(name: URL(fileURLWithPath: stores[side].store).lastPathComponent, objects: objects))
         }
-        let described =
-            plan.sections + plan.entities.indices.filter { plan.entities[$0].isValue && plan.entities[$0].owner != nil }
         return ChangeSetHeader(
             old: states[0],
             new: states[1],
-            entities: described.map { plan.described($0) },
+            entities: plan.allDescribed,
             options: options.named
         )
     }
@@ -116,6 +119,11 @@ public final class StoreDifference {
 }
 
 extension ComparisonPlan {
+    /// The entities as the header of a change set has them.
+    var allDescribed: [ChangedEntity] {
+        (sections + entities.indices.filter { entities[$0].isValue && entities[$0].owner != nil }).map(described)
+    }
+
     /// An entity as the header of a change set has it.
     fileprivate func described(_ index: Int) -> ChangedEntity {
         let entity = entities[index]

@@ -31,7 +31,9 @@ extension EntityDescription {
         entity.userInfo = nil
         // References are attributes as others are.
         entity.relationships = []
-        entity.indexes.removeAll { names in !names.allSatisfy { name in attributes.contains { $0.name == name } } }
+        func hasAll(_ names: [String]) -> Bool { names.allSatisfy { name in attributes.contains { $0.name == name } } }
+        entity.indexes.removeAll { !hasAll($0) }
+        entity.together.removeAll { !hasAll($0) }
         entity.parent = nil
         entity.subentity = nil
         entity.isAbstract = false

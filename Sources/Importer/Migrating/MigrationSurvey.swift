@@ -153,7 +153,8 @@ struct MigrationSurvey {
 
     /// Whether entities differ in what no row has.
     private func isReadOtherwise(_ one: EntityDescription, _ other: EntityDescription) -> Bool {
-        one.records != other.records || one.subentity != other.subentity || one.userInfo != other.userInfo
+        one.records != other.records || one.subentity != other.subentity || one.together != other.together
+            || one.userInfo != other.userInfo
             || one.isAbstract != other.isAbstract || one.parent != other.parent
     }
 

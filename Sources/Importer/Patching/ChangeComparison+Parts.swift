@@ -90,7 +90,7 @@ extension ChangeComparison {
             return
         }
         if stored == wanted { return }
-        if stored != before ?? [], change.kind == .updated, !options.isUnchecked {
+        if !Self.leads(from: before ?? [], to: wanted, by: stored), change.kind == .updated, !options.isUnchecked {
             let conflict = PatchConflict(
                 .changed,
                 entity: change.entity,
@@ -100,6 +100,18 @@ extension ChangeComparison {
             guard try decide(conflict, &plan).policy == .take else { return }
         }
         plan.steps.append(step)
+    }
+
+    /// Whether a list is the one before, but for members that the change takes out or adds: other changes may have done so by now.
+    private static func leads(
+        from before: [[StoredValue]],
+        to wanted: [[StoredValue]],
+        by stored: [[StoredValue]]
+    ) -> Bool {
+        if stored == before { return true }
+        let (isBefore, isWanted, isStored) = (Set(before), Set(wanted), Set(stored))
+        return stored.allSatisfy { isBefore.contains($0) || isWanted.contains($0) }
+            && stored.filter(isBefore.contains) == before.filter { isStored.contains($0) || isWanted.contains($0) }
     }
 
     // MARK: Parts without identifier

@@ -312,6 +312,11 @@ final class ChangeComparison {
         _ owner: Owner?,
         _ plan: inout ChangePlan
     ) throws {
+        if change.saysNothing {
+            // A conflict that is resolved as the store has it.
+            plan.effects.append((index, .unchanged))
+            return
+        }
         let conflict = PatchConflict(.missing, entity: change.entity, identifier: change.identifier)
         guard try decide(conflict, &plan).policy == .take else {
             plan.effects.append((index, .ignored))

@@ -1,7 +1,7 @@
 import Foundation
 
 /// A change set that can be read more than once: a file, or standard input in a file without a name.
-final class KeptChanges {
+final class KeptChanges: Sendable {
     /// Where it can be read now.
     let path: String
     private let given: String
@@ -16,12 +16,7 @@ final class KeptChanges {
             file = nil
             return
         }
-        let folder = FileManager.default.temporaryDirectory.path
-        var name = Array("\(folder)/importer-changes-XXXXXX".utf8CString)
-        let number = mkstemp(&name)
-        guard number >= 0 else { throw ImportError.system(errno, "create a file in", folder) }
-        let file = Descriptor(owning: number)
-        unlink(name)
+        let file = try Self.fileWithoutName()
         var block = [UInt8](repeating: 0, count: 256 << 10)
         while true {
             try interruption.check()
@@ -29,17 +24,41 @@ final class KeptChanges {
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else { throw ImportError.cannotRead("-", errno: errno) }
             if count == 0 { break }
-            var written = 0
-            while written < count {
-                let more = block[written..<count].withUnsafeBytes { Foundation.write(number, $0.baseAddress, $0.count) }
-                if more < 0, errno == EINTR { continue }
-                guard more > 0 else { throw ImportError.system(errno, "write to", folder) }
-                written += more
-            }
+            try Self.write(block[..<count], to: file)
         }
         self.file = file
-        self.path = "/dev/fd/\(number)"
-        lseek(number, 0, SEEK_SET)
+        self.path = "/dev/fd/\(file.number)"
+    }
+
+    /// Keeps what `body` writes.
+    ///
+    /// - Throws: `ImportError` when it cannot be kept, and what `body` throws.
+    init(_ body: (_ write: @escaping ([UInt8]) throws -> Void) throws -> Void) throws {
+        let file = try Self.fileWithoutName()
+        try body { try Self.write($0[...], to: file) }
+        given = "-"
+        self.file = file
+        path = "/dev/fd/\(file.number)"
+    }
+
+    private static var folder: String { FileManager.default.temporaryDirectory.path }
+
+    private static func fileWithoutName() throws -> Descriptor {
+        var name = Array("\(folder)/importer-changes-XXXXXX".utf8CString)
+        let number = mkstemp(&name)
+        guard number >= 0 else { throw ImportError.system(errno, "create a file in", folder) }
+        unlink(name)
+        return Descriptor(owning: number)
+    }
+
+    private static func write(_ bytes: ArraySlice<UInt8>, to file: Descriptor) throws {
+        var rest = bytes
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Foundation.write(file.number, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw ImportError.system(errno, "write to", folder) }
+            rest = rest.dropFirst(count)
+        }
     }
 
     /// The path of a file that stays as long as a job needs it; standard input is copied to one that the store knows of.

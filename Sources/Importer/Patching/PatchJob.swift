@@ -11,9 +11,14 @@ struct PatchJob {
 
     /// Begins a patch.
     ///
+    /// - Parameter beginning: is called in the transaction that begins it.
     /// - Returns: its report, when it is finished.
     /// - Throws: `ImportError`; with `ChangeStop` where it stops, and can be resumed.
-    func begin(_ planned: StoredJob, _ header: ChangeSetHeader) throws -> ImportReport {
+    func begin(
+        _ planned: StoredJob,
+        _ header: ChangeSetHeader,
+        _ beginning: PatchPipeline.Beginning?
+    ) throws -> ImportReport {
         try ChangeJob(context: context, destination: destination).run { session in
             var job = planned
             try session.record { database in
@@ -21,6 +26,7 @@ struct PatchJob {
                 if session.keepsWAL { try WALMode.keep(database) }
                 try job.insert(database)
                 try begin(job, header, schema(header, job, session, database), database)
+                try beginning?(database, job.id)
             }
             return try PatchRun(session, job, header, context, delegate)
         }

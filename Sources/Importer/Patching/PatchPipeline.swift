@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import ImportModel
 import Synchronization
 
@@ -18,13 +19,19 @@ import Synchronization
 /// already. What has neither is a conflict (``PatchOptions``). Any SQLite file will do. It is run once.
 public final class PatchPipeline: Sendable {
     /// Shared with observers.
-    public let progress = ImportProgress()
+    public let progress: ImportProgress
     /// Shared with callers that may stop it.
-    public let interruption = Interruption()
+    public let interruption: Interruption
     /// Announces every commit.
     public let merges: MergeCenter
 
+    /// Is called with the number of the job, in the transaction that begins it.
+    typealias Beginning = @Sendable (Database, Int64) throws -> Void
+
     private let path: String
+    /// The change set where no file has it; nil for one that is read.
+    private let kept: KeptChanges?
+    private let beginning: Beginning?
     private let store: String
     private let options: PatchOptions
     private let runOptions: RunOptions
@@ -74,7 +81,36 @@ public final class PatchPipeline: Sendable {
         merges: MergeCenter = MergeCenter()
     ) {
         self.path = path
+        kept = nil
+        beginning = nil
+        progress = ImportProgress()
+        interruption = Interruption()
         self.delegate = delegate
+        self.store = StoreFile.resolved(store)
+        self.options = options
+        runOptions = run
+        self.merges = merges
+    }
+
+    /// - Parameters:
+    ///   - changes: a change set that was made for this.
+    ///   - beginning: is called in the transaction that begins the job.
+    init(
+        _ changes: KeptChanges,
+        into store: String,
+        options: PatchOptions,
+        run: RunOptions,
+        merges: MergeCenter,
+        progress: ImportProgress,
+        interruption: Interruption,
+        beginning: @escaping Beginning
+    ) {
+        path = "-"
+        kept = changes
+        self.beginning = beginning
+        self.progress = progress
+        self.interruption = interruption
+        delegate = nil
         self.store = StoreFile.resolved(store)
         self.options = options
         runOptions = run
@@ -171,9 +207,13 @@ public final class PatchPipeline: Sendable {
                 return .init(report: try destination.report(of: done.id), wasAlreadyFinished: true)
             case .resume(let open): report = try job.resume(open, options)
             case .begin:
-                let changes = try KeptChanges(path, interruption)
+                let changes = try kept ?? KeptChanges(path, interruption)
                 let findings = try destination.tidyingUp { try check(changes.path) }
-                report = try job.begin(try planned(changes, findings, context, destination), findings.header)
+                report = try job.begin(
+                    try planned(changes, findings, context, destination),
+                    findings.header,
+                    beginning
+                )
             }
         } catch let stop as ChangeStop {
             if var report = (try? StoreInspection(store: store).status()) ?? found.withLock({ $0 }) {

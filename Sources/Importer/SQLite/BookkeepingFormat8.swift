@@ -1,5 +1,5 @@
 extension Migrator.Step {
-    /// Adds what patches keep: their conflicts, what they have deleted, changes that wait, and how jobs are to be undone.
+    /// Adds what patches keep: their conflicts, those that merges leave, what they have deleted, changes that wait, and how jobs are to be undone.
     ///
     /// A table is whole where it was empty when its job began: all of its rows are the job's as long as that is not finished,
     /// and those of its ranges of row ids then.
@@ -39,6 +39,12 @@ extension Migrator.Step {
             content TEXT NOT NULL,
             PRIMARY KEY (job, number)
         ) STRICT, WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS _import_conflict (
+            number INTEGER PRIMARY KEY,
+            job INTEGER NOT NULL,
+            resolved INTEGER,
+            line BLOB NOT NULL
+        ) STRICT;
         CREATE TABLE IF NOT EXISTS _import_undo_table (
             job INTEGER NOT NULL,
             table_name TEXT NOT NULL,

@@ -24,6 +24,7 @@ public final class ImportPipeline: Sendable {
         case sources([String], JobOptions)
         case resume(ErrorLimit?)
         case retry(RetryRequest)
+        case mirror(Int64, MirrorOptions)
     }
 
     private let store: String
@@ -204,6 +205,26 @@ public final class ImportPipeline: Sendable {
         self.init(.retry(request), store, run, transformers, merges)
     }
 
+    /// Prepares to carry on with the deletions that a job has withheld (``ImportReport/withheld``), without its sources.
+    ///
+    /// - Parameters:
+    ///   - job: the job's number in the store; it is finished, and was begun with ``JobOptions/mirror``.
+    ///   - store: the SQLite file's path.
+    ///   - options: what is allowed beyond the job's own; their scope counts for nothing.
+    ///   - run: what the result does not depend on; of these `durability` counts.
+    ///   - transformers: those that the model names.
+    ///   - merges: where what is deleted is announced.
+    public convenience init(
+        mirroring job: Int64,
+        in store: String,
+        options: MirrorOptions,
+        run: RunOptions = RunOptions(),
+        transformers: TransformerRegistry = .standard,
+        merges: MergeCenter = MergeCenter()
+    ) {
+        self.init(.mirror(job, options), store, run, transformers, merges)
+    }
+
     /// The result of a run.
     public struct Outcome: Sendable {
         /// What the job has done, all of its runs together.
@@ -247,7 +268,13 @@ public final class ImportPipeline: Sendable {
     }
 
     private func importAll() throws -> Outcome {
-        try importAll(into: SQLiteDestination(store, durability: runOptions.durability))
+        try importAll(into: destination)
+    }
+
+    private var destination: SQLiteDestination {
+        let destination = SQLiteDestination(store, durability: runOptions.durability)
+        destination.rowSelection = RecordPredicate.selectRows
+        return destination
     }
 
     /// - Parameter destination: the store, by its type, for which the import phase is specialised.
@@ -270,6 +297,10 @@ public final class ImportPipeline: Sendable {
         try interruption.check()
         try check(destination)
         try destination.lock()
+        if case .mirror(let job, let options) = request {
+            let (report, wasDone) = try MirrorJob(context: context(interruption), destination: destination).run(job, options)
+            return Outcome(report: report, wasAlreadyFinished: wasDone)
+        }
         let decision = try destination.tidyingUp { try decide(in: destination, isPlanning: false, interruption) }
         try checkDisk(decision)
         // Not before all is known that refuses the import.
@@ -307,6 +338,8 @@ public final class ImportPipeline: Sendable {
             run = try ImportPhase(run, into: destination).importRecords()
         } while try UnresolvedPhase(run).takesBack()
         run = try SettlePhase(run).settle()
+        run = try JudgePhase(run).judge()
+        run = try MirrorPhase(run).mirror()
         try FinishJob(run).finish()
     }
 
@@ -401,6 +434,7 @@ public final class ImportPipeline: Sendable {
             case .sources(let arguments, _): return try opening.decide(importing: arguments, journal)
             case .resume(let maxErrors): return try opening.decideToResume(maxErrors, journal)
             case .retry(let request): return try opening.decide(retrying: request, journal, in: destination)
+            case .mirror: throw ImportError(.fault, at: store, "deleting is not importing")
             }
         }
     }
@@ -411,7 +445,7 @@ public final class ImportPipeline: Sendable {
         switch request {
         case .sources(_, let job): model = job.model
         case .retry(let request): model = request.model
-        case .resume: model = nil
+        case .resume, .mirror: model = nil
         }
         try JobOpening.check(model, transformers)
     }
@@ -463,7 +497,7 @@ public final class ImportPipeline: Sendable {
     /// What the request means for the store as it is, for a call that does not run it.
     private func look(_ interruption: Interruption) throws -> JobOpening.Decision {
         guard !isSpent.load(ordering: .relaxed) else { throw spent }
-        let destination = SQLiteDestination(store, durability: runOptions.durability)
+        let destination = destination
         try check(destination)
         let decision = try decide(in: destination, isPlanning: true, interruption)
         if runOptions.migrates { try migration?.plan(progress, interruption) } else { try checkStoreModel(decision) }

@@ -35,6 +35,7 @@ extension LedgerKind {
         case .missingReference: "mandatory reference missing"
         case .orphanDeleted: "orphan deleted"
         case .orphanDenied: "orphan kept by a delete rule"
+        case .deletionDenied: "no longer in the sources, kept by a delete rule"
         }
     }
 }

@@ -52,12 +52,15 @@ public enum LedgerKind: String, Sendable, Hashable, Codable, CaseIterable {
     case orphanDeleted
     /// One that is kept, as a delete rule denies it.
     case orphanDenied
+    /// An object that the sources of a mirror no longer have, and that a delete rule keeps.
+    case deletionDenied
 
     /// Whether something of the source's value is gone, rather than spelled in another way.
     public var isLoss: Bool {
         switch self {
         case .kindChanged, .trimmed, .respelled, .transformed, .outside, .notFound, .unknownKey, .nullElement,
-            .duplicateLink, .unlinked, .unresolved, .stub, .ambiguous, .missingReference, .orphanDeleted, .orphanDenied:
+            .duplicateLink, .unlinked, .unresolved, .stub, .ambiguous, .missingReference, .orphanDeleted, .orphanDenied,
+            .deletionDenied:
             false
         case .digitsLost, .timeZoneLost, .subMillisecondLost, .leapSecond, .minimumDate, .nulled, .duplicateKey,
             .loneSurrogate, .notAnObject:

@@ -84,6 +84,7 @@ struct BatchCounts {
                 WHERE job = ? AND position = ?
                 """
         )
+        try InsertedRows.save(changes, job: job.id, database)
         for (index, change) in changes.enumerated() {
             try change.nested.save(job: job.id, position: index, database)
             let read = recordsRead(index, batch, changes)

@@ -20,6 +20,7 @@ extension StoreSession: Journal {
                 let adopted = try job.adopt(model, beginning.transformers, database, store: store)
                 merges += adopted.merges
                 messages = adopted.messages
+                try checkMirror(job, database)
             }
             try beginning.indexes.save(for: job, database)
             try beginning.retry?.insert(job, database)
@@ -51,6 +52,7 @@ extension StoreSession: Journal {
         try write { database in
             var job = job
             let adopted = try job.adopt(model, transformers, isFinal: isFinal, database, store: store)
+            try checkMirror(job, database)
             return AdoptedModel(job: job, merges: adopted.merges, messages: adopted.messages)
         }
     }
@@ -123,6 +125,7 @@ extension StoreSession: Journal {
             try job.setState(.finished, message: message, seconds: seconds, database)
             try job.removeUnusedAdditions(database)
             try TableWitness.record(job.tables, database)
+            try InsertedRows.noteEnds(of: job.tables, job: job.id, database)
             if keepsChunks { try RecordedFile.keepChunks(of: job, database) }
             return try MergeLog.append([], of: job.id, isFinished: true, database)
         }
@@ -152,8 +155,11 @@ extension StoreSession: Journal {
         guard isPending || !indexes.wanted.isEmpty || !isFlat || asksForIndexes else { return nil }
         let sources = SourceRecords(of: job, opener: opener, interruption: interruption)
         return try writeIndexes(interruption) { database in
+            let log = job.options.mirror == nil ? nil : try UndoLog(job: job.id, database)
+            defer { try? log?.end(database) }
             var changes = try DeferredIdentifier.settle(job, database, sources: sources) { try interruption.check() }
-            if !isFlat, let model = job.model {
+            if !isFlat, var model = job.model {
+                if job.options.mirror != nil { model = try model.withWholeLists }
                 let wasAppending = try AppendingJob.exists(job.id, database)
                 if wasAppending { try AppendingJob.end(job.id, ModelLayout(importing: model), database) }
                 try interruption.check()
@@ -170,6 +176,7 @@ extension StoreSession: Journal {
                 try indexes.build(for: ModelDescription(entities: entities), database)
                 try StoreIndexes.build(wantedBy: model, in: filled, database)
             }
+            try log?.complete { _ in }
             try interruption.check()
             return changes.allSatisfy(\.isEmpty) ? nil : try MergeLog.append(changes, of: job.id, database)
         }

@@ -20,6 +20,8 @@ final class StoreWriter: BatchWriter {
     private var graphWriter: GraphBatchWriter?
     let layoutSchema: RowImageSchema?
     private var attached: AttachedImage?
+    /// Keeps what rows were before; nil where the job cannot be undone.
+    private var undoLog: UndoLog?
     private let interruption: Interruption
 
     /// - Parameters:
@@ -57,9 +59,11 @@ final class StoreWriter: BatchWriter {
         self.queue = queue
         var attached: AttachedImage?
         var graphWriter: GraphBatchWriter?
+        var undoLog: UndoLog?
         do {
             (layoutSchema, writers) = try queue.inDatabase { database in
                 checkpointer?.attach(to: database)
+                if job.options.mirror != nil { undoLog = try UndoLog(job: job.id, database) }
                 if let graph {
                     if graph.rejectsUnresolved { try JobReversal(job: job.id).watch(graph.layout, database) }
                     let images = isAppending ? try GraphBatchWriter.images(graph, database) : nil
@@ -88,11 +92,12 @@ final class StoreWriter: BatchWriter {
                 return (images, try zip(plans, constraints).map { try RowWriter(database, plan: $0, constraints: $1) })
             }
         } catch {
-            graphWriter = nil
+            (graphWriter, undoLog) = (nil, nil)
             withExtendedLifetime(attached) { try? queue.retire() }
             throw (error as? DatabaseError).map { ImportError(store: store, $0) } ?? error
         }
         self.graphWriter = graphWriter
+        self.undoLog = undoLog
         self.attached = attached
     }
 
@@ -100,7 +105,7 @@ final class StoreWriter: BatchWriter {
     func close() throws {
         writers = []
         keepers = [:]
-        graphWriter = nil
+        (graphWriter, undoLog) = (nil, nil)
         try queue.retire()
         attached = nil
     }
@@ -158,6 +163,7 @@ final class StoreWriter: BatchWriter {
         }
         let found = LateRejects(plans: plans, chunkBytes: chunkBytes)
         var ledger = LedgerCounts()
+        var seen = job.options.mirror == nil ? nil : SeenRows()
         let late =
             try graphWriter?.write(
                 batch,
@@ -168,9 +174,11 @@ final class StoreWriter: BatchWriter {
                 &memory,
                 &changes,
                 &ledger,
+                &seen,
                 database
             ) { try queue.interruptible(by: interruption, $0) }
-            ?? writeRows(batch, image, found, source: chunk.entry.source, &progress, &changes, database)
+            ?? writeRows(batch, image, found, source: chunk.entry.source, &progress, &changes, &seen, database)
+        try undoLog?.complete { _ in }
         let rejects = late.isEmpty ? batch.rejects : (batch.rejects + late).sorted { $0.ordinal < $1.ordinal }
         // Settling identifiers may have made some already.
         try limit.check(rejects, after: changes.reduce(progress.rejects) { $0 + $1.rejected })
@@ -190,6 +198,7 @@ final class StoreWriter: BatchWriter {
             try RetryOutcome.settle(ordinals, of: job.id, database)
         }
         try counts.write(changes, of: batch, database)
+        try seen?.save(job: job.id, plans.map(\.entity.table), database)
         try counts.write(chunk.entry, batch, changes, database)
         progress.advance(to: batch.end, of: chunk.entry, path: path(batch.end.path, of: chunk))
         try progress.marker.save(database, job: job.id)
@@ -262,6 +271,7 @@ final class StoreWriter: BatchWriter {
         source: Int,
         _ progress: inout JobProgress,
         _ changes: inout [EntityChanges],
+        _ seen: inout SeenRows?,
         _ database: Database
     ) throws -> [RowBatch.Reject] {
         var late: [RowBatch.Reject] = []
@@ -292,6 +302,8 @@ final class StoreWriter: BatchWriter {
                     progress.deferredIdentifiers.remove(index)
                 }
             ) { place, effect in
+                // What was refused has no row, or protects it as a reject.
+                if seen != nil, let rowID = writer.rowID(of: effect) { seen?.add(rowID, of: index) }
                 switch effect {
                 case .inserted(let rowID):
                     changes[index].insert(rowID)

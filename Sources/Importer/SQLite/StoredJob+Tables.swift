@@ -27,7 +27,7 @@ extension StoredJob {
         } else {
             let plan = try GraphPlan(model, onConflict: options.onConflict, transformers: transformers)
             // The tables of another job have indexes then, or get them now.
-            if try AppendingJob.isPossible(plan, database) { appended = plan }
+            if try options.mirror == nil && AppendingJob.isPossible(plan, database) { appended = plan }
         }
         try JobReversal.checkThatNoneIsOpen(model.tables, besides: id, database)
         let merges = try DeferredIdentifier.settle(tables: model.tables, database)
@@ -98,7 +98,7 @@ extension StoredJob {
                 """,
             arguments: [id, position, entity.name, table, made.contains(table)]
         )
-        if model?.isFlat == false {
+        if model?.isFlat == false || options.mirror != nil {
             try database.execute(
                 sql: "INSERT INTO _import_nested (job, position) VALUES (?, ?)",
                 arguments: [id, position]
@@ -176,7 +176,7 @@ extension StoredJob {
     ) throws {
         let isEmpty = try !StoreSchema.hasRows(entity.table, database)
         let isDeferred =
-            try isEmpty && (options.onConflict != .error || mayRejectLate && isReadableAgain)
+            try isEmpty && options.mirror == nil && (options.onConflict != .error || mayRejectLate && isReadableAgain)
             && DeferredIdentifier.isPossible(entity, database)
         if isDeferred {
             try DeferredIdentifier.begin(job: id, position: position, database)

@@ -16,4 +16,8 @@ static inline int csqlite_set_no_checkpoint_on_close(sqlite3 *connection, int is
     return sqlite3_db_config(connection, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, isOn, (int *)0);
 }
 
+static inline int csqlite_set_triggers(sqlite3 *connection, int isOn) {
+    return sqlite3_db_config(connection, SQLITE_DBCONFIG_ENABLE_TRIGGER, isOn, (int *)0);
+}
+
 #endif

@@ -25,7 +25,7 @@ struct ImporterCommand: ParsableCommand {
             ImportSubcommand.self, ResumeSubcommand.self, StatusSubcommand.self, SplitSubcommand.self,
             InferSubcommand.self, ModelSubcommand.self, FetchSubcommand.self, RejectsSubcommand.self,
             RetrySubcommand.self, VerifySubcommand.self, WatchSubcommand.self, MigrateSubcommand.self,
-            DiffSubcommand.self, PatchSubcommand.self, MirrorSubcommand.self,
+            DiffSubcommand.self, PatchSubcommand.self, UndoSubcommand.self, MirrorSubcommand.self,
         ],
         defaultSubcommand: ImportSubcommand.self
     )

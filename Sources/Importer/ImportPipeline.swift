@@ -360,19 +360,22 @@ public final class ImportPipeline: Sendable {
         return Outcome(report: try destination.report(of: job.id), wasAlreadyFinished: true)
     }
 
-    /// Carries on with a patch.
+    /// Resumes a patch or an undo.
     private func resume(
         changing job: StoredJob,
         in destination: some Destination,
         _ context: RunContext
     ) throws -> Outcome {
         guard let destination = destination as? SQLiteDestination else {
-            throw ImportError(.fault, at: store, "a patch of a store that is not SQLite's")
+            throw ImportError(.fault, at: store, "a patch or an undo of a store that is not SQLite's")
         }
         do {
-            let report = try PatchJob(context: context, destination: destination).resume(job)
+            let report =
+                try job.change?.kind == .undo
+                ? UndoJob(context: context, destination: destination).resume(job)
+                : PatchJob(context: context, destination: destination).resume(job)
             return Outcome(report: report, wasAlreadyFinished: false)
-        } catch let stop as PatchRun.Stop {
+        } catch let stop as ChangeStop {
             throw ImportError.conflicts(Int64(stop.conflicts.count), at: store, isBegun: true)
         }
     }

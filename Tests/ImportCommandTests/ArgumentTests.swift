@@ -201,7 +201,7 @@ struct ArgumentTests {
         let names = ImporterCommand.configuration.subcommands.map { $0.configuration.commandName }
         let commands = [
             "import", "resume", "status", "split", "infer", "model", "fetch", "rejects", "retry", "verify", "watch",
-            "migrate", "diff", "patch",
+            "migrate", "diff", "patch", "undo",
         ]
         #expect(names == commands)
     }

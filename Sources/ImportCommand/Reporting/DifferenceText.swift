@@ -133,5 +133,5 @@ final class DifferenceText {
         ValueText.identifier(object, most: mostCharacters)
     }
 
-    private static func value(_ value: StoredValue) -> String { ValueText.value(value, most: mostCharacters) }
+    static func value(_ value: StoredValue) -> String { ValueText.value(value, most: mostCharacters) }
 }

@@ -36,6 +36,7 @@ enum JobListText {
         [
             Column(name: "read", count: \.recordsRead, isAlways: true),
             Column(name: "inserted", count: \.inserted, isAlways: true), Column(name: "updated", count: \.updated),
+            Column(name: "deleted", count: \.deletedOrNone),
             Column(name: "unchanged", count: \.unchanged), Column(name: "ignored", count: \.ignored),
             Column(name: "rejected", count: \.rejected, isAlways: true), Column(name: "repaired", count: \.repaired),
         ]
@@ -52,6 +53,14 @@ enum JobListText {
 
     private static func sources(_ job: StoreInspection.JobSummary) -> String {
         let names = ReportText.sources(job.sources)
-        return job.isRetry ? names + " (retry)" : names
+        switch job.change {
+        case .patch: return names + " (patch)"
+        case .undo: return names + " (undo)"
+        case nil: return job.isRetry ? names + " (retry)" : names
+        }
     }
+}
+
+extension StoreInspection.JobSummary {
+    fileprivate var deletedOrNone: Int64 { deleted ?? 0 }
 }

@@ -55,12 +55,15 @@ public enum LedgerKind: String, Sendable, Hashable, Codable, CaseIterable {
     /// An object that the sources of a mirror no longer have, and that a delete rule keeps.
     case deletionDenied
 
+    /// A row that an undo has brought back under another row id, as its own is taken.
+    case rowIDLost
+
     /// Whether something of the source's value is gone, rather than spelled in another way.
     public var isLoss: Bool {
         switch self {
         case .kindChanged, .trimmed, .respelled, .transformed, .outside, .notFound, .unknownKey, .nullElement,
             .duplicateLink, .unlinked, .unresolved, .stub, .ambiguous, .missingReference, .orphanDeleted, .orphanDenied,
-            .deletionDenied:
+            .deletionDenied, .rowIDLost:
             false
         case .digitsLost, .timeZoneLost, .subMillisecondLost, .leapSecond, .minimumDate, .nulled, .duplicateKey,
             .loneSurrogate, .notAnObject:

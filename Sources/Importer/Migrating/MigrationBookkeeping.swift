@@ -33,6 +33,8 @@ struct MigrationBookkeeping {
         let tables = map.new.tables.filter { !$0.isJoin }.map(\.name)
         try TableWitness.forget(map.old.tables.map(\.name), database)
         try TableWitness.record(tables, database)
+        // What jobs have made of rows is not what they are of now.
+        try UndoLog.forget(nil, database)
         _ = try MergeLog.appendReset(of: job, database)
     }
 

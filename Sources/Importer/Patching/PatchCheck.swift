@@ -39,8 +39,8 @@ struct PatchCheck {
             let schema = try PatchSchema(reader.header, compared.schema, database)
             reader.read(as: schema.described)
             let comparison = ChangeComparison(schema, try PatchStatements(database), options)
-            var counter = Counter()
-            var findings = Findings(header: reader.header, report: counter.report(path))
+            var tally = ChangeTally()
+            var findings = Findings(header: reader.header, report: tally.report(path))
             while let change = try reader.next() {
                 try interruption.check()
                 guard compares else {
@@ -49,70 +49,11 @@ struct PatchCheck {
                 }
                 let plan = try comparison.plan(change)
                 findings.stops += Int64(plan.policies.filter { $0 == .stop }.count)
-                counter.add(change, plan)
+                tally.add(change, plan)
             }
             findings.endOffset = reader.endOffset
-            findings.report = counter.report(path)
+            findings.report = tally.report(path)
             return findings
-        }
-    }
-
-    /// What the changes come to, as far as can be said before any is made.
-    private struct Counter {
-        private var entities: [String: ImportReport.Counts] = [:]
-        private var total = ImportReport.Counts()
-        private var deleted: Int64 = 0
-        private var conflicts: Int64 = 0
-        private var list: [PatchConflict] = []
-
-        mutating func add(_ change: ObjectChange, _ plan: ChangePlan) {
-            conflicts += Int64(plan.conflicts.count)
-            if list.count < PatchConflict.mostListed {
-                list += plan.conflicts.prefix(PatchConflict.mostListed - list.count)
-            }
-            if change.isContinued { return }
-            var counts = ImportReport.Counts()
-            counts.recordsRead = 1
-            if plan.isRejected {
-                counts.rejected = 1
-            } else {
-                switch plan.outcome(change.kind) {
-                case .inserted: counts.inserted = 1
-                case .updated: counts.updated = 1
-                case .deleted: deleted += 1
-                case .unchanged: counts.unchanged = 1
-                case .ignored: counts.ignored = 1
-                }
-            }
-            total.add(counts)
-            entities[change.entity, default: ImportReport.Counts()].add(counts)
-        }
-
-        func report(_ path: String) -> ImportReport {
-            ImportReport(
-                state: .failed,
-                job: 0,
-                recordsRead: total.recordsRead,
-                inserted: total.inserted,
-                updated: total.updated,
-                unchanged: total.unchanged,
-                ignored: total.ignored,
-                rejected: total.rejected,
-                repaired: 0,
-                chunks: 0,
-                chunksDone: 0,
-                bytes: 0,
-                seconds: 0,
-                entities: entities,
-                ledger: [:],
-                unresolved: nil,
-                errors: [],
-                sources: [path],
-                message: nil,
-                deleted: deleted,
-                conflicts: conflicts,
-                conflictList: list
-            )
         }
     }
 }

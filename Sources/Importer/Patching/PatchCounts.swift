@@ -19,6 +19,12 @@ struct PatchCounts {
         var rejected: [UInt8]?
     }
 
+    private struct LedgerEntry: Hashable {
+        let entity: Int
+        let attribute: ExactText
+        let kind: LedgerKind
+    }
+
     enum Outcome {
         case done(ChangePlan.Effect)
         case rejected
@@ -41,7 +47,7 @@ struct PatchCounts {
     private var conflicts: [PatchConflict] = []
     private var conflictCount: Int64 = 0
     private var rejects: [(reject: RowBatch.Reject, entity: String)] = []
-    private var unknown: [ExactText: [ExactText: Int64]] = [:]
+    private var ledger: [LedgerEntry: Int64] = [:]
     private let names: [String]
 
     init(_ names: [String]) {
@@ -107,9 +113,17 @@ struct PatchCounts {
             counts[entity].nested.nested += 1
         }
         for (entity, name) in line.unknown {
-            unknown[ExactText(names[entity]), default: [:]][ExactText(name), default: 0] += 1
+            note(.unknownKey, of: entity, name, 1)
         }
     }
+
+    /// Counts something that is in the ledger.
+    mutating func note(_ kind: LedgerKind, of entity: Int, _ attribute: String, _ count: Int64) {
+        ledger[LedgerEntry(entity: entity, attribute: ExactText(attribute), kind: kind), default: 0] += count
+    }
+
+    /// Counts objects that go with one that is deleted.
+    mutating func takeAlong(_ entity: Int, _ count: Int64) { counts[entity].nested.deleted += count }
 
     private static func expected(_ kind: PatchConflict.Kind) -> String {
         switch kind {
@@ -132,7 +146,14 @@ struct PatchCounts {
     // MARK: Keeping
 
     /// Begins to count the entities of a job.
-    static func begin(_ job: StoredJob, _ entities: [(name: String, table: String)], _ database: Database) throws {
+    ///
+    /// - Parameter header: of the change set that its rejects are lines of.
+    static func begin(
+        _ job: StoredJob,
+        _ entities: [(name: String, table: String)],
+        header: ChangeSetHeader,
+        _ database: Database
+    ) throws {
         for (position, entity) in entities.enumerated() {
             try database.execute(
                 sql: """
@@ -150,9 +171,11 @@ struct PatchCounts {
                 arguments: ["job": job.id, "position": position]
             )
         }
+        var line: [UInt8] = []
+        ChangeLineWriter.append(header, to: &line)
         try database.execute(
-            sql: "INSERT OR IGNORE INTO _import_change (job, undoes) VALUES (?, ?)",
-            arguments: [job.id, job.change?.undoes]
+            sql: "INSERT OR IGNORE INTO _import_change (job, has_log, header) VALUES (?, ?, ?)",
+            arguments: [job.id, job.change?.options.keepsUndo ?? false, Data(line)]
         )
     }
 
@@ -182,15 +205,13 @@ struct PatchCounts {
                 sql: "UPDATE _import_deletion SET records = records + ? WHERE job = ? AND position = ?"
             ).execute(arguments: [counts.deleted, job.id, position])
         }
-        for (entity, names) in unknown {
-            for (name, count) in names {
-                try database.cachedStatement(
-                    sql: """
-                        INSERT INTO _import_ledger (job, entity, attribute, kind, count) VALUES (?, ?, ?, ?, ?)
-                        ON CONFLICT DO UPDATE SET count = count + excluded.count
-                        """
-                ).execute(arguments: [job.id, entity.text, name.text, LedgerKind.unknownKey.rawValue, count])
-            }
+        for (entry, count) in ledger {
+            try database.cachedStatement(
+                sql: """
+                    INSERT INTO _import_ledger (job, entity, attribute, kind, count) VALUES (?, ?, ?, ?, ?)
+                    ON CONFLICT DO UPDATE SET count = count + excluded.count
+                    """
+            ).execute(arguments: [job.id, names[entry.entity], entry.attribute.text, entry.kind.rawValue, count])
         }
         try saveConflicts(job, database)
     }

@@ -155,7 +155,7 @@ public final class PatchPipeline: Sendable {
                 let findings = try destination.tidyingUp { try check(changes.path) }
                 report = try job.begin(try planned(changes, findings, context, destination), findings.header)
             }
-        } catch let stop as PatchRun.Stop {
+        } catch let stop as ChangeStop {
             if var report = (try? StoreInspection(store: store).status()) ?? found.withLock({ $0 }) {
                 let (count, list) = (report.conflicts ?? 0, report.conflictList ?? [])
                 report.conflicts = count.addingClamped(Int64(stop.conflicts.count))

@@ -3,14 +3,9 @@ import GRDB
 import ImportModel
 
 /// One run of a patch: applies what is left of its change set, commit by commit.
-final class PatchRun {
-    /// A conflict under a policy that stops.
-    struct Stop: Error {
-        let conflicts: [PatchConflict]
-    }
-
+final class PatchRun: ChangeRun {
     private let session: StoreSession
-    private let job: StoredJob
+    let job: StoredJob
     private let change: StoredJob.Change
     private let path: String
     private let header: ChangeSetHeader
@@ -44,9 +39,14 @@ final class PatchRun {
         secondsBefore = try session.marker(of: job).seconds
     }
 
+    func tables(_ database: Database) throws -> [String] {
+        let side = try SideSchema(session.store, database, identifiers: change.options.identifiers)
+        return try PatchSchema(header, side, database).entities.map(\.table)
+    }
+
     /// Applies all that is left.
     ///
-    /// - Throws: `ImportError`; `Stop` where conflicts are to stop it. What was committed before stays.
+    /// - Throws: `ImportError`; `ChangeStop` where conflicts are to stop it. What was committed before stays.
     func apply() throws {
         do {
             try session.database.inDatabase { database in
@@ -147,7 +147,7 @@ final class PatchRun {
             counts.read(entity)
             state.marker.recordOrdinal = record.ordinal
             if let line = try applier.apply(record, entity) {
-                if applier.hasStopped(line) { throw Stop(conflicts: line.conflicts) }
+                if applier.hasStopped(line) { throw ChangeStop(conflicts: line.conflicts) }
                 counts.add(line)
             }
         }
@@ -155,7 +155,7 @@ final class PatchRun {
         if isAtEnd {
             let lines = try applier.finish(state.records) { try interruption.check() }
             let stopped = lines.filter(applier.hasStopped)
-            if !stopped.isEmpty { throw Stop(conflicts: stopped.flatMap(\.conflicts)) }
+            if !stopped.isEmpty { throw ChangeStop(conflicts: stopped.flatMap(\.conflicts)) }
             for line in lines { counts.add(line) }
         }
         let range = try state.records.range()
@@ -163,25 +163,10 @@ final class PatchRun {
             EntityChanges(entity: $1.name, table: $1.table, position: $0)
         }
         counts.note(in: &changes)
-        var needsRefresh = log == nil
-        try log?.complete { touched in
-            let place = schema.entities.firstIndex {
-                ContinuedEntity.folded($0.table) == ContinuedEntity.folded(touched.table)
-            }
-            guard let place, let rowID = touched.rowID else {
-                if place != nil || !schema.isJoin(touched.table) { needsRefresh = true }
-                return
-            }
-            if !touched.isThere {
-                changes[place].delete(rowID)
-            } else if touched.wasThere {
-                changes[place].update(rowID)
-            } else {
-                changes[place].insert(rowID)
-            }
-        }
+        let needsRefresh = try note(log, in: &changes) { schema.isJoin($0) }
         try counts.save(job, &state.errorGroups, database)
-        try saveChunk(counts, firstByte, firstOrdinal, range, database)
+        let chunk = ChunkRange(firstByte: firstByte, endByte: range.endOffset, hash: range.hash)
+        try save(chunk, counts, firstOrdinal: firstOrdinal, database)
         state.marker.byteOffset = isAtEnd ? 0 : range.endOffset
         state.marker.bytes = range.endOffset
         state.marker.source = isAtEnd ? 1 : 0
@@ -201,28 +186,6 @@ final class PatchRun {
             needsRefresh: needsRefresh
         )
         return (try MergeLog.append(merge, database), isAtEnd)
-    }
-
-    /// Keeps which part of the change set the commit has, as an import keeps its chunks.
-    private func saveChunk(
-        _ counts: PatchCounts,
-        _ firstByte: Int64,
-        _ firstOrdinal: Int64,
-        _ range: (hash: String, endOffset: Int64),
-        _ database: Database
-    ) throws {
-        let read = counts.lines.enumerated().filter { $0.element > 0 }
-        for (position, count) in read.isEmpty ? [(offset: -1, element: Int64(0))] : read {
-            try database.execute(
-                sql: """
-                    INSERT INTO _import_chunk (
-                        job, source, first_byte, entity, end_byte, source_hash, first_ordinal, records, inserted,
-                        is_complete
-                    ) VALUES (?, 0, ?, ?, ?, ?, ?, ?, 0, 1)
-                    """,
-                arguments: [job.id, firstByte, position, range.endOffset, range.hash, firstOrdinal, count]
-            )
-        }
     }
 }
 

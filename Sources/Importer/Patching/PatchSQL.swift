@@ -4,10 +4,7 @@ import ImportModel
 enum PatchSQL {
     /// That columns are what is bound, storage class and bytes; the first part may use an index, whatever its collation is.
     static func matches(_ columns: [String], from first: Int = 1) -> String {
-        columns.enumerated().map { place, column in
-            let (name, mark) = (column.quotedIdentifier, "?\(place + first)")
-            return "\(name) = \(mark) AND \(name) = \(mark) COLLATE BINARY AND typeof(\(name)) = typeof(\(mark))"
-        }.joined(separator: " AND ")
+        WatchedTable.matches(columns, from: first)
     }
 
     private static func table(_ name: String) -> String { "main.\(name.quotedIdentifier)" }
@@ -54,7 +51,7 @@ enum PatchSQL {
     }
 
     /// Whether a row of another table refers to an object.
-    static func refers(_ referring: Referring, to entity: PatchedEntity) -> String {
+    static func refers(_ referring: StoredForeignKey, to entity: PatchedEntity) -> String {
         let pairs = zip(referring.parentColumns, referring.columns).map {
             "parent.\($0.quotedIdentifier) = child.\($1.quotedIdentifier)"
         }

@@ -47,6 +47,8 @@ struct PatchedEntity {
     let references: [Reference]
     let owned: [Owned]
     let joins: [Join]
+    /// The relationships to what it does not own whose changes are nested in its own nevertheless.
+    let included: Set<ExactText>
     let together: [[String]]
     /// The column by which parts of its parts refer to it, where it has no identifier.
     let rowKey: String
@@ -62,16 +64,6 @@ struct PatchedEntity {
     var identifierColumns: [String] { identifier.map { columns[$0] } }
 }
 
-/// A foreign key that leads to a table.
-struct Referring {
-    let table: String
-    let columns: [String]
-    let parentColumns: [String]
-    /// `CASCADE`, `SET NULL`, …
-    let onDelete: String
-    let isSameTable: Bool
-}
-
 /// The entities of a change set as a store has them.
 struct PatchSchema {
     private(set) var entities: [PatchedEntity] = []
@@ -79,7 +71,7 @@ struct PatchSchema {
     /// Why entities of the change set cannot be changed in this store.
     private var faults: [ExactText: ImportError] = [:]
     /// By table, in lower case.
-    private(set) var referring: [ExactText: [Referring]] = [:]
+    private(set) var referring: [ExactText: [StoredForeignKey]] = [:]
     /// The entities with the descriptions by which values are read.
     private(set) var described: [ChangedEntity] = []
     /// Whether the store has triggers of its own.
@@ -111,7 +103,10 @@ struct PatchSchema {
                 faults[ExactText(described.name)] = error
             }
         }
-        try addReferring(database)
+        let joins = Set(entities.flatMap { $0.joins.map { ContinuedEntity.folded($0.table) } })
+        for key in try StoredForeignKey.all(database) where !joins.contains(ContinuedEntity.folded(key.table)) {
+            referring[ContinuedEntity.folded(key.parent), default: []].append(key)
+        }
     }
 
     /// The index of an entity.
@@ -211,6 +206,7 @@ struct PatchSchema {
                     )
                 }
             },
+            included: Set(described.relationships.filter(\.isIncluded).map { ExactText($0.name) }),
             together: stored.together.isEmpty ? described.together : stored.together,
             rowKey: stored.rowKey ?? "rowid",
             unique: unique
@@ -240,41 +236,5 @@ struct PatchSchema {
             isToMany: relationship.isToMany,
             position: ownership?.position
         )
-    }
-
-    // MARK: Foreign keys
-
-    private mutating func addReferring(_ database: Database) throws {
-        let joins = Set(entities.flatMap { $0.joins.map { ContinuedEntity.folded($0.table) } })
-        for table in try WatchedTable.all(database) where !joins.contains(ContinuedEntity.folded(table.name)) {
-            var keys: [Int: (parent: String, columns: [String], parents: [String?], onDelete: String)] = [:]
-            for row in try Row.fetchAll(
-                database,
-                sql: """
-                    SELECT id, "table", "from", "to", on_delete FROM pragma_foreign_key_list(?) ORDER BY id, seq
-                    """,
-                arguments: [table.name]
-            ) {
-                let id: Int = row["id"]
-                keys[id, default: (row["table"], [], [], row["on_delete"])].columns.append(row["from"])
-                keys[id]?.parents.append(row["to"])
-            }
-            for (_, key) in keys.sorted(by: { $0.key < $1.key }) {
-                var parents = key.parents.compactMap(\.self)
-                if parents.count != key.columns.count {
-                    parents = try TableKeys(key.parent, database).all.first(where: \.isPrimary)?.columns ?? []
-                }
-                guard parents.count == key.columns.count else { continue }
-                referring[ContinuedEntity.folded(key.parent), default: []].append(
-                    Referring(
-                        table: table.name,
-                        columns: key.columns,
-                        parentColumns: parents,
-                        onDelete: key.onDelete,
-                        isSameTable: ContinuedEntity.folded(table.name) == ContinuedEntity.folded(key.parent)
-                    )
-                )
-            }
-        }
     }
 }

@@ -1,5 +1,8 @@
 extension Migrator.Step {
-    /// Adds what patches keep: how they are to be undone, what they have deleted, their conflicts, and changes that wait.
+    /// Adds what patches keep: their conflicts, what they have deleted, changes that wait, and how jobs are to be undone.
+    ///
+    /// A table is whole where it was empty when its job began: all of its rows are the job's as long as that is not finished,
+    /// and those of its ranges of row ids then.
     static let format8 = Migrator.Step(
         to: 8,
         texts: BookkeepingTable.texts(
@@ -11,8 +14,10 @@ extension Migrator.Step {
     static let tablesOfFormat8 = """
         CREATE TABLE IF NOT EXISTS _import_change (
             job INTEGER PRIMARY KEY,
-            undoes INTEGER,
-            conflicts INTEGER NOT NULL DEFAULT 0
+            conflicts INTEGER NOT NULL DEFAULT 0,
+            has_log INTEGER NOT NULL,
+            is_ended INTEGER NOT NULL DEFAULT 0,
+            header BLOB
         ) STRICT;
         CREATE TABLE IF NOT EXISTS _import_deletion (
             job INTEGER NOT NULL,
@@ -34,6 +39,13 @@ extension Migrator.Step {
             content TEXT NOT NULL,
             PRIMARY KEY (job, number)
         ) STRICT, WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS _import_undo_table (
+            job INTEGER NOT NULL,
+            table_name TEXT NOT NULL,
+            columns TEXT NOT NULL,
+            is_whole INTEGER NOT NULL,
+            PRIMARY KEY (job, table_name)
+        ) STRICT, WITHOUT ROWID;
         CREATE TABLE IF NOT EXISTS _import_undo (
             job INTEGER NOT NULL,
             table_name TEXT NOT NULL,
@@ -41,6 +53,15 @@ extension Migrator.Step {
             before BLOB,
             after BLOB,
             PRIMARY KEY (job, table_name, key)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS _import_undo_range (
+            job INTEGER NOT NULL,
+            table_name TEXT NOT NULL,
+            first_rowid INTEGER NOT NULL,
+            last_rowid INTEGER NOT NULL,
+            first_key BLOB NOT NULL,
+            last_key BLOB NOT NULL,
+            PRIMARY KEY (job, table_name, first_rowid)
         ) STRICT, WITHOUT ROWID;
         """
 }

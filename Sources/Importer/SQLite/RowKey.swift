@@ -51,6 +51,35 @@ struct RowKey: Hashable {
         }
     }
 
+    /// The key of these values.
+    init(_ values: [StoredValue]) {
+        for value in values {
+            switch value {
+            case .null: bytes.append(Kind.null.rawValue)
+            case .integer(let number): append(.integer, UInt64(bitPattern: number))
+            case .real(let number): append(.real, number.bitPattern)
+            case .text(var text): text.withUTF8 { append(.text, UnsafeRawBufferPointer($0)) }
+            case .textBytes(let text): text.withUnsafeBytes { append(.text, $0) }
+            case .blob(let blob): blob.withUnsafeBytes { append(.blob, $0) }
+            }
+        }
+    }
+
+    /// Its values; nil where the bytes are no key.
+    var values: [StoredValue]? {
+        var values: [StoredValue] = []
+        let isWhole = forEach { kind, word, text in
+            switch kind {
+            case .null: values.append(.null)
+            case .integer: values.append(.integer(Int64(bitPattern: word)))
+            case .real: values.append(.real(Double(bitPattern: word)))
+            case .text: values.append(StoredValue(text: Array(text)))
+            case .blob: values.append(.blob(Array(text)))
+            }
+        }
+        return isWhole ? values : nil
+    }
+
     /// The name of the SQL function whose value is the key of its arguments, as bytes.
     static let function = "import_key"
 

@@ -11,6 +11,10 @@ extension StoreInspection {
         public let state: ImportReport.State
         /// Whether it is a retry of rejects.
         public let isRetry: Bool
+        /// What it does to objects that are there; nil where it imports records.
+        public let change: Change?
+        /// The job that it undoes; nil where it is no undo.
+        public let undoes: Int64?
         /// The sources, as they were given.
         public let sources: [String]
         /// When it was started, in ISO 8601 and UTC.
@@ -23,6 +27,8 @@ extension StoreInspection {
         public let inserted: Int64
         /// Records that changed an object.
         public let updated: Int64
+        /// Changes that have deleted an object; nil where it imports records.
+        public let deleted: Int64?
         /// Records whose object had all their values already.
         public let unchanged: Int64
         /// Records left out as their object existed already.
@@ -32,8 +38,16 @@ extension StoreInspection {
         /// Rejects that were repaired since; of a retry, those that it has repaired.
         public let repaired: Int64
 
+        /// What a job does to objects that are there.
+        public enum Change: String, Sendable, Hashable, Codable, CaseIterable {
+            /// It applies a change set.
+            case patch
+            /// It takes back what another job has done.
+            case undo
+        }
+
         enum CodingKeys: String, CodingKey {
-            case job, state
+            case job, state, change, undoes, deleted
             case isRetry = "retry"
             case sources, started, finished
             case recordsRead = "records_read"
@@ -64,12 +78,15 @@ extension StoreInspection {
             job: job.id,
             state: state(of: job),
             isRetry: job.retry != nil,
+            change: job.change.flatMap { JobSummary.Change(rawValue: $0.kind.rawValue) },
+            undoes: job.change?.undoes,
             sources: job.sources.map(\.description.name),
             started: try times?.text("started") ?? "",
             finished: try times?.optionalText("finished"),
             recordsRead: counts.recordsRead,
             inserted: counts.inserted,
             updated: counts.updated,
+            deleted: try deleted(by: job, database),
             unchanged: counts.unchanged,
             ignored: counts.ignored,
             rejected: counts.rejected,

@@ -183,16 +183,20 @@ public struct StoreInspection: Sendable {
         return report
     }
 
-    /// Adds what a patch counts beyond an import.
-    private func addChanges(of job: StoredJob, to report: inout ImportReport, _ database: Database) throws {
-        guard job.change != nil else { return }
-        var deleted: Int64 = 0
-        for row in try BookkeepingRow.fetchAll(
+    /// How many changes of a job have deleted an object; nil where it imports records.
+    func deleted(by job: StoredJob, _ database: Database) throws -> Int64? {
+        guard job.change != nil else { return nil }
+        return try BookkeepingRow.fetchAll(
             database,
             from: "_import_deletion",
             sql: "SELECT records FROM _import_deletion WHERE job = ?",
             arguments: [job.id]
-        ) { deleted = deleted.addingClamped(try row.number("records")) }
+        ).reduce(Int64(0)) { $0.addingClamped(try $1.number("records")) }
+    }
+
+    /// Adds what a patch counts beyond an import.
+    private func addChanges(of job: StoredJob, to report: inout ImportReport, _ database: Database) throws {
+        guard let deleted = try deleted(by: job, database) else { return }
         report.deleted = deleted
         let row = try BookkeepingRow.fetchOne(
             database,

@@ -24,6 +24,12 @@ enum StoreProtection {
         return try body()
     }
 
+    /// Whether the store's own triggers run; those of the connection do, from SQLite 3.35 on.
+    static func setTriggers(_ run: Bool, _ database: Database) throws {
+        guard let connection = database.sqliteConnection else { return }
+        try check(csqlite_set_triggers(connection, run ? 1 : 0))
+    }
+
     /// Whether a connection, when it is the last to close, moves the WAL into the store and removes it.
     ///
     /// It goes by the path for that: where another file has taken the store's name, the WAL there is not the store's.

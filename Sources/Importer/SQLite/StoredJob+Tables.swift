@@ -60,6 +60,13 @@ extension StoredJob {
         )
         self.model = model
         isModelFinal = isFinal
+        if options.mirror != nil {
+            try database.execute(
+                sql: "INSERT OR IGNORE INTO _import_change (job, has_log) VALUES (?, 1)",
+                arguments: [id]
+            )
+            try UndoLog.begin(id, WatchedTable.all(database), database)
+        }
         let layout = model.isFlat ? nil : try ModelLayout(importing: model)
         for (position, entity) in model.entities.enumerated() {
             let isThere = layout?.hasTable(position) ?? true

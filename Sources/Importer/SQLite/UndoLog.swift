@@ -10,31 +10,81 @@ import ImportModel
 final class UndoLog {
     /// A row that was touched since the last commit.
     struct Touched {
-        let table: String
+        let table: WatchedTable
+        let key: RowKey
         /// Its row id; nil in a table without.
         let rowID: Int64?
+        /// Whether it was there at the last commit.
         let wasThere: Bool
         let isThere: Bool
     }
 
     private static let touched = "import_touched"
+    private static let events = ["BEFORE UPDATE", "BEFORE DELETE", "AFTER INSERT", "AFTER UPDATE"]
 
     let job: Int64
     private let tables: [WatchedTable]
     private let statements: GraphStatements
 
-    /// Watches all tables that a store's user has, as long as the connection is open or until `end`.
+    /// Begins the log of a job: the tables that it may touch, with their columns.
     ///
-    /// - Throws: `ImportError` with `.usage` for a table whose rows cannot be told apart.
+    /// - Parameter whole: the tables of which nothing is kept but that all of their rows are the job's, in lower case.
+    static func begin(
+        _ job: Int64,
+        _ tables: [WatchedTable],
+        whole: Set<ExactText> = [],
+        _ database: Database
+    ) throws {
+        for table in tables {
+            try database.execute(
+                sql: """
+                    INSERT OR IGNORE INTO _import_undo_table (job, table_name, columns, is_whole) VALUES (?, ?, ?, ?)
+                    """,
+                arguments: [
+                    job, table.name, try StoredJSON.encode(table.columns),
+                    whole.contains(ContinuedEntity.folded(table.name)),
+                ]
+            )
+        }
+    }
+
+    /// Whether what a job has done was kept, and is not forgotten.
+    static func exists(_ job: Int64, _ database: Database) throws -> Bool {
+        // A store of an older format has none.
+        guard try database.tableExists("_import_change") else { return false }
+        let row = try BookkeepingRow.fetchOne(
+            database,
+            from: "_import_change",
+            sql: "SELECT has_log FROM _import_change WHERE job = ?",
+            arguments: [job]
+        )
+        return try row?.flag("has_log") ?? false
+    }
+
+    /// Forgets the log of a job, or those of all.
+    static func forget(_ job: Int64?, _ database: Database) throws {
+        for table in ["undo", "undo_range", "undo_table"] {
+            try database.execute(sql: "DELETE FROM _import_\(table) WHERE ?1 IS NULL OR job = ?1", arguments: [job])
+        }
+        try database.execute(
+            sql: "UPDATE _import_change SET has_log = 0 WHERE ?1 IS NULL OR job = ?1",
+            arguments: [job]
+        )
+    }
+
+    /// Watches the tables of a job's log as long as the connection is open, or until `end`.
+    ///
+    /// - Throws: `ImportError` where the store does not have them any more as they were when the log began.
     init(job: Int64, _ database: Database) throws {
         self.job = job
         statements = try GraphStatements(database)
-        tables = try WatchedTable.all(database)
+        tables = try Self.tables(of: job, isWhole: false, database)
         try RowKey.addFunction(to: statements.connection)
         try database.execute(
             sql: """
                 CREATE TEMP TABLE IF NOT EXISTS \(Self.touched) (
-                    place INTEGER NOT NULL, key BLOB NOT NULL, PRIMARY KEY (place, key)
+                    place INTEGER NOT NULL, number INTEGER NOT NULL, key BLOB NOT NULL, was_there INTEGER NOT NULL,
+                    PRIMARY KEY (place, number, key)
                 ) WITHOUT ROWID;
                 DELETE FROM \(Self.touched);
                 """
@@ -42,33 +92,66 @@ final class UndoLog {
         for (place, table) in tables.enumerated() { try watch(table, place, database) }
     }
 
+    /// The tables of a job's log as the store has them now.
+    ///
+    /// - Throws: `ImportError` where one or one of its columns is gone.
+    static func tables(of job: Int64, isWhole: Bool, _ database: Database) throws -> [WatchedTable] {
+        let there = Set(try WatchedTable.all(database).map { ExactText($0.name) })
+        return try BookkeepingRow.fetchAll(
+            database,
+            from: "_import_undo_table",
+            sql: "SELECT table_name, columns, is_whole FROM _import_undo_table WHERE job = ? ORDER BY table_name",
+            arguments: [job]
+        ).compactMap { row -> WatchedTable? in
+            guard try row.flag("is_whole") == isWhole else { return nil }
+            let name = try row.text("table_name")
+            let columns: [String] = try row.json("columns")
+            guard there.contains(ExactText(name)) else { throw Self.isGone(name, nil) }
+            let own = Set(try WatchedTable(name, database).columns.map(ContinuedEntity.folded))
+            if let gone = columns.first(where: { !own.contains(ContinuedEntity.folded($0)) }) {
+                throw Self.isGone(name, gone)
+            }
+            return try WatchedTable(name, columns: columns, database)
+        }
+    }
+
+    private static func isGone(_ table: String, _ column: String?) -> ImportError {
+        let what = column.map { "column \($0.printable) of the table \(table.printable)" } ?? "table \(table.printable)"
+        return ImportError(
+            .notUndoable,
+            "the store has the \(what) no more, which the job has changed",
+            advice: "Bring the table back to what it was."
+        )
+    }
+
+    // MARK: Watching
+
     private func watch(_ table: WatchedTable, _ place: Int, _ database: Database) throws {
-        let name = "'" + table.name.replacing("'", with: "''") + "'"
-        func note(_ row: String, _ cells: String) -> String {
-            let key = table.call(table.key, of: row)
+        let name = table.name.sqlLiteral
+        func note(_ row: String, _ cells: String, wasThere: Bool) -> String {
+            let key = WatchedTable.call(table.key, of: row)
+            let number = table.hasRowID ? "\(row).\(table.key[0].quotedIdentifier)" : "0"
             // The policy of the statement at hand would replace that of these, so nothing may be in conflict.
             return """
                 INSERT INTO _import_undo (job, table_name, key, before) SELECT \(job), \(name), \(key), \(cells)
                 WHERE NOT EXISTS (
                     SELECT 1 FROM _import_undo WHERE job = \(job) AND table_name = \(name) AND key = \(key)
                 );
-                INSERT INTO \(Self.touched) (place, key) SELECT \(place), \(key)
-                WHERE NOT EXISTS (SELECT 1 FROM \(Self.touched) WHERE place = \(place) AND key = \(key));
+                INSERT INTO \(Self.touched) (place, number, key, was_there) SELECT \(place), \(number), \(key), \(wasThere)
+                WHERE NOT EXISTS (
+                    SELECT 1 FROM \(Self.touched) WHERE place = \(place) AND number = \(number) AND key = \(key)
+                );
                 """
         }
-        let old = note("old", table.call(table.columns, of: "old"))
-        let new = note("new", "NULL")
-        let isOther = table.key.map { "old.\($0) IS NOT new.\($0)" }.joined(separator: " OR ")
-        let events = [
-            ("BEFORE UPDATE", "", old), ("BEFORE DELETE", "", old), ("AFTER INSERT", "", new),
-            // A row whose key changes is another one then.
-            ("AFTER UPDATE", "WHEN \(isOther)", new),
-        ]
-        for (event, condition, statements) in events {
+        let old = note("old", WatchedTable.call(table.columns, of: "old"), wasThere: true)
+        let new = note("new", "NULL", wasThere: false)
+        // By their bytes, which a column's collation may not tell apart.
+        let isOther = "WHEN \(WatchedTable.call(table.key, of: "old")) <> \(WatchedTable.call(table.key, of: "new"))"
+        for (event, statements) in zip(Self.events, [old, old, new, new]) {
             try database.execute(
                 sql: """
                     CREATE TEMPORARY TRIGGER \(Self.trigger(event, place)) \(event) ON main.\(table.name.quotedIdentifier)
-                    \(condition) BEGIN \(statements) END
+                    \(event == "AFTER UPDATE" ? isOther : "") BEGIN \(statements) END
                     """
             )
         }
@@ -81,8 +164,41 @@ final class UndoLog {
     /// Watches no more.
     func end(_ database: Database) throws {
         for place in tables.indices {
-            for event in ["BEFORE UPDATE", "BEFORE DELETE", "AFTER INSERT", "AFTER UPDATE"] {
+            for event in Self.events {
                 try database.execute(sql: "DROP TRIGGER IF EXISTS temp.\(Self.trigger(event, place))")
+            }
+        }
+    }
+
+    // MARK: Before a commit
+
+    /// Calls `body` with each row that was touched since the last commit; before `complete`.
+    ///
+    /// - Parameter body: given what the job has kept of the row as it was before, and what it is now.
+    func forEachTouched(_ body: (Touched, _ before: [UInt8]?, _ now: [UInt8]?) throws -> Void) throws {
+        for (place, table) in tables.enumerated() {
+            let select = "SELECT \(table.cells) FROM main.\(table.name.quotedIdentifier) WHERE \(table.hasKey)"
+            try statements.run(
+                "SELECT key, was_there FROM \(Self.touched) WHERE place = ? ORDER BY number, key",
+                [.number(Int64(place))]
+            ) { row in
+                let key = RowKey(bytes: row.bytes(of: 0))
+                let wasThere = sqlite3_column_int64(row, 1) != 0
+                var now: [UInt8]?
+                try statements.run(select, [.key(key)]) { now = $0.bytes(of: 0) }
+                var before: [UInt8]?
+                try statements.run(
+                    "SELECT before FROM _import_undo WHERE job = ? AND table_name = ? AND key = ? AND before IS NOT NULL",
+                    [.number(job), .text(table.name), .bytes(key.bytes)]
+                ) { before = $0.bytes(of: 0) }
+                let touched = Touched(
+                    table: table,
+                    key: key,
+                    rowID: table.hasRowID ? key.firstNumber : nil,
+                    wasThere: wasThere,
+                    isThere: now != nil
+                )
+                try body(touched, before, now)
             }
         }
     }
@@ -91,121 +207,24 @@ final class UndoLog {
     ///
     /// - Parameter body: called with each of them, by table.
     func complete(_ body: (Touched) throws -> Void) throws {
-        for (place, table) in tables.enumerated() {
-            let condition = table.key.map { "\($0) = ?" }.joined(separator: " AND ")
-            let select =
-                "SELECT \(RowKey.function)(\(table.columns.joined(separator: ", "))) FROM main.\(table.name.quotedIdentifier) "
-                + "WHERE \(condition)"
-            try statements.run("SELECT key FROM \(Self.touched) WHERE place = ? ORDER BY key", [.number(Int64(place))]) {
-                let key = RowKey(bytes: $0.bytes(of: 0))
-                var after: [UInt8]?
-                try statements.run(select, [.key(key)]) { after = $0.bytes(of: 0) }
-                let parameters: [GraphStatements.Parameter] = [
-                    .number(job), .text(table.name), .bytes(key.bytes),
-                ]
-                var (wasThere, isSame) = (false, false)
+        try forEachTouched { touched, before, now in
+            let parameters: [GraphStatements.Parameter] = [
+                .number(job), .text(touched.table.name), .bytes(touched.key.bytes),
+            ]
+            if before == now {
+                // What is as it was needs no undoing.
                 try statements.run(
-                    "SELECT before FROM _import_undo WHERE job = ? AND table_name = ? AND key = ?",
+                    "DELETE FROM _import_undo WHERE job = ? AND table_name = ? AND key = ?",
                     parameters
-                ) {
-                    wasThere = sqlite3_column_type($0, 0) != SQLITE_NULL
-                    isSame = wasThere ? $0.bytes(of: 0) == after : after == nil
-                }
-                if isSame {
-                    // What is as it was needs no undoing.
-                    try statements.run(
-                        "DELETE FROM _import_undo WHERE job = ? AND table_name = ? AND key = ?",
-                        parameters
-                    )
-                } else {
-                    try statements.run(
-                        "UPDATE _import_undo SET after = ? WHERE job = ? AND table_name = ? AND key = ?",
-                        [after.map { .bytes($0) } ?? .number(nil)] + parameters
-                    )
-                }
-                try body(
-                    Touched(
-                        table: table.name,
-                        rowID: table.hasRowID ? key.firstNumber : nil,
-                        wasThere: wasThere,
-                        isThere: after != nil
-                    )
+                )
+            } else {
+                try statements.run(
+                    "UPDATE _import_undo SET after = ? WHERE job = ? AND table_name = ? AND key = ?",
+                    [now.map { .bytes($0) } ?? .number(nil)] + parameters
                 )
             }
+            try body(touched)
         }
         try statements.run("DELETE FROM \(Self.touched)")
-    }
-}
-
-/// A table of a store's user, and what its rows are known by.
-struct WatchedTable {
-    let name: String
-    /// The columns by which a row is known, quoted.
-    let key: [String]
-    /// All columns that have values of their own, quoted.
-    let columns: [String]
-    let hasRowID: Bool
-    /// Whether the row id is a column, and so the object's own.
-    let hasOwnRowID: Bool
-
-    /// The ordinary tables of a store, but those of the bookkeeping.
-    ///
-    /// - Throws: `ImportError` for one whose rows cannot be told apart.
-    static func all(_ database: Database) throws -> [WatchedTable] {
-        let names = try String.fetchAll(
-            database,
-            sql: """
-                SELECT m.name FROM sqlite_master AS m JOIN pragma_table_list AS l ON l.name = m.name AND l.schema = 'main'
-                WHERE m.type = 'table' AND l.type = 'table' AND m.name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
-                    AND m.name NOT LIKE '\\_import\\_%' ESCAPE '\\' ORDER BY m.rowid
-                """
-        )
-        return try names.map { try WatchedTable($0, database) }
-    }
-
-    init(_ name: String, _ database: Database) throws {
-        self.name = name
-        let rows = try Row.fetchAll(
-            database,
-            sql: """
-                SELECT info.name, info.type, info.pk, info.hidden, list.wr
-                FROM pragma_table_list(?) AS list, pragma_table_xinfo(list.name) AS info
-                WHERE list.schema = 'main' ORDER BY info.cid
-                """,
-            arguments: [name]
-        )
-        hasRowID = rows.first.map { ($0["wr"] as Int) == 0 } ?? true
-        columns = rows.filter { $0["hidden"] as Int == 0 }.map { ($0["name"] as String).quotedIdentifier }
-        let primary = rows.filter { $0["pk"] as Int > 0 }.sorted { ($0["pk"] as Int) < ($1["pk"] as Int) }
-        hasOwnRowID = hasRowID && primary.count == 1 && (primary[0]["type"] as String).uppercased() == "INTEGER"
-        guard hasRowID else {
-            key = primary.map { ($0["name"] as String).quotedIdentifier }
-            return
-        }
-        let taken = Set(rows.map { ($0["name"] as String).asciiLowercased })
-        if let free = ["rowid", "_rowid_", "oid"].first(where: { !taken.contains($0) }) {
-            key = [free]
-        } else if hasOwnRowID {
-            key = [(primary[0]["name"] as String).quotedIdentifier]
-        } else {
-            throw ImportError(
-                .rowsIndistinct,
-                "\(name.printable): its rows have no name that is not a column's, so what becomes of them cannot be kept",
-                advice: "Leave out that it can be undone, or rename the column rowid, _rowid_ or oid."
-            )
-        }
-    }
-
-    /// The call whose value is the columns of a row as bytes.
-    func call(_ columns: [String], of row: String) -> String {
-        "\(RowKey.function)(\(columns.map { "\(row).\($0)" }.joined(separator: ", ")))"
-    }
-}
-
-extension RowKey {
-    /// The integer that it begins with; nil where it does not.
-    var firstNumber: Int64? {
-        guard bytes.count >= 9, bytes[0] == 1 else { return nil }
-        return Int64(bitPattern: bytes[1..<9].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
     }
 }

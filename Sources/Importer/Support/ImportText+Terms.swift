@@ -42,6 +42,8 @@ extension ImportText {
         case conflicts
         /// Whether changes without old values are applied.
         case isUnchecked
+        /// Whether what undo needs is kept.
+        case keepsUndo
     }
 
     /// Something that a text may advise to call.
@@ -66,6 +68,8 @@ extension ImportText {
         case migrating(store: String)
         /// The deletions that a mirror has withheld.
         case mirroring(store: String, job: Int64)
+        /// Taking back what a job has done.
+        case undoing(store: String, job: Int64? = nil)
     }
 
     /// Which rejects a repair file is advised to have.
@@ -101,6 +105,7 @@ extension ImportText.Call {
         case .checkingModel: "ModelDescription.check(transformers:)"
         case .migrating: "ModelMigration.run"
         case .mirroring: "ImportPipeline(mirroring:in:options:run:)"
+        case .undoing: "UndoPipeline.run"
         }
     }
 }

@@ -11,10 +11,10 @@ struct MigratorTests {
 
     /// Two formats that are not there yet: one with a new column, one with a table that is filled from what there is.
     private static let later = [
-        Migrator.Step(to: 8) {
+        Migrator.Step(to: 9) {
             try $0.execute(sql: "ALTER TABLE _import_job ADD COLUMN host TEXT NOT NULL DEFAULT ''")
         },
-        Migrator.Step(to: 9) { database in
+        Migrator.Step(to: 10) { database in
             try database.execute(
                 sql: """
                     CREATE TABLE _import_host (job INTEGER PRIMARY KEY, host TEXT NOT NULL) STRICT;
@@ -54,12 +54,12 @@ struct MigratorTests {
         let tables = "SELECT name, sql FROM sqlite_master WHERE name LIKE '\\_import\\_%' ESCAPE '\\' ORDER BY name"
         let made = try new.read { try Row.fetchAll($0, sql: tables) }
         try store.read { (database: Database) throws in
-            #expect(try Self.format(database) == 9)
+            #expect(try Self.format(database) == 10)
             #expect(try Row.fetchAll(database, sql: tables) == made)
             // What the steps read and write is the job that was interrupted.
             #expect(try String.fetchAll(database, sql: "SELECT host FROM _import_host") == ["h1"])
             #expect(try Int.fetchOne(database, sql: "SELECT count(*) FROM _import_chunk") == 4)
-            #expect(try migrator.check(database, store: "store") == 9)
+            #expect(try migrator.check(database, store: "store") == 10)
         }
     }
 
@@ -67,11 +67,12 @@ struct MigratorTests {
         let store = try open(format: 4)
         let migrators = [
             Migrator([.format4]), Migrator([.format4, .format5]), Migrator([.format4, .format5, .format6]),
+            Migrator([.format4, .format5, .format6, .format7]),
             Migrator([.format4, .format5, .format6, .format7, .format8]),
             Migrator([.format4, .format5, .format6, .format7, .format8] + Self.later.prefix(1)),
             Migrator([.format4, .format5, .format6, .format7, .format8] + Self.later),
         ]
-        for (migrator, format) in zip(migrators + migrators.suffix(1), [4, 5, 6, 7, 8, 9, 9]) {
+        for (migrator, format) in zip(migrators + migrators.suffix(1), [4, 5, 6, 7, 8, 9, 10, 10]) {
             try store.write { try migrator.bringUp($0, store: "store") }
             #expect(try store.read { try migrator.check($0, store: "store") } == Int64(format))
         }
@@ -81,7 +82,7 @@ struct MigratorTests {
         let store = try open(format: format)
         let before = try store.read(Self.content)
         let steps = [Migrator.Step.format4, .format5, .format6, .format7, .format8] + Self.later
-        let failing = Migrator(steps + [Migrator.Step(to: 10) { _ in throw Failure() }])
+        let failing = Migrator(steps + [Migrator.Step(to: 11) { _ in throw Failure() }])
         #expect(throws: Failure.self) { try store.write { try failing.bringUp($0, store: "store") } }
         #expect(try store.read(Self.content) == before)
     }
@@ -95,7 +96,7 @@ struct MigratorTests {
         let error = #expect(throws: ImportError.self) {
             try store.write { try StoreSchema.prepareBookkeeping($0, store: "store") }
         }
-        #expect(error?.message == "store: has the format 9, and this program knows formats up to 7")
+        #expect(error?.message == "store: has the format 10, and this program knows formats up to 8")
         #expect(try store.read(Self.content) == before)
     }
 

@@ -1,0 +1,98 @@
+import ArgumentParser
+import Importer
+
+/// Takes back what a job has done.
+///
+/// `importer undo STORE [--job N]`
+struct UndoSubcommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "undo",
+        abstract: "Take back what a job has done to a store.",
+        discussion: """
+            Rows that the job has inserted go; those that it has changed or deleted come back, with their row ids. Patches and \
+            undos keep what that needs, and so does `importer import --undo`; --forget drops it.
+
+            An undo is a job itself: to do again what was undone, undo the undo. A job that was interrupted may be undone, and \
+            is over then. A value that has changed since is a conflict, which stops the undo (exit 65) unless --conflicts \
+            says otherwise; keep leaves what has changed, take brings back what was there before the job.
+
+            EXAMPLES
+              importer undo copy.sqlite
+              importer undo copy.sqlite --job 2
+              importer undo copy.sqlite --conflicts keep
+              importer undo copy.sqlite --forget --older-than 30d
+            """
+    )
+
+    @Argument(help: "The store.")
+    var store: String
+
+    @Option(
+        help: ArgumentHelp("The job. Default: the newest one that is neither undone nor an undo.", valueName: "n")
+    )
+    var job: Int64?
+
+    @OptionGroup var policies: ConflictArguments
+
+    @Flag(help: "Forget what was kept to undo jobs: that of --job, or of all.")
+    var forget = false
+
+    @Option(
+        help: ArgumentHelp(
+            "With --forget, only that of jobs that were finished so long ago: 30d, 12h, 45m or 90s.",
+            valueName: "age"
+        ),
+        transform: age
+    )
+    var olderThan: Duration?
+
+    @Option(help: "SQLite's synchronous setting: full, normal or off.")
+    var durability = RunOptions.Durability.normal
+
+    @OptionGroup(title: "Output options") var output: OutputArguments
+
+    private static func age(_ text: String) throws -> Duration {
+        let units: [Character: Int64] = ["d": 86_400, "h": 3_600, "m": 60, "s": 1]
+        guard let unit = text.last.flatMap({ units[$0] }), let number = Int64(text.dropLast()),
+            (0...1_000_000_000).contains(number)
+        else { throw ValidationError("--older-than \(text): write a number and d, h, m or s, as in 30d") }
+        return .seconds(number * unit)
+    }
+
+    func validate() throws {
+        if olderThan != nil, !forget { throw ValidationError("--older-than is for --forget") }
+        if forget, output.report != nil { throw ValidationError("--forget makes no report file; --json prints what it does") }
+        if forget, !policies.conflicts.isEmpty { throw ValidationError("--conflicts is not for --forget") }
+    }
+
+    func run() throws {
+        if forget { return try forgetLogs() }
+        var options = PatchOptions()
+        options.conflicts = policies.conflicts
+        let pipeline = UndoPipeline(
+            of: store,
+            job: job,
+            options: options,
+            run: RunOptions(durability: durability)
+        )
+        let run = ChangeRun(store: store, output: output)
+        try run.perform(pipeline.progress, pipeline.interruption, found: { pipeline.report }) { try pipeline.run() }
+    }
+
+    private func forgetLogs() throws {
+        let forgotten = try UndoPipeline.forget(in: store, job: job, olderThan: olderThan)
+        if output.json { return try StandardOutput.write(json: ForgottenRecord(forgotten: forgotten)) }
+        guard !output.progress.quiet else { return }
+        try StandardOutput.write(
+            forgotten.isEmpty
+                ? "Nothing was kept to be undone.\n"
+                : "Forgotten: job \(forgotten.map(String.init).joined(separator: ", ")).\n"
+        )
+    }
+}
+
+/// What `undo --forget --json` prints.
+struct ForgottenRecord: Encodable {
+    /// The jobs that cannot be undone any more.
+    let forgotten: [Int64]
+}

@@ -1,0 +1,76 @@
+import GRDB
+import ImportModel
+
+/// A conflict under a policy that stops.
+struct ChangeStop: Error {
+    let conflicts: [PatchConflict]
+}
+
+/// One run of a job that changes what is there.
+protocol ChangeRun: AnyObject {
+    var job: StoredJob { get }
+    /// The time that the job has taken up to now.
+    var seconds: Double { get }
+
+    /// Does all that is left.
+    ///
+    /// - Throws: `ImportError`; `ChangeStop` where conflicts are to stop it. What was committed before stays.
+    func apply() throws
+
+    /// The tables that it is about.
+    func tables(_ database: Database) throws -> [String]
+}
+
+/// The part of a job's source that a commit has.
+struct ChunkRange {
+    let firstByte: Int64
+    let endByte: Int64
+    let hash: String
+}
+
+extension ChangeRun {
+    /// Adds to a commit's changes the rows that it has touched, and keeps in the log what they are now.
+    ///
+    /// - Parameters:
+    ///   - log: nil where none is kept.
+    ///   - isJoin: whether a table has nothing but links.
+    /// - Returns: whether more has changed than can be said.
+    func note(_ log: UndoLog?, in changes: inout [EntityChanges], isJoin: (String) -> Bool) throws -> Bool {
+        guard let log else { return true }
+        var needsRefresh = false
+        var places: [ExactText: Int] = [:]
+        for (place, entity) in changes.enumerated().reversed() { places[ContinuedEntity.folded(entity.table)] = place }
+        try log.complete { touched in
+            let place = places[ContinuedEntity.folded(touched.table.name)]
+            guard let place, let rowID = touched.rowID else {
+                if place != nil || !isJoin(touched.table.name) { needsRefresh = true }
+                return
+            }
+            switch (touched.wasThere, touched.isThere) {
+            case (true, true): changes[place].update(rowID)
+            case (true, false): changes[place].delete(rowID)
+            case (false, true): changes[place].insert(rowID)
+            case (false, false): break
+            }
+        }
+        return needsRefresh
+    }
+
+    /// Keeps which part of its source a commit has, as an import keeps its chunks.
+    func save(_ chunk: ChunkRange, _ counts: PatchCounts, firstOrdinal: Int64, _ database: Database) throws {
+        let read = counts.lines.enumerated().filter { $0.element > 0 }
+        for (position, count) in read.isEmpty ? [(offset: -1, element: Int64(0))] : read {
+            try database.execute(
+                sql: """
+                    INSERT INTO _import_chunk (
+                        job, source, first_byte, entity, end_byte, source_hash, first_ordinal, records, inserted,
+                        is_complete
+                    ) VALUES (?, 0, ?, ?, ?, ?, ?, ?, 0, 1)
+                    """,
+                arguments: [
+                    job.id, chunk.firstByte, position, chunk.endByte, chunk.hash, firstOrdinal, count,
+                ]
+            )
+        }
+    }
+}

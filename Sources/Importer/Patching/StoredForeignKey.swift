@@ -1,0 +1,47 @@
+import GRDB
+import ImportModel
+
+/// A foreign key of a store's table.
+struct StoredForeignKey {
+    let table: String
+    let columns: [String]
+    let parent: String
+    let parentColumns: [String]
+    /// `CASCADE`, `SET NULL`, `SET DEFAULT`, `RESTRICT`, `NO ACTION`.
+    let onDelete: String
+    let onUpdate: String
+
+    var isSameTable: Bool { ContinuedEntity.folded(table) == ContinuedEntity.folded(parent) }
+
+    /// Those of all tables of the store's user, but keys that lead to nothing that is unique.
+    static func all(_ database: Database) throws -> [StoredForeignKey] {
+        try WatchedTable.names(database).flatMap { try all(of: $0, database) }
+    }
+
+    private static func all(of table: String, _ database: Database) throws -> [StoredForeignKey] {
+        let rows = try Row.fetchAll(
+            database,
+            sql: """
+                SELECT id, "table", "from", "to", on_delete, on_update FROM pragma_foreign_key_list(?) ORDER BY id, seq
+                """,
+            arguments: [table]
+        )
+        return try Dictionary(grouping: rows) { $0["id"] as Int }.sorted { $0.key < $1.key }.compactMap { _, rows in
+            let columns = rows.map { $0["from"] as String }
+            let parent: String = rows[0]["table"]
+            var parents = rows.compactMap { $0["to"] as String? }
+            if parents.count != columns.count {
+                parents = try TableKeys(parent, database).all.first(where: \.isPrimary)?.columns ?? []
+            }
+            guard parents.count == columns.count else { return nil }
+            return StoredForeignKey(
+                table: table,
+                columns: columns,
+                parent: parent,
+                parentColumns: parents,
+                onDelete: rows[0]["on_delete"],
+                onUpdate: rows[0]["on_update"]
+            )
+        }
+    }
+}

@@ -1,0 +1,84 @@
+import Foundation
+import GRDB
+import ImportModel
+
+/// Begins and resumes the job that an undo is.
+struct UndoJob {
+    let context: RunContext
+    /// Locked.
+    let destination: SQLiteDestination
+
+    /// Begins an undo.
+    ///
+    /// - Returns: its report, when it is finished.
+    /// - Throws: `ImportError`; `ChangeStop` where it stops, and can be resumed.
+    func begin(undoing undone: Int64, _ options: PatchOptions) throws -> ImportReport {
+        try ChangeJob(context: context, destination: destination).run { session in
+            var job = planned(undone, options)
+            try session.record { database in
+                try StoreSchema.prepareBookkeeping(database, store: session.store)
+                if session.keepsWAL { try WALMode.keep(database) }
+                try job.insert(database)
+                let schema = try UndoRun.schema(undoing: undone, store: session.store, database)
+                let names = schema.tables.map { (name: $0.entity, table: $0.name) }
+                try PatchCounts.begin(job, names, header: header(schema), database)
+                try UndoLog.begin(job.id, schema.tables.map { try WatchedTable($0.name, database) }, database)
+                try TableWitness.forget(names.map(\.table), database)
+            }
+            return try UndoRun(session, job, context)
+        }
+    }
+
+    /// Resumes one.
+    ///
+    /// - Parameter options: other policies for conflicts, where they are given anew.
+    func resume(_ interrupted: StoredJob, _ options: PatchOptions? = nil) throws -> ImportReport {
+        var job = interrupted
+        if let options { job.change?.options.conflicts = options.conflicts }
+        return try ChangeJob(context: context, destination: destination).run { session in
+            try session.bringUp()
+            try session.write { try job.saveOptions($0) }
+            return try UndoRun(session, job, context)
+        }
+    }
+
+    private func planned(_ undone: Int64, _ options: PatchOptions) -> StoredJob {
+        StoredJob(
+            options: JobOptions(),
+            takesChunks: true,
+            change: StoredJob.Change(kind: .undo, options: options, undoes: undone),
+            sources: [
+                StoredJob.Source(
+                    description: SourceDescription(
+                        name: "job \(undone)",
+                        path: nil,
+                        member: nil,
+                        size: nil,
+                        modified: nil
+                    ),
+                    shape: SourceShape(layout: .lines, paths: ["$"]),
+                    entities: [""]
+                )
+            ],
+            model: nil,
+            chunkDirectory: JobOpening.absolute(context.store + ".chunks")
+        )
+    }
+
+    /// What the lines of rejects belong to.
+    private func header(_ schema: UndoSchema) -> ChangeSetHeader {
+        let name = URL(filePath: context.store).lastPathComponent
+        return ChangeSetHeader(
+            old: .init(name: name),
+            new: .init(name: name),
+            entities: schema.tables.map { table in
+                let identifier = table.identifier.map { table.names[$0] }
+                return ChangedEntity(
+                    table.entity,
+                    identifier: identifier.isEmpty ? table.watched.key : identifier,
+                    attributes: table.names.map { ChangedEntity.Attribute($0) }
+                )
+            }
+        )
+    }
+}

@@ -1,0 +1,120 @@
+import GRDB
+import ImportModel
+
+/// Takes back what a job has done, in one transaction.
+final class UndoRun: ChangeRun {
+    let job: StoredJob
+    private let undone: Int64
+    private let options: PatchOptions
+    private let session: StoreSession
+    private let context: RunContext
+    private let secondsBefore: Double
+    private let started = ContinuousClock.now
+
+    var seconds: Double { secondsBefore + (ContinuousClock.now - started).inSeconds }
+
+    init(_ session: StoreSession, _ job: StoredJob, _ context: RunContext) throws {
+        guard let change = job.change, let undone = change.undoes else {
+            throw ImportError(.fault, at: session.store, "an undo without a job")
+        }
+        self.session = session
+        self.job = job
+        self.context = context
+        self.undone = undone
+        options = change.options
+        secondsBefore = try session.marker(of: job).seconds
+    }
+
+    static func schema(undoing job: Int64, store: String, _ database: Database) throws -> UndoSchema {
+        try UndoSchema(undoing: job, SideSchema(store, database, identifiers: [:]), database)
+    }
+
+    func tables(_ database: Database) throws -> [String] {
+        try Self.schema(undoing: undone, store: session.store, database).tables.map(\.name)
+    }
+
+    func apply() throws {
+        do {
+            try session.database.inDatabase { database in
+                // What they did then is in the log.
+                try StoreProtection.setTriggers(false, database)
+                defer { try? StoreProtection.setTriggers(true, database) }
+                let log = try UndoLog(job: job.id, database)
+                defer { try? log.end(database) }
+                var notification: MergeNotification?
+                try database.inTransaction(.immediate) {
+                    notification = try commit(log, database)
+                    return .commit
+                }
+                if let notification { context.merges.enqueue(notification) }
+            }
+        } catch let error as DatabaseError {
+            throw ImportError(store: session.store, error)
+        }
+    }
+
+    private func commit(_ log: UndoLog, _ database: Database) throws -> MergeNotification? {
+        var marker = try Marker(database, job: job.id) ?? Marker()
+        guard marker.source == 0 else { return nil }
+        let schema = try Self.schema(undoing: undone, store: session.store, database)
+        let applier = UndoApplier(
+            undone,
+            schema,
+            try PatchStatements(database),
+            options,
+            store: session.store
+        ) { [context] in try context.interruption.check() }
+        let result = try applier.apply(log, database)
+        var counts = result.counts
+        for (place, count) in result.lostRowIDs { counts.note(.rowIDLost, of: place, "", count) }
+        var changes = schema.tables.enumerated().map {
+            EntityChanges(entity: $1.entity, table: $1.name, position: $0)
+        }
+        counts.note(in: &changes)
+        let needsRefresh = try note(log, in: &changes) { _ in false }
+        var errorGroups = try ErrorGroupTable(database, job: job.id)
+        try counts.save(job, &errorGroups, database)
+        try save(ChunkRange(firstByte: 0, endByte: 0, hash: ""), counts, firstOrdinal: 1, database)
+        try end(database)
+        marker.recordOrdinal = counts.lines.reduce(0, +)
+        marker.source = 1
+        marker.recordPath = "$"
+        marker.commits += 1
+        marker.chunksDone += 1
+        marker.seconds = seconds
+        try marker.save(database, job: job.id)
+        context.progress.update {
+            $0.importedRecords = marker.recordOrdinal
+            $0.rejects = counts.rejectCount
+        }
+        let merge = MergeNotification(
+            job: job.id,
+            commit: marker.commits,
+            changes: changes,
+            totals: try EntityTotals.all(of: job.id, database),
+            marker: marker,
+            isFinished: false,
+            needsRefresh: needsRefresh
+        )
+        return try MergeLog.append(merge, database)
+    }
+
+    /// Ends the job that is undone, where it was interrupted: what waits in it will not be done.
+    private func end(_ database: Database) throws {
+        let jobs = try StoredJob.all(database)
+        guard var open = jobs.first(where: { $0.id == undone }), open.state != .finished else { return }
+        try database.execute(
+            sql: """
+                UPDATE _import_entity SET (records_read, ignored) = (
+                    SELECT records_read + count(*), ignored + count(*) FROM _import_waiting_change AS waiting
+                    WHERE waiting.job = _import_entity.job AND waiting.position = _import_entity.position
+                ) WHERE job = :job;
+                DELETE FROM _import_waiting_change WHERE job = :job;
+                UPDATE _import_change SET is_ended = 1 WHERE job = :job;
+                """,
+            arguments: ["job": undone]
+        )
+        let seconds = try Marker(database, job: undone)?.seconds ?? 0
+        try open.setState(.finished, message: "it was undone before it was finished", seconds: seconds, database)
+    }
+}

@@ -1,0 +1,124 @@
+import GRDB
+import ImportModel
+
+/// A table whose rows are brought back, as the store has it now.
+struct UndoneTable {
+    let watched: WatchedTable
+    /// Its entity's name, or its own where it is none's.
+    let entity: String
+    /// All columns that have values of their own now.
+    let columns: [String]
+    /// Of each column the name of its attribute.
+    let names: [String]
+    /// Of each column that the log has its index among `columns`.
+    let logged: [Int]
+    /// The indexes of the columns that an object is called by; empty where that is the row id.
+    let identifier: [Int]
+    /// The indexes of the columns by which a row is found whatever its row id is.
+    let identity: [Int]
+    /// The indexes of columns that an index makes unique.
+    let unique: Set<Int>
+    /// Its foreign keys.
+    let references: [StoredForeignKey]
+    /// The foreign keys that lead to it.
+    let referring: [StoredForeignKey]
+
+    var name: String { watched.name }
+
+    /// - Parameters:
+    ///   - watched: with the columns that the log has.
+    ///   - foreignKeys: of all tables.
+    init(
+        _ watched: WatchedTable,
+        _ side: SideSchema,
+        _ foreignKeys: [StoredForeignKey],
+        _ database: Database
+    ) throws {
+        self.watched = watched
+        let columns = try WatchedTable(watched.name, database).columns
+        let folded = columns.map(ContinuedEntity.folded)
+        func places(_ names: [String]) -> [Int] {
+            names.compactMap { name in folded.firstIndex(of: ContinuedEntity.folded(name)) }
+        }
+        let table = ContinuedEntity.folded(watched.name)
+        let stored = side.entities.first { ContinuedEntity.folded($0.table) == table }
+        entity = stored?.name ?? watched.name
+        self.columns = columns
+        var names = columns
+        for attribute in (stored?.attributes ?? []) + (stored?.identifier ?? []) {
+            for place in places([attribute.column]) { names[place] = attribute.name }
+        }
+        self.names = names
+        logged = places(watched.columns)
+        identity = places(watched.identity)
+        let own = places(stored?.identifier.map(\.column) ?? [])
+        identifier = own.isEmpty ? identity : own
+        unique = Set(places(try TableKeys(watched.name, database).all.flatMap(\.columns)))
+        references = foreignKeys.filter { ContinuedEntity.folded($0.table) == table }
+        referring = foreignKeys.filter { ContinuedEntity.folded($0.parent) == table }
+    }
+
+    func place(of column: String) -> Int? {
+        columns.firstIndex { ContinuedEntity.folded($0) == ContinuedEntity.folded(column) }
+    }
+
+    /// What an object is called.
+    ///
+    /// - Parameter cells: of all columns.
+    func reference(_ cells: [StoredValue], _ key: RowKey) -> ObjectReference {
+        guard !identifier.isEmpty else {
+            return ObjectReference(zip(watched.key, key.values ?? []).map { NamedValue($0, $1) })
+        }
+        return ObjectReference(identifier.map { NamedValue(names[$0], cells[$0]) })
+    }
+
+    /// The cells of all columns, where the log has some: the others are as they are now, or null.
+    func widened(_ cells: [StoredValue], _ now: [StoredValue]?) -> [StoredValue] {
+        var all = now ?? columns.map { _ in .null }
+        for (place, value) in zip(logged, cells) { all[place] = value }
+        return all
+    }
+
+    // MARK: Statements
+
+    private var from: String { "main.\(watched.name.quotedIdentifier)" }
+
+    private var row: String { (watched.key + columns).map(\.quotedIdentifier).joined(separator: ", ") }
+
+    /// A row's key and cells, by its key.
+    var byKey: String { "SELECT \(row) FROM \(from) WHERE \(watched.hasKey)" }
+
+    /// The same by the columns that identify it, or by all that the log has.
+    var byIdentity: String {
+        guard identity.isEmpty else {
+            return "SELECT \(row) FROM \(from) WHERE \(WatchedTable.matches(identity.map { columns[$0] })) LIMIT 1"
+        }
+        let condition = logged.enumerated().map { place, column in
+            let (name, mark) = (columns[column].quotedIdentifier, "?\(place + 1)")
+            return "\(name) IS \(mark) AND \(name) IS \(mark) COLLATE BINARY AND typeof(\(name)) = typeof(\(mark))"
+        }
+        return "SELECT \(row) FROM \(from) WHERE \(condition.joined(separator: " AND ")) LIMIT 1"
+    }
+
+    /// The rows of a range of row ids.
+    var inRange: String {
+        let key = watched.key[0].quotedIdentifier
+        return "SELECT \(row) FROM \(from) WHERE \(key) BETWEEN ?1 AND ?2 ORDER BY \(key)"
+    }
+
+    var delete: String { "DELETE FROM \(from) WHERE \(watched.hasKey)" }
+
+    /// Its parameters are the key, then the values.
+    func update(_ places: [Int]) -> String {
+        let set = places.enumerated().map { "\(columns[$1].quotedIdentifier) = ?\($0 + watched.key.count + 1)" }
+        return "UPDATE OR ABORT \(from) SET \(set.joined(separator: ", ")) WHERE \(watched.hasKey)"
+    }
+
+    /// - Parameter hasRowID: whether the first parameter is the row id.
+    func insert(_ places: [Int], hasRowID: Bool) -> String {
+        let names = (hasRowID ? [watched.key[0]] : []) + places.map { columns[$0] }
+        guard !names.isEmpty else { return "INSERT INTO \(from) DEFAULT VALUES" }
+        let marks = names.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
+        return "INSERT OR ABORT INTO \(from) (\(names.map(\.quotedIdentifier).joined(separator: ", "))) VALUES (\(marks))"
+    }
+}

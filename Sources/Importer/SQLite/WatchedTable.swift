@@ -1,0 +1,106 @@
+import GRDB
+import ImportModel
+
+/// A table of a store's user, and what its rows are known by.
+struct WatchedTable {
+    let name: String
+    /// The columns by which a row is known; `rowid` by a name that no column has.
+    let key: [String]
+    /// The columns that are kept: those that have values of their own.
+    let columns: [String]
+    let hasRowID: Bool
+    /// Whether the row id is a column, and so the object's own.
+    let hasOwnRowID: Bool
+    /// The unique columns by which an object is found whatever its row id is; empty where there are none.
+    let identity: [String]
+
+    /// The ordinary tables of a store, but those of the bookkeeping.
+    ///
+    /// - Throws: `ImportError` for one whose rows cannot be told apart.
+    static func all(_ database: Database) throws -> [WatchedTable] {
+        try names(database).map { try WatchedTable($0, database) }
+    }
+
+    /// Their names.
+    static func names(_ database: Database) throws -> [String] {
+        try String.fetchAll(
+            database,
+            sql: """
+                SELECT m.name FROM sqlite_master AS m JOIN pragma_table_list AS l ON l.name = m.name AND l.schema = 'main'
+                WHERE m.type = 'table' AND l.type = 'table' AND m.name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
+                    AND m.name NOT LIKE '\\_import\\_%' ESCAPE '\\' ORDER BY m.rowid
+                """
+        )
+    }
+
+    /// - Parameter kept: the columns that are kept of it already; all of them unless given.
+    init(_ name: String, columns kept: [String]? = nil, _ database: Database) throws {
+        self.name = name
+        let rows = try Row.fetchAll(
+            database,
+            sql: """
+                SELECT info.name, info.type, info.pk, info.hidden, list.wr
+                FROM pragma_table_list(?) AS list, pragma_table_xinfo(list.name) AS info
+                WHERE list.schema = 'main' ORDER BY info.cid
+                """,
+            arguments: [name]
+        )
+        hasRowID = rows.first.map { ($0["wr"] as Int) == 0 } ?? true
+        columns = kept ?? rows.filter { $0["hidden"] as Int == 0 }.map { $0["name"] as String }
+        let primary = rows.filter { $0["pk"] as Int > 0 }.sorted { ($0["pk"] as Int) < ($1["pk"] as Int) }
+        hasOwnRowID = hasRowID && primary.count == 1 && (primary[0]["type"] as String).uppercased() == "INTEGER"
+        let keys = try TableKeys(name, database).all
+        let identity = keys.first(where: \.isPrimary) ?? keys.first
+        let own = Set(columns.map(ContinuedEntity.folded))
+        self.identity = identity.map(\.columns).flatMap { columns in
+            columns.allSatisfy { own.contains(ContinuedEntity.folded($0)) } ? columns : nil
+        } ?? []
+        guard hasRowID else {
+            key = primary.map { $0["name"] as String }
+            return
+        }
+        let taken = Set(rows.map { ($0["name"] as String).asciiLowercased })
+        if let free = ["rowid", "_rowid_", "oid"].first(where: { !taken.contains($0) }) {
+            key = [free]
+        } else if hasOwnRowID {
+            key = [primary[0]["name"] as String]
+        } else {
+            throw ImportError(
+                .rowsIndistinct,
+                "\(name.printable): its rows have no name that is not a column's, so what becomes of them cannot be kept",
+                advice: "Leave out that it can be undone (\(.keepsUndo)), or rename the column rowid, _rowid_ or oid."
+            )
+        }
+    }
+
+    /// The call whose value is the columns of a row as bytes.
+    static func call(_ columns: [String], of row: String) -> String {
+        "\(RowKey.function)(\(columns.map { "\(row).\($0.quotedIdentifier)" }.joined(separator: ", ")))"
+    }
+
+    var cells: String {
+        "\(RowKey.function)(\(columns.map(\.quotedIdentifier).joined(separator: ", ")))"
+    }
+
+    /// That a row is the one with the key that is bound from the first parameter on: storage class and bytes.
+    var hasKey: String {
+        guard !hasRowID else { return "\(key[0].quotedIdentifier) = ?1" }
+        return Self.matches(key)
+    }
+
+    /// That columns are what is bound; the first part may use an index, whatever its collation is.
+    static func matches(_ columns: [String], from first: Int = 1) -> String {
+        columns.enumerated().map { place, column in
+            let (name, mark) = (column.quotedIdentifier, "?\(place + first)")
+            return "\(name) = \(mark) AND \(name) = \(mark) COLLATE BINARY AND typeof(\(name)) = typeof(\(mark))"
+        }.joined(separator: " AND ")
+    }
+}
+
+extension RowKey {
+    /// The integer that it begins with; nil where it does not.
+    var firstNumber: Int64? {
+        guard bytes.count >= 9, bytes[0] == 1 else { return nil }
+        return Int64(bitPattern: bytes[1..<9].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
+    }
+}

@@ -479,7 +479,8 @@ public final class ImportPipeline: Sendable {
     /// Says what `run` would do, and what it would make of the first records of new sources; blocks this thread as long.
     ///
     /// These are imported into a store of their own in the temporary directory, which goes again. Of standard input the
-    /// first MiB is read, and so the pipeline cannot be run afterwards.
+    /// first MiB is read, and so the pipeline cannot be run afterwards. A mirror is imported whole, into a copy of the store
+    /// there: what it would delete is known only then.
     ///
     /// - Throws: `ImportError`, as `plan` does.
     public func preview() throws -> ImportPreview { try preview(interruption.child()) }
@@ -512,6 +513,19 @@ public final class ImportPipeline: Sendable {
     private func preview(_ interruption: Interruption) throws -> ImportPreview {
         let decision = try look(interruption)
         let plan = ImportPlan(decision, into: store, runOptions)
+        if case .begin(let job, let open, nil, nil) = decision, job.options.mirror != nil {
+            let tool = MirrorPreviewTool(
+                job: job,
+                open: open,
+                store: store,
+                run: runOptions,
+                opener: opener,
+                transformers: transformers,
+                interruption: interruption,
+                phases: { try Self.phases($0, into: $1) }
+            )
+            return ImportPreview(plan: plan, sample: nil, mirror: try tool.preview())
+        }
         guard case .begin(let job, let open, _, nil) = decision, !job.takesChunks else {
             return ImportPreview(plan: plan, sample: nil)
         }

@@ -5,10 +5,25 @@ import Importer
 enum MirrorText {
     /// The first objects that are gone, or would be; a line each.
     static func lines(_ report: ImportReport) -> [String] {
-        guard let objects = report.deletedList, !objects.isEmpty else { return [] }
+        guard report.deletedList?.isEmpty == false else { return [] }
         let isWithheld = report.withheldReason != nil
-        let all = isWithheld ? report.withheld ?? 0 : report.deleted ?? 0
-        let head = isWithheld ? "Withheld, though no longer in the sources" : "Deleted, as no longer in the sources"
+        return list(report, isWithheld ? "Withheld, though no longer in the sources" : "Deleted, as no longer in the sources")
+    }
+
+    /// What a mirror would delete, by entity, and the first objects of that.
+    static func forecast(_ report: ImportReport) -> [String] {
+        guard let objects = report.deletedList, !objects.isEmpty else { return ["", "Nothing would be deleted"] }
+        if let reason = report.withheldReason {
+            return list(report, "Would be withheld (\(reason.rawValue))")
+        }
+        let entities = report.entities.filter { ($0.value.deleted ?? 0) > 0 }.sorted { $0.key < $1.key }
+        let counts = entities.map { "\(NumberText.grouped($0.value.deleted ?? 0)) \(TerminalText.escaped($0.key))" }
+        return list(report, "Would be deleted: \(counts.joined(separator: ", "))")
+    }
+
+    private static func list(_ report: ImportReport, _ head: String) -> [String] {
+        let objects = report.deletedList ?? []
+        let all = report.withheldReason == nil ? report.deleted ?? 0 : report.withheld ?? 0
         let rest = all - Int64(objects.count)
         let more = rest > 0 ? ["  … and \(NumberText.grouped(rest)) more"] : []
         return ["", head] + objects.map { "  " + text($0) } + more

@@ -231,11 +231,6 @@ public final class ImportPipeline: Sendable {
         public let report: ImportReport
         /// Whether the store had all of it already and no record was imported.
         public let wasAlreadyFinished: Bool
-
-        package init(report: ImportReport, wasAlreadyFinished: Bool) {
-            self.report = report
-            self.wasAlreadyFinished = wasAlreadyFinished
-        }
     }
 
     /// Runs the import until it is finished, interrupted or failed, on a thread of its own and its workers.

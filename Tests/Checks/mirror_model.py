@@ -165,9 +165,12 @@ class Flat:
         with open(path, "w") as file:
             for record, _, _ in lines:
                 file.write(json.dumps(record, ensure_ascii=random.random() < 0.5) + "\n")
-            if random.random() < 0.05:
+            if len(lines) > 1 and random.random() < 0.05:
                 file.write("{\n")
                 lines.append((None, None, True))
+            if not lines:
+                # An empty file is no source.
+                file.write("[]")
         return lines
 
     def imports(self, lines):
@@ -376,6 +379,8 @@ for number in range(random.choice([2, 3, 5])):
     else:
         command += ["--max-errors", "none"]
     result = run(*command, *how(), *(arguments if is_mirror else []), exits=(0, 65))
+    if not result.stdout.startswith("{"):
+        fail("seed", seed, shape, "import", number, "no report", result.stderr)
     report = json.loads(result.stdout)
     if is_mirror:
         found = (report.get("deleted"), report.get("withheld"), report.get("withheld_reason"))

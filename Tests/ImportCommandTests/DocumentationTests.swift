@@ -110,7 +110,9 @@ struct DocumentationTests {
 
     @Test func theArticleHasEveryKeyOfJSONOutput() throws {
         let article = try Documents.article("Reports")
-        let report = try Samples.report(#"{"message": "why", "unresolved": {}}"#)
+        let report = try Samples.report(
+            #"{"message": "why", "unresolved": {}, "undoes": 1, "deleted": 1, "conflicts": 0, "conflict_list": []}"#
+        )
         let status = StatusRecord(report: report, unfinished: [], jobs: [])
         let table = try #require(article.sections["The report"])
         let rows = Set(

@@ -11,7 +11,7 @@ INSERT INTO thing VALUES('k7','n7',7);
 INSERT INTO thing VALUES('k8','n8',8);
 CREATE TABLE _import_meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 INSERT INTO _import_meta VALUES('format',8);
-INSERT INTO _import_meta VALUES('store',7713254019630367830);
+INSERT INTO _import_meta VALUES('store',6750070829325267166);
 CREATE TABLE _import_model (id INTEGER PRIMARY KEY, model TEXT NOT NULL) STRICT;
 INSERT INTO _import_model VALUES(1,replace('{\n  "entities": {\n    "thing": {\n      "identifier": ["key"],\n      "attributes": {\n        "key": { "type": "string" },\n        "name": { "type": "string", "optional": true },\n        "count": { "type": "integer32", "optional": true }\n      }\n    }\n  }\n}\n','\n',char(10)));
 CREATE TABLE _import_job (
@@ -26,7 +26,7 @@ CREATE TABLE _import_job (
     started TEXT NOT NULL,
     finished TEXT
 ) STRICT;
-INSERT INTO _import_job VALUES(1,'8dc56807-8f33-428a-b88e-2d465aa8c2f6','failed','thing.ndjson: line 9, column 11 (byte 364): the last line ends inside a value, near: e":1}\n{"key":"k8","name":"n8","count":8,"more":1}\n{"key":"k0','{"identifier":[],"isLossless":false,"maxDepth":1024,"maxRecordBytes":67108864,"model":"{\n  \"entities\": {\n    \"thing\": {\n      \"identifier\": [\"key\"],\n      \"attributes\": {\n        \"key\": { \"type\": \"string\" },\n        \"name\": { \"type\": \"string\", \"optional\": true },\n        \"count\": { \"type\": \"integer32\", \"optional\": true }\n      }\n    }\n  }\n}\n","nested":"flatten","nestedDepth":2,"nestedOnly":[],"onConflict":"merge","onError":"reject","records":[],"skip":0,"takesChunks":false,"types":{}}',1,1,'DIRECTORY/chunks','2026-11-25T10:19:46.982Z',NULL);
+INSERT INTO _import_job VALUES(1,'b1b3ebc4-82df-40e5-af12-5ae521bf2bb2','failed','thing.ndjson: line 9, column 11 (byte 364): the last line ends inside a value, near: e":1}\n{"key":"k8","name":"n8","count":8,"more":1}\n{"key":"k0','{"identifier":[],"isLossless":false,"maxDepth":1024,"maxRecordBytes":67108864,"model":"{\n  \"entities\": {\n    \"thing\": {\n      \"identifier\": [\"key\"],\n      \"attributes\": {\n        \"key\": { \"type\": \"string\" },\n        \"name\": { \"type\": \"string\", \"optional\": true },\n        \"count\": { \"type\": \"integer32\", \"optional\": true }\n      }\n    }\n  }\n}\n","onConflict":"merge","onError":"reject","records":[],"skip":0,"takesChunks":false,"types":{}}',1,1,'DIRECTORY/chunks','2026-11-23T07:02:10.734Z',NULL);
 CREATE TABLE _import_source (
     job INTEGER NOT NULL,
     position INTEGER NOT NULL,
@@ -35,7 +35,7 @@ CREATE TABLE _import_source (
     entities TEXT NOT NULL,
     PRIMARY KEY (job, position)
 ) STRICT, WITHOUT ROWID;
-INSERT INTO _import_source VALUES(1,0,'{"changed":1795601986559594625,"fingerprint":"f073bdeb929b6d0f","inode":16245066,"isCompressed":false,"modified":1795601986559594625,"name":"thing.ndjson","path":"DIRECTORY/thing.ndjson","size":364}','{"layout":"lines","paths":["$"]}','["thing"]');
+INSERT INTO _import_source VALUES(1,0,'{"changed":1795417330051643543,"fingerprint":"f073bdeb929b6d0f","inode":16237557,"isCompressed":false,"modified":1795417330051643543,"name":"thing.ndjson","path":"DIRECTORY/thing.ndjson","size":364}','{"layout":"lines","paths":["$"]}','["thing"]');
 CREATE TABLE _import_entity (
     job INTEGER NOT NULL,
     position INTEGER NOT NULL,
@@ -86,7 +86,7 @@ CREATE TABLE _import_marker (
     commits INTEGER NOT NULL,
     seconds REAL NOT NULL
 ) STRICT;
-INSERT INTO _import_marker VALUES(1,0,353,8,'$','{"byteOffset":353,"enclosing":"","lineBreaks":7,"lineStart":310}',0,'',353,4,4,0.15272217900000001344);
+INSERT INTO _import_marker VALUES(1,0,353,8,'$','{"byteOffset":353,"enclosing":"","lineBreaks":7,"lineStart":310}',0,'',353,4,4,0.12012444300000001129);
 CREATE TABLE _import_reject (
     id INTEGER PRIMARY KEY,
     job INTEGER NOT NULL,
@@ -191,7 +191,7 @@ CREATE TABLE _import_file (
     inode INTEGER,
     PRIMARY KEY (token, path)
 ) STRICT, WITHOUT ROWID;
-INSERT INTO _import_file VALUES('8dc56807-8f33-428a-b88e-2d465aa8c2f6','DIRECTORY/chunks','chunks','used',1,65024,16245060);
+INSERT INTO _import_file VALUES('b1b3ebc4-82df-40e5-af12-5ae521bf2bb2','DIRECTORY/chunks','chunks','used',1,65024,16237563);
 CREATE TABLE _import_addition (
     job INTEGER NOT NULL,
     table_name TEXT NOT NULL,
@@ -227,10 +227,11 @@ CREATE TABLE _import_merge (
     changes BLOB NOT NULL,
     totals BLOB NOT NULL
 ) STRICT;
-INSERT INTO _import_merge VALUES(1,-1518571873077573556,1,1,0,0,0,87,2,X'24',87,1,0.22773288100000002587,X'000000000401020100000000',X'04040000000004');
-INSERT INTO _import_merge VALUES(2,-1260664410853504413,1,2,0,0,0,175,4,X'24',175,2,0.23241290400000003124,X'000000000401060100000000',X'08080000000008');
-INSERT INTO _import_merge VALUES(3,-4152323231614009266,1,3,0,0,0,265,6,X'24',265,3,0.23410803100000002197,X'0000000202010a0000000000',X'0c0a000000020a');
-INSERT INTO _import_merge VALUES(4,-4088247376616415703,1,4,0,0,0,353,8,X'24',353,4,0.24050129900000002947,X'0000000004010c0100000000',X'100e000000020e');
+INSERT INTO _import_merge VALUES(1,-5315506729047963450,1,1,0,0,0,87,2,X'24',87,1,0.18459804400000001667,X'000000000401020100000000',X'04040000000004');
+INSERT INTO _import_merge VALUES(2,-8191454207325894617,1,2,0,0,0,175,4,X'24',175,2,0.18794319100000000943,X'000000000401060100000000',X'08080000000008');
+INSERT INTO _import_merge VALUES(3,2678500755759931028,1,3,0,0,0,265,6,X'24',265,3,0.18977370400000001526,X'0000000202010a0000000000',X'0c0a000000020a');
+INSERT INTO _import_merge VALUES(4,3435137434316828957,1,4,0,0,0,353,8,X'24',353,4,0.19097012500000001833,X'0000000004010c0100000000',X'100e000000020e');
+CREATE INDEX _import_reject_order ON _import_reject (job, ordinal);
 CREATE TABLE _import_nested (
     job INTEGER NOT NULL,
     position INTEGER NOT NULL,
@@ -252,6 +253,7 @@ CREATE TABLE _import_link (
     job INTEGER NOT NULL,
     PRIMARY KEY (relationship, target, source)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX _import_link_source ON _import_link (relationship, source);
 CREATE TABLE _import_orphan (
     job INTEGER NOT NULL,
     relationship TEXT NOT NULL,
@@ -371,6 +373,4 @@ CREATE TABLE _import_undo_range (
     last_key BLOB NOT NULL,
     PRIMARY KEY (job, table_name, first_rowid)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX _import_reject_order ON _import_reject (job, ordinal);
-CREATE INDEX _import_link_source ON _import_link (relationship, source);
 COMMIT;

@@ -111,12 +111,21 @@ enum ReportText {
     }
 
     private static func changeHeadline(_ report: ImportReport, store: String, time: String) -> String {
+        let what = sources(report)
+        if let job = report.undoes {
+            switch report.state {
+            case .finished: return "Job \(job) is undone in \(store), \(time)"
+            case .running: return "Job \(job) is being undone in \(store)"
+            case .interrupted: return "Undoing job \(job) in \(store) was interrupted"
+            case .failed: return "Undoing job \(job) in \(store) stopped"
+            }
+        }
         switch report.state {
-        case .finished where report.job == 0: "\(sources(report)) would come to this in \(store)"
-        case .finished: "\(sources(report)) is applied to \(store), \(time)" + speed(report)
-        case .running: "\(sources(report)) is being applied to \(store), \(progress(report))"
-        case .interrupted: "Applying \(sources(report)) to \(store) was interrupted \(progress(report))"
-        case .failed: "Applying \(sources(report)) to \(store) stopped \(progress(report))"
+        case .finished where report.job == 0: return "\(what) would do this in \(store)"
+        case .finished: return "\(what) is applied to \(store), \(time)" + speed(report)
+        case .running: return "\(what) is being applied to \(store), \(progress(report))"
+        case .interrupted: return "Applying \(what) to \(store) was interrupted \(progress(report))"
+        case .failed: return "Applying \(what) to \(store) stopped \(progress(report))"
         }
     }
 

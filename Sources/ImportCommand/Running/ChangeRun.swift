@@ -14,7 +14,7 @@ struct ChangeRun {
         _ interruption: Interruption,
         sources: [String] = [],
         found: () -> ImportReport?,
-        _ work: () throws -> ImportPipeline.Outcome
+        _ work: () throws -> ChangeOutcome
     ) throws {
         let reportFile = try output.report.map { try ReportFile(path: $0, apartFrom: files(sources)) }
         let watch = WatchedRun(
@@ -23,7 +23,7 @@ struct ChangeRun {
             mode: output.progress.mode,
             store: output.watch ? store : nil
         )
-        let outcome: ImportPipeline.Outcome
+        let outcome: ChangeOutcome
         do {
             outcome = try watch.perform(work)
         } catch let error as ImportError {

@@ -23,8 +23,9 @@ struct PatchSubcommand: ParsableCommand {
               importer diff sunday.sqlite monday.sqlite --output monday.changes.ndjson
               importer patch copy.sqlite monday.changes.ndjson --dry-run
               importer patch copy.sqlite monday.changes.ndjson
-              importer patch copy.sqlite monday.changes.ndjson --conflicts keep --conflicts person.city:take
-              importer diff a.sqlite b.sqlite --format ndjson | importer patch c.sqlite -
+              importer patch copy.sqlite monday.changes.ndjson --conflicts keep
+              importer patch copy.sqlite monday.changes.ndjson --conflicts p.city:take
+              importer diff a.db b.db --format ndjson | importer patch c.db -
             """
     )
 

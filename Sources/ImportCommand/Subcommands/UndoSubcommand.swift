@@ -61,7 +61,9 @@ struct UndoSubcommand: ParsableCommand {
 
     func validate() throws {
         if olderThan != nil, !forget { throw ValidationError("--older-than is for --forget") }
-        if forget, output.report != nil { throw ValidationError("--forget makes no report file; --json prints what it does") }
+        if forget, output.report != nil {
+            throw ValidationError("--forget makes no report file; --json prints what it does")
+        }
         if forget, !policies.conflicts.isEmpty { throw ValidationError("--conflicts is not for --forget") }
     }
 

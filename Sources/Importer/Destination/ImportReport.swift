@@ -108,6 +108,8 @@ public struct ImportReport: Sendable, Hashable, Codable {
     public var sources: [String]
     /// What stopped the job, where it failed; why nothing was accepted, where it is finished.
     public var message: String?
+    /// The job that it undoes; nil where it is no undo.
+    public var undoes: Int64?
     /// Of a patch, or what undoes one, the changes that have deleted an object: read = inserted + updated + deleted + unchanged +
     /// ignored + rejected. Of a mirror, the objects that are gone as the sources no longer have them, with those that a delete rule
     /// takes with them. Else nil.
@@ -136,7 +138,7 @@ public struct ImportReport: Sendable, Hashable, Codable {
         case recordsRead = "records_read"
         case inserted, updated, unchanged, ignored, rejected, repaired, chunks
         case chunksDone = "chunks_done"
-        case bytes, seconds, entities, ledger, unresolved, errors, sources, message, deleted, withheld, conflicts
+        case bytes, seconds, entities, ledger, unresolved, errors, sources, message, undoes, deleted, withheld, conflicts
         case withheldReason = "withheld_reason"
         case deletedList = "deleted_list"
         case conflictList = "conflict_list"

@@ -42,7 +42,9 @@ struct JobOpening {
         let chunks = try ChunkSource.open(arguments)
         let descriptions = try chunks?.header.sources ?? planner.describe(arguments)
         let jobs = try journal.jobs()
-        let same = jobs.filter { $0.retry == nil && $0.change == nil && Self.areSame($0.sources.map(\.description), descriptions) }
+        let same = jobs.filter {
+            $0.retry == nil && $0.change == nil && Self.areSame($0.sources.map(\.description), descriptions)
+        }
         let takesChunks = chunks != nil
         if let open = same.last(where: { $0.state != .finished }) {
             guard !run.again else {

@@ -29,8 +29,10 @@ public struct PatchOptions: Sendable, Hashable, Codable {
         }
     }
 
-    /// What is done in a conflict: the rule of the attribute counts, else that of the entity, else the one for all; of several
-    /// the last one. Without any, conflicts stop the patch.
+    /// What is done in a conflict.
+    ///
+    /// The rule of the attribute counts, else that of the entity, else the one for all; of several the last one. Without any,
+    /// conflicts stop the patch.
     public var conflicts: [Rule] = []
     /// By entity, the attributes by which two objects are the same, where the store does not say so itself.
     public var identifiers: [String: [String]] = [:]

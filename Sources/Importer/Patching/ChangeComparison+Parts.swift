@@ -2,8 +2,7 @@ import ImportModel
 
 /// What belongs to the object that a change is of: links, what it owns, lists, and parts without identifier.
 extension ChangeComparison {
-    func addParts(of change: ObjectChange, _ index: Int, _ key: [StoredValue], _ plan: inout ChangePlan) throws
-    {
+    func addParts(of change: ObjectChange, _ index: Int, _ key: [StoredValue], _ plan: inout ChangePlan) throws {
         let entity = schema.entities[index]
         for reference in change.references {
             guard case .toMany(let added, let removed) = reference.content else { continue }

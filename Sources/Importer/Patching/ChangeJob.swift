@@ -51,8 +51,7 @@ struct ChangeJob {
     private func finish(_ job: StoredJob, _ run: any ChangeRun, _ session: StoreSession) throws {
         let last = try session.finish(job, message: nil, seconds: run.seconds, keepsChunks: false)
         try session.write { database in
-            // What is known of a table is known by row ids.
-            let tables = try run.tables(database).filter { try WatchedTable($0, database).hasRowID }
+            let tables = try run.tables(database).filter { try TableWitness.isPossible($0, database) }
             try TableWitness.record(tables, database)
         }
         context.merges.enqueue(last)

@@ -33,15 +33,24 @@ extension ChangeRun {
     ///
     /// - Parameters:
     ///   - log: nil where none is kept.
+    ///   - counts: get what has gone or come beside what the changes name.
     ///   - isJoin: whether a table has nothing but links.
     /// - Returns: whether more has changed than can be said.
-    func note(_ log: UndoLog?, in changes: inout [EntityChanges], isJoin: (String) -> Bool) throws -> Bool {
+    func note(
+        _ log: UndoLog?,
+        in changes: inout [EntityChanges],
+        _ counts: inout PatchCounts,
+        isJoin: (String) -> Bool
+    ) throws -> Bool {
+        defer { counts.note(in: &changes) }
         guard let log else { return true }
         var needsRefresh = false
+        var gains: [Int: Int64] = [:]
         var places: [ExactText: Int] = [:]
         for (place, entity) in changes.enumerated().reversed() { places[ContinuedEntity.folded(entity.table)] = place }
         try log.complete { touched in
             let place = places[ContinuedEntity.folded(touched.table.name)]
+            if let place, touched.wasThere != touched.isThere { gains[place, default: 0] += touched.isThere ? 1 : -1 }
             guard let place, let rowID = touched.rowID else {
                 if place != nil || !isJoin(touched.table.name) { needsRefresh = true }
                 return
@@ -53,6 +62,8 @@ extension ChangeRun {
             case (false, false): break
             }
         }
+        let shared = Dictionary(grouping: changes.indices) { places[ContinuedEntity.folded(changes[$0].table)] ?? $0 }
+        for (place, entities) in shared { counts.balance(entities, gain: gains[place] ?? 0) }
         return needsRefresh
     }
 

@@ -156,7 +156,8 @@ final class ChangeWriter {
 
     // MARK: What tables refuse
 
-    private func refusing(_ index: Int?, _ key: [StoredValue], _ columns: [Int] = [], _ body: () throws -> Void) throws {
+    private func refusing(_ index: Int?, _ key: [StoredValue], _ columns: [Int] = [], _ body: () throws -> Void) throws
+    {
         do {
             try body()
         } catch let error as DatabaseError {

@@ -25,7 +25,8 @@ struct PatchCheck {
     func run(_ path: String, compares: Bool) throws -> Findings {
         let reader = try ChangeSetReader(URL(filePath: path))
         reader.isPartial = options.isPartial
-        if !options.isUnchecked, reader.header.options.contains(where: { $0.name == "old" && $0.value == .string("none") })
+        if !options.isUnchecked,
+            reader.header.options.contains(where: { $0.name == "old" && $0.value == .string("none") })
         {
             throw ImportError(
                 .changeSetInvalid,

@@ -125,6 +125,25 @@ struct PatchCounts {
     /// Counts objects that go with one that is deleted.
     mutating func takeAlong(_ entity: Int, _ count: Int64) { counts[entity].nested.deleted += count }
 
+    /// Counts rows that have come or gone beside what the changes name: parts without identifier, and what a trigger or a delete rule
+    /// of the store has done.
+    ///
+    /// - Parameters:
+    ///   - entities: those of one table.
+    ///   - gain: how many rows it has more than before.
+    mutating func balance(_ entities: [Int], gain: Int64) {
+        guard let first = entities.first else { return }
+        let known = entities.reduce(Int64(0)) { sum, entity in
+            sum + counts[entity].inserted + counts[entity].nested.inserted - counts[entity].nested.deleted
+        }
+        if gain > known {
+            counts[first].nested.inserted += gain - known
+            counts[first].nested.nested += gain - known
+        } else {
+            counts[first].nested.deleted += known - gain
+        }
+    }
+
     private static func expected(_ kind: PatchConflict.Kind) -> String {
         switch kind {
         case .changed: "the value before the change, or the one after it"

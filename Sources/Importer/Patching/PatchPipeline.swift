@@ -5,8 +5,11 @@ import Synchronization
 /// Applies a change set to a store, as a job like any other: in commits, resumable, counted and followed.
 ///
 /// ```swift
-/// let patch = PatchPipeline(URL(fileURLWithPath: "monday.changes.ndjson"), into: "copy.sqlite")
-/// let outcome = try patch.run()
+/// var options = DifferenceOptions()
+/// options.entities = ["people"]
+/// let changes = URL(filePath: "monday.changes.ndjson")
+/// try StoreDifference(from: "sunday.sqlite", to: "monday.sqlite", options: options).write(to: ChangeSetWriter(changes))
+/// let outcome = try PatchPipeline(changes, into: "sunday.sqlite").run()
 /// print(outcome.report.updated, outcome.report.conflicts ?? 0)
 /// ```
 ///
@@ -70,7 +73,7 @@ public final class PatchPipeline: Sendable {
     /// - Throws: `ImportError` with `.badInput` where the change set is none or conflicts stop it (``report`` lists them; nothing was
     ///   written, or what was committed before stays and the job can be resumed); `.inUse` where another import has the store.
     @discardableResult
-    public func run() throws -> ImportPipeline.Outcome {
+    public func run() throws -> ChangeOutcome {
         guard !isSpent.exchange(true, ordering: .relaxed) else {
             throw ImportError(
                 .pipelineSpent,
@@ -130,7 +133,7 @@ public final class PatchPipeline: Sendable {
         return findings
     }
 
-    private func run(into destination: SQLiteDestination) throws -> ImportPipeline.Outcome {
+    private func run(into destination: SQLiteDestination) throws -> ChangeOutcome {
         try checkStore(destination)
         try destination.lock()
         let context = RunContext(

@@ -162,8 +162,7 @@ final class PatchRun: ChangeRun {
         var changes = schema.entities.enumerated().map {
             EntityChanges(entity: $1.name, table: $1.table, position: $0)
         }
-        counts.note(in: &changes)
-        let needsRefresh = try note(log, in: &changes) { schema.isJoin($0) }
+        let needsRefresh = try note(log, in: &changes, &counts) { schema.isJoin($0) }
         try counts.save(job, &state.errorGroups, database)
         let chunk = ChunkRange(firstByte: firstByte, endByte: range.endOffset, hash: range.hash)
         try save(chunk, counts, firstOrdinal: firstOrdinal, database)

@@ -56,10 +56,12 @@ enum PatchSQL {
             "parent.\($0.quotedIdentifier) = child.\($1.quotedIdentifier)"
         }
         // What refers to itself goes with itself.
-        let other = referring.isSameTable
-            ? " AND NOT (" + entity.identifierColumns.map {
-                "child.\($0.quotedIdentifier) IS parent.\($0.quotedIdentifier)"
-            }.joined(separator: " AND ") + ")" : ""
+        let other =
+            referring.isSameTable
+            ? " AND NOT ("
+                + entity.identifierColumns.map {
+                    "child.\($0.quotedIdentifier) IS parent.\($0.quotedIdentifier)"
+                }.joined(separator: " AND ") + ")" : ""
         let key = entity.identifierColumns.enumerated().map { place, column in
             let (name, mark) = ("parent.\(column.quotedIdentifier)", "?\(place + 1)")
             return "\(name) = \(mark) AND \(name) = \(mark) COLLATE BINARY AND typeof(\(name)) = typeof(\(mark))"

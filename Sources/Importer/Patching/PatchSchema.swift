@@ -143,7 +143,9 @@ struct PatchSchema {
         _ database: Database
     ) throws -> PatchedEntity {
         guard described.identifier.map(ExactText.init) == stored.identifier.map({ ExactText($0.name) }) else {
-            func text(_ names: [String]) -> String { names.isEmpty ? "nothing" : names.joined(separator: ", ").printable }
+            func text(_ names: [String]) -> String {
+                names.isEmpty ? "nothing" : names.joined(separator: ", ").printable
+            }
             throw ImportError(
                 .storesIncomparable,
                 at: side.store,
@@ -225,8 +227,9 @@ struct PatchSchema {
                 && leading.contains { $0.name.hasSameBytes(as: ownership.toOne) }
         }
         // A store whose foreign key does not cascade has the reference all the same.
-        guard let toOne = ownership.flatMap({ own in leading.first { $0.name.hasSameBytes(as: own.toOne) } })
-            ?? (leading.count == 1 ? leading[0] : nil)
+        guard
+            let toOne = ownership.flatMap({ own in leading.first { $0.name.hasSameBytes(as: own.toOne) } })
+                ?? (leading.count == 1 ? leading[0] : nil)
         else { return nil }
         return PatchedEntity.Owned(
             name: relationship.name,

@@ -110,7 +110,8 @@ final class PatchStatements {
         guard code == SQLITE_OK else { throw connection.lastError }
     }
 
-    private static func bindText(_ bytes: UnsafeRawBufferPointer, _ statement: OpaquePointer?, _ place: Int32) -> Int32 {
+    private static func bindText(_ bytes: UnsafeRawBufferPointer, _ statement: OpaquePointer?, _ place: Int32) -> Int32
+    {
         guard let start = bytes.baseAddress, !bytes.isEmpty else {
             return sqlite3_bind_text(statement, place, "", 0, SQLiteBytes.copied)
         }

@@ -80,6 +80,8 @@ final class UndoApplier {
         try statements.run("DELETE FROM \(Self.restored)")
         var result = Result(counts: PatchCounts(schema.tables.map(\.entity)))
         var ordinal: Int64 = 0
+        // Those that are not deleted, with what they own.
+        var stayed: Set<UndoneRowID> = []
         var stops: [PatchConflict] = []
         for (place, table) in schema.tables.prefix(schema.loggedCount).enumerated() {
             let isWhole = schema.whole.contains(ContinuedEntity.folded(table.name))
@@ -96,13 +98,18 @@ final class UndoApplier {
                 } else if !plan.isRejected {
                     try take(plan.step, row, place, table)
                 }
+                if plan.kind == .deleted, !plan.conflicts.isEmpty, plan.deletesNothing {
+                    stayed.insert(UndoneRowID(place: place, key: row.key))
+                }
                 result.counts.add(try line(plan, place, table, ordinal))
             }
         }
         if !stops.isEmpty { throw ChangeStop(conflicts: stops) }
         try restore(&result)
         let foreignKeys = UndoForeignKeys(schema, statements, options)
-        let found = try foreignKeys.settle(log, &result.counts) { kept.keys.contains($0) }
+        let found = try foreignKeys.settle(log, &result.counts) {
+            kept.keys.contains($0) || stayed.contains($0)
+        }
         guard found.keys.allSatisfy({ !kept.keys.contains($0) }) else {
             // What stays as it is is in the way all the same: other rows than those of the log.
             throw ChangeStop(conflicts: found.values.compactMap(\.self))
@@ -111,7 +118,8 @@ final class UndoApplier {
         return result
     }
 
-    private func line(_ plan: UndoPlan, _ place: Int, _ table: UndoneTable, _ ordinal: Int64) throws -> PatchCounts.Line {
+    private func line(_ plan: UndoPlan, _ place: Int, _ table: UndoneTable, _ ordinal: Int64) throws -> PatchCounts.Line
+    {
         var line = PatchCounts.Line(
             ordinal: ordinal,
             byteOffset: 0,
@@ -171,7 +179,9 @@ final class UndoApplier {
     private func restore(_ result: inout Result) throws {
         var refused: [UndoneRowID: PatchConflict?] = [:]
         var lost: [Int: Int64] = [:]
-        try statements.run("SELECT place, number, key, cells, is_new FROM \(Self.restored) ORDER BY place, number, sequence") {
+        try statements.run(
+            "SELECT place, number, key, cells, is_new FROM \(Self.restored) ORDER BY place, number, sequence"
+        ) {
             row in
             guard case .integer(let index) = row.value(0), case .integer(let number) = row.value(1),
                 case .blob(let key) = row.value(2), case .blob(let bytes) = row.value(3),

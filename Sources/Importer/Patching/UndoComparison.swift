@@ -40,7 +40,9 @@ struct UndoComparison {
             return found
         }
         let own = try read(table.byKey, row.key.values ?? [])
-        guard table.watched.hasRowID, !table.watched.hasOwnRowID, let known = row.after ?? row.before else { return own }
+        guard table.watched.hasRowID, !table.watched.hasOwnRowID, let known = row.after ?? row.before else {
+            return own
+        }
         let cells = table.widened(known, nil)
         func isSame(_ found: Found) -> Bool {
             table.identity.isEmpty

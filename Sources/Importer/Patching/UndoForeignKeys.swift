@@ -115,7 +115,10 @@ struct UndoForeignKeys {
                     found[row.id] = conflict
                     continue
                 }
-                let count = try statements.run("DELETE FROM main.\(key.table.quotedIdentifier) WHERE \(Self.condition(key))", values)
+                let count = try statements.run(
+                    "DELETE FROM main.\(key.table.quotedIdentifier) WHERE \(Self.condition(key))",
+                    values
+                )
                 counts.takeAlong(place, Int64(count))
                 hasChanged = true
             case "SET NULL" where row.now == nil:
@@ -142,7 +145,8 @@ struct UndoForeignKeys {
     /// The row that a foreign key leads to, by the parent's collations.
     private static func parent(_ key: StoredForeignKey, _ columns: String = "1") -> String {
         let condition = key.parentColumns.enumerated().map { "\($1.quotedIdentifier) = ?\($0 + 1)" }
-        return "SELECT \(columns) FROM main.\(key.parent.quotedIdentifier) WHERE \(condition.joined(separator: " AND ")) LIMIT 1"
+        return
+            "SELECT \(columns) FROM main.\(key.parent.quotedIdentifier) WHERE \(condition.joined(separator: " AND ")) LIMIT 1"
     }
 
     private static func condition(_ key: StoredForeignKey) -> String {

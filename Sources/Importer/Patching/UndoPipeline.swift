@@ -6,8 +6,12 @@ import Synchronization
 /// row ids.
 ///
 /// ```swift
-/// let undo = UndoPipeline(of: "copy.sqlite")
-/// let outcome = try undo.run()
+/// var options = DifferenceOptions()
+/// options.entities = ["people"]
+/// let changes = URL(filePath: "monday.changes.ndjson")
+/// try StoreDifference(from: "sunday.sqlite", to: "monday.sqlite", options: options).write(to: ChangeSetWriter(changes))
+/// try PatchPipeline(changes, into: "sunday.sqlite").run()
+/// let outcome = try UndoPipeline(of: "sunday.sqlite").run()
 /// print(outcome.report.updated, outcome.report.conflicts ?? 0)
 /// ```
 ///
@@ -59,7 +63,7 @@ public final class UndoPipeline: Sendable {
     /// - Throws: `ImportError` with `.badInput` where what the job has done was not kept, or conflicts stop it (``report`` lists
     ///   them; nothing was written); `.noInput` where there is no such job; `.inUse` where another import has the store.
     @discardableResult
-    public func run() throws -> ImportPipeline.Outcome {
+    public func run() throws -> ChangeOutcome {
         guard !isSpent.exchange(true, ordering: .relaxed) else {
             throw ImportError(
                 .pipelineSpent,
@@ -83,7 +87,7 @@ public final class UndoPipeline: Sendable {
         }
     }
 
-    private func run(into destination: SQLiteDestination) throws -> ImportPipeline.Outcome {
+    private func run(into destination: SQLiteDestination) throws -> ChangeOutcome {
         try destination.check()
         guard destination.exists else {
             throw ImportError(.storeNotFound, at: store, "there is no such store", advice: "Check the path.")

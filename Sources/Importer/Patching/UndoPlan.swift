@@ -32,6 +32,11 @@ struct UndoPlan {
     var stops: Bool { policies.contains(.stop) }
     var isRejected: Bool { policies.contains(.reject) }
 
+    var deletesNothing: Bool {
+        if case .delete = step { return isRejected }
+        return true
+    }
+
     /// What the row is counted as.
     var outcome: PatchCounts.Outcome {
         if isRejected { return .rejected }

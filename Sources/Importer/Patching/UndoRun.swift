@@ -70,8 +70,7 @@ final class UndoRun: ChangeRun {
         var changes = schema.tables.enumerated().map {
             EntityChanges(entity: $1.entity, table: $1.name, position: $0)
         }
-        counts.note(in: &changes)
-        let needsRefresh = try note(log, in: &changes) { _ in false }
+        let needsRefresh = try note(log, in: &changes, &counts) { _ in false }
         var errorGroups = try ErrorGroupTable(database, job: job.id)
         try counts.save(job, &errorGroups, database)
         try save(ChunkRange(firstByte: 0, endByte: 0, hash: ""), counts, firstOrdinal: 1, database)

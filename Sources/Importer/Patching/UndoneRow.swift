@@ -33,10 +33,15 @@ struct UndoneRow {
             "SELECT key, before, after FROM _import_undo WHERE job = ?1 AND table_name = ?2 ORDER BY key",
             [.integer(job), name]
         ) { row in
-            guard case .blob(let bytes) = row.value(0), RowKey(bytes: bytes).values?.count == table.watched.key.count else {
+            guard case .blob(let bytes) = row.value(0), RowKey(bytes: bytes).values?.count == table.watched.key.count
+            else {
                 throw ImportError(damaged: store, "_import_undo.key is no key of \(table.name.printable)")
             }
-            let own = UndoneRow(key: RowKey(bytes: bytes), before: try cells(row.value(1)), after: try cells(row.value(2)))
+            let own = UndoneRow(
+                key: RowKey(bytes: bytes),
+                before: try cells(row.value(1)),
+                after: try cells(row.value(2))
+            )
             try body(own)
         }
         if isWhole { return try forEach(in: Int64.min...Int64.max, table, statements, body) }

@@ -119,6 +119,7 @@ struct UndoneTable {
         let names = (hasRowID ? [watched.key[0]] : []) + places.map { columns[$0] }
         guard !names.isEmpty else { return "INSERT INTO \(from) DEFAULT VALUES" }
         let marks = names.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
-        return "INSERT OR ABORT INTO \(from) (\(names.map(\.quotedIdentifier).joined(separator: ", "))) VALUES (\(marks))"
+        return
+            "INSERT OR ABORT INTO \(from) (\(names.map(\.quotedIdentifier).joined(separator: ", "))) VALUES (\(marks))"
     }
 }

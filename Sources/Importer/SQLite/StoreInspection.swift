@@ -197,6 +197,7 @@ public struct StoreInspection: Sendable {
     /// Adds what a patch counts beyond an import.
     private func addChanges(of job: StoredJob, to report: inout ImportReport, _ database: Database) throws {
         guard let deleted = try deleted(by: job, database) else { return }
+        report.undoes = job.change?.undoes
         report.deleted = deleted
         let row = try BookkeepingRow.fetchOne(
             database,

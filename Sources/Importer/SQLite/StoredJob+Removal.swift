@@ -69,7 +69,8 @@ extension StoredJob {
         for table in [
             "entity", "chunk", "marker", "reject", "ledger", "error", "retry", "deferred_identifier", "presence",
             "place", "incomplete", "nested", "link", "orphan", "unresolved", "appending",
-            "reversal", "before", "reference", "unmet", "change", "deletion", "waiting_change", "found_conflict", "undo_table",
+            "reversal", "before", "reference", "unmet", "change", "deletion", "waiting_change", "found_conflict",
+            "undo_table",
             "undo", "undo_range", "inserted", "seen", "mirror",
         ] {
             try database.execute(sql: "DELETE FROM _import_\(table) WHERE job = ?", arguments: [id])

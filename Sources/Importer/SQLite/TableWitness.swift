@@ -48,6 +48,16 @@ struct TableWitness {
         for table in tables where try database.tableExists(table) { try record(table, database) }
     }
 
+    /// Whether anything can be known of a table: it is known by row ids, and a column may have their name.
+    static func isPossible(_ table: String, _ database: Database) throws -> Bool {
+        let sql = """
+            SELECT list.wr = 0 AND NOT EXISTS (
+                SELECT 1 FROM pragma_table_xinfo(list.name) WHERE name = 'rowid' COLLATE NOCASE
+            ) FROM pragma_table_list(?) AS list WHERE list.schema = 'main'
+            """
+        return try Bool.fetchOne(database, sql: sql, arguments: [table]) ?? false
+    }
+
     private static func record(_ table: String, _ database: Database) throws {
         let columns = try String.fetchAll(
             database,

@@ -127,7 +127,7 @@ final class UndoLog {
     // MARK: Watching
 
     private func watch(_ table: WatchedTable, _ place: Int, _ database: Database) throws {
-        let name = table.name.sqlLiteral
+        let name = table.name.quoted(by: "'", with: "''")
         func note(_ row: String, _ cells: String, wasThere: Bool) -> String {
             let key = WatchedTable.call(table.key, of: row)
             let number = table.hasRowID ? "\(row).\(table.key[0].quotedIdentifier)" : "0"

@@ -52,9 +52,10 @@ struct WatchedTable {
         let keys = try TableKeys(name, database).all
         let identity = keys.first(where: \.isPrimary) ?? keys.first
         let own = Set(columns.map(ContinuedEntity.folded))
-        self.identity = identity.map(\.columns).flatMap { columns in
-            columns.allSatisfy { own.contains(ContinuedEntity.folded($0)) } ? columns : nil
-        } ?? []
+        self.identity =
+            identity.map(\.columns).flatMap { columns in
+                columns.allSatisfy { own.contains(ContinuedEntity.folded($0)) } ? columns : nil
+            } ?? []
         guard hasRowID else {
             key = primary.map { $0["name"] as String }
             return

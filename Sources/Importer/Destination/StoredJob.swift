@@ -86,6 +86,13 @@ struct StoredJob: Sendable {
     var isReadableAgain: Bool { !takesChunks && sources.allSatisfy(\.description.isRepeatable) }
 }
 
+extension StoredJob {
+    /// Whether what a job has done is taken back: by an undo that is not undone itself.
+    static func isUndone(_ job: Int64, _ jobs: [StoredJob]) -> Bool {
+        jobs.contains { $0.change?.undoes == job && $0.id > job && !isUndone($0.id, jobs) }
+    }
+}
+
 extension ModelDescription {
     /// The tables of its entities: that of an ancestor, where their rows are in it.
     ///

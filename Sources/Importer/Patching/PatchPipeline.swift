@@ -238,10 +238,3 @@ public final class PatchPipeline: Sendable {
         return job
     }
 }
-
-extension StoredJob {
-    /// Whether what a job has done is taken back: by an undo that is not undone itself.
-    static func isUndone(_ job: Int64, _ jobs: [StoredJob]) -> Bool {
-        jobs.contains { $0.change?.undoes == job && $0.id > job && !isUndone($0.id, jobs) }
-    }
-}

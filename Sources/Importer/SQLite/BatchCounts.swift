@@ -160,7 +160,7 @@ struct BatchCounts {
             MergeNotification(
                 job: job.id,
                 commit: progress.marker.commits,
-                changes: changes,
+                changes: changes.map(\.announced),
                 totals: progress.totals,
                 marker: progress.marker,
                 isFinished: false

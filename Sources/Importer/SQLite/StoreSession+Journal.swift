@@ -126,6 +126,7 @@ extension StoreSession: Journal {
             try job.removeUnusedAdditions(database)
             try TableWitness.record(job.tables, database)
             try InsertedRows.noteEnds(of: job.tables, job: job.id, database)
+            try UndoLog.finish(job.id, database)
             if keepsChunks { try RecordedFile.keepChunks(of: job, database) }
             return try MergeLog.append([], of: job.id, isFinished: true, database)
         }

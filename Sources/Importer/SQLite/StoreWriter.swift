@@ -22,6 +22,8 @@ final class StoreWriter: BatchWriter {
     private var attached: AttachedImage?
     /// Keeps what rows were before; nil where the job cannot be undone.
     private var undoLog: UndoLog?
+    /// Whether it is kept which rows the records are about: not where all rows are the job's own.
+    private let keepsSeen: Bool
     private let interruption: Interruption
 
     /// - Parameters:
@@ -60,10 +62,15 @@ final class StoreWriter: BatchWriter {
         var attached: AttachedImage?
         var graphWriter: GraphBatchWriter?
         var undoLog: UndoLog?
+        var keepsSeen = false
         do {
             (layoutSchema, writers) = try queue.inDatabase { database in
                 checkpointer?.attach(to: database)
-                if job.options.mirror != nil { undoLog = try UndoLog(job: job.id, database) }
+                if job.options.mirror != nil {
+                    undoLog = try UndoLog(job: job.id, database)
+                    let whole = try UndoLog.whole(of: job.id, database)
+                    keepsSeen = !job.tables.allSatisfy { whole.contains(ContinuedEntity.folded($0)) }
+                }
                 if let graph {
                     if graph.rejectsUnresolved { try JobReversal(job: job.id).watch(graph.layout, database) }
                     let images = isAppending ? try GraphBatchWriter.images(graph, database) : nil
@@ -98,6 +105,7 @@ final class StoreWriter: BatchWriter {
         }
         self.graphWriter = graphWriter
         self.undoLog = undoLog
+        self.keepsSeen = keepsSeen
         self.attached = attached
     }
 
@@ -157,13 +165,18 @@ final class StoreWriter: BatchWriter {
         _ database: Database
     ) throws -> MergeNotification {
         var changes = plans.enumerated().map { index, plan in
-            var changes = EntityChanges(entity: plan.entity.name, table: plan.entity.table, position: index)
+            var changes = EntityChanges(
+                entity: plan.entity.name,
+                table: plan.entity.table,
+                position: index,
+                isOfCommit: true
+            )
             changes.ignored = batch.ignored[index]
             return changes
         }
         let found = LateRejects(plans: plans, chunkBytes: chunkBytes)
         var ledger = LedgerCounts()
-        var seen = job.options.mirror == nil ? nil : SeenRows()
+        var seen = keepsSeen ? SeenRows() : nil
         let late =
             try graphWriter?.write(
                 batch,

@@ -27,7 +27,7 @@ extension StoredJob {
         } else {
             let plan = try GraphPlan(model, onConflict: options.onConflict, transformers: transformers)
             // The tables of another job have indexes then, or get them now.
-            if try options.mirror == nil && AppendingJob.isPossible(plan, database) { appended = plan }
+            if try AppendingJob.isPossible(plan, database) { appended = plan }
         }
         try JobReversal.checkThatNoneIsOpen(model.tables, besides: id, database)
         let merges = try DeferredIdentifier.settle(tables: model.tables, database)
@@ -60,13 +60,7 @@ extension StoredJob {
         )
         self.model = model
         isModelFinal = isFinal
-        if options.mirror != nil {
-            try database.execute(
-                sql: "INSERT OR IGNORE INTO _import_change (job, has_log) VALUES (?, 1)",
-                arguments: [id]
-            )
-            try UndoLog.begin(id, WatchedTable.all(database), database)
-        }
+        if options.mirror != nil { try beginLog(appends: appended != nil, database) }
         let layout = model.isFlat ? nil : try ModelLayout(importing: model)
         for (position, entity) in model.entities.enumerated() {
             let isThere = layout?.hasTable(position) ?? true
@@ -80,6 +74,25 @@ extension StoredJob {
             if layout == nil { try prepareIndexes(of: entity, position: position, database, store: store) }
         }
         return (merges, preparation.messages)
+    }
+
+    /// Begins to keep what the job does, so that it can be undone.
+    ///
+    /// - Parameter appends: whether all of the model's tables are empty, and so nothing has to be looked up in them.
+    private func beginLog(appends: Bool, _ database: Database) throws {
+        guard let model else { return }
+        try database.execute(
+            sql: "INSERT OR IGNORE INTO _import_change (job, has_log) VALUES (?, 1)",
+            arguments: [id]
+        )
+        let tables = try WatchedTable.all(database)
+        // Rows without row ids are kept one by one.
+        let whole = try tables.filter { table in
+            guard table.hasRowID, model.isFlat || appends else { return false }
+            return try model.tables.contains { ContinuedEntity.folded($0) == ContinuedEntity.folded(table.name) }
+                && !StoreSchema.hasRows(table.name, database)
+        }
+        try UndoLog.begin(id, tables, whole: Set(whole.map { ContinuedEntity.folded($0.name) }), database)
     }
 
     /// Begins to count an entity.
@@ -183,7 +196,7 @@ extension StoredJob {
     ) throws {
         let isEmpty = try !StoreSchema.hasRows(entity.table, database)
         let isDeferred =
-            try isEmpty && options.mirror == nil && (options.onConflict != .error || mayRejectLate && isReadableAgain)
+            try isEmpty && (options.onConflict != .error || mayRejectLate && isReadableAgain)
             && DeferredIdentifier.isPossible(entity, database)
         if isDeferred {
             try DeferredIdentifier.begin(job: id, position: position, database)

@@ -44,7 +44,9 @@ extension StoredMirror {
                 try StoredJSON.encode(objects),
             ]
         )
-        if reason == nil {
+        if reason != nil {
+            try noteWhole()
+        } else {
             try database.execute(sql: "DELETE FROM _import_seen WHERE job = ?", arguments: [job.id])
         }
         try database.execute(sql: "DROP TABLE IF EXISTS \(Self.gone); DROP TABLE IF EXISTS \(RowIDPages.scope)")

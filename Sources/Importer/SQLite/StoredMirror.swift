@@ -38,6 +38,8 @@ final class StoredMirror {
     private let rows: RowSelection?
     let check: () throws -> Void
     private(set) var roots: [Root]
+    /// The tables all of whose rows are the job's, so that none of these is to go; in lower case.
+    private let whole: Set<ExactText>
 
     /// - Parameters:
     ///   - options: those of the job, or others where it is told to continue.
@@ -59,6 +61,7 @@ final class StoredMirror {
         self.check = check
         statements = try GraphStatements(database)
         graph = try StoredGraph(database)
+        whole = try UndoLog.whole(of: job.id, database)
         roots = []
         var known: Set<ExactText> = []
         for name in job.sources.flatMap(\.entities) where known.insert(ExactText(name)).inserted {
@@ -123,7 +126,7 @@ final class StoredMirror {
         )
         try RowIDPages.prepareScope(database)
         var filled: Set<ExactText> = []
-        for index in roots.indices {
+        for index in roots.indices where !whole.contains(ContinuedEntity.folded(roots[index].table)) {
             if options.scope == .imported, filled.insert(ContinuedEntity.folded(roots[index].table)).inserted {
                 let pages = RowIDPages(database, in: RowIDPages.scope, job: 0, of: roots[index].table)
                 try InsertedRows.add(of: roots[index].table, to: pages, database, check: check)
@@ -202,6 +205,21 @@ final class StoredMirror {
             }
         }
         return rowIDs
+    }
+
+    /// Notes all rows of the tables that are the job's own as seen, where they are asked for once more after the job.
+    func noteWhole() throws {
+        for root in roots where whole.contains(ContinuedEntity.folded(root.table)) {
+            let pages = RowIDPages(database, in: RowIDPages.seen, job: job.id, of: root.table)
+            var rowIDs: [Int64] = []
+            try statements.run("SELECT rowid FROM main.\(root.table.quotedIdentifier) ORDER BY rowid") {
+                rowIDs.append(sqlite3_column_int64($0, 0))
+                guard rowIDs.count == 10_000 else { return }
+                try pages.add(rowIDs)
+                rowIDs.removeAll(keepingCapacity: true)
+            }
+            try pages.add(rowIDs)
+        }
     }
 
     /// How many objects no record had.

@@ -32,9 +32,9 @@ struct MirrorRelationshipTests {
 
     private static func nested(_ second: String) throws -> String {
         let mirror = try MirroredStore(model: nested)
-        let first = try mirror.mirroring(full)
+        let first = try mirror.mirroring(full, "--entity", "user")
         #expect(first.ending == .exit(0), "\(first.errorText)")
-        let next = try mirror.mirroring(second)
+        let next = try mirror.mirroring(second, "--entity", "user")
         #expect(next.ending == .exit(0), "\(next.errorText)")
         #expect(try runImporter("verify", mirror.store).ending == .exit(0))
         return try mirror.query(
@@ -62,8 +62,8 @@ struct MirrorRelationshipTests {
 
     @Test func nullEmptiesAListWithoutTheOption() throws {
         let mirror = try MirroredStore(model: Self.nested)
-        _ = try mirror.importing(Self.full)
-        _ = try mirror.importing(#"[{"id": 1, "lines": null}]"#)
+        _ = try mirror.importing(Self.full, ["--entity", "user"])
+        _ = try mirror.importing(#"[{"id": 1, "lines": null}]"#, ["--entity", "user"])
         #expect(try mirror.query("SELECT count(*) FROM line") == "0")
     }
 

@@ -20,7 +20,7 @@ struct MirrorTests {
         let listed = second.report["deleted_list"] as? [[String: Any]]
         #expect(listed?.compactMap { ($0["identifier"] as? [String: Int])?["id"] } == [2, 4, 5])
         #expect(try runImporter("verify", mirror.store).ending == .exit(0))
-        #expect(try runImporter("status", mirror.store).outputText.contains("deleted"))
+        #expect(try runImporter("status", mirror.store, "--job", "2").outputText.contains("deleted"))
     }
 
     @Test func deletesNothingWithoutTheOption() throws {

@@ -131,7 +131,7 @@ struct MirrorTests {
     @Test func aRejectProtectsItsObjectInAnyFormOfIdentifier() throws {
         let model = """
             {"entities": {"user": {"identifier": ["host", "id"], "records": "$.*", "attributes": {
-              "host": {"type": "string", "from": "$key", "transformers": ["uppercase"]}, "id": {"type": "integer64", "from": "a.id"},
+              "host": {"type": "string", "from": "$key", "transform": ["uppercase"]}, "id": {"type": "integer64", "from": "a.id"},
               "name": {"type": "string", "optional": true}}}}}
             """
         let mirror = try MirroredStore(model: model)

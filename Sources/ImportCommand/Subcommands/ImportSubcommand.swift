@@ -46,6 +46,9 @@ struct ImportSubcommand: ParsableCommand {
     )
     var migrate = false
 
+    @Flag(help: "Keep what is needed to take the import back (see importer undo).")
+    var undo = false
+
     @Flag(help: "Print the plan, and what the first MiB would give: columns, types, rows, counts. Change nothing.")
     var dryRun = false
 
@@ -64,6 +67,7 @@ struct ImportSubcommand: ParsableCommand {
         runOptions.again = again
         runOptions.restart = restart
         runOptions.migrates = migrate
+        runOptions.keepsUndo = undo
         var jobOptions = try job.options(isQuiet: output.progress.quiet)
         jobOptions.mirror = mirror.options
         let pipeline = ImportPipeline(

@@ -48,6 +48,8 @@ struct StoredJob: Sendable {
     var retry: Retry?
     /// How it changes what is there; nil where it imports records.
     var change: Change?
+    /// Whether an import keeps what is needed to undo it.
+    var keepsUndo = false
     var sources: [Source]
     /// The model that it imports with; nil until it is inferred.
     var model: ModelDescription?
@@ -82,15 +84,13 @@ struct StoredJob: Sendable {
         return options.onError != .stop && retry == nil
     }
 
-    /// Whether records can be read again when all have been read.
-    var isReadableAgain: Bool { !takesChunks && sources.allSatisfy(\.description.isRepeatable) }
-}
-
-extension StoredJob {
     /// Whether what a job has done is taken back: by an undo that is not undone itself.
     static func isUndone(_ job: Int64, _ jobs: [StoredJob]) -> Bool {
         jobs.contains { $0.change?.undoes == job && $0.id > job && !isUndone($0.id, jobs) }
     }
+
+    /// Whether records can be read again when all have been read.
+    var isReadableAgain: Bool { !takesChunks && sources.allSatisfy(\.description.isRepeatable) }
 }
 
 extension ModelDescription {

@@ -68,7 +68,8 @@ struct JobOpening {
         }
         // Standard input is another stream each time; and other options make another import.
         let done = same.last {
-            !StoredJob.isUndone($0.id, jobs) && differences(from: $0, takesChunks: takesChunks).isEmpty && $0.sources.allSatisfy(\.description.isRepeatable)
+            differences(from: $0, takesChunks: takesChunks).isEmpty && $0.sources.allSatisfy(\.description.isRepeatable)
+                && !StoredJob.isUndone($0.id, jobs)
         }
         if let done, !run.again {
             try checkUnchanged(done, descriptions, journal)
@@ -161,13 +162,14 @@ struct JobOpening {
             let sources = try planner.plan(chunks)
             try checkIdentifiers(of: sources, replacing: replacing, journal)
             try sayTables(of: sources, journal)
-            let job = StoredJob(
+            var job = StoredJob(
                 options: options,
                 takesChunks: true,
                 sources: sources,
                 model: options.model,
                 chunkDirectory: chunks.directory.path
             )
+            job.keepsUndo = run.keepsUndo || options.mirror != nil
             try checkContinuing(job, replacing: replacing, journal)
             return .begin(job, open: [:], replacing: replacing)
         }
@@ -176,12 +178,13 @@ struct JobOpening {
         try checkTables(of: plan.sources, journal)
         try checkIdentifiers(of: plan.sources, replacing: replacing, journal)
         try sayTables(of: plan.sources, journal)
-        let job = StoredJob(
+        var job = StoredJob(
             options: options,
             sources: plan.sources,
             model: options.model,
             chunkDirectory: try freeDirectory(jobs.filter { $0.id != replacing?.id }, journal)
         )
+        job.keepsUndo = run.keepsUndo || options.mirror != nil
         try checkContinuing(job, replacing: replacing, journal)
         return .begin(job, open: plan.open, replacing: replacing)
     }

@@ -30,6 +30,8 @@ public struct RunOptions: Sendable, Hashable {
     /// Whether a store that has another model than the one given is brought to it first (``ModelMigration``), as far as that
     /// loses nothing; without it such an import is refused.
     public var migrates: Bool
+    /// Whether a new job keeps what is needed to undo it (``UndoPipeline``); a resumed one does as it began.
+    public var keepsUndo: Bool
 
     /// SQLite's `PRAGMA synchronous`.
     public enum Durability: String, Sendable, Hashable, CaseIterable {
@@ -52,7 +54,8 @@ public struct RunOptions: Sendable, Hashable {
         restart: Bool = false,
         durability: Durability = .normal,
         indexes: [[String]] = [],
-        migrates: Bool = false
+        migrates: Bool = false,
+        keepsUndo: Bool = false
     ) {
         self.workers = workers
         self.chunkSize = chunkSize
@@ -64,6 +67,7 @@ public struct RunOptions: Sendable, Hashable {
         self.durability = durability
         self.indexes = indexes
         self.migrates = migrates
+        self.keepsUndo = keepsUndo
     }
 
     /// Checks that all numbers are in their ranges, which those of a program may not be.

@@ -75,6 +75,7 @@ final class UndoRun: ChangeRun {
         try counts.save(job, &errorGroups, database)
         try save(ChunkRange(firstByte: 0, endByte: 0, hash: ""), counts, firstOrdinal: 1, database)
         try end(database)
+        try ImportUndo.forgetLinks(of: undone, database)
         marker.recordOrdinal = counts.lines.reduce(0, +)
         marker.source = 1
         marker.recordPath = "$"

@@ -70,6 +70,7 @@ extension StoreSession: Journal {
             var merge: MergeNotification?
             if hasChanged, let model = job.model, try JobReversal.hasRefused(job.id, database) {
                 // Which records are rejects is known of those that were there.
+                try ImportUndo.restart(job.id, database)
                 merge = try JobReversal(job: job.id).takeBack(ModelLayout(importing: model), {}, database)
                 try database.execute(sql: "DELETE FROM _import_unmet WHERE job = ?", arguments: [job.id])
             }
@@ -126,7 +127,7 @@ extension StoreSession: Journal {
             try job.removeUnusedAdditions(database)
             try TableWitness.record(job.tables, database)
             try InsertedRows.noteEnds(of: job.tables, job: job.id, database)
-            try UndoLog.finish(job.id, database)
+            try ImportUndo.finish(job, database)
             if keepsChunks { try RecordedFile.keepChunks(of: job, database) }
             return try MergeLog.append([], of: job.id, isFinished: true, database)
         }
@@ -140,6 +141,7 @@ extension StoreSession: Journal {
             guard
                 try references.find(layout, GraphStatements(database), check: { try interruption.check() })
             else { return nil }
+            try ImportUndo.restart(job.id, database)
             return try JobReversal(job: job.id).takeBack(layout, { try interruption.check() }, database)
         }
     }
@@ -156,7 +158,7 @@ extension StoreSession: Journal {
         guard isPending || !indexes.wanted.isEmpty || !isFlat || asksForIndexes else { return nil }
         let sources = SourceRecords(of: job, opener: opener, interruption: interruption)
         return try writeIndexes(interruption) { database in
-            let log = job.options.mirror == nil ? nil : try UndoLog(job: job.id, database)
+            let log = try ImportUndo.log(of: job, database)
             defer { try? log?.end(database) }
             var changes = try DeferredIdentifier.settle(job, database, sources: sources) { try interruption.check() }
             if !isFlat, var model = job.model {
@@ -177,8 +179,8 @@ extension StoreSession: Journal {
                 try indexes.build(for: ModelDescription(entities: entities), database)
                 try StoreIndexes.build(wantedBy: model, in: filled, database)
             }
-            try log?.complete { _ in }
             try interruption.check()
+            try log?.complete { _ in }
             return changes.allSatisfy(\.isEmpty) ? nil : try MergeLog.append(changes, of: job.id, database)
         }
     }

@@ -66,8 +66,8 @@ final class StoreWriter: BatchWriter {
         do {
             (layoutSchema, writers) = try queue.inDatabase { database in
                 checkpointer?.attach(to: database)
+                undoLog = try ImportUndo.log(of: job, database)
                 if job.options.mirror != nil {
-                    undoLog = try UndoLog(job: job.id, database)
                     let whole = try UndoLog.whole(of: job.id, database)
                     keepsSeen = !job.tables.allSatisfy { whole.contains(ContinuedEntity.folded($0)) }
                 }
@@ -191,7 +191,6 @@ final class StoreWriter: BatchWriter {
                 database
             ) { try queue.interruptible(by: interruption, $0) }
             ?? writeRows(batch, image, found, source: chunk.entry.source, &progress, &changes, &seen, database)
-        try undoLog?.complete { _ in }
         let rejects = late.isEmpty ? batch.rejects : (batch.rejects + late).sorted { $0.ordinal < $1.ordinal }
         // Settling identifiers may have made some already.
         try limit.check(rejects, after: changes.reduce(progress.rejects) { $0 + $1.rejected })
@@ -210,6 +209,7 @@ final class StoreWriter: BatchWriter {
             let ordinals = progress.marker.recordOrdinal + 1...batch.end.ordinal
             try RetryOutcome.settle(ordinals, of: job.id, database)
         }
+        try undoLog?.complete { _ in }
         try counts.write(changes, of: batch, database)
         try seen?.save(job: job.id, plans.map(\.entity.table), database)
         try counts.write(chunk.entry, batch, changes, database)

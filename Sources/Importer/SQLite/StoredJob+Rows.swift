@@ -19,7 +19,7 @@ extension StoredJob {
         message = try row.optionalText("message")
         let stored: StoredOptions = try row.json("options")
         (options, takesChunks, retry) = (stored.options, stored.takesChunks, stored.retry)
-        change = stored.change
+        (change, keepsUndo) = (stored.change, stored.keepsUndo)
         isModelFinal = try row.flag("is_model_final")
         chunkDirectory = try row.text("chunk_directory")
         guard !chunkDirectory.isEmpty else { throw row.damage("chunk_directory") }

@@ -60,7 +60,7 @@ extension StoredJob {
         )
         self.model = model
         isModelFinal = isFinal
-        if options.mirror != nil { try beginLog(appends: appended != nil, database) }
+        if keepsUndo { try ImportUndo.begin(self, model, database) }
         let layout = model.isFlat ? nil : try ModelLayout(importing: model)
         for (position, entity) in model.entities.enumerated() {
             let isThere = layout?.hasTable(position) ?? true
@@ -74,25 +74,6 @@ extension StoredJob {
             if layout == nil { try prepareIndexes(of: entity, position: position, database, store: store) }
         }
         return (merges, preparation.messages)
-    }
-
-    /// Begins to keep what the job does, so that it can be undone.
-    ///
-    /// - Parameter appends: whether all of the model's tables are empty, and so nothing has to be looked up in them.
-    private func beginLog(appends: Bool, _ database: Database) throws {
-        guard let model else { return }
-        try database.execute(
-            sql: "INSERT OR IGNORE INTO _import_change (job, has_log) VALUES (?, 1)",
-            arguments: [id]
-        )
-        let tables = try WatchedTable.all(database)
-        // Rows without row ids are kept one by one.
-        let whole = try tables.filter { table in
-            guard table.hasRowID, model.isFlat || appends else { return false }
-            return try model.tables.contains { ContinuedEntity.folded($0) == ContinuedEntity.folded(table.name) }
-                && !StoreSchema.hasRows(table.name, database)
-        }
-        try UndoLog.begin(id, tables, whole: Set(whole.map { ContinuedEntity.folded($0.name) }), database)
     }
 
     /// Begins to count an entity.

@@ -4,9 +4,10 @@ struct StoredOptions: Codable {
     let takesChunks: Bool
     let retry: StoredJob.Retry?
     let change: StoredJob.Change?
+    let keepsUndo: Bool
 
     private enum CodingKeys: String, CodingKey {
-        case takesChunks, retry, change
+        case takesChunks, retry, change, keepsUndo
     }
 
     init(of job: StoredJob) {
@@ -14,6 +15,7 @@ struct StoredOptions: Codable {
         takesChunks = job.takesChunks
         retry = job.retry
         change = job.change
+        keepsUndo = job.keepsUndo
     }
 
     init(from decoder: any Decoder) throws {
@@ -22,6 +24,7 @@ struct StoredOptions: Codable {
         takesChunks = try values.decode(Bool.self, forKey: .takesChunks)
         retry = try values.decodeIfPresent(StoredJob.Retry.self, forKey: .retry)
         change = try values.decodeIfPresent(StoredJob.Change.self, forKey: .change)
+        keepsUndo = try values.decodeIfPresent(Bool.self, forKey: .keepsUndo) ?? false
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -30,5 +33,6 @@ struct StoredOptions: Codable {
         try values.encode(takesChunks, forKey: .takesChunks)
         try values.encodeIfPresent(retry, forKey: .retry)
         try values.encodeIfPresent(change, forKey: .change)
+        if keepsUndo { try values.encode(true, forKey: .keepsUndo) }
     }
 }

@@ -1,0 +1,114 @@
+import GRDB
+import GRDBSQLite
+import ImportModel
+
+/// What an import keeps so that it can be undone, where that is asked for.
+///
+/// Of a table that was empty when the job began nothing is kept as long as it runs: all rows are the job's. When it ends, they are
+/// kept as ranges of row ids.
+enum ImportUndo {
+    /// Begins to keep it, when the job's tables are there.
+    static func begin(_ job: StoredJob, _ model: ModelDescription, _ database: Database) throws {
+        try database.execute(
+            sql: "INSERT OR IGNORE INTO _import_change (job, has_log) VALUES (?, 1)",
+            arguments: [job.id]
+        )
+        let own = model.isFlat ? model.tables : try ModelLayout(importing: model).tables.map(\.name)
+        // What a mirror deletes may take rows of entities along that its model does not have.
+        let names = job.options.mirror == nil ? own : try WatchedTable.names(database)
+        let known = Set(own.map(ContinuedEntity.folded))
+        var tables: [WatchedTable] = []
+        var whole: Set<ExactText> = []
+        for name in names where try database.tableExists(name) {
+            let table = try WatchedTable(name, database)
+            tables.append(table)
+            guard table.hasRowID, known.contains(ContinuedEntity.folded(name)) else { continue }
+            if try !StoreSchema.hasRows(name, database) { whole.insert(ContinuedEntity.folded(name)) }
+        }
+        try UndoLog.begin(job.id, tables, whole: whole, database)
+    }
+
+    /// Watches what a connection changes for a job; nil where nothing is kept of it.
+    static func log(of job: StoredJob, _ database: Database) throws -> UndoLog? {
+        job.keepsUndo ? try UndoLog(job: job.id, database) : nil
+    }
+
+    /// Forgets what the job has done so far, as it begins anew.
+    static func restart(_ job: Int64, _ database: Database) throws {
+        try database.execute(sql: "DELETE FROM _import_undo WHERE job = ?", arguments: [job])
+    }
+
+    /// Keeps which rows of tables that were empty are the job's, in the transaction that ends it.
+    static func finish(_ job: StoredJob, _ database: Database) throws {
+        guard job.keepsUndo else { return }
+        let statements = try GraphStatements(database)
+        try RowKey.addFunction(to: statements.connection)
+        for table in try UndoLog.tables(of: job.id, isWhole: true, database) {
+            try saveRanges(of: table, job.id, statements)
+            try database.execute(
+                sql: "UPDATE _import_undo_table SET is_whole = 0 WHERE job = ? AND table_name = ?",
+                arguments: [job.id, table.name]
+            )
+        }
+    }
+
+    /// Forgets the links and stubs of an import whose rows are taken back.
+    static func forgetLinks(of job: Int64, _ database: Database) throws {
+        try database.execute(sql: "DELETE FROM _import_link WHERE job = ?", arguments: [job])
+        let tables = try String.fetchAll(database, sql: "SELECT DISTINCT table_name FROM _import_stub")
+        let statements = try GraphStatements(database)
+        for name in tables where try database.tableExists(name) {
+            let table = try WatchedTable(name, database)
+            guard !table.identity.isEmpty else { continue }
+            let sql = "SELECT 1 FROM main.\(name.quotedIdentifier) WHERE \(WatchedTable.matches(table.identity))"
+            var gone: [RowKey] = []
+            try statements.run("SELECT key FROM _import_stub WHERE table_name = ?", [.text(name)]) { row in
+                let key = RowKey(bytes: row.bytes(of: 0))
+                guard key.values?.count == table.identity.count else { return }
+                var isThere = false
+                try statements.run(sql, [.key(key)]) { _ in isThere = true }
+                if !isThere { gone.append(key) }
+            }
+            for key in gone {
+                try statements.run(
+                    "DELETE FROM _import_stub WHERE table_name = ? AND key = ?",
+                    [.text(name), .bytes(key.bytes)]
+                )
+            }
+        }
+    }
+
+    private static func saveRanges(of table: WatchedTable, _ job: Int64, _ statements: GraphStatements) throws {
+        let (name, rowID) = ("main.\(table.name.quotedIdentifier)", table.key[0].quotedIdentifier)
+        let identity = (table.identity.isEmpty ? table.columns : table.identity).map(\.quotedIdentifier)
+        let select = "SELECT \(RowKey.function)(\(identity.joined(separator: ", "))) FROM \(name) WHERE \(rowID) = ?"
+        func save(_ range: ClosedRange<Int64>) throws {
+            var keys: [[UInt8]] = []
+            for end in [range.lowerBound, range.upperBound] {
+                try statements.run(select, [.number(end)]) { keys.append($0.bytes(of: 0)) }
+            }
+            guard keys.count == 2 else { return }
+            try statements.run(
+                """
+                INSERT INTO _import_undo_range (job, table_name, first_rowid, last_rowid, first_key, last_key)
+                VALUES (?, ?, ?, ?, ?, ?)
+                """,
+                [
+                    .number(job), .text(table.name), .number(range.lowerBound), .number(range.upperBound),
+                    .bytes(keys[0]), .bytes(keys[1]),
+                ]
+            )
+        }
+        var range: ClosedRange<Int64>?
+        try statements.run("SELECT \(rowID) FROM \(name) ORDER BY \(rowID)") { row in
+            let next = sqlite3_column_int64(row, 0)
+            if let own = range, own.upperBound < .max, own.upperBound + 1 == next {
+                range = own.lowerBound...next
+                return
+            }
+            if let range { try save(range) }
+            range = next...next
+        }
+        if let range { try save(range) }
+    }
+}

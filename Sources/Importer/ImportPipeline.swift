@@ -293,7 +293,10 @@ public final class ImportPipeline: Sendable {
         try check(destination)
         try destination.lock()
         if case .mirror(let job, let options) = request {
-            let (report, wasDone) = try MirrorJob(context: context(interruption), destination: destination).run(job, options)
+            let (report, wasDone) = try MirrorJob(context: context(interruption), destination: destination).run(
+                job,
+                options
+            )
             return Outcome(report: report, wasAlreadyFinished: wasDone)
         }
         let decision = try destination.tidyingUp { try decide(in: destination, isPlanning: false, interruption) }

@@ -21,7 +21,8 @@ struct MirrorInterruptionTests {
         (1...90).compactMap { number in
             if version == 2, number % 3 == 0 { return nil }
             let name = version == 2 && number == 40 ? "{}" : #""n\#(version == 2 && number % 5 == 0 ? number : 0)""#
-            let messages = isRelated ? #", "messages": [{"id": "m\#(number)"}, {"id": "m\#(number + 1_000 * version)"}]"# : ""
+            let messages =
+                isRelated ? #", "messages": [{"id": "m\#(number)"}, {"id": "m\#(number + 1_000 * version)"}]"# : ""
             return #"{"id": "u\#(number)", "name": \#(name)\#(messages)}"#
         }.joined(separator: "\n")
     }
@@ -40,7 +41,8 @@ struct MirrorInterruptionTests {
     private static func command(_ source: String, _ store: String, _ model: String) -> [String] {
         [
             Project.importer, "import", source, "--into", store, "--model", model, "--entity", "user", "--mirror",
-            "--max-delete", "100%", "--commit-every", "7", "--chunk-size", "700", "--workers", "2", "--progress", "none",
+            "--max-delete", "100%", "--commit-every", "7", "--chunk-size", "700", "--workers", "2", "--progress",
+            "none",
         ]
     }
 
@@ -56,7 +58,10 @@ struct MirrorInterruptionTests {
         let unkilled = try run(Self.command(second, whole, model))
         #expect(unkilled.ending == .exit(0), "\(unkilled.errorText)")
         let expected = try Self.content(whole)
-        #expect(try StoreContent.query(whole, "SELECT deleted FROM _import_mirror WHERE job = 2") == (isRelated ? "90" : "30"))
+        #expect(
+            try StoreContent.query(whole, "SELECT deleted FROM _import_mirror WHERE job = 2")
+                == (isRelated ? "90" : "30")
+        )
         var kills = 0
         for moment in stride(from: 1, through: 400, by: 23) {
             let folder = try TemporaryDirectory()
@@ -80,7 +85,9 @@ struct MirrorInterruptionTests {
         _ = try mirror.mirroring(MirroredStore.users(1...30))
         _ = try mirror.mirroring(MirroredStore.users(1...1))
         let before = try StoreContent.digest(mirror.store)
-        let command = [Project.importer, "mirror", mirror.store, "--job", "2", "--max-delete", "100%", "--progress", "none"]
+        let command = [
+            Project.importer, "mirror", mirror.store, "--job", "2", "--max-delete", "100%", "--progress", "none",
+        ]
         for moment in 1...200 {
             let program = try SteppedProgram(command, every: moment, below: mirror.directory.path)
             guard program.child.isRunning else { break }

@@ -69,7 +69,9 @@ struct MirrorRelationshipTests {
 
     @Test func whatBelongsToARootIsItsOwnRootToo() throws {
         let mirror = try MirroredStore(model: Self.model())
-        _ = try mirror.mirroring(#"{"users": [{"id": 1}, {"id": 2}], "messages": [{"id": 5, "user": 1}, {"id": 6, "user": 2}]}"#)
+        _ = try mirror.mirroring(
+            #"{"users": [{"id": 1}, {"id": 2}], "messages": [{"id": 5, "user": 1}, {"id": 6, "user": 2}]}"#
+        )
         let second = try mirror.mirroring(#"{"users": [{"id": 2}], "messages": [{"id": 6, "user": 2}]}"#)
         #expect(second.number("deleted") == 2, "\(second.errorText)")
         #expect(try mirror.ids() == "2")
@@ -97,7 +99,9 @@ struct MirrorRelationshipTests {
 
     @Test func aRuleThatDeniesKeepsAnObjectAsLongAsOthersReferToIt() throws {
         let mirror = try MirroredStore(model: Self.model("deny"))
-        _ = try mirror.mirroring(#"{"users": [{"id": 1}, {"id": 2}], "messages": [{"id": 5, "user": 1}, {"id": 6, "user": 2}]}"#)
+        _ = try mirror.mirroring(
+            #"{"users": [{"id": 1}, {"id": 2}], "messages": [{"id": 5, "user": 1}, {"id": 6, "user": 2}]}"#
+        )
         let second = try mirror.mirroring(#"{"users": [{"id": 3}], "messages": [{"id": 6, "user": 2}]}"#)
         #expect(second.ending == .exit(0) && second.number("deleted") == 2, "\(second.errorText)")
         #expect(try mirror.ids() == "2 3")
@@ -123,7 +127,8 @@ struct MirrorRelationshipTests {
                 "relationships": {"pets": {"entity": "pet", "toMany": true}}}}}
             """
         let mirror = try MirroredStore(model: model)
-        let all = #"{"dogs": [{"id": 1}, {"id": 2}], "cats": [{"id": 3}, {"id": 4}], "owners": [{"id": 9, "pets": [1, 3]}]}"#
+        let all =
+            #"{"dogs": [{"id": 1}, {"id": 2}], "cats": [{"id": 3}, {"id": 4}], "owners": [{"id": 9, "pets": [1, 3]}]}"#
         let first = try mirror.mirroring(all)
         #expect(first.ending == .exit(0), "\(first.errorText)")
         let dogs = try mirror.mirroring(#"{"dogs": [{"id": 1}]}"#, as: "dogs.json", "--records", "$.dogs[*]")

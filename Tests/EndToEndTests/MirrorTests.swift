@@ -170,7 +170,10 @@ struct MirrorTests {
         let small = try mirror.finishing(job: 2, "--max-delete", "10%")
         #expect(small.ending == .exit(65) && small.reason == "limit", "\(small.errorText)")
         let all = try mirror.finishing(job: 2, "--max-delete", "100%")
-        #expect(all.ending == .exit(0) && all.number("deleted") == 19 && all.number("withheld") == 0, "\(all.errorText)")
+        #expect(
+            all.ending == .exit(0) && all.number("deleted") == 19 && all.number("withheld") == 0,
+            "\(all.errorText)"
+        )
         #expect(try mirror.ids() == "1 500")
         #expect(try mirror.finishing(job: 2).ending == .exit(0))
         #expect(try runImporter("verify", mirror.store).ending == .exit(0))
@@ -211,7 +214,9 @@ struct MirrorTests {
     @Test func rowsThatHaveOtherRowIDsNowAreNotTakenForThoseThatWereSeen() throws {
         let model = MirroredStore.users.replacing("integer64", with: "string")
         let mirror = try MirroredStore(model: model)
-        func users(_ ids: ClosedRange<Int>) -> String { "[" + ids.map { #"{"id": "\#($0)"}"# }.joined(separator: ",") + "]" }
+        func users(_ ids: ClosedRange<Int>) -> String {
+            "[" + ids.map { #"{"id": "\#($0)"}"# }.joined(separator: ",") + "]"
+        }
         _ = try mirror.mirroring(users(1...40))
         _ = try mirror.mirroring(users(30...40))
         try StoreContent.execute(mirror.store, "UPDATE user SET rowid = 1000 - rowid")
@@ -264,7 +269,9 @@ struct MirrorTests {
         let before = try StoreContent.result(mirror.store)
         let files = mirror.directory.names()
         let source = try mirror.directory.write(MirroredStore.users(26...300), to: "next.json")
-        let command = [Project.importer, source, "--into", mirror.store, "--model", mirror.model, "--mirror", "--dry-run"]
+        let command = [
+            Project.importer, source, "--into", mirror.store, "--model", mirror.model, "--mirror", "--dry-run",
+        ]
         let text = try run(command + ["--entity", "user"])
         #expect(text.ending == .exit(0), "\(text.errorText)")
         #expect(text.outputText.contains("Would be deleted: 25 user\n  user id 1\n"), "\(text.outputText)")

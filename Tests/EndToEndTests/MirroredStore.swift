@@ -55,7 +55,9 @@ struct MirroredStore {
     func query(_ sql: String) throws -> String { try StoreContent.query(store, sql) }
 
     /// The identifiers of a table's rows, in order.
-    func ids(_ table: String = "user") throws -> String { try query("SELECT group_concat(id, ' ') FROM (SELECT id FROM \(table) ORDER BY id)") }
+    func ids(_ table: String = "user") throws -> String {
+        try query("SELECT group_concat(id, ' ') FROM (SELECT id FROM \(table) ORDER BY id)")
+    }
 
     /// Users with these identifiers.
     static func users(_ ids: some Sequence<Int>) -> String {

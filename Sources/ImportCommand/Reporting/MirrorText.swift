@@ -7,7 +7,10 @@ enum MirrorText {
     static func lines(_ report: ImportReport) -> [String] {
         guard report.deletedList?.isEmpty == false else { return [] }
         let isWithheld = report.withheldReason != nil
-        return list(report, isWithheld ? "Withheld, though no longer in the sources" : "Deleted, as no longer in the sources")
+        return list(
+            report,
+            isWithheld ? "Withheld, though no longer in the sources" : "Deleted, as no longer in the sources"
+        )
     }
 
     /// What a mirror would delete, by entity, and the first objects of that.
@@ -47,7 +50,8 @@ enum MirrorText {
             .deletionsWithheld,
             at: store,
             "\(objects) that the sources no longer have \(count == 1 ? "is" : "are") kept: \(why)",
-            advice: "All else is imported. To delete them nevertheless: \(call: .mirroring(store: store, job: report.job)), with \(option)."
+            advice:
+                "All else is imported. To delete them nevertheless: \(call: .mirroring(store: store, job: report.job)), with \(option)."
         )
     }
 

@@ -163,7 +163,8 @@ enum ReportText {
             ("read", report.recordsRead, false), ("inserted", report.inserted, false),
             ("updated", report.updated, true), ("deleted", report.deleted ?? 0, true),
             ("unchanged", report.unchanged, true), ("ignored", report.ignored, true),
-            ("rejected", report.rejected, false), ("withheld", report.withheld ?? 0, true), ("repaired", report.repaired, true),
+            ("rejected", report.rejected, false), ("withheld", report.withheld ?? 0, true),
+            ("repaired", report.repaired, true),
             ("conflicts", report.conflicts ?? 0, true),
         ]
         return all.filter { !$0.isOptional || $0.count != 0 }.map { ($0.name, $0.count) }

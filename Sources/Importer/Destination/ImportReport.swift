@@ -110,9 +110,10 @@ public struct ImportReport: Sendable, Hashable, Codable {
     public var message: String?
     /// The job that it undoes; nil where it is no undo.
     public var undoes: Int64?
-    /// Of a patch, or what undoes one, the changes that have deleted an object: read = inserted + updated + deleted + unchanged +
-    /// ignored + rejected. Of a mirror, the objects that are gone as the sources no longer have them, with those that a delete rule
-    /// takes with them. Else nil.
+    /// Changes of a patch, or of what undoes a job, that have deleted an object; objects that the sources of a mirror no longer have.
+    ///
+    /// Of a patch or an undo, read = inserted + updated + deleted + unchanged + ignored + rejected. Of a mirror, those are counted
+    /// that a delete rule takes with others, too. Nil for any other job.
     public var deleted: Int64?
     /// How many objects of a mirror are kept though the sources no longer have them; nil for any other job.
     public var withheld: Int64?
@@ -138,7 +139,8 @@ public struct ImportReport: Sendable, Hashable, Codable {
         case recordsRead = "records_read"
         case inserted, updated, unchanged, ignored, rejected, repaired, chunks
         case chunksDone = "chunks_done"
-        case bytes, seconds, entities, ledger, unresolved, errors, sources, message, undoes, deleted, withheld, conflicts
+        case bytes, seconds, entities, ledger, unresolved, errors, sources, message, undoes, deleted, withheld,
+            conflicts
         case withheldReason = "withheld_reason"
         case deletedList = "deleted_list"
         case conflictList = "conflict_list"

@@ -24,7 +24,8 @@ extension RecordPredicate {
             throw ImportError(
                 .optionInvalid,
                 "\(.mirrorScope): \(error.message)",
-                advice: "\(error.advice ?? "It is imported, all, or a predicate on attributes that \(name.printable) has.")"
+                advice:
+                    "\(error.advice ?? "It is imported, all, or a predicate on attributes that \(name.printable) has.")"
             )
         }
         guard let body else { return }

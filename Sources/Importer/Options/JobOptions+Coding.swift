@@ -41,7 +41,9 @@ extension JobOptions: Codable {
         maxRecordBytes = try values.decode(Int.self, forKey: .maxRecordBytes)
         maxDepth = try values.decode(Int.self, forKey: .maxDepth)
         mirror = try values.decodeIfPresent(MirrorOptions.self, forKey: .mirror)
-        guard (try? check()) != nil, mirror?.maxDelete?.isSound ?? true, maxErrors?.isSound ?? true else { throw damage(.skip, "out of range") }
+        guard (try? check()) != nil, mirror?.maxDelete?.isSound ?? true, maxErrors?.isSound ?? true else {
+            throw damage(.skip, "out of range")
+        }
     }
 
     /// Writes what `init(from:)` reads.

@@ -6,7 +6,8 @@ extension Migrator.Step {
     static let format9 = Migrator.Step(
         to: 9,
         texts: BookkeepingTable.texts(
-            in: tablesOfFormat4 + tablesOfFormat5 + tablesOfFormat6 + tablesOfFormat7 + tablesOfFormat8 + tablesOfFormat9
+            in: tablesOfFormat4 + tablesOfFormat5 + tablesOfFormat6 + tablesOfFormat7 + tablesOfFormat8
+                + tablesOfFormat9
         )
     ) { database in
         try database.execute(sql: tablesOfFormat9)

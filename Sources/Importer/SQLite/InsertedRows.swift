@@ -51,7 +51,9 @@ enum InsertedRows {
             let end =
                 try Int64.fetchOne(database, sql: "SELECT max(rowid) FROM main.\(name.quotedIdentifier)") ?? .min
             var known = Int64.min
-            try forEach(of: name, database) { last, ranges in known = ranges == nil ? min(known, last) : max(known, last) }
+            try forEach(of: name, database) { last, ranges in
+                known = ranges == nil ? min(known, last) : max(known, last)
+            }
             guard known > end else { continue }
             try database.execute(
                 sql: "INSERT INTO \(table) (job, table_name, last_rowid, ranges) VALUES (?, ?, ?, NULL)",
@@ -91,7 +93,10 @@ enum InsertedRows {
             try check()
             guard let bytes else { return try pages.remove(after: last) }
             guard let ranges = ranges(bytes) else {
-                throw ImportError(damaged: StoreProtection.path(of: database), "\(table).ranges is not what was written")
+                throw ImportError(
+                    damaged: StoreProtection.path(of: database),
+                    "\(table).ranges is not what was written"
+                )
             }
             try pages.add(ranges)
         }

@@ -99,7 +99,8 @@ final class RejectedObjects {
         return Reading(
             plan: plan,
             table: entity.table,
-            select: "SELECT rowid FROM main.\(entity.table.quotedIdentifier) WHERE \(condition.joined(separator: " AND "))"
+            select:
+                "SELECT rowid FROM main.\(entity.table.quotedIdentifier) WHERE \(condition.joined(separator: " AND "))"
         )
     }
 

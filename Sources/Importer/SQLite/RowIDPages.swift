@@ -60,7 +60,10 @@ final class RowIDPages {
         )
         if let content {
             guard let page = RowIDPage([UInt8](content)) else {
-                throw ImportError(damaged: StoreProtection.path(of: database), "\(table).content is not a page of row ids")
+                throw ImportError(
+                    damaged: StoreProtection.path(of: database),
+                    "\(table).content is not a page of row ids"
+                )
             }
             self.page = page
         } else {

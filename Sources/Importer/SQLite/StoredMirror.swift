@@ -8,9 +8,8 @@ import ImportModel
 final class StoredMirror {
     /// Calls its last argument with the row ids of an entity's objects that meet a predicate; without one it only makes sure
     /// that the predicate makes sense.
-    typealias RowSelection = @Sendable (
-        _ predicate: String, _ entity: String, _ database: Database, _ body: ((Int64) throws -> Void)?
-    ) throws -> Void
+    typealias RowSelection =
+        @Sendable (_ predicate: String, _ entity: String, Database, _ body: ((Int64) throws -> Void)?) throws -> Void
 
     /// An entity whose records are in the sources.
     struct Root {
@@ -74,7 +73,9 @@ final class StoredMirror {
         let own = model.entities[position]
         let stored =
             graph.entities.first { $0.description.name.hasSameBytes(as: name) }
-            ?? graph.entities.first { ContinuedEntity.folded($0.description.table) == ContinuedEntity.folded(own.table) }
+            ?? graph.entities.first {
+                ContinuedEntity.folded($0.description.table) == ContinuedEntity.folded(own.table)
+            }
         let layout = model.isFlat ? nil : try ModelLayout(importing: model)
         let identifier = layout?.hierarchy.identifier(of: position) ?? own.identifier
         guard !identifier.isEmpty else {

@@ -91,7 +91,10 @@ struct MigratorTests {
     @Test func refusesANewerFormatByItsNumber() throws {
         let store = try open(format: 4)
         try store.write {
-            try Migrator([.format4, .format5, .format6, .format7, .format8, .format9] + Self.later).bringUp($0, store: "store")
+            try Migrator([.format4, .format5, .format6, .format7, .format8, .format9] + Self.later).bringUp(
+                $0,
+                store: "store"
+            )
         }
         let before = try store.read(Self.content)
         let error = #expect(throws: ImportError.self) {

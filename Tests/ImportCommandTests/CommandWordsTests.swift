@@ -41,6 +41,7 @@ struct CommandWordsTests {
     @Test func everySettingIsAnOptionOfTheCommand() {
         let commands: [any ParsableCommand.Type] = [
             ImportSubcommand.self, RejectsSubcommand.self, SplitSubcommand.self, MigrateSubcommand.self,
+            PatchSubcommand.self,
         ]
         let help = commands.map { ImporterCommand.helpMessage(for: $0, columns: 400) }.joined()
         for setting in ImportText.Setting.allCases where setting != .sources {

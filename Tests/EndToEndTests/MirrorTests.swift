@@ -71,6 +71,43 @@ struct MirrorTests {
         #expect(try mirror.ids() == "1 2 3")
     }
 
+    @Test func needsAllRecordsOfChunksToo() throws {
+        _ = try mirror.mirroring(MirroredStore.users(1...3))
+        let source = try mirror.directory.write(MirroredStore.users(1...2), to: "user.ndjson")
+        for (limit, code) in [(["--limit", "1"], Int32(64)), ([], 0)] {
+            let chunks = mirror.directory.path("chunks\(limit.count)")
+            #expect(
+                try run([Project.importer, "split", source, "--to", chunks, "--entity", "user"] + limit).ending
+                    == .exit(0)
+            )
+            let result = try mirror.running([
+                "import", chunks, "--into", mirror.store, "--model", mirror.model, "--mirror",
+            ])
+            #expect(result.ending == .exit(code), "\(result.errorText)")
+            #expect(try mirror.ids() == (code == 0 ? "1 2" : "1 2 3"))
+        }
+    }
+
+    @Test func aMigrationKeepsWhatIsInScopeAndEndsWhatIsWithheld() throws {
+        _ = try mirror.mirroring(MirroredStore.users(1...3))
+        _ = try mirror.mirroring("[]")
+        try StoreContent.execute(mirror.store, "INSERT INTO user VALUES (50, 'mine')")
+        let model = #"""
+            {"entities": {"person": {"renamingIdentifier": "user", "identifier": ["id"], "attributes": {"id": {"type": "integer64"},
+              "name": {"type": "string", "optional": true}}}}}
+            """#
+        let file = try mirror.directory.write(model, to: "person.json")
+        let migrated = try runImporter("migrate", mirror.store, "--model", file)
+        #expect(migrated.ending == .exit(0), "\(migrated.errorText)")
+        #expect(try mirror.finishing(job: 2, "--allow-empty").ending == .exit(65))
+        let source = try mirror.directory.write(MirroredStore.users(1...2), to: "person.ndjson")
+        let next = try mirror.running([
+            "import", source, "--into", mirror.store, "--model", file, "--entity", "person", "--mirror",
+        ])
+        #expect(next.number("deleted") == 1, "\(next.errorText)")
+        #expect(try mirror.ids("person") == "1 2 50")
+    }
+
     @Test(arguments: [["--allow-empty"], ["--max-delete", "3"], ["--mirror-scope", "all"], ["--despite-rejects"]])
     func itsOptionsNeedIt(option: [String]) throws {
         let result = try mirror.importing(MirroredStore.users(1...2), option)

@@ -159,6 +159,15 @@ struct JobOpening {
         _ journal: any JournalReader
     ) throws -> Decision {
         if let chunks {
+            let limits = chunks.header.limits
+            guard options.mirror == nil || limits.skip == 0 && limits.limit == nil else {
+                throw ImportError(
+                    .optionsConflict,
+                    at: chunks.directory.path,
+                    "\(.mirror) needs all records, and these chunks were cut with \(.skip) or \(.limit)",
+                    advice: "Split the sources without them."
+                )
+            }
             let sources = try planner.plan(chunks)
             try checkIdentifiers(of: sources, replacing: replacing, journal)
             try sayTables(of: sources, journal)

@@ -127,6 +127,13 @@ extension StoreSession: Journal {
             try job.removeUnusedAdditions(database)
             try TableWitness.record(job.tables, database)
             try InsertedRows.noteEnds(of: job.tables, job: job.id, database)
+            for table in job.tables {
+                // A job that comes after one says what is to go.
+                try database.execute(
+                    sql: "DELETE FROM _import_seen WHERE job < ? AND table_name = ? COLLATE NOCASE",
+                    arguments: [job.id, table]
+                )
+            }
             try ImportUndo.finish(job, database)
             if keepsChunks { try RecordedFile.keepChunks(of: job, database) }
             return try MergeLog.append([], of: job.id, isFinished: true, database)

@@ -42,6 +42,14 @@ extension StoreSession {
 
     /// What a job has seen says nothing any more once another job has written to its tables, or their rows have other row ids.
     private func checkThatNobodyHasWritten(since job: StoredJob, _ database: Database) throws {
+        guard try !StoredMigration.isSuperseded(job.id, database) else {
+            throw ImportError(
+                .mirrorSuperseded,
+                at: store,
+                "the store was brought to another model since job \(job.id) ended",
+                advice: "Import the source once more with \(.mirror)."
+            )
+        }
         let tables = Set(job.tables.map(ContinuedEntity.folded))
         let later = try BookkeepingRow.fetchAll(
             database,

@@ -26,7 +26,7 @@ struct ImporterCommand: ParsableCommand {
             InferSubcommand.self, ModelSubcommand.self, FetchSubcommand.self, RejectsSubcommand.self,
             RetrySubcommand.self, VerifySubcommand.self, WatchSubcommand.self, MigrateSubcommand.self,
             DiffSubcommand.self, PatchSubcommand.self, UndoSubcommand.self, MergeSubcommand.self,
-            ConflictsSubcommand.self, ResolveSubcommand.self,
+            ConflictsSubcommand.self, ResolveSubcommand.self, MirrorSubcommand.self,
         ],
         defaultSubcommand: ImportSubcommand.self
     )

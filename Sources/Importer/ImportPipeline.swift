@@ -24,6 +24,7 @@ public final class ImportPipeline: Sendable {
         case sources([String], JobOptions)
         case resume(ErrorLimit?)
         case retry(RetryRequest)
+        case mirror(Int64, MirrorOptions)
     }
 
     private let store: String
@@ -204,6 +205,26 @@ public final class ImportPipeline: Sendable {
         self.init(.retry(request), store, run, transformers, merges)
     }
 
+    /// Prepares to carry on with the deletions that a job has withheld (``ImportReport/withheld``), without its sources.
+    ///
+    /// - Parameters:
+    ///   - job: the job's number in the store; it is finished, and was begun with ``JobOptions/mirror``.
+    ///   - store: the SQLite file's path.
+    ///   - options: what is allowed beyond the job's own; their scope counts for nothing.
+    ///   - run: what the result does not depend on; of these `durability` counts.
+    ///   - transformers: those that the model names.
+    ///   - merges: where what is deleted is announced.
+    public convenience init(
+        mirroring job: Int64,
+        in store: String,
+        options: MirrorOptions,
+        run: RunOptions = RunOptions(),
+        transformers: TransformerRegistry = .standard,
+        merges: MergeCenter = MergeCenter()
+    ) {
+        self.init(.mirror(job, options), store, run, transformers, merges)
+    }
+
     /// The result of a run.
     public struct Outcome: Sendable {
         /// What the job has done, all of its runs together.
@@ -242,7 +263,13 @@ public final class ImportPipeline: Sendable {
     }
 
     private func importAll() throws -> Outcome {
-        try importAll(into: SQLiteDestination(store, durability: runOptions.durability))
+        try importAll(into: destination)
+    }
+
+    private var destination: SQLiteDestination {
+        let destination = SQLiteDestination(store, durability: runOptions.durability)
+        destination.rowSelection = RecordPredicate.selectRows
+        return destination
     }
 
     /// - Parameter destination: the store, by its type, for which the import phase is specialised.
@@ -265,6 +292,13 @@ public final class ImportPipeline: Sendable {
         try interruption.check()
         try check(destination)
         try destination.lock()
+        if case .mirror(let job, let options) = request {
+            let (report, wasDone) = try MirrorJob(context: context(interruption), destination: destination).run(
+                job,
+                options
+            )
+            return Outcome(report: report, wasAlreadyFinished: wasDone)
+        }
         let decision = try destination.tidyingUp { try decide(in: destination, isPlanning: false, interruption) }
         try checkDisk(decision)
         // Not before all is known that refuses the import.
@@ -302,6 +336,8 @@ public final class ImportPipeline: Sendable {
             run = try ImportPhase(run, into: destination).importRecords()
         } while try UnresolvedPhase(run).takesBack()
         run = try SettlePhase(run).settle()
+        run = try JudgePhase(run).judge()
+        run = try MirrorPhase(run).mirror()
         try FinishJob(run).finish()
     }
 
@@ -397,6 +433,7 @@ public final class ImportPipeline: Sendable {
             case .sources(let arguments, _): return try opening.decide(importing: arguments, journal)
             case .resume(let maxErrors): return try opening.decideToResume(maxErrors, journal)
             case .retry(let request): return try opening.decide(retrying: request, journal, in: destination)
+            case .mirror: throw ImportError(.fault, at: store, "deleting is not importing")
             }
         }
     }
@@ -407,7 +444,7 @@ public final class ImportPipeline: Sendable {
         switch request {
         case .sources(_, let job): model = job.model
         case .retry(let request): model = request.model
-        case .resume: model = nil
+        case .resume, .mirror: model = nil
         }
         try JobOpening.check(model, transformers)
     }
@@ -438,7 +475,8 @@ public final class ImportPipeline: Sendable {
     /// Says what `run` would do, and what it would make of the first records of new sources; blocks this thread as long.
     ///
     /// These are imported into a store of their own in the temporary directory, which goes again. Of standard input the
-    /// first MiB is read, and so the pipeline cannot be run afterwards.
+    /// first MiB is read, and so the pipeline cannot be run afterwards. A mirror is imported whole, into a copy of the store
+    /// there: what it would delete is known only then.
     ///
     /// - Throws: `ImportError`, as `plan` does.
     public func preview() throws -> ImportPreview { try preview(interruption.child()) }
@@ -459,7 +497,7 @@ public final class ImportPipeline: Sendable {
     /// What the request means for the store as it is, for a call that does not run it.
     private func look(_ interruption: Interruption) throws -> JobOpening.Decision {
         guard !isSpent.load(ordering: .relaxed) else { throw spent }
-        let destination = SQLiteDestination(store, durability: runOptions.durability)
+        let destination = destination
         try check(destination)
         let decision = try decide(in: destination, isPlanning: true, interruption)
         if runOptions.migrates { try migration?.plan(progress, interruption) } else { try checkStoreModel(decision) }
@@ -471,6 +509,19 @@ public final class ImportPipeline: Sendable {
     private func preview(_ interruption: Interruption) throws -> ImportPreview {
         let decision = try look(interruption)
         let plan = ImportPlan(decision, into: store, runOptions)
+        if case .begin(let job, let open, nil, nil) = decision, job.options.mirror != nil {
+            let tool = MirrorPreviewTool(
+                job: job,
+                open: open,
+                store: store,
+                run: runOptions,
+                opener: opener,
+                transformers: transformers,
+                interruption: interruption,
+                phases: { try Self.phases($0, into: $1) }
+            )
+            return ImportPreview(plan: plan, sample: nil, mirror: try tool.preview())
+        }
         guard case .begin(let job, let open, _, nil) = decision, !job.takesChunks else {
             return ImportPreview(plan: plan, sample: nil)
         }

@@ -111,7 +111,10 @@ struct DocumentationTests {
     @Test func theArticleHasEveryKeyOfJSONOutput() throws {
         let article = try Documents.article("Reports")
         let report = try Samples.report(
-            #"{"message": "why", "unresolved": {}, "undoes": 1, "deleted": 1, "conflicts": 0, "conflict_list": []}"#
+            #"""
+            {"message": "why", "unresolved": {}, "undoes": 1, "deleted": 1, "withheld": 0, "withheld_reason": "limit",
+                "deleted_list": [], "conflicts": 0, "conflict_list": []}
+            """#
         )
         let status = StatusRecord(report: report, unfinished: [], jobs: [])
         let table = try #require(article.sections["The report"])

@@ -41,6 +41,11 @@ extension ImportText.Setting {
         case .limit: ("--limit", "N")
         case .maxRecordBytes: ("--max-record-bytes", "SIZE")
         case .maxDepth: ("--max-depth", "N")
+        case .mirror: ("--mirror", nil)
+        case .mirrorScope: ("--mirror-scope", "SCOPE")
+        case .allowsEmpty: ("--allow-empty", nil)
+        case .despiteRejects: ("--despite-rejects", nil)
+        case .maxDelete: ("--max-delete", "N")
         case .workers: ("--workers", "N")
         case .chunkDirectory: ("--chunks", "DIR")
         case .again: ("--again", nil)
@@ -73,6 +78,7 @@ extension ImportText.Call {
         case .inferring(let sources): (["infer"] + Self.named(sources)).joined(separator: " ")
         case .checkingModel: "model check FILE"
         case .migrating(let store): "migrate \(store.shellQuoted) --model FILE"
+        case .mirroring(let store, let job): "mirror \(store.shellQuoted) --job \(job)"
         case .undoing(let store, let job): "undo \(store.shellQuoted)" + (job.map { " --job \($0)" } ?? "")
         }
     }

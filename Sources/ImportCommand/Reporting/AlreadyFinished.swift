@@ -10,12 +10,15 @@ enum AlreadyFinished {
     case retried
     /// No stored reject is left that was not tried.
     case nothingToRetry
+    /// Nothing is withheld that a mirror was to delete.
+    case nothingToMirror
 
     func text(_ report: ImportReport, store: String) -> String {
         switch self {
         case .imported: ReportText.alreadyFinished(report, store: store)
         case .nothingToResume: ReportText.nothingToResume(report, store: store)
         case .retried: ReportText.alreadyRetried(report, store: store)
+        case .nothingToMirror: MirrorText.nothingWithheld(report, store: store)
         case .nothingToRetry: ReportText.nothingToRetry(report, store: store)
         }
     }

@@ -36,6 +36,7 @@ extension LedgerKind {
         case .orphanDeleted: "orphan deleted"
         case .orphanDenied: "orphan kept by a delete rule"
         case .localKept: "local value kept"
+        case .deletionDenied: "no longer in the sources, kept by a delete rule"
         case .rowIDLost: "row id taken"
         }
     }

@@ -11,7 +11,20 @@ enum PreviewText {
     static func text(_ preview: ImportPreview, job: ImportReport? = nil) -> String {
         var lines = [PlanText.text(preview.plan, job: job)]
         if let sample = preview.sample { lines.append(text(sample, infersModel: preview.plan.infersModel)) }
+        if let mirror = preview.mirror { lines.append(text(mirror)) }
         return lines.joined(separator: "\n")
+    }
+
+    private static func text(_ mirror: ImportPreview.Mirror) -> String {
+        var lines = ["All of it, imported into a copy of the store"]
+        if let report = mirror.report { lines += ReportText.table(ReportText.counts(of: report)) }
+        if let message = mirror.message {
+            lines += ["", "It would stop, and delete nothing: " + TerminalText.escaped(CommandWords().text(message))]
+        } else if let report = mirror.report {
+            lines += MirrorText.forecast(report)
+            lines += ReportText.errors(report)
+        }
+        return lines.joined(separator: "\n") + "\n"
     }
 
     private static func text(_ sample: ImportPreview.Sample, infersModel: Bool) -> String {

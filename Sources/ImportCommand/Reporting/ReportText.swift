@@ -19,6 +19,7 @@ enum ReportText {
         lines += errors(report)
         lines += ledger(report)
         lines += unresolved(report, store: quoted, command: command)
+        lines += MirrorText.lines(report)
         // That it was interrupted is said in the first line.
         if let message = report.message, report.state == .failed {
             lines += ["", TerminalText.escaped(message)]
@@ -91,7 +92,7 @@ enum ReportText {
         let store = TerminalText.escaped(store)
         let time = "in \(NumberText.seconds(report.seconds))"
         let verb = report.sources.count > 1 ? "are" : "is"
-        if report.deleted != nil { return changeHeadline(report, store: store, time: time) }
+        if report.conflicts != nil { return changeHeadline(report, store: store, time: time) }
         switch report.state {
         case .finished where report.tookNothing:
             let why = TerminalText.escaped(report.message ?? "")
@@ -162,7 +163,8 @@ enum ReportText {
             ("read", report.recordsRead, false), ("inserted", report.inserted, false),
             ("updated", report.updated, true), ("deleted", report.deleted ?? 0, true),
             ("unchanged", report.unchanged, true), ("ignored", report.ignored, true),
-            ("rejected", report.rejected, false), ("repaired", report.repaired, true),
+            ("rejected", report.rejected, false), ("withheld", report.withheld ?? 0, true),
+            ("repaired", report.repaired, true),
             ("conflicts", report.conflicts ?? 0, true),
         ]
         return all.filter { !$0.isOptional || $0.count != 0 }.map { ($0.name, $0.count) }

@@ -17,6 +17,7 @@ struct ImportSubcommand: ParsableCommand {
               importer orders.ndjson.gz --into shop.sqlite --model shop.model.json
               importer map.json --into map.sqlite --records '$.features[*]' --entity Place
               gzip -dc events.gz | importer import - --into e.sqlite --entity Event
+              importer users.json --into users.sqlite --identifier id --mirror --dry-run
 
             The job options decide the result: a resume with others is refused. All other options are free to \
             change at every run.
@@ -30,6 +31,7 @@ struct ImportSubcommand: ParsableCommand {
     var into: String
 
     @OptionGroup(title: "Job options") var job: JobArguments
+    @OptionGroup(title: "Mirror options, which are job options, too") var mirror: MirrorArguments
     @OptionGroup(title: "Run options") var runArguments: RunArguments
 
     @Flag(help: "Import sources that this store has already finished once more, as a new job.")
@@ -66,10 +68,12 @@ struct ImportSubcommand: ParsableCommand {
         runOptions.restart = restart
         runOptions.migrates = migrate
         runOptions.keepsUndo = undo
+        var jobOptions = try job.options(isQuiet: output.progress.quiet)
+        jobOptions.mirror = mirror.options
         let pipeline = ImportPipeline(
             sources: sources,
             into: into,
-            job: try job.options(isQuiet: output.progress.quiet),
+            job: jobOptions,
             run: runOptions
         )
         for source in repeatedSources {

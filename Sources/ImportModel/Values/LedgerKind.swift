@@ -52,6 +52,8 @@ public enum LedgerKind: String, Sendable, Hashable, Codable, CaseIterable {
     case orphanDeleted
     /// One that is kept, as a delete rule denies it.
     case orphanDenied
+    /// An object that the sources of a mirror no longer have, and that a delete rule keeps.
+    case deletionDenied
 
     /// A change of an attribute that is the store's users' own, which a patch leaves as it is.
     case localKept
@@ -63,8 +65,7 @@ public enum LedgerKind: String, Sendable, Hashable, Codable, CaseIterable {
         switch self {
         case .kindChanged, .trimmed, .respelled, .transformed, .outside, .notFound, .unknownKey, .nullElement,
             .duplicateLink, .unlinked, .unresolved, .stub, .ambiguous, .missingReference, .orphanDeleted, .orphanDenied,
-            .localKept,
-            .rowIDLost:
+            .deletionDenied, .localKept, .rowIDLost:
             false
         case .digitsLost, .timeZoneLost, .subMillisecondLost, .leapSecond, .minimumDate, .nulled, .duplicateKey,
             .loneSurrogate, .notAnObject:

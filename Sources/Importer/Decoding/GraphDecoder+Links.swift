@@ -30,9 +30,11 @@ extension GraphDecoder {
         if relationship.side == .own {
             return stateOwn(relationship, value, of: row, node, input, into: &batch)
         }
-        var elements: [Element] = []
-        var isEmptied = false
-        var list = input.root
+        var (value, elements, isEmptied, list) = (value, [Element](), false, input.root)
+        if let null = value.null(input), keepsAtNull(relationship) {
+            checkNull(relationship, node, null, input)
+            value = .missing
+        }
         switch value {
         case .missing:
             // An object that is taken as a whole has no links but those that it states, and that to the object around it.
@@ -431,5 +433,16 @@ private struct KnownKeys {
         if let index = known[own] { return index }
         known[own] = next
         return nil
+    }
+}
+
+extension GraphDecoder.Value {
+    /// The token of a null that it is; nil for anything else.
+    fileprivate func null(_ input: RecordDecoder.Input) -> Int? {
+        switch self {
+        case .null(let token): token
+        case .token(let token), .members(let token): input.tokens[token].kind == .null ? token : nil
+        case .missing, .parts: nil
+        }
     }
 }

@@ -40,6 +40,8 @@ final class GraphDecoder {
     let plan: GraphPlan
     let onError: ErrorPolicy
     let isLossless: Bool
+    /// Whether null leaves the list of what an object owns as it is, as a missing key does.
+    private let keepsListsAtNull: Bool
     var decoders: [RecordDecoder]
     let digester = StatementDigester()
     private var path: [Step] = []
@@ -71,6 +73,7 @@ final class GraphDecoder {
         self.storedKinds = storedKinds
         onError = options.onError
         isLossless = options.isLossless
+        keepsListsAtNull = options.mirror != nil
         decoders = plan.nodes.map {
             RecordDecoder(plan: $0.plan, onError: options.onError, isLossless: options.isLossless)
         }
@@ -80,6 +83,11 @@ final class GraphDecoder {
     func retry(_ record: RetriedRecords.Record?) {
         retried = record
         for index in decoders.indices { decoders[index].retry(record) }
+    }
+
+    /// Whether a null leaves what a relationship leads to as it is.
+    func keepsAtNull(_ relationship: GraphPlan.Relationship) -> Bool {
+        keepsListsAtNull && plan.layout.relationships[relationship.index].isOwnedList
     }
 
     /// Adds what was noted of the records taken so far to the batch's ledger.

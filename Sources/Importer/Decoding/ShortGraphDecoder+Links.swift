@@ -64,7 +64,7 @@ extension ShortGraphDecoder {
             return relationship.counts.contains(0)
         }
         switch input.tokens[value].kind {
-        case .null: guard relationship.isOptional else { return false }
+        case .null: guard relationship.isOptional, !keepsListsAtNull || !relationship.isOwnedList else { return false }
         case .array: guard relationship.isToMany else { return false }
         case .object: if relationship.isToMany { return false }
         case .string, .number, .boolean: return false

@@ -46,6 +46,8 @@ struct ShortGraphDecoder<Layout: RowLayout> {
     let plan: ShortGraphPlan
     let nodes: UnsafeBufferPointer<ShortGraphPlan.Node>
     let isLossless: Bool
+    /// Whether null leaves the list of what an object owns as it is, which is not decoded here.
+    let keepsListsAtNull: Bool
     let memory: DecoderMemory
     let decoders: UnsafeMutablePointer<RecordDecoder>
     /// Where rows go that are laid out; nil for none.
@@ -75,6 +77,7 @@ struct ShortGraphDecoder<Layout: RowLayout> {
         self.plan = plan
         nodes = plan.nodes
         isLossless = options.isLossless
+        keepsListsAtNull = options.mirror != nil
         memory = DecoderMemory(
             plan.plans.map { RecordDecoder(plan: $0, onError: .reject, isLossless: options.isLossless) }
         )

@@ -88,6 +88,8 @@ final class ShortGraphPlan {
         let isPositional: Bool
         let isAppendable: Bool
         let isReplaced: Bool
+        /// Whether it is a list of what the object owns.
+        let isOwnedList: Bool
         let onConflict: ConflictPolicy
         let counts: ClosedRange<Int>
         /// The slots that its value may fill, the first that counts first.
@@ -110,6 +112,7 @@ final class ShortGraphPlan {
             isPositional = relationship.isPositional
             isAppendable = relationship.isAppendable
             isReplaced = !description.from.isEmpty
+            isOwnedList = layout.relationships[relationship.index].isOwnedList
             onConflict = description.onConflict
             let least = description.minimumCount ?? 0
             counts = least...max(least, description.maximumCount ?? Int.max)

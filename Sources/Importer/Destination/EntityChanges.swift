@@ -41,11 +41,27 @@ public struct EntityChanges: Sendable, Hashable {
 
     /// At most this many ranges are kept; scattered row ids must not fill the memory.
     public static let maximumRanges = 10_000
+    /// So many are kept of what one commit inserts, to know its rows one by one.
+    static let maximumRangesOfCommit = 1 << 18
+    private var mostInserted = maximumRanges
 
-    init(entity: String, table: String, position: Int = 0) {
+    /// - Parameter isOfCommit: whether it is about one commit, until it is announced.
+    init(entity: String, table: String, position: Int = 0, isOfCommit: Bool = false) {
         self.entity = entity
         self.table = table
         self.position = position
+        if isOfCommit { mostInserted = Self.maximumRangesOfCommit }
+    }
+
+    /// The same for those who are told of it.
+    var announced: EntityChanges {
+        guard mostInserted > Self.maximumRanges else { return self }
+        var copy = self
+        copy.mostInserted = Self.maximumRanges
+        if insertedRanges.count > Self.maximumRanges {
+            copy.insertedRanges = Self.coarsen(insertedRanges, to: Self.maximumRanges)
+        }
+        return copy
     }
 
     /// Puts together what was counted elsewhere.
@@ -70,12 +86,12 @@ public struct EntityChanges: Sendable, Hashable {
 
     mutating func insert(_ rowID: Int64) {
         inserted += 1
-        Self.extend(&insertedRanges, with: rowID)
+        Self.append(rowID...rowID, to: &insertedRanges, most: mostInserted)
     }
 
     mutating func insert(_ rowIDs: ClosedRange<Int64>) {
         inserted += Int64(rowIDs.count)
-        Self.append(rowIDs, to: &insertedRanges)
+        Self.append(rowIDs, to: &insertedRanges, most: mostInserted)
     }
 
     mutating func update(_ rowID: Int64) {
@@ -113,7 +129,7 @@ public struct EntityChanges: Sendable, Hashable {
 
     /// Takes in what happened next.
     mutating func add(_ next: EntityChanges) {
-        for range in next.insertedRanges { Self.append(range, to: &insertedRanges) }
+        for range in next.insertedRanges { Self.append(range, to: &insertedRanges, most: mostInserted) }
         for range in next.updatedRanges { Self.append(range, to: &updatedRanges) }
         for range in next.deletedRanges { Self.append(range, to: &deletedRanges) }
         inserted = inserted.addingClamped(next.inserted)
@@ -146,14 +162,18 @@ public struct EntityChanges: Sendable, Hashable {
     }
 
     @inline(__always)
-    private static func append(_ range: ClosedRange<Int64>, to ranges: inout [ClosedRange<Int64>]) {
+    private static func append(
+        _ range: ClosedRange<Int64>,
+        to ranges: inout [ClosedRange<Int64>],
+        most: Int = maximumRanges
+    ) {
         if let last = ranges.last, range.lowerBound > last.lowerBound, range.lowerBound - 1 <= last.upperBound {
             ranges[ranges.count - 1] = last.lowerBound...max(last.upperBound, range.upperBound)
-        } else if ranges.count < maximumRanges {
+        } else if ranges.count < most {
             ranges.append(range)
         } else {
             // Half of them, so that it does not come to this with every row.
-            ranges = coarsen(ranges + [range], to: maximumRanges / 2)
+            ranges = coarsen(ranges + [range], to: most / 2)
         }
     }
 

@@ -10,6 +10,16 @@ public struct ImportReport: Sendable, Hashable, Codable {
         case failed
     }
 
+    /// Why a mirror has deleted nothing.
+    public enum WithheldReason: String, Sendable, Hashable, Codable, CaseIterable {
+        /// The sources have no record of an entity that has objects in scope.
+        case empty
+        /// Of some reject nobody can tell which object it is.
+        case rejects
+        /// More objects of one entity would go than may.
+        case limit
+    }
+
     /// Records of one entity; read = inserted + updated + unchanged + ignored + rejected.
     public struct Counts: Sendable, Hashable, Codable {
         /// Records read, rejects included.
@@ -41,7 +51,8 @@ public struct ImportReport: Sendable, Hashable, Codable {
         public var linked: Int64?
         /// Objects that were made for references to them.
         public var stubs: Int64?
-        /// Objects that are gone: surplus ones of a list without identifiers, orphans, and what a delete rule takes with them.
+        /// Objects that are gone: surplus ones of a list without identifiers, orphans, those that the sources of a mirror no longer
+        /// have, and what a delete rule takes with them.
         public var deleted: Int64?
 
         /// Starts with nothing.
@@ -99,11 +110,18 @@ public struct ImportReport: Sendable, Hashable, Codable {
     public var message: String?
     /// The job that it undoes; nil where it is no undo.
     public var undoes: Int64?
-    /// Changes that have deleted an object; nil but for a patch or what undoes one, as are the two that follow.
+    /// Changes of a patch, or of what undoes a job, that have deleted an object; objects that the sources of a mirror no longer have.
     ///
-    /// Of these, read = inserted + updated + deleted + unchanged + ignored + rejected.
+    /// Of a patch or an undo, read = inserted + updated + deleted + unchanged + ignored + rejected. Of a mirror, those are counted
+    /// that a delete rule takes with others, too. Nil for any other job.
     public var deleted: Int64?
-    /// In how many places the store was not what the changes lead from.
+    /// How many objects of a mirror are kept though the sources no longer have them; nil for any other job.
+    public var withheld: Int64?
+    /// Why they are kept; nil where none are.
+    public var withheldReason: WithheldReason?
+    /// The first 20 objects that the sources of a mirror no longer have, deleted or withheld; nil for any other job.
+    public var deletedList: [MirroredObject]?
+    /// In how many places the store was not what the changes lead from; nil but for a patch or what undoes one, as is the next.
     public var conflicts: Int64?
     /// The first 1,000 of these places.
     public var conflictList: [PatchConflict]?
@@ -121,7 +139,10 @@ public struct ImportReport: Sendable, Hashable, Codable {
         case recordsRead = "records_read"
         case inserted, updated, unchanged, ignored, rejected, repaired, chunks
         case chunksDone = "chunks_done"
-        case bytes, seconds, entities, ledger, unresolved, errors, sources, message, undoes, deleted, conflicts
+        case bytes, seconds, entities, ledger, unresolved, errors, sources, message, undoes, deleted, withheld,
+            conflicts
+        case withheldReason = "withheld_reason"
+        case deletedList = "deleted_list"
         case conflictList = "conflict_list"
     }
 }

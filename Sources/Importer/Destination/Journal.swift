@@ -175,6 +175,23 @@ protocol Journal: JournalReader {
     /// - Returns: what it has changed; nil for nothing.
     func settle(_ job: StoredJob, _ opener: SourceOpener, _ interruption: Interruption) throws -> MergeNotification?
 
+    /// Deletes the objects in scope that no record of a job had, or withholds that and says why.
+    ///
+    /// Done again, it changes nothing more.
+    ///
+    /// - Parameters:
+    ///   - options: those of the job, or others where it is finished and is to continue.
+    ///   - transformers: those that the model may name.
+    ///   - interruption: ends it as if it had not begun.
+    /// - Returns: what it has changed; nil for nothing.
+    /// - Throws: `ImportError` with `.badInput` where another job has written to the entities since the job was finished.
+    func mirror(
+        _ job: StoredJob,
+        _ options: MirrorOptions,
+        _ transformers: TransformerRegistry,
+        _ interruption: Interruption
+    ) throws -> MergeNotification?
+
     // MARK: Files
 
     /// Records files before they are made, and what has become known of them; on the disk when this returns.

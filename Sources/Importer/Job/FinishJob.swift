@@ -1,4 +1,4 @@
-/// Judges a job whose records are all in the store, notes that it is finished, and removes what it needs no more.
+/// Notes that a job is finished, and removes what it needs no more.
 struct FinishJob {
     private let run: JobRun
     private let context: RunContext
@@ -8,16 +8,9 @@ struct FinishJob {
         context = run.context
     }
 
-    /// - Throws: `ImportError` with `.badInput` when too many records were rejected; a resume judges again.
+    /// - Throws: `ImportError`; a resume comes here again.
     func finish() throws {
         let unfound = try run.journal.unfoundPaths(of: run.job)
-        try warnOfEmptyPaths(but: unfound)
-        do {
-            try judgeRejects()
-        } catch {
-            if !context.options.keepsChunks { removeChunks() }
-            throw error
-        }
         let last = try run.journal.finish(
             run.job,
             message: Self.message(of: unfound),
@@ -29,38 +22,8 @@ struct FinishJob {
         context.progress.update { $0.phase = .finished }
     }
 
-    /// As `removeLeft`, while the job is not finished.
-    private func removeChunks() {
-        try? JobChunks(journal: run.journal, store: context.store).recorded(of: run.job)?.remove(store: context.store)
-    }
-
-    /// Everything is imported by now; a resume comes here again.
-    private func judgeRejects() throws {
-        guard let limit = run.job.options.maxErrors else { return }
-        let counts = try run.journal.recordCounts(of: run.job)
-        try RejectLimit.judge(rejected: counts.rejected, of: counts.read, by: limit)
-    }
-
-    // MARK: Record paths
-
     private static func message(of unfound: [String]) -> String? {
         guard !unfound.isEmpty else { return nil }
         return "nothing was found at the record path\(unfound.count > 1 ? "s" : "") \(unfound.joined(separator: ", "))"
-    }
-
-    /// A record path without records may not be what was meant.
-    ///
-    /// - Parameter unfound: those that the job's message names.
-    private func warnOfEmptyPaths(but unfound: [String]) throws {
-        let job = run.job
-        guard job.options.limit != 0 else { return }
-        let few = job.options.skip == 0 ? "no records" : "no more records than are passed over"
-        let read = try run.journal.readEntities(of: job)
-        for source in job.sources {
-            for (path, entity) in zip(source.shape.paths, source.entities)
-            where !read.contains(entity) && !unfound.contains(path) {
-                context.announce(["\(source.description.displayName): \(few) were found at \(path)"])
-            }
-        }
     }
 }

@@ -103,7 +103,8 @@ final class ImportStage<Writers: BatchWriters>: Sendable {
     }
 
     private func graphPlan() throws -> GraphPlan {
-        try GraphPlan(model, onConflict: job.options.onConflict, transformers: context.transformers)
+        let model = try job.options.mirror == nil ? model : model.withWholeLists
+        return try GraphPlan(model, onConflict: job.options.onConflict, transformers: context.transformers)
     }
 
     private func importChunk(

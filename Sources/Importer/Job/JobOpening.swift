@@ -167,6 +167,15 @@ struct JobOpening {
         _ journal: any JournalReader
     ) throws -> Decision {
         if let chunks {
+            let limits = chunks.header.limits
+            guard options.mirror == nil || limits.skip == 0 && limits.limit == nil else {
+                throw ImportError(
+                    .optionsConflict,
+                    at: chunks.directory.path,
+                    "\(.mirror) needs all records, and these chunks were cut with \(.skip) or \(.limit)",
+                    advice: "Split the sources without them."
+                )
+            }
             let sources = try planner.plan(chunks)
             try checkIdentifiers(of: sources, replacing: replacing, journal)
             try sayTables(of: sources, journal)
@@ -177,7 +186,7 @@ struct JobOpening {
                 model: options.model,
                 chunkDirectory: chunks.directory.path
             )
-            job.keepsUndo = run.keepsUndo
+            job.keepsUndo = run.keepsUndo || options.mirror != nil
             try checkContinuing(job, replacing: replacing, journal)
             return .begin(job, open: [:], replacing: replacing)
         }
@@ -192,7 +201,7 @@ struct JobOpening {
             model: options.model,
             chunkDirectory: try freeDirectory(jobs.filter { $0.id != replacing?.id }, journal)
         )
-        job.keepsUndo = run.keepsUndo
+        job.keepsUndo = run.keepsUndo || options.mirror != nil
         try checkContinuing(job, replacing: replacing, journal)
         return .begin(job, open: plan.open, replacing: replacing)
     }

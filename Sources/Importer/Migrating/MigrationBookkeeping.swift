@@ -113,6 +113,12 @@ struct MigrationBookkeeping {
             return (from: map.old.table(of: index), to: successor.map { map.new.table(of: $0) })
         }
         try rename(names, "table_name", of: "_import_stub")
+        // Rows of tables that are one now have other row ids.
+        let joined = names.map { name in
+            let count = names.count { $0.to.map(ContinuedEntity.folded) == name.to.map(ContinuedEntity.folded) }
+            return (from: name.from, to: count > 1 ? nil : name.to)
+        }
+        try rename(joined, "table_name", of: "_import_inserted")
     }
 
     private func renameRelationships() throws {

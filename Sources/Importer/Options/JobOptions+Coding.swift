@@ -4,7 +4,7 @@ import ImportModel
 extension JobOptions: Codable {
     private enum CodingKeys: String, CodingKey {
         case model, entity, records, identifier, types, nested, nestedDepth, nestedOnly, onConflict, onError, maxErrors
-        case isLossless, skip, limit, maxRecordBytes, maxDepth
+        case isLossless, skip, limit, maxRecordBytes, maxDepth, mirror
     }
 
     /// Reads what a store has; one of format 1 lacks the options that came later.
@@ -40,7 +40,10 @@ extension JobOptions: Codable {
         limit = try values.decodeIfPresent(Int64.self, forKey: .limit)
         maxRecordBytes = try values.decode(Int.self, forKey: .maxRecordBytes)
         maxDepth = try values.decode(Int.self, forKey: .maxDepth)
-        guard (try? check()) != nil, maxErrors?.isSound ?? true else { throw damage(.skip, "out of range") }
+        mirror = try values.decodeIfPresent(MirrorOptions.self, forKey: .mirror)
+        guard (try? check()) != nil, mirror?.maxDelete?.isSound ?? true, maxErrors?.isSound ?? true else {
+            throw damage(.skip, "out of range")
+        }
     }
 
     /// Writes what `init(from:)` reads.
@@ -62,6 +65,7 @@ extension JobOptions: Codable {
         try values.encodeIfPresent(limit, forKey: .limit)
         try values.encode(maxRecordBytes, forKey: .maxRecordBytes)
         try values.encode(maxDepth, forKey: .maxDepth)
+        try values.encodeIfPresent(mirror, forKey: .mirror)
     }
 }
 
@@ -95,6 +99,14 @@ extension JobOptions {
         if limit != other.limit { names.append(.limit) }
         if maxRecordBytes != other.maxRecordBytes { names.append(.maxRecordBytes) }
         if maxDepth != other.maxDepth { names.append(.maxDepth) }
+        if (mirror == nil) != (other.mirror == nil) {
+            names.append(.mirror)
+        } else if let mirror, let others = other.mirror {
+            if mirror.scope != others.scope { names.append(.mirrorScope) }
+            if mirror.allowsEmpty != others.allowsEmpty { names.append(.allowsEmpty) }
+            if mirror.despiteRejects != others.despiteRejects { names.append(.despiteRejects) }
+            if mirror.maxDelete != others.maxDelete { names.append(.maxDelete) }
+        }
         return names
     }
 }

@@ -45,6 +45,8 @@ public struct JobOptions: Sendable, Hashable {
     ///
     /// In containers, from 1 to 100,000.
     public var maxDepth: Int
+    /// Whether, and how, objects are deleted that the sources no longer have; nil to delete none.
+    public var mirror: MirrorOptions?
 
     /// What `maxRecordBytes` may be.
     public static let recordBytesRange = 1...1_000_000_000
@@ -73,7 +75,8 @@ public struct JobOptions: Sendable, Hashable {
         skip: Int64 = 0,
         limit: Int64? = nil,
         maxRecordBytes: Int = 64 << 20,
-        maxDepth: Int = 1024
+        maxDepth: Int = 1024,
+        mirror: MirrorOptions? = nil
     ) {
         self.model = model
         self.entity = entity
@@ -91,6 +94,7 @@ public struct JobOptions: Sendable, Hashable {
         self.limit = limit
         self.maxRecordBytes = maxRecordBytes
         self.maxDepth = maxDepth
+        self.mirror = mirror
     }
 
     /// Whether all numbers are in their ranges, which those of a program may not be.
@@ -102,5 +106,11 @@ public struct JobOptions: Sendable, Hashable {
         try ImportError.check("nestedDepth", nestedDepth, Self.nestedDepthRange)
         try ImportError.check("skip", skip, 0...(.max))
         try ImportError.check("limit", limit ?? 0, 0...(.max))
+        guard mirror != nil, skip > 0 || limit != nil else { return }
+        throw ImportError(
+            .optionsConflict,
+            "\(.mirror) needs all records: what is passed over would be deleted",
+            advice: "Leave \(.skip) and \(.limit) out, or \(.mirror)."
+        )
     }
 }

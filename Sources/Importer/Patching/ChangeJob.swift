@@ -53,6 +53,8 @@ struct ChangeJob {
         try session.write { database in
             let tables = try run.tables(database).filter { try TableWitness.isPossible($0, database) }
             try TableWitness.record(tables, database)
+            if let undone = job.change?.undoes { try InsertedRows.forgetEnds(of: undone, database) }
+            try InsertedRows.noteEnds(of: tables, job: job.id, database)
         }
         context.merges.enqueue(last)
         try? session.removeLeftFiles()

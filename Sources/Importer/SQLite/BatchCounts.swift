@@ -84,6 +84,7 @@ struct BatchCounts {
                 WHERE job = ? AND position = ?
                 """
         )
+        try InsertedRows.save(changes, job: job.id, database)
         for (index, change) in changes.enumerated() {
             try change.nested.save(job: job.id, position: index, database)
             let read = recordsRead(index, batch, changes)
@@ -159,7 +160,7 @@ struct BatchCounts {
             MergeNotification(
                 job: job.id,
                 commit: progress.marker.commits,
-                changes: changes,
+                changes: changes.map(\.announced),
                 totals: progress.totals,
                 marker: progress.marker,
                 isFinished: false

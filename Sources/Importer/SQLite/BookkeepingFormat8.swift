@@ -11,7 +11,7 @@ extension Migrator.Step {
     ) { try $0.execute(sql: tablesOfFormat8) }
 
     /// The bookkeeping tables that format 8 adds.
-    private static let tablesOfFormat8 = """
+    static let tablesOfFormat8 = """
         CREATE TABLE IF NOT EXISTS _import_change (
             job INTEGER PRIMARY KEY,
             conflicts INTEGER NOT NULL DEFAULT 0,

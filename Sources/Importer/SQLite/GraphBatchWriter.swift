@@ -73,6 +73,7 @@ final class GraphBatchWriter {
     ///   - memory: what is known of objects.
     ///   - changes: gets what is changed, by entity.
     ///   - ledger: gets what is counted beside that.
+    ///   - seen: gets the rows that the records are about; nil where nobody asks for them.
     ///   - long: does what may take long, in its place.
     /// - Returns: the rejects that were found only now.
     /// - Throws: `UnusableLayout` where rows that are laid out have to be looked up; `DatabaseError` when SQLite fails.
@@ -85,6 +86,7 @@ final class GraphBatchWriter {
         _ memory: inout AppendingMemory,
         _ changes: inout [EntityChanges],
         _ ledger: inout LedgerCounts,
+        _ seen: inout SeenRows?,
         _ database: Database,
         long: (() throws -> Void) throws -> Void
     ) throws -> [RowBatch.Reject] {
@@ -106,7 +108,10 @@ final class GraphBatchWriter {
             try long { try AppendingJob.end(job, writer.layout, database) }
             progress.isAppending = false
         }
-        let refused = try writer.write(batch, found, appending: appender, &changes, &ledger)
+        writer.seen = seen
+        // What is appended is not looked at one by one.
+        let refused = try writer.write(batch, found, appending: seen == nil ? appender : nil, &changes, &ledger)
+        seen = writer.seen
         return refused.map { reject($0.record, $0.errors) }
     }
 }

@@ -103,6 +103,8 @@ final class GraphWriter {
     var source = 0
     /// The errors of values that became null in records that were decoded here.
     var errors = ErrorCounts()
+    /// The rows that the records of the batch at hand are about; nil where nobody asks for them.
+    var seen: SeenRows?
 
     init(_ database: Database, plan: GraphPlan, job: Int64, options: JobOptions) throws {
         self.database = database
@@ -146,14 +148,14 @@ final class GraphWriter {
         _ ledger: inout LedgerCounts
     ) throws -> [(record: Int, errors: [ImportModel.RecordError])] {
         defer { cells = [] }
-        let before = (changes, ledger)
+        let before = (changes, ledger, seen)
         try statements.run("SAVEPOINT import_batch")
         let isCareful = mayAlwaysFail
         let runs = isCareful || !links.named.isEmpty ? nil : appender.map { GraphAppender.Runs($0, batch) }
         var refused = try write(batch, found, runs, &changes, &ledger, isCareful: isCareful)
         if refused == nil {
             try statements.run("ROLLBACK TO import_batch")
-            (changes, ledger) = before
+            (changes, ledger, seen) = before
             refused = try write(batch, found, nil, &changes, &ledger, isCareful: true)
         }
         try statements.run("RELEASE import_batch")
@@ -456,6 +458,7 @@ final class GraphWriter {
             guard let first = outcome.effects[row] else { continue }
             let entity = Int(batch.rows[row].entity)
             let rowID = outcome.rowIDs[row] ?? 0
+            if seen != nil, outcome.rowIDs[row] != nil { seen?.add(rowID, of: entity) }
             let isNested = batch.rows[row].parent >= 0
             // What is nested in a record may change the record's own object after its row was written.
             let isChanged = outcome.relinked.contains(row) || !isNested && outcome.hasUpdated(rowID, layout, entity)

@@ -13,13 +13,17 @@ enum ImportUndo {
             sql: "INSERT OR IGNORE INTO _import_change (job, has_log) VALUES (?, 1)",
             arguments: [job.id]
         )
-        let names = model.isFlat ? model.tables : try ModelLayout(importing: model).tables.map(\.name)
+        let own = model.isFlat ? model.tables : try ModelLayout(importing: model).tables.map(\.name)
+        // What a mirror deletes may take rows of entities along that its model does not have.
+        let names = job.options.mirror == nil ? own : try WatchedTable.names(database)
+        let known = Set(own.map(ContinuedEntity.folded))
         var tables: [WatchedTable] = []
         var whole: Set<ExactText> = []
         for name in names where try database.tableExists(name) {
             let table = try WatchedTable(name, database)
             tables.append(table)
-            if table.hasRowID, try !StoreSchema.hasRows(name, database) { whole.insert(ContinuedEntity.folded(name)) }
+            guard table.hasRowID, known.contains(ContinuedEntity.folded(name)) else { continue }
+            if try !StoreSchema.hasRows(name, database) { whole.insert(ContinuedEntity.folded(name)) }
         }
         try UndoLog.begin(job.id, tables, whole: whole, database)
     }

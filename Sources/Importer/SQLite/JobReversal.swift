@@ -199,7 +199,7 @@ struct JobReversal {
                 """,
             arguments: ["job": job]
         )
-        for table in ["chunk", "reject", "ledger", "error", "orphan", "reference"] {
+        for table in ["chunk", "reject", "ledger", "error", "orphan", "reference", "inserted", "seen", "undo"] {
             try database.execute(sql: "DELETE FROM _import_\(table) WHERE job = ?", arguments: [job])
         }
     }

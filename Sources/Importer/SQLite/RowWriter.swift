@@ -113,6 +113,15 @@ final class RowWriter {
         }
     }
 
+    /// The row of the object that the last row was about, by what became of it; nil for none.
+    func rowID(of effect: Effect) -> Int64? {
+        switch effect {
+        case .inserted(let rowID), .updated(let rowID): rowID
+        case .unchanged, .ignored, .duplicate: lastRowID
+        case .incomplete, .waiting, .refused: nil
+        }
+    }
+
     /// Writes one row.
     ///
     /// - Parameter values: its cells, which may be others than the batch's.

@@ -13,6 +13,8 @@ final class SQLiteDestination: Destination {
     private var made: StoreFile?
     private var session: StoreSession?
     private(set) var isLost = false
+    /// Finds rows by a predicate; nil where nobody asks for any.
+    var rowSelection: StoredMirror.RowSelection?
 
     /// - Parameters:
     ///   - path: the store's, without symbolic links.
@@ -90,6 +92,7 @@ final class SQLiteDestination: Destination {
         if file == nil { made = try StoreFile.made(path) }
         do {
             let session = try StoreSession(path, file: file ?? made, keepsWAL: keepsWAL, durability: durability)
+            session.rowSelection = rowSelection
             self.session = session
             return session
         } catch {

@@ -56,7 +56,7 @@ extension StoreInspection {
             ("inserted", report.inserted), ("updated", report.updated), ("unchanged", report.unchanged),
             ("ignored", report.ignored), ("rejected", report.rejected),
         ]
-        if let deleted = report.deleted { outcomes.insert(("deleted", deleted), at: 2) }
+        if job.change != nil, let deleted = report.deleted { outcomes.insert(("deleted", deleted), at: 2) }
         check(
             "read = " + outcomes.map(\.0).joined(separator: " + "),
             report.recordsRead == outcomes.reduce(Int64(0)) { $0.addingClamped($1.1) },

@@ -135,6 +135,9 @@ public struct StoreInspection: Sendable {
             if job.model?.isFlat == false || job.change != nil {
                 counts.add(try NestedCounts(job: job.id, position: row.index("position"), database))
             }
+            if job.model?.isFlat == true, job.options.mirror != nil {
+                counts.deleted = try NestedCounts(job: job.id, position: row.index("position"), database).deleted
+            }
             entities[try row.text("entity")] = counts
             total.add(counts)
         }
@@ -176,6 +179,7 @@ public struct StoreInspection: Sendable {
             message: job.message ?? (job.change == nil ? Self.message(of: state, total, repaired: repaired) : nil)
         )
         try addChanges(of: job, to: &report, database)
+        try addMirror(of: job, to: &report, database)
         return report
     }
 
@@ -208,6 +212,23 @@ public struct StoreInspection: Sendable {
             sql: "SELECT content FROM _import_found_conflict WHERE job = ? ORDER BY number LIMIT ?",
             arguments: [job.id, PatchConflict.mostListed]
         ).map { try $0.json("content") }
+    }
+
+    /// Adds what a mirror counts beyond an import.
+    private func addMirror(of job: StoredJob, to report: inout ImportReport, _ database: Database) throws {
+        guard job.options.mirror != nil else { return }
+        (report.deleted, report.withheld, report.deletedList) = (0, 0, [])
+        let row = try BookkeepingRow.fetchOne(
+            database,
+            from: "_import_mirror",
+            sql: "SELECT * FROM _import_mirror WHERE job = ?",
+            arguments: [job.id]
+        )
+        guard let row else { return }
+        report.deleted = try row.number("deleted")
+        report.withheld = try row.number("withheld")
+        report.deletedList = try row.json("objects")
+        if try row.optionalText("reason") != nil { report.withheldReason = try row.choice("reason") }
     }
 
     /// Why nothing was accepted by a job that is finished; nil where something was, or nothing was to be.

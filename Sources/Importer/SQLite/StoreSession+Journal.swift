@@ -20,6 +20,7 @@ extension StoreSession: Journal {
                 let adopted = try job.adopt(model, beginning.transformers, database, store: store)
                 merges += adopted.merges
                 messages = adopted.messages
+                try checkMirror(job, database)
             }
             try beginning.indexes.save(for: job, database)
             try beginning.retry?.insert(job, database)
@@ -51,6 +52,7 @@ extension StoreSession: Journal {
         try write { database in
             var job = job
             let adopted = try job.adopt(model, transformers, isFinal: isFinal, database, store: store)
+            try checkMirror(job, database)
             return AdoptedModel(job: job, merges: adopted.merges, messages: adopted.messages)
         }
     }
@@ -124,6 +126,14 @@ extension StoreSession: Journal {
             try job.setState(.finished, message: message, seconds: seconds, database)
             try job.removeUnusedAdditions(database)
             try TableWitness.record(job.tables, database)
+            try InsertedRows.noteEnds(of: job.tables, job: job.id, database)
+            for table in job.tables {
+                // A job that comes after one says what is to go.
+                try database.execute(
+                    sql: "DELETE FROM _import_seen WHERE job < ? AND table_name = ? COLLATE NOCASE",
+                    arguments: [job.id, table]
+                )
+            }
             try ImportUndo.finish(job, database)
             if keepsChunks { try RecordedFile.keepChunks(of: job, database) }
             return try MergeLog.append([], of: job.id, isFinished: true, database)
@@ -158,7 +168,8 @@ extension StoreSession: Journal {
             let log = try ImportUndo.log(of: job, database)
             defer { try? log?.end(database) }
             var changes = try DeferredIdentifier.settle(job, database, sources: sources) { try interruption.check() }
-            if !isFlat, let model = job.model {
+            if !isFlat, var model = job.model {
+                if job.options.mirror != nil { model = try model.withWholeLists }
                 let wasAppending = try AppendingJob.exists(job.id, database)
                 if wasAppending { try AppendingJob.end(job.id, ModelLayout(importing: model), database) }
                 try interruption.check()

@@ -11,6 +11,8 @@ final class StoreSession: StoredJournal {
     let file: StoreFile
     /// Whether the store is to be in WAL mode afterwards, too.
     let keepsWAL: Bool
+    /// Finds rows by a predicate; nil where nobody asks for any.
+    var rowSelection: StoredMirror.RowSelection?
     /// Whether the connection is gone, which must not be used any more then.
     private(set) var isClosed = false
 

@@ -20,9 +20,11 @@ final class StoreWriter: BatchWriter {
     private var graphWriter: GraphBatchWriter?
     let layoutSchema: RowImageSchema?
     private var attached: AttachedImage?
-    private let interruption: Interruption
-    /// What undo needs; nil where it is not kept.
+    /// Keeps what rows were before; nil where the job cannot be undone.
     private var undoLog: UndoLog?
+    /// Whether it is kept which rows the records are about: not where all rows are the job's own.
+    private let keepsSeen: Bool
+    private let interruption: Interruption
 
     /// - Parameters:
     ///   - store: its path.
@@ -60,10 +62,15 @@ final class StoreWriter: BatchWriter {
         var attached: AttachedImage?
         var graphWriter: GraphBatchWriter?
         var undoLog: UndoLog?
+        var keepsSeen = false
         do {
             (layoutSchema, writers) = try queue.inDatabase { database in
                 checkpointer?.attach(to: database)
                 undoLog = try ImportUndo.log(of: job, database)
+                if job.options.mirror != nil {
+                    let whole = try UndoLog.whole(of: job.id, database)
+                    keepsSeen = !job.tables.allSatisfy { whole.contains(ContinuedEntity.folded($0)) }
+                }
                 if let graph {
                     if graph.rejectsUnresolved { try JobReversal(job: job.id).watch(graph.layout, database) }
                     let images = isAppending ? try GraphBatchWriter.images(graph, database) : nil
@@ -97,8 +104,9 @@ final class StoreWriter: BatchWriter {
             throw (error as? DatabaseError).map { ImportError(store: store, $0) } ?? error
         }
         self.graphWriter = graphWriter
-        self.attached = attached
         self.undoLog = undoLog
+        self.keepsSeen = keepsSeen
+        self.attached = attached
     }
 
     /// What the statements need must be gone before the connection is, and the connection before what it reads.
@@ -157,12 +165,18 @@ final class StoreWriter: BatchWriter {
         _ database: Database
     ) throws -> MergeNotification {
         var changes = plans.enumerated().map { index, plan in
-            var changes = EntityChanges(entity: plan.entity.name, table: plan.entity.table, position: index)
+            var changes = EntityChanges(
+                entity: plan.entity.name,
+                table: plan.entity.table,
+                position: index,
+                isOfCommit: true
+            )
             changes.ignored = batch.ignored[index]
             return changes
         }
         let found = LateRejects(plans: plans, chunkBytes: chunkBytes)
         var ledger = LedgerCounts()
+        var seen = keepsSeen ? SeenRows() : nil
         let late =
             try graphWriter?.write(
                 batch,
@@ -173,9 +187,10 @@ final class StoreWriter: BatchWriter {
                 &memory,
                 &changes,
                 &ledger,
+                &seen,
                 database
             ) { try queue.interruptible(by: interruption, $0) }
-            ?? writeRows(batch, image, found, source: chunk.entry.source, &progress, &changes, database)
+            ?? writeRows(batch, image, found, source: chunk.entry.source, &progress, &changes, &seen, database)
         let rejects = late.isEmpty ? batch.rejects : (batch.rejects + late).sorted { $0.ordinal < $1.ordinal }
         // Settling identifiers may have made some already.
         try limit.check(rejects, after: changes.reduce(progress.rejects) { $0 + $1.rejected })
@@ -196,6 +211,7 @@ final class StoreWriter: BatchWriter {
         }
         try undoLog?.complete { _ in }
         try counts.write(changes, of: batch, database)
+        try seen?.save(job: job.id, plans.map(\.entity.table), database)
         try counts.write(chunk.entry, batch, changes, database)
         progress.advance(to: batch.end, of: chunk.entry, path: path(batch.end.path, of: chunk))
         try progress.marker.save(database, job: job.id)
@@ -268,6 +284,7 @@ final class StoreWriter: BatchWriter {
         source: Int,
         _ progress: inout JobProgress,
         _ changes: inout [EntityChanges],
+        _ seen: inout SeenRows?,
         _ database: Database
     ) throws -> [RowBatch.Reject] {
         var late: [RowBatch.Reject] = []
@@ -298,6 +315,8 @@ final class StoreWriter: BatchWriter {
                     progress.deferredIdentifiers.remove(index)
                 }
             ) { place, effect in
+                // What was refused has no row, or protects it as a reject.
+                if seen != nil, let rowID = writer.rowID(of: effect) { seen?.add(rowID, of: index) }
                 switch effect {
                 case .inserted(let rowID):
                     changes[index].insert(rowID)

@@ -71,7 +71,7 @@ extension StoredJob {
             "place", "incomplete", "nested", "link", "orphan", "unresolved", "appending",
             "reversal", "before", "reference", "unmet", "change", "deletion", "waiting_change", "found_conflict",
             "undo_table",
-            "undo", "undo_range",
+            "undo", "undo_range", "inserted", "seen", "mirror",
         ] {
             try database.execute(sql: "DELETE FROM _import_\(table) WHERE job = ?", arguments: [id])
         }

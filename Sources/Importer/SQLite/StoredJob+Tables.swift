@@ -99,7 +99,7 @@ extension StoredJob {
                 """,
             arguments: [id, position, entity.name, table, made.contains(table)]
         )
-        if model?.isFlat == false {
+        if model?.isFlat == false || options.mirror != nil {
             try database.execute(
                 sql: "INSERT INTO _import_nested (job, position) VALUES (?, ?)",
                 arguments: [id, position]

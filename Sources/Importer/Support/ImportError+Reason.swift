@@ -108,6 +108,10 @@ extension ImportError {
         case changesConflict
         /// What a job has changed was not kept, so that it cannot be undone.
         case notUndoable
+        /// Another job has written to the entities of a mirror since it was finished.
+        case mirrorSuperseded
+        /// A mirror has deleted nothing though something was to be.
+        case deletionsWithheld
 
         // MARK: What is not there
 
@@ -221,7 +225,8 @@ extension ImportError.Reason {
             .identifierNotUnique, .identifierMissing, .rowChanged, .storeForeign, .manifestDamaged,
             .manifestOfOtherVersion, .chunksChanged, .splitUnfinished, .repairFileInvalid, .migrationRefused,
             .modelDiffers, .changeSetInvalid, .identifierUnknown, .storesIncomparable,
-            .notSQLite, .changesConflict, .notUndoable:
+            .notSQLite, .changesConflict, .notUndoable, .mirrorSuperseded,
+            .deletionsWithheld:
             .badInput
         case .fileNotFound, .notPermitted, .isDirectory, .fileNotOpen, .fileUnreadable, .archiveMemberNotFound,
             .recordsNotGiven, .chunksNotFound, .storeNotFound, .storeEmpty, .storeReplaced, .entityNotFound,

@@ -19,6 +19,11 @@ extension ImportText {
         case limit
         case maxRecordBytes
         case maxDepth
+        case mirror
+        case mirrorScope
+        case allowsEmpty
+        case despiteRejects
+        case maxDelete
         // What may differ from run to run.
         case workers
         case chunkDirectory
@@ -61,6 +66,8 @@ extension ImportText {
         case checkingModel
         /// A migration of a store to a model.
         case migrating(store: String)
+        /// The deletions that a mirror has withheld.
+        case mirroring(store: String, job: Int64)
         /// Taking back what a job has done.
         case undoing(store: String, job: Int64? = nil)
     }
@@ -97,6 +104,7 @@ extension ImportText.Call {
         case .inferring: "ImportPipeline.infer"
         case .checkingModel: "ModelDescription.check(transformers:)"
         case .migrating: "ModelMigration.run"
+        case .mirroring: "ImportPipeline(mirroring:in:options:run:)"
         case .undoing: "UndoPipeline.run"
         }
     }

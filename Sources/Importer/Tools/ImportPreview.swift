@@ -6,6 +6,16 @@ public struct ImportPreview: Sendable {
     public let plan: ImportPlan
     /// What the first records come to; nil where nothing new would be imported, or chunks would be.
     public let sample: Sample?
+    /// What a mirror would delete; nil for any other import.
+    public var mirror: Mirror?
+
+    /// The result of importing all of the sources into a copy of the store.
+    public struct Mirror: Sendable {
+        /// What the import comes to, with ``ImportReport/deleted``, ``ImportReport/withheld`` and ``ImportReport/deletedList``.
+        public let report: ImportReport?
+        /// What stopped it, so that nothing would be deleted; nil where nothing did.
+        public let message: ImportText?
+    }
 
     /// The result of importing the beginning of the sources into an empty store.
     public struct Sample: Sendable {
@@ -31,11 +41,12 @@ public struct ImportPreview: Sendable {
 }
 
 extension ImportPreview: Encodable {
-    /// The plan's own keys, and `sample`.
+    /// The plan's own keys, `sample` and `mirror`.
     public func encode(to encoder: any Encoder) throws {
         try plan.encode(to: encoder)
         var container = encoder.container(keyedBy: Key.self)
         try container.encodeIfPresent(sample, forKey: "sample")
+        try container.encodeIfPresent(mirror, forKey: "mirror")
     }
 
     /// A key of any name.
@@ -56,6 +67,15 @@ extension ImportPreview.Sample: Encodable {
         try container.encode(bytes, forKey: "bytes")
         try container.encode(isWhole, forKey: "is_whole")
         try container.encode(entities, forKey: "entities")
+        try container.encodeIfPresent(report, forKey: "report")
+        try container.encodeIfPresent(message?.description, forKey: "message")
+    }
+}
+
+extension ImportPreview.Mirror: Encodable {
+    /// Writes the keys that the command prints as JSON.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: ImportPreview.Key.self)
         try container.encodeIfPresent(report, forKey: "report")
         try container.encodeIfPresent(message?.description, forKey: "message")
     }

@@ -251,6 +251,13 @@ extension MemoryStore: Journal {
 
     func takeBackUnresolved(_ job: StoredJob, _ interruption: Interruption) -> MergeNotification? { nil }
 
+    func mirror(
+        _ job: StoredJob,
+        _ options: MirrorOptions,
+        _ transformers: TransformerRegistry,
+        _ interruption: Interruption
+    ) -> MergeNotification? { nil }
+
     func settle(_ job: StoredJob, _ opener: SourceOpener, _ interruption: Interruption) -> MergeNotification? {
         state.withLock { state in
             state.settled += 1

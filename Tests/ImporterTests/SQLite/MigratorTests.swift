@@ -11,10 +11,10 @@ struct MigratorTests {
 
     /// Two formats that are not there yet: one with a new column, one with a table that is filled from what there is.
     private static let later = [
-        Migrator.Step(to: 9) {
+        Migrator.Step(to: 10) {
             try $0.execute(sql: "ALTER TABLE _import_job ADD COLUMN host TEXT NOT NULL DEFAULT ''")
         },
-        Migrator.Step(to: 10) { database in
+        Migrator.Step(to: 11) { database in
             try database.execute(
                 sql: """
                     CREATE TABLE _import_host (job INTEGER PRIMARY KEY, host TEXT NOT NULL) STRICT;
@@ -46,7 +46,7 @@ struct MigratorTests {
     }
 
     @Test(arguments: OlderStore.formats) func bringsAStoreOfEachFormatUpToTheNewest(format: Int) throws {
-        let migrator = Migrator([.format4, .format5, .format6, .format7, .format8] + Self.later)
+        let migrator = Migrator([.format4, .format5, .format6, .format7, .format8, .format9] + Self.later)
         let store = try open(format: format)
         try store.write { try migrator.bringUp($0, store: "store") }
         let new = try DatabaseQueue()
@@ -54,12 +54,12 @@ struct MigratorTests {
         let tables = "SELECT name, sql FROM sqlite_master WHERE name LIKE '\\_import\\_%' ESCAPE '\\' ORDER BY name"
         let made = try new.read { try Row.fetchAll($0, sql: tables) }
         try store.read { (database: Database) throws in
-            #expect(try Self.format(database) == 10)
+            #expect(try Self.format(database) == 11)
             #expect(try Row.fetchAll(database, sql: tables) == made)
             // What the steps read and write is the job that was interrupted.
             #expect(try String.fetchAll(database, sql: "SELECT host FROM _import_host") == ["h1"])
             #expect(try Int.fetchOne(database, sql: "SELECT count(*) FROM _import_chunk") == 4)
-            #expect(try migrator.check(database, store: "store") == 10)
+            #expect(try migrator.check(database, store: "store") == 11)
         }
     }
 
@@ -69,10 +69,11 @@ struct MigratorTests {
             Migrator([.format4]), Migrator([.format4, .format5]), Migrator([.format4, .format5, .format6]),
             Migrator([.format4, .format5, .format6, .format7]),
             Migrator([.format4, .format5, .format6, .format7, .format8]),
-            Migrator([.format4, .format5, .format6, .format7, .format8] + Self.later.prefix(1)),
-            Migrator([.format4, .format5, .format6, .format7, .format8] + Self.later),
+            Migrator([.format4, .format5, .format6, .format7, .format8, .format9]),
+            Migrator([.format4, .format5, .format6, .format7, .format8, .format9] + Self.later.prefix(1)),
+            Migrator([.format4, .format5, .format6, .format7, .format8, .format9] + Self.later),
         ]
-        for (migrator, format) in zip(migrators + migrators.suffix(1), [4, 5, 6, 7, 8, 9, 10, 10]) {
+        for (migrator, format) in zip(migrators + migrators.suffix(1), [4, 5, 6, 7, 8, 9, 10, 11, 11]) {
             try store.write { try migrator.bringUp($0, store: "store") }
             #expect(try store.read { try migrator.check($0, store: "store") } == Int64(format))
         }
@@ -81,8 +82,8 @@ struct MigratorTests {
     @Test(arguments: OlderStore.formats) func leavesTheStoreAsItWasWhereAStepFails(format: Int) throws {
         let store = try open(format: format)
         let before = try store.read(Self.content)
-        let steps = [Migrator.Step.format4, .format5, .format6, .format7, .format8] + Self.later
-        let failing = Migrator(steps + [Migrator.Step(to: 11) { _ in throw Failure() }])
+        let steps = [Migrator.Step.format4, .format5, .format6, .format7, .format8, .format9] + Self.later
+        let failing = Migrator(steps + [Migrator.Step(to: 12) { _ in throw Failure() }])
         #expect(throws: Failure.self) { try store.write { try failing.bringUp($0, store: "store") } }
         #expect(try store.read(Self.content) == before)
     }
@@ -90,20 +91,23 @@ struct MigratorTests {
     @Test func refusesANewerFormatByItsNumber() throws {
         let store = try open(format: 4)
         try store.write {
-            try Migrator([.format4, .format5, .format6, .format7, .format8] + Self.later).bringUp($0, store: "store")
+            try Migrator([.format4, .format5, .format6, .format7, .format8, .format9] + Self.later).bringUp(
+                $0,
+                store: "store"
+            )
         }
         let before = try store.read(Self.content)
         let error = #expect(throws: ImportError.self) {
             try store.write { try StoreSchema.prepareBookkeeping($0, store: "store") }
         }
-        #expect(error?.message == "store: has the format 10, and this program knows formats up to 8")
+        #expect(error?.message == "store: has the format 11, and this program knows formats up to 9")
         #expect(try store.read(Self.content) == before)
     }
 
     /// What is known of the tables without making them is what SQLite keeps of them.
     @Test func knowsTheTextsOfTheTablesThatAStepMakes() throws {
         let store = try DatabaseQueue()
-        for step in [Migrator.Step.format4, .format5, .format6, .format7, .format8] {
+        for step in [Migrator.Step.format4, .format5, .format6, .format7, .format8, .format9] {
             let tables = try store.write { database in
                 try step.change(database)
                 return try BookkeepingTable.all(database)

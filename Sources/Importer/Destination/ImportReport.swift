@@ -103,9 +103,9 @@ public struct ImportReport: Sendable, Hashable, Codable {
     ///
     /// Of these, read = inserted + updated + deleted + unchanged + ignored + rejected.
     public var deleted: Int64?
-    /// In how many places the store was not what the changes lead from.
+    /// How often the store was not what the changes lead from: conflicts, by attribute or object.
     public var conflicts: Int64?
-    /// The first 1,000 of these places.
+    /// The first 1,000 of these conflicts.
     public var conflictList: [PatchConflict]?
 
     /// Whether the job is finished and accepted nothing, or nothing of a record path, though something was to be accepted.

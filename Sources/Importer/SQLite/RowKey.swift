@@ -83,10 +83,29 @@ struct RowKey: Hashable {
     /// The name of the SQL function whose value is the key of its arguments, as bytes.
     static let function = "import_key"
 
-    /// Gives a connection the function (`sqlite3_create_function_v2`).
+    /// The name of the SQL function whose value is its arguments, one after the other.
+    private static let joinFunction = "import_join"
+
+    /// A call has at most this many arguments (`SQLITE_MAX_FUNCTION_ARG`).
+    private static let mostArguments = 100
+
+    /// The SQL whose value is the key of expressions, as many as there are.
+    static func call(_ expressions: [String]) -> String {
+        func groups(_ all: [String], _ function: String) -> [String] {
+            stride(from: 0, to: max(all.count, 1), by: mostArguments).map { start in
+                "\(function)(\(all[start..<min(start + mostArguments, all.count)].joined(separator: ", ")))"
+            }
+        }
+        var parts = groups(expressions, function)
+        while parts.count > 1 { parts = groups(parts, joinFunction) }
+        return parts[0]
+    }
+
+    /// Gives a connection the functions (`sqlite3_create_function_v2`).
     ///
     /// - Throws: `DatabaseError`.
     static func addFunction(to connection: OpaquePointer) throws {
+        try addJoinFunction(to: connection)
         let code = sqlite3_create_function_v2(
             connection,
             function,
@@ -97,6 +116,31 @@ struct RowKey: Hashable {
                 var key = RowKey()
                 for index in 0..<Int(count) { key.append(values?[index]) }
                 key.bytes.withUnsafeBytes {
+                    sqlite3_result_blob(context, $0.baseAddress, Int32(clamping: $0.count), SQLiteBytes.copied)
+                }
+            },
+            nil,
+            nil,
+            nil
+        )
+        guard code == SQLITE_OK else { throw connection.lastError }
+    }
+
+    private static func addJoinFunction(to connection: OpaquePointer) throws {
+        let code = sqlite3_create_function_v2(
+            connection,
+            joinFunction,
+            -1,
+            SQLITE_UTF8 | SQLITE_DETERMINISTIC,
+            nil,
+            { context, count, values in
+                var bytes: [UInt8] = []
+                for index in 0..<Int(count) {
+                    let value = values?[index]
+                    let blob = sqlite3_value_blob(value)
+                    bytes += UnsafeRawBufferPointer(start: blob, count: Int(sqlite3_value_bytes(value)))
+                }
+                bytes.withUnsafeBytes {
                     sqlite3_result_blob(context, $0.baseAddress, Int32(clamping: $0.count), SQLiteBytes.copied)
                 }
             },

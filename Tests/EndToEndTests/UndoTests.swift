@@ -193,6 +193,20 @@ struct UndoTests {
         #expect(try patched.rows("SELECT v FROM t") == "a")
     }
 
+    /// A function has at most a hundred arguments, and a table two thousand columns.
+    @Test func tablesMayBeWide() throws {
+        let columns = (1...1_200).map { "c\($0)" }.joined(separator: ", ")
+        let sql =
+            "CREATE TABLE t(id INTEGER PRIMARY KEY, \(columns)); INSERT INTO t(id, c1, c1200) VALUES(1, 'a', 'b'), (2, 'c', 'd');"
+        try patched.make("a.db", sql)
+        try patched.make("b.db", sql + "UPDATE t SET c700 = 'x', c1200 = NULL WHERE id = 1; DELETE FROM t WHERE id = 2")
+        try patched.diff()
+        #expect(try patched.patch().ending == .exit(0))
+        #expect(try patched.rows("SELECT id, c1, c700, c1200 FROM t") == "1|a|x|")
+        #expect(try patched.undo().ending == .exit(0))
+        #expect(try patched.digest == StoreContent.digest(patched.directory.path("a.db")))
+    }
+
     // MARK: Jobs
 
     @Test func withoutALogThereIsNoUndo() throws {

@@ -39,7 +39,7 @@ struct UndoSubcommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "With --forget, only that of jobs that were finished so long ago: 30d, 12h, 45m or 90s.",
+            "With --forget, only that of jobs that were finished at least as long ago: 30d, 12h, 45m or 90s.",
             valueName: "age"
         ),
         transform: age

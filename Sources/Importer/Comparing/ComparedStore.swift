@@ -49,7 +49,7 @@ final class ComparedStore {
     private init(again other: ComparedStore) throws {
         (store, schema, isUTF8, isInWALMode) = (other.store, other.schema, other.isUTF8, other.isInWALMode)
         do {
-            queue = try Self.opened(store, cacheSize: 4_000)
+            queue = try Self.opened(store, cacheSize: 500)
         } catch let error as DatabaseError {
             throw Self.unreadable(store, error)
         }

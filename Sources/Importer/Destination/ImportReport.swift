@@ -121,9 +121,10 @@ public struct ImportReport: Sendable, Hashable, Codable {
     public var withheldReason: WithheldReason?
     /// The first 20 objects that the sources of a mirror no longer have, deleted or withheld; nil for any other job.
     public var deletedList: [MirroredObject]?
-    /// In how many places the store was not what the changes lead from; nil but for a patch or what undoes one, as is the next.
+    /// How often the store was not what the changes lead from: conflicts, by attribute or object; nil but for a patch or what undoes
+    /// one, as is the next.
     public var conflicts: Int64?
-    /// The first 1,000 of these places.
+    /// The first 1,000 of these conflicts.
     public var conflictList: [PatchConflict]?
 
     /// Whether the job is finished and accepted nothing, or nothing of a record path, though something was to be accepted.

@@ -1,4 +1,4 @@
-/// A place in which a store is not what a change leads from.
+/// What of a store is not as a change leads from.
 public struct PatchConflict: Sendable, Hashable, Codable {
     /// What is in the way.
     public enum Kind: String, Sendable, Hashable, Codable, CaseIterable {

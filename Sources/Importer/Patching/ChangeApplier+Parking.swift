@@ -56,7 +56,7 @@ extension ChangeApplier {
 
     /// Puts back what was put aside and not replaced.
     ///
-    /// - Returns: the changes for which there is no place any more.
+    /// - Returns: the changes whose values other rows have by now.
     func restoreParked() throws -> [Int64: ChangeWriter.Refusal] {
         var refused: [Int64: ChangeWriter.Refusal] = [:]
         for (cell, value) in comparison.parked {

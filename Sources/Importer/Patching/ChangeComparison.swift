@@ -333,7 +333,7 @@ final class ChangeComparison {
 }
 
 extension PatchedEntity {
-    /// The place of a column among those that changes may be about.
+    /// The index of a column among those that changes may be about.
     func column(_ name: String) -> Int? {
         columns.firstIndex { ContinuedEntity.folded($0) == ContinuedEntity.folded(name) }
     }

@@ -1,8 +1,8 @@
 import ImportModel
 
-/// The changes of a change set from some place on, each with its bytes.
+/// The changes of a change set from some byte offset on, each with its bytes.
 ///
-/// What is told of one object in several lines is one record.
+/// What several lines say of one object is one record.
 struct ChangeRecords {
     struct Record {
         /// Counted in the change set, from 1.

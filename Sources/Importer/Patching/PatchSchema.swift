@@ -40,7 +40,7 @@ struct PatchedEntity {
     /// Places among `columns`; empty for a part of its owner.
     let identifier: [Int]
     let identifierNames: [String]
-    /// By name the place among `columns`.
+    /// By name the index among `columns`.
     let attributes: [ExactText: Int]
     /// The order of the attributes, for values that have no identifier.
     let attributeOrder: [ExactText]

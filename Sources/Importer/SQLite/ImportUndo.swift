@@ -81,7 +81,7 @@ enum ImportUndo {
     private static func saveRanges(of table: WatchedTable, _ job: Int64, _ statements: GraphStatements) throws {
         let (name, rowID) = ("main.\(table.name.quotedIdentifier)", table.key[0].quotedIdentifier)
         let identity = (table.identity.isEmpty ? table.columns : table.identity).map(\.quotedIdentifier)
-        let select = "SELECT \(RowKey.function)(\(identity.joined(separator: ", "))) FROM \(name) WHERE \(rowID) = ?"
+        let select = "SELECT \(RowKey.call(identity)) FROM \(name) WHERE \(rowID) = ?"
         func save(_ range: ClosedRange<Int64>) throws {
             var keys: [[UInt8]] = []
             for end in [range.lowerBound, range.upperBound] {

@@ -231,7 +231,7 @@ struct JobReversal {
     }
 
     private static func call(_ columns: [String]) -> String {
-        "\(RowKey.function)(\(columns.joined(separator: ", ")))"
+        RowKey.call(columns)
     }
 
     /// The columns by which a row is known, and all that have values of their own.

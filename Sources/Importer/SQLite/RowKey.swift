@@ -1,4 +1,3 @@
-import CXXHash
 import Foundation
 import GRDBSQLite
 import ImportModel
@@ -84,10 +83,29 @@ struct RowKey: Hashable {
     /// The name of the SQL function whose value is the key of its arguments, as bytes.
     static let function = "import_key"
 
-    /// Gives a connection the function (`sqlite3_create_function_v2`).
+    /// The name of the SQL function whose value is its arguments, one after the other.
+    private static let joinFunction = "import_join"
+
+    /// A call has at most this many arguments (`SQLITE_MAX_FUNCTION_ARG`).
+    private static let mostArguments = 100
+
+    /// The SQL whose value is the key of expressions, as many as there are.
+    static func call(_ expressions: [String]) -> String {
+        func groups(_ all: [String], _ function: String) -> [String] {
+            stride(from: 0, to: max(all.count, 1), by: mostArguments).map { start in
+                "\(function)(\(all[start..<min(start + mostArguments, all.count)].joined(separator: ", ")))"
+            }
+        }
+        var parts = groups(expressions, function)
+        while parts.count > 1 { parts = groups(parts, joinFunction) }
+        return parts[0]
+    }
+
+    /// Gives a connection the functions (`sqlite3_create_function_v2`).
     ///
     /// - Throws: `DatabaseError`.
     static func addFunction(to connection: OpaquePointer) throws {
+        try addJoinFunction(to: connection)
         let code = sqlite3_create_function_v2(
             connection,
             function,
@@ -108,29 +126,21 @@ struct RowKey: Hashable {
         guard code == SQLITE_OK else { throw connection.lastError }
     }
 
-    /// The name of the SQL function whose value is a digest of its arguments, of 16 bytes: XXH3 with a seed of this process, so that
-    /// no values can be made to have the digest of others.
-    static let digestFunction = "import_digest"
-    private static let seed = UInt64.random(in: .min ... .max)
-
-    /// Gives a connection that function.
-    ///
-    /// - Throws: `DatabaseError`.
-    static func addDigestFunction(to connection: OpaquePointer) throws {
+    private static func addJoinFunction(to connection: OpaquePointer) throws {
         let code = sqlite3_create_function_v2(
             connection,
-            digestFunction,
+            joinFunction,
             -1,
             SQLITE_UTF8 | SQLITE_DETERMINISTIC,
             nil,
             { context, count, values in
-                var key = RowKey()
-                key.bytes.reserveCapacity(512)
-                for index in 0..<Int(count) { key.append(values?[index]) }
-                var digest = key.bytes.withUnsafeBytes {
-                    XXH3_128bits_withSeed($0.baseAddress, $0.count, RowKey.seed)
+                var bytes: [UInt8] = []
+                for index in 0..<Int(count) {
+                    let value = values?[index]
+                    let blob = sqlite3_value_blob(value)
+                    bytes += UnsafeRawBufferPointer(start: blob, count: Int(sqlite3_value_bytes(value)))
                 }
-                withUnsafeBytes(of: &digest) {
+                bytes.withUnsafeBytes {
                     sqlite3_result_blob(context, $0.baseAddress, Int32(clamping: $0.count), SQLiteBytes.copied)
                 }
             },
@@ -142,7 +152,7 @@ struct RowKey: Hashable {
     }
 
     /// Adds a value of a function's argument.
-    private mutating func append(_ value: OpaquePointer?) {
+    mutating func append(_ value: OpaquePointer?) {
         switch sqlite3_value_type(value) {
         case SQLITE_INTEGER: append(.integer, UInt64(bitPattern: sqlite3_value_int64(value)))
         case SQLITE_FLOAT: append(.real, sqlite3_value_double(value).bitPattern)

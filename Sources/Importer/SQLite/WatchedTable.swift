@@ -76,11 +76,11 @@ struct WatchedTable {
 
     /// The call whose value is the columns of a row as bytes.
     static func call(_ columns: [String], of row: String) -> String {
-        "\(RowKey.function)(\(columns.map { "\(row).\($0.quotedIdentifier)" }.joined(separator: ", ")))"
+        RowKey.call(columns.map { "\(row).\($0.quotedIdentifier)" })
     }
 
     var cells: String {
-        "\(RowKey.function)(\(columns.map(\.quotedIdentifier).joined(separator: ", ")))"
+        RowKey.call(columns.map(\.quotedIdentifier))
     }
 
     /// That a row is the one with the key that is bound from the first parameter on: storage class and bytes.

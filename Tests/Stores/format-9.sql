@@ -347,6 +347,12 @@ CREATE TABLE _import_found_conflict (
     content TEXT NOT NULL,
     PRIMARY KEY (job, number)
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE _import_conflict (
+    number INTEGER PRIMARY KEY,
+    job INTEGER NOT NULL,
+    resolved INTEGER,
+    line BLOB NOT NULL
+) STRICT;
 CREATE TABLE _import_undo_table (
     job INTEGER NOT NULL,
     table_name TEXT NOT NULL,

@@ -56,6 +56,8 @@ public final class ThreeWayMerge {
         var difference = DifferenceOptions()
         difference.identifiers = options.identifiers
         difference.entities = options.entities
+        // Both sides are read at the same time.
+        difference.workers = 1
         let same = try StoreDifference(base, base, difference, cacheSize: ComparedSide.cacheSize)
         let header = try same.header()
         func side(_ path: String) throws -> any MergeSide {

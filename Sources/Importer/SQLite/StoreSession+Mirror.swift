@@ -42,7 +42,8 @@ extension StoreSession {
 
     /// What a job has seen says nothing any more once another job has written to its tables, or their rows have other row ids.
     private func checkThatNobodyHasWritten(since job: StoredJob, _ database: Database) throws {
-        guard try !StoredMigration.isSuperseded(job.id, database) else {
+        let sql = "SELECT EXISTS (SELECT 1 FROM _import_migration WHERE job >= ?)"
+        guard try Bool.fetchOne(database, sql: sql, arguments: [job.id]) != true else {
             throw ImportError(
                 .mirrorSuperseded,
                 at: store,

@@ -8,7 +8,7 @@ struct FinishJobTests {
         let given = try MemoryImport(MemoryImport.document(items: 10))
         let run = try given.imported()
         #expect(given.hasChunks)
-        try FinishJob(run).finish()
+        try FinishJob(JudgePhase(run).judge()).finish()
         #expect(given.store.jobs().map(\.state) == [.finished])
         #expect(given.progress.snapshot.phase == .finished)
         #expect(given.progress.snapshot.messages.isEmpty)
@@ -22,8 +22,8 @@ struct FinishJobTests {
         given.options.maxErrors = .percent(percent)
         given.run.keepsChunks = keepsChunks
         let run = try given.imported()
-        guard percent < 10 else { return try FinishJob(run).finish() }
-        let error = #expect(throws: ImportError.self) { try FinishJob(run).finish() }
+        guard percent < 10 else { return try FinishJob(JudgePhase(run).judge()).finish() }
+        let error = #expect(throws: ImportError.self) { try FinishJob(JudgePhase(run).judge()).finish() }
         #expect(error?.code == .badInput)
         #expect(given.store.jobs().map(\.state) != [.finished])
         #expect(given.hasChunks == keepsChunks)
@@ -31,7 +31,7 @@ struct FinishJobTests {
 
     @Test func namesARecordPathThatHadNoRecords() throws {
         let given = try MemoryImport(MemoryImport.document(items: 10, notes: 0))
-        try FinishJob(try given.imported()).finish()
+        try FinishJob(JudgePhase(given.imported()).judge()).finish()
         #expect(given.progress.snapshot.messages == ["\(given.files.source): no records were found at $.notes[*]"])
     }
 }

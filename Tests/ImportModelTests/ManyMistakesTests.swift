@@ -264,7 +264,7 @@ struct ManyMistakesTests {
         "$.entitys.Fourth.attributes.id.from: can never match: only records whose path ends in .* have a key",
         "$.entitys.Other2.table: the table of Fourth has this name already; SQLite ignores case",
         "$.entitys.Other2.links: there is no such key; an entity may have records, table, identifier, attributes, "
-            + "relationships, parent, abstract, indexes, subentity, renamingIdentifier, userInfo",
+            + "relationships, parent, abstract, indexes, together, subentity, renamingIdentifier, userInfo",
         "$.entitys.Other2.attributes.id.type: must be a string",
     ]
 }

@@ -50,7 +50,9 @@ public struct PatchOptions: Sendable, Hashable, Codable {
 
     /// What is done in a conflict.
     ///
-    /// - Parameter attribute: nil for an object as a whole.
+    /// - Parameters:
+    ///   - entity: the object's entity.
+    ///   - attribute: nil for an object as a whole.
     public func policy(of entity: String, _ attribute: String?) -> Policy {
         func last(_ isMeant: (Rule) -> Bool) -> Policy? { conflicts.last(where: isMeant)?.policy }
         func isOf(_ rule: Rule) -> Bool { rule.entity.map { $0.hasSameBytes(as: entity) } ?? false }

@@ -207,6 +207,7 @@ public final class UndoPipeline: Sendable {
     /// Forgets what was kept to undo jobs, which cannot be undone then.
     ///
     /// - Parameters:
+    ///   - store: the SQLite file's path.
     ///   - job: the job's number; nil for all.
     ///   - age: only those of jobs that were finished at least as long ago.
     /// - Returns: the numbers of the jobs.

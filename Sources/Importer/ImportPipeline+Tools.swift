@@ -1,0 +1,93 @@
+import Foundation
+import ImportModel
+
+/// What can be done with sources besides importing them.
+extension ImportPipeline {
+    /// Only cuts sources into numbered chunks in a directory; blocks this thread as long.
+    ///
+    /// Resumes when the directory holds the beginning of the same split.
+    ///
+    /// - Throws: `ImportError`. Chunks that are sealed stay, and the same call resumes.
+    public static func split(
+        sources: [String],
+        to directory: String,
+        job: JobOptions,
+        run: RunOptions,
+        progress: ImportProgress,
+        interruption: Interruption
+    ) throws -> SplitSummary {
+        let tool = SplitTool(
+            directory: directory,
+            job: job,
+            run: run,
+            opener: SourceOpener(),
+            progress: progress,
+            interruption: interruption
+        )
+        return try progress.ending { try tool.split(sources) }
+    }
+
+    /// Only cuts sources into numbered chunks in a directory.
+    ///
+    /// Resumes when the directory holds the beginning of the same split. Cancelling the task interrupts it.
+    ///
+    /// - Throws: `ImportError`. Chunks that are sealed stay, and the same call resumes.
+    public static func split(
+        sources: [String],
+        to directory: String,
+        job: JobOptions = JobOptions(),
+        run: RunOptions = RunOptions(),
+        progress: ImportProgress = ImportProgress(),
+        interruption: Interruption = Interruption()
+    ) async throws -> SplitSummary {
+        let interruption = interruption.child()
+        return try await SystemThread.run(to: "split the sources", interruption) {
+            try split(
+                sources: sources,
+                to: directory,
+                job: job,
+                run: run,
+                progress: progress,
+                interruption: interruption
+            )
+        }
+    }
+
+    /// Infers a model from all records of `sources`, keeping nothing else; blocks this thread as long.
+    ///
+    /// - Throws: `ImportError`, also when the sources are not sound to their end.
+    public static func infer(
+        sources: [String],
+        job: JobOptions,
+        run: RunOptions,
+        progress: ImportProgress,
+        interruption: Interruption
+    ) throws -> InferredModel {
+        let tool = InferTool(
+            job: job,
+            run: run,
+            opener: SourceOpener(),
+            progress: progress,
+            interruption: interruption.child()
+        )
+        return try progress.ending { try tool.infer(sources) }
+    }
+
+    /// Infers a model from all records of `sources`, keeping nothing else.
+    ///
+    /// Cancelling the task interrupts it.
+    ///
+    /// - Throws: `ImportError`, also when the sources are not sound to their end.
+    public static func infer(
+        sources: [String],
+        job: JobOptions = JobOptions(),
+        run: RunOptions = RunOptions(),
+        progress: ImportProgress = ImportProgress(),
+        interruption: Interruption = Interruption()
+    ) async throws -> InferredModel {
+        let interruption = interruption.child()
+        return try await SystemThread.run(to: "infer a model", interruption) {
+            try infer(sources: sources, job: job, run: run, progress: progress, interruption: interruption)
+        }
+    }
+}

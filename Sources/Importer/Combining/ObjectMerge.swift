@@ -2,7 +2,7 @@ import ImportModel
 
 /// Merges what two sides have made of one object; what cannot be merged is a conflict, and stays as ours has it.
 ///
-/// An object may have got another owner, so that the sides tell of it at different ones. Then it is merged where ours tells of it if
+/// An object may have got another owner, so that the sides report it at different ones. Then it is merged where ours reports it if
 /// ours has moved it, else where theirs does; what the other side has made of it is looked up.
 final class ObjectMerge {
     /// An owner around an object.

@@ -53,7 +53,7 @@ public struct EntityChanges: Sendable, Hashable {
         if isOfCommit { mostInserted = Self.maximumRangesOfCommit }
     }
 
-    /// The same for those who are told of it.
+    /// The same for those who are notified of it.
     var announced: EntityChanges {
         guard mostInserted > Self.maximumRanges else { return self }
         var copy = self

@@ -96,7 +96,7 @@ struct PatchJob {
 
     /// Resumes one.
     ///
-    /// - Parameter options: other policies for conflicts, where they are given anew.
+    /// - Parameter options: other policies for conflicts, where other ones are given now.
     func resume(_ interrupted: StoredJob, _ options: PatchOptions? = nil) throws -> ImportReport {
         guard var change = interrupted.change, let path = interrupted.sources.first?.description.path else {
             throw ImportError(.fault, at: context.store, "a patch without a change set")

@@ -31,7 +31,7 @@ struct UndoJob {
 
     /// Resumes one.
     ///
-    /// - Parameter options: other policies for conflicts, where they are given anew.
+    /// - Parameter options: other policies for conflicts, where other ones are given now.
     func resume(_ interrupted: StoredJob, _ options: PatchOptions? = nil) throws -> ImportReport {
         var job = interrupted
         if let options { job.change?.options.conflicts = options.conflicts }

@@ -33,7 +33,7 @@ enum ImportUndo {
         job.keepsUndo ? try UndoLog(job: job.id, database) : nil
     }
 
-    /// Forgets what the job has done so far, as it begins anew.
+    /// Forgets what the job has done so far, as it restarts.
     static func restart(_ job: Int64, _ database: Database) throws {
         try database.execute(sql: "DELETE FROM _import_undo WHERE job = ?", arguments: [job])
     }

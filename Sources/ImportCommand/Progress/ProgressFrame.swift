@@ -6,6 +6,8 @@ struct ProgressFrame: Sendable, Equatable {
     enum Work: String, Sendable {
         case infer
         case `import`
+        /// Changes are applied to a store, or undone.
+        case apply
     }
 
     /// What a run is for.
@@ -14,6 +16,8 @@ struct ProgressFrame: Sendable, Equatable {
         /// There is a split and nothing after it.
         case splitting
         case inferring
+        /// A patch, an undo, or conflicts that are resolved.
+        case applying
     }
 
     var snapshot = ImportProgress.Snapshot()

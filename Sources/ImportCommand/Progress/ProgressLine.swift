@@ -28,7 +28,7 @@ enum ProgressLine {
         case .finishing: parts.append("finishing")
         default: if let left = frame.secondsLeft { parts.append(NumberText.clock(left) + " left") }
         }
-        if frame.work == .import { parts.append(NumberText.counted(snapshot.rejects, "reject")) }
+        if [.import, .apply].contains(frame.work) { parts.append(NumberText.counted(snapshot.rejects, "reject")) }
         return (frame.work?.rawValue ?? "split") + " " + parts.joined(separator: ", ")
     }
 

@@ -54,6 +54,7 @@ struct ProgressMeter {
         switch purpose {
         case .splitting: nil
         case .inferring: .infer
+        case .applying: .apply
         case .importing: phase == .inferring ? .infer : .import
         }
     }

@@ -21,6 +21,7 @@ struct ChangeRun {
             progress: progress,
             interruption: interruption,
             mode: output.progress.mode,
+            purpose: .applying,
             store: output.watch ? store : nil
         )
         let outcome: ChangeOutcome

@@ -180,3 +180,22 @@ public struct ChangeSetFooter: Sendable, Hashable {
         }
     }
 }
+
+extension [ExactText: ChangeCounts] {
+    /// Counts an object by its entity, and what is nested in its change.
+    mutating func count(_ change: ObjectChange) {
+        if !change.isContinued {
+            switch change.kind {
+            case .inserted: self[ExactText(change.entity), default: ChangeCounts()].inserted += 1
+            case .deleted: self[ExactText(change.entity), default: ChangeCounts()].deleted += 1
+            case .updated where change.changesObject:
+                self[ExactText(change.entity), default: ChangeCounts()].updated += 1
+            case .updated: break
+            }
+        }
+        for owned in change.relationships {
+            guard case .objects(let changes) = owned.content else { continue }
+            for change in changes { count(change) }
+        }
+    }
+}

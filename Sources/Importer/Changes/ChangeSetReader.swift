@@ -97,26 +97,10 @@ public final class ChangeSetReader {
             lines.add(line, to: hasher)
             lineCount += 1
             endOffset = lines.nextOffset
-            if !line.withUnsafeBufferPointer({ ChangeLineReader.isConflict(ByteView($0)) }) { count(change) }
+            if !line.withUnsafeBufferPointer({ ChangeLineReader.isConflict(ByteView($0)) }) { counts.count(change) }
             return change
         } catch let fault as ChangeJSON.Fault {
             throw lines.error(fault)
-        }
-    }
-
-    private func count(_ change: ObjectChange) {
-        if !change.isContinued {
-            switch change.kind {
-            case .inserted: counts[ExactText(change.entity), default: ChangeCounts()].inserted += 1
-            case .deleted: counts[ExactText(change.entity), default: ChangeCounts()].deleted += 1
-            case .updated where change.changesObject:
-                counts[ExactText(change.entity), default: ChangeCounts()].updated += 1
-            case .updated: break
-            }
-        }
-        for owned in change.relationships {
-            guard case .objects(let changes) = owned.content else { continue }
-            for change in changes { count(change) }
         }
     }
 

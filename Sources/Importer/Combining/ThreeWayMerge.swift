@@ -101,7 +101,7 @@ public final class ThreeWayMerge {
             var merged = result.change
             if let change = merged, let constraints { merged = try constraints.checked(change, merge, &conflicts) }
             if let merged {
-                count(merged)
+                counts.count(merged)
                 pending.append(.change(merged))
             }
             for conflict in conflicts { add(conflict) }
@@ -125,20 +125,6 @@ public final class ThreeWayMerge {
     private func compare(_ one: ObjectChange, _ other: ObjectChange) -> Int {
         let ranks = (entities.rank(one.entity) ?? .max, entities.rank(other.entity) ?? .max)
         return ranks.0 == ranks.1 ? IdentifierOrder.compare(one.identifier, other.identifier) : ranks.0 - ranks.1
-    }
-
-    private func count(_ change: ObjectChange) {
-        switch change.kind {
-        case .inserted: counts[ExactText(change.entity), default: ChangeCounts()].inserted += 1
-        case .deleted: counts[ExactText(change.entity), default: ChangeCounts()].deleted += 1
-        case .updated where change.changesObject:
-            counts[ExactText(change.entity), default: ChangeCounts()].updated += 1
-        case .updated: break
-        }
-        for owned in change.relationships {
-            guard case .objects(let changes) = owned.content else { continue }
-            for change in changes { count(change) }
-        }
     }
 
     /// How much of ours changes, and how many conflicts there are, up to now: all after `next()` has returned nil.

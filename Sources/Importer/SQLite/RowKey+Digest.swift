@@ -7,30 +7,15 @@ extension RowKey {
     static let digestFunction = "import_digest"
     private static let seed = UInt64.random(in: .min ... .max)
 
-    /// Gives a connection that function (`sqlite3_create_function_v2`).
+    /// Gives a connection that function.
     ///
     /// - Throws: `DatabaseError`.
     static func addDigestFunction(to connection: OpaquePointer) throws {
-        let code = sqlite3_create_function_v2(
-            connection,
-            digestFunction,
-            -1,
-            SQLITE_UTF8 | SQLITE_DETERMINISTIC,
-            nil,
-            { context, count, values in
-                var key = RowKey()
-                for index in 0..<Int(count) { key.append(values?[index]) }
-                var digest = key.bytes.withUnsafeBytes {
-                    XXH3_128bits_withSeed($0.baseAddress, $0.count, RowKey.seed)
-                }
-                withUnsafeBytes(of: &digest) {
-                    sqlite3_result_blob(context, $0.baseAddress, Int32(clamping: $0.count), SQLiteBytes.copied)
-                }
-            },
-            nil,
-            nil,
-            nil
-        )
-        guard code == SQLITE_OK else { throw connection.lastError }
+        try add(digestFunction, to: connection) { context, count, values in
+            let digest = RowKey(count, values).bytes.withUnsafeBytes {
+                XXH3_128bits_withSeed($0.baseAddress, $0.count, RowKey.seed)
+            }
+            withUnsafeBytes(of: digest) { RowKey.give(Array($0), to: context) }
+        }
     }
 }

@@ -101,58 +101,48 @@ struct RowKey: Hashable {
         return parts[0]
     }
 
-    /// Gives a connection the functions (`sqlite3_create_function_v2`).
+    /// Gives a connection the functions.
     ///
     /// - Throws: `DatabaseError`.
     static func addFunction(to connection: OpaquePointer) throws {
-        try addJoinFunction(to: connection)
-        let code = sqlite3_create_function_v2(
-            connection,
-            function,
-            -1,
-            SQLITE_UTF8 | SQLITE_DETERMINISTIC,
-            nil,
-            { context, count, values in
-                var key = RowKey()
-                for index in 0..<Int(count) { key.append(values?[index]) }
-                key.bytes.withUnsafeBytes {
-                    sqlite3_result_blob(context, $0.baseAddress, Int32(clamping: $0.count), SQLiteBytes.copied)
-                }
-            },
-            nil,
-            nil,
-            nil
-        )
+        try add(joinFunction, to: connection) { context, count, values in
+            var bytes: [UInt8] = []
+            for index in 0..<Int(count) {
+                let value = values?[index]
+                let blob = sqlite3_value_blob(value)
+                bytes += UnsafeRawBufferPointer(start: blob, count: Int(sqlite3_value_bytes(value)))
+            }
+            RowKey.give(bytes, to: context)
+        }
+        try add(function, to: connection) { context, count, values in
+            RowKey.give(RowKey(count, values).bytes, to: context)
+        }
+    }
+
+    /// What SQLite calls: the context, and the arguments.
+    typealias Function = @convention(c) (OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?) -> Void
+
+    /// Gives a connection a function of any number of arguments (`sqlite3_create_function_v2`).
+    static func add(_ name: String, to connection: OpaquePointer, _ body: Function) throws {
+        let flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC
+        let code = sqlite3_create_function_v2(connection, name, -1, flags, nil, body, nil, nil, nil)
         guard code == SQLITE_OK else { throw connection.lastError }
     }
 
-    private static func addJoinFunction(to connection: OpaquePointer) throws {
-        let code = sqlite3_create_function_v2(
-            connection,
-            joinFunction,
-            -1,
-            SQLITE_UTF8 | SQLITE_DETERMINISTIC,
-            nil,
-            { context, count, values in
-                var bytes: [UInt8] = []
-                for index in 0..<Int(count) {
-                    let value = values?[index]
-                    let blob = sqlite3_value_blob(value)
-                    bytes += UnsafeRawBufferPointer(start: blob, count: Int(sqlite3_value_bytes(value)))
-                }
-                bytes.withUnsafeBytes {
-                    sqlite3_result_blob(context, $0.baseAddress, Int32(clamping: $0.count), SQLiteBytes.copied)
-                }
-            },
-            nil,
-            nil,
-            nil
-        )
-        guard code == SQLITE_OK else { throw connection.lastError }
+    /// The key of a function's arguments.
+    init(_ count: Int32, _ values: UnsafeMutablePointer<OpaquePointer?>?) {
+        for index in 0..<Int(count) { append(values?[index]) }
+    }
+
+    /// Makes bytes a function's value.
+    static func give(_ bytes: [UInt8], to context: OpaquePointer?) {
+        bytes.withUnsafeBytes {
+            sqlite3_result_blob(context, $0.baseAddress, Int32(clamping: $0.count), SQLiteBytes.copied)
+        }
     }
 
     /// Adds a value of a function's argument.
-    mutating func append(_ value: OpaquePointer?) {
+    private mutating func append(_ value: OpaquePointer?) {
         switch sqlite3_value_type(value) {
         case SQLITE_INTEGER: append(.integer, UInt64(bitPattern: sqlite3_value_int64(value)))
         case SQLITE_FLOAT: append(.real, sqlite3_value_double(value).bitPattern)

@@ -13,6 +13,7 @@ import report
 from data import Data, check_room
 from every_run import all_runs
 from machine import ROOT, Failure, Machine, say
+from mirrors import Night
 from orders import Orders
 from pairs import Pair
 from partial import Partial
@@ -139,7 +140,7 @@ def main():
     nested = Orders(stored, max(100, asked.records // 3), asked.seed)
     texts, lists = (Shape(stored, name, round(SHAPE * asked.records / FULL), asked.seed) for name in ("texts", "lists"))
     pairs = [Pair(data, kind) for kind in ("integer", "text", "shuffled")]
-    available = all_runs(data, small, large, Partial(data), nested, texts, lists, pairs)
+    available = all_runs(data, small, large, Partial(data), nested, texts, lists, pairs, Night(data))
     rows = [row for row in ROWS if not asked.only or row.name in asked.only]
     runs = {name: available[name] for name in names_of_runs(rows, available)}
     used = {id(run.data): run.data for run in runs.values()}

@@ -1,13 +1,15 @@
 """Everything that is run, in the order of a round."""
 from differences import Diff, FloorDifference, SQLDiff
 from migrations import FloorMigration, Migrate, MigrateIdentifiers, SQLiteUtilsTransform
+from mirrors import ImportNight
+from patches import DiffOther, Merge, Patch, Undo
 from runs import (
     DUCKDB_COLUMNS, DuckDB, DuckDBOrders, FloorIndex, FloorMerge, FloorOrderIndexes, FloorOrders, FloorSQLite, FloorYajl, Ijson,
     Import, ImportAgain, ImportFlatOrders, ImportOrders, ImportPartial, ImportShape, Jq, Split, SQLiteShell, SQLiteUtils,
     SQLiteUtilsOrders)
 
 
-def all_runs(data, small, large, partial, nested, texts, lists, pairs):
+def all_runs(data, small, large, partial, nested, texts, lists, pairs, night):
     """Every run by its name, in the order of a round: what is compared is side by side."""
     array = Import("import", "importer, array, model", data)
     first = Import("import-uuid", "importer, array, model, identifier guid", data, identifier="guid")
@@ -26,6 +28,8 @@ def all_runs(data, small, large, partial, nested, texts, lists, pairs):
         index,
         FloorMerge("raw-merge", "SQLite alone, partial duplicates merged", partial, array, index),
         ImportPartial("import-partial", "importer, the same with partial duplicates", partial),
+        ImportNight("import-night", "importer, the next night's file", night, first),
+        ImportNight("import-mirror", "importer, the next night's file as a mirror", night, first, is_mirror=True),
         ImportAgain("import-again", "importer, the same once more", data, first),
         Import("import-ndjson", "importer, NDJSON, model", data, is_ndjson=True),
         DuckDB("duckdb-ndjson", "DuckDB, NDJSON, columns given", data, is_ndjson=True, columns=DUCKDB_COLUMNS),
@@ -54,7 +58,15 @@ def all_runs(data, small, large, partial, nested, texts, lists, pairs):
             SQLDiff(f"sqldiff-{pair.kind}", f"sqldiff, {title}", pair),
             FloorDifference(f"raw-diff-{pair.kind}", f"SQLite alone, {title}, counted", pair),
         ]
-    runs.append(Diff("diff-workers", "importer diff, integer identifier, two workers", pairs[0], workers=2))
+    difference = next(run for run in runs if run.name == "diff-integer")
+    patch = Patch("patch", "importer patch, what diff found", pairs[0], difference)
+    runs += [
+        Diff("diff-workers", "importer diff, integer identifier, two workers", pairs[0], workers=2),
+        patch,
+        Undo("undo", "importer undo of that patch", pairs[0], patch),
+        DiffOther("diff-other", "importer diff, the old state and somebody else's", pairs[0]),
+        Merge("merge", "importer merge, the new state into somebody else's", pairs[0]),
+    ]
     if large:
         runs.append(Import("import-large", "importer, array, model, large", large))
     return {run.name: run for run in runs}

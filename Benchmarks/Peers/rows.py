@@ -7,7 +7,8 @@ from machine import megabytes
 FULL = 1_500_000
 MEMORY_RUNS = ("import", "import-ndjson", "import-inferred", "import-uuid", "import-partial", "import-again", "split",
                "import-small", "import-large", "import-orders", "import-flat-orders", "import-long-texts",
-               "import-nested-json", "migrate", "migrate-uuid", "diff-integer", "diff-text", "diff-shuffled", "diff-workers")
+               "import-nested-json", "migrate", "migrate-uuid", "diff-integer", "diff-text", "diff-shuffled", "diff-workers",
+               "patch", "undo", "merge", "import-mirror")
 
 
 class Results:
@@ -101,6 +102,25 @@ class WorkRow(Row):
     def note(self, results, runs):
         over, under = (results.median(name, "processor") for name in self.runs())
         return f"{over:.2f} s / {under:.2f} s of processor time" if over is not None and under is not None else ""
+
+
+class WorkOfTwoRow(WorkRow):
+    """A run's processor time against that of two others together."""
+
+    def __init__(self, name, title, over, first, second, goal):
+        super().__init__(name, title, over, first, goal)
+        self.second = second
+
+    def runs(self):
+        return [self.over, self.under, self.second]
+
+    def value(self, results, runs):
+        over, first, second = (results.median(name, "processor") for name in self.runs())
+        return over / (first + second) if None not in (over, first, second) else None
+
+    def note(self, results, runs):
+        over, first, second = (results.median(name, "processor") for name in self.runs())
+        return "" if None in (over, first, second) else f"{over:.2f} s / ({first:.2f} s + {second:.2f} s) of processor time"
 
 
 class FloorRow(Row):
@@ -219,6 +239,12 @@ ROWS = [
     WorkRow("diff-order", "importer diff, UUIDs, rows in any order, against sqldiff, whose answer is wrong there", "diff-shuffled",
             "sqldiff-shuffled", 1.1),
     WorkRow("diff-order-floor", "the same with SQL alone, which counts only", "raw-diff-shuffled", "sqldiff-shuffled"),
+    WorkRow("patch", "importer patch of these changes, against the diff that found them", "patch", "diff-integer", 1.0),
+    WorkRow("undo", "importer undo of that patch, against the same", "undo", "diff-integer", 1.0),
+    WorkOfTwoRow("merge", "importer merge, 1 % changed on both sides, against the two diffs", "merge", "diff-integer",
+                 "diff-other", 1.1),
+    Row("mirror", "importer import --mirror of the next night's file, 1 % changed, against the same without", "import-mirror",
+        "import-night", 1.15),
     MemoryRow("memory", "peak memory, defaults", 96, 64),
     ProcessorRow("processor", "processor time per record, large against small", "import-large", "import-small",
                  1.1, 1.0),

@@ -185,9 +185,11 @@ enum ReportText {
             let nested = list([
                 (counts.nestedInserted, "inserted"), (counts.nestedUpdated, "updated"),
                 (counts.nestedUnchanged, "unchanged"), (counts.nestedIgnored, "ignored"), (counts.linked, "linked"),
-                (counts.stubs, "made for references"), (counts.deleted, "deleted"),
+                (counts.stubs, "made for references"),
             ])
-            let parts = [records, nested.isEmpty ? "" : "nested: \(nested)"].filter { !$0.isEmpty }
+            // Of these it is not kept which had a line of their own.
+            let deleted = list([(counts.deleted, "deleted")])
+            let parts = [records, nested.isEmpty ? "" : "nested: \(nested)", deleted].filter { !$0.isEmpty }
             return (TerminalText.escaped(name), parts.isEmpty ? "no records" : parts.joined(separator: "; "))
         }
         return ["", "Entities"] + aligned(rows)

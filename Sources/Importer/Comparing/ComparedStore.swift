@@ -69,6 +69,11 @@ final class ComparedStore {
 
     deinit { try? queue.retire() }
 
+    /// Ends the transaction, once all has been read, so that nobody waits for it.
+    func end() throws {
+        try read { if $0.isInsideTransaction { try $0.execute(sql: "COMMIT") } }
+    }
+
     /// The rows of a statement.
     func rows(_ text: SQLText, path: Int) throws -> ComparedRows {
         try read { database in

@@ -62,7 +62,10 @@ public final class StoreDifference {
     ///   predicate does not fit the entity.
     public func next() throws -> ObjectChange? {
         do {
-            return try comparison.next()
+            if let change = try comparison.next() { return change }
+            // Whoever goes on to write to one of them need not wait until this is gone.
+            for side in Side.allCases { try stores[side].end() }
+            return nil
         } catch let error as DatabaseError {
             throw ImportError(store: "\(stores.old.store) or \(stores.new.store)", error)
         }

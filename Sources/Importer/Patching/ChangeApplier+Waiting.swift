@@ -114,8 +114,8 @@ extension ChangeApplier {
         _ records: ChangeRecords,
         _ check: () throws -> Void
     ) throws -> [PatchCounts.Line] {
-        (comparison.parked, parkedBy) = ([:], [:])
-        defer { (comparison.parked, parkedBy) = ([:], [:]) }
+        (comparison.parked, comparison.deleted, parkedBy) = ([:], [], [:])
+        defer { (comparison.parked, comparison.deleted, parkedBy) = ([:], [], [:]) }
         for ordinal in ordinals {
             guard let waiting = try waiting(ordinal) else { continue }
             try check()
@@ -143,6 +143,7 @@ extension ChangeApplier {
                         }
                     )
                     forgetParked()
+                    if isLast { noteDeleted() }
                 } catch let refusal as ChangeWriter.Refusal {
                     refused[ordinal] = refusal
                 }
@@ -153,6 +154,10 @@ extension ChangeApplier {
             }
             // What is deleted most often waits for what comes after it.
             rest = rest.filter { refused[$0] != nil }.reversed()
+        }
+        if !refused.isEmpty {
+            refused = [:]
+            done += try atOnce(rest, records, &refused, check)
         }
         if refused.isEmpty { refused = try restoreParked() }
         if refused.isEmpty, statements.hasOpenForeignKeys {
@@ -168,6 +173,42 @@ extension ChangeApplier {
         }
         guard refused.isEmpty else { throw Together(refused: refused) }
         return done
+    }
+
+    /// Makes changes that wait for one another as if they were one.
+    ///
+    /// - Parameter refused: gets what the store's tables refuse.
+    private func atOnce(
+        _ ordinals: [Int64],
+        _ records: ChangeRecords,
+        _ refused: inout [Int64: ChangeWriter.Refusal],
+        _ check: () throws -> Void
+    ) throws -> [PatchCounts.Line] {
+        var (lines, all): ([PatchCounts.Line], [ChangePlan.Step]) = ([], [])
+        var owners: [Int64] = []
+        for ordinal in ordinals {
+            guard let waiting = try waiting(ordinal) else { continue }
+            try check()
+            let place = (waiting.ordinal, waiting.byteOffset, waiting.bytes)
+            let change = try records.change(in: waiting.bytes)
+            lines.append(try apply(change, place, waiting.entity, isLast: true, writes: false))
+            all += steps
+            owners += steps.map { _ in ordinal }
+        }
+        for (step, refusal) in try writer.refusals(of: all, isLast: true) where refused[owners[step]] == nil {
+            refused[owners[step]] = refusal
+        }
+        steps = all
+        forgetParked()
+        return lines
+    }
+
+    /// Remembers what the last change has deleted though others refer to it.
+    private func noteDeleted() {
+        for step in steps {
+            guard case .delete(let entity, let key, _) = step else { continue }
+            comparison.deleted.insert(ChangeComparison.DeletedObject(entity: entity, key: key))
+        }
     }
 
     // MARK: What leads nowhere

@@ -66,11 +66,13 @@ final class ChangeApplier {
         return nil
     }
 
+    /// - Parameter writes: whether it is written; else its steps are left for the caller to write.
     func apply(
         _ change: ObjectChange,
         _ place: (ordinal: Int64, byteOffset: Int64, bytes: [UInt8]),
         _ entity: Int,
-        isLast: Bool
+        isLast: Bool,
+        writes: Bool = true
     ) throws -> PatchCounts.Line {
         let plan = try comparison.plan(change)
         steps = []
@@ -91,7 +93,7 @@ final class ChangeApplier {
         line.effects = plan.effects
         line.noted = plan.noted
         steps = plan.steps
-        try writer.write(plan, isLast: isLast)
+        if writes { try writer.write(plan, isLast: isLast) }
         return line
     }
 }

@@ -134,7 +134,8 @@ extension ChangeComparison {
                 now == other || now.contains(.null) && other.contains(.null)
             }
             if isSame(values) { continue }
-            if before.map({ !isSame($0) }) ?? !options.isUnchecked {
+            let isNulled = try nulled(change, index, stored).isSuperset(of: columns)
+            if !isNulled, before.map({ !isSame($0) }) ?? !options.isUnchecked {
                 let conflict = PatchConflict(
                     .changed,
                     entity: change.entity,
@@ -151,6 +152,22 @@ extension ChangeComparison {
             }
         }
         return written
+    }
+
+    /// The columns that were what the change says until what they referred to was deleted by another change.
+    func nulled(_ change: ObjectChange, _ index: Int, _ stored: [StoredValue]) throws -> Set<Int> {
+        guard !deleted.isEmpty else { return [] }
+        var found: Set<Int> = []
+        for reference in change.references {
+            guard case .toOne(.object(let object)?, _) = reference.content,
+                let known = schema.entities[index].reference(reference.name),
+                known.columns.contains(where: { stored[$0] == .null })
+            else { continue }
+            let destination = try schema.index(known.destination)
+            let target = DeletedObject(entity: destination, key: try key(of: object, schema.entities[destination]))
+            if deleted.contains(target) { found.formUnion(known.columns) }
+        }
+        return found
     }
 
     static func shown(_ target: ReferenceChange.Target) -> PatchConflict.Value {

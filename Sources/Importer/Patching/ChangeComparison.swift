@@ -10,6 +10,14 @@ final class ChangeComparison {
     private let delegate: (any PatchDelegate)?
     /// Values that were put aside so that others may have theirs, by where they belong.
     var parked: [ParkedCell: StoredValue] = [:]
+    /// What was deleted while others still referred to it, so that the delete rules have changed these.
+    var deleted: Set<DeletedObject> = []
+
+    /// An object that is gone.
+    struct DeletedObject: Hashable {
+        let entity: Int
+        let key: [StoredValue]
+    }
 
     /// A cell of an object.
     struct ParkedCell: Hashable {
@@ -214,7 +222,8 @@ final class ChangeComparison {
         var own = ChangePlan()
         var isTaken = false
         let cells = try given(change, index, \.old, owner, &own)
-        let differs = cells.contains { stored[$0.key] != $0.value }
+        let nulled = try nulled(change, index, stored)
+        let differs = cells.contains { stored[$0.key] != $0.value && !nulled.contains($0.key) }
         if try differs || ownsMore(than: change, index, key) {
             let conflict = PatchConflict(.changed, entity: change.entity, identifier: change.identifier)
             isTaken = try decide(conflict, &own).policy == .take

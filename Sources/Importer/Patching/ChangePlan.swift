@@ -14,6 +14,14 @@ struct ChangePlan {
         case replace(PatchedEntity.Owned, owner: [StoredValue], [OwnedValue])
         case reorder(PatchedEntity.Owned, [[StoredValue]])
         case reorderLinks(PatchedEntity.Join, owner: [StoredValue], [[StoredValue]])
+
+        /// Whether it puts what is there into an order.
+        var isOrder: Bool {
+            switch self {
+            case .reorder, .reorderLinks: true
+            case .insert, .update, .delete, .link, .unlink, .replace: false
+            }
+        }
     }
 
     /// What becomes of an object.

@@ -27,10 +27,37 @@ final class ChangeWriter {
 
     /// Writes all of it; the caller rolls back what is written where it throws.
     ///
+    /// What a table refuses is tried again after the rest: an object may come before another goes that has its unique value.
+    ///
     /// - Parameter isLast: whether what refers to a deleted object may be changed by its delete rule, as nothing else comes.
     /// - Throws: `Refusal` where the store's tables do not allow it.
     func write(_ plan: ChangePlan, isLast: Bool) throws {
-        for step in plan.steps { try write(step, isLast: isLast) }
+        if let refusal = try refusals(of: plan.steps, isLast: isLast).first { throw refusal.refusal }
+    }
+
+    /// Writes what the store's tables allow.
+    ///
+    /// - Returns: what they refuse, by its index among the steps.
+    func refusals(of steps: [ChangePlan.Step], isLast: Bool) throws -> [(step: Int, refusal: Refusal)] {
+        var rest = Array(steps.indices)
+        while true {
+            var refused: [(step: Int, refusal: Refusal)] = []
+            var orders: [Int] = []
+            for place in rest {
+                // An order is that of all that there is in the end.
+                if !refused.isEmpty, steps[place].isOrder {
+                    orders.append(place)
+                    continue
+                }
+                do {
+                    try write(steps[place], isLast: isLast)
+                } catch let refusal as Refusal {
+                    refused.append((place, refusal))
+                }
+            }
+            guard !refused.isEmpty, refused.count + orders.count < rest.count else { return refused }
+            rest = refused.map(\.step) + orders
+        }
     }
 
     private func write(_ step: ChangePlan.Step, isLast: Bool) throws {

@@ -52,7 +52,9 @@ enum ReportText {
     /// The answer to a resume where nothing is interrupted.
     static func nothingToResume(_ report: ImportReport, store: String) -> String {
         let store = TerminalText.escaped(store)
-        if let job = report.undoes { return "\(store): job \(job) was undone, by job \(report.job): there is nothing to resume.\n" }
+        if let job = report.undoes {
+            return "\(store): job \(job) was undone, by job \(report.job): there is nothing to resume.\n"
+        }
         return "\(store) has all of \(sources(report)) (\(records(report))): there is nothing to resume.\n"
     }
 

@@ -173,7 +173,8 @@ public final class UndoPipeline: Sendable {
                 )
             }
             if job.state != .finished,
-                let later = try (journal as? any StoredJournal)?.readIfThere({ try ImportUndo.superseding(job.id, $0) }) ?? nil
+                let later = try (journal as? any StoredJournal)?.readIfThere({ try ImportUndo.superseding(job.id, $0) })
+                    ?? nil
             {
                 throw ImportError(
                     .notUndoable,

@@ -93,6 +93,29 @@ struct ImportUndoTests {
         try patched.verify()
     }
 
+    @Test func whatWaitsForAnObjectWaitsAgainAfterARedo() throws {
+        let model = try patched.directory.write(
+            """
+            {"entities": {
+              "d": {"identifier": ["id"], "attributes": {"id": {"type": "integer64"}},
+                "relationships": {"people": {"entity": "p", "toMany": true, "inverse": "dept"}}},
+              "p": {"identifier": ["id"], "attributes": {"id": {"type": "integer64"}},
+                "relationships": {"dept": {"entity": "d", "optional": true, "inverse": "people"}}}
+            }}
+            """,
+            to: "m.json"
+        )
+        try load(try write("d.json", [["id": 1, "people": [7, 8]]]), "--entity", "d", "--model", model, "--undo")
+        #expect(try patched.rows("SELECT count(*) FROM _import_link") == "2")
+        #expect(try patched.undo().ending == .exit(0))
+        #expect(try patched.rows("SELECT count(*) FROM _import_link") == "0")
+        #expect(try patched.undo("--job", "2").ending == .exit(0))
+        try load(try write("p.json", [["id": 7], ["id": 8]]), "--entity", "p", "--model", model)
+        #expect(try patched.rows("SELECT count(*) FROM _import_link") == "0")
+        let people = try runImporter("fetch", patched.store, "p", "--include", "dept", "--format", "ndjson").outputText
+        #expect(people.split(separator: "\n").allSatisfy { $0.contains(#""dept":{"id":1"#) }, "\(people)")
+    }
+
     @Test func anImportWithoutALogCannotBeUndone() throws {
         try load(try write("a.json", [["id": 1]]), "--entity", "t")
         #expect(try patched.undo().ending == .exit(65))

@@ -250,6 +250,25 @@ struct MergeTests {
         #expect(try importer("conflicts", path("ours"), "--count").outputText == "4\n")
     }
 
+    @Test func theSameConflictsAreKeptOnce() throws {
+        try makeConflicts()
+        func merge() throws {
+            let result = try run(
+                [Project.importer, "merge"] + ["base", "ours", "theirs"].map(path)
+                    + ["--into", path("ours"), "--conflicts", "mark"]
+            )
+            #expect(result.ending == .exit(0), "\(result.errorText)")
+        }
+        try StoreContent.execute(path("theirs"), "UPDATE t SET a = 'later' WHERE id = 1")
+        try merge()
+        #expect(try importer("conflicts", path("ours"), "--count").outputText == "4\n")
+        #expect(try importer("conflicts", path("ours"), "--json").outputText.contains("later"))
+        // Where the later merge is undone, the earlier one's are open again.
+        #expect(try importer("undo", path("ours")).ending == .exit(0))
+        #expect(try importer("conflicts", path("ours"), "--count").outputText == "4\n")
+        #expect(try !importer("conflicts", path("ours"), "--json").outputText.contains("later"))
+    }
+
     @Test func resolvesOneAttributeOfOneEntity() throws {
         try makeConflicts()
         let none = try importer("resolve", path("ours"), "--theirs", "--entity", "other")

@@ -70,6 +70,24 @@ struct RejectedChangeTests {
         #expect(try patched.digest == before)
     }
 
+    private func open() throws -> String {
+        try patched.rows("SELECT group_concat(state) FROM _import_reject WHERE job = 1")
+    }
+
+    @Test func rejectsFollowAnUndo() throws {
+        try edit(#""old":{"city":"Oslo"}"#, #""old":{"city":"other"}"#)
+        _ = try retry()
+        #expect(try open() == "repaired,open")
+        #expect(try patched.undo().ending == .exit(0))
+        #expect(try open() == "open,open")
+        #expect(try patched.undo("--job", "3").ending == .exit(0))
+        #expect(try open() == "repaired,open")
+        #expect(try patched.undo("--job", "2").ending == .exit(0))
+        #expect(try patched.undo("--job", "1").ending == .exit(0))
+        #expect(try open() == "undone,undone")
+        #expect(try runImporter("rejects", patched.store, "--json").outputText.isEmpty)
+    }
+
     @Test func whatIsNoChangeIsRefusedBeforeAnythingIsWritten() throws {
         let before = try patched.digest
         try edit(#""change":"inserted""#, #""change":"vanished""#)

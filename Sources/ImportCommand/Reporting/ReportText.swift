@@ -51,8 +51,11 @@ enum ReportText {
 
     /// The answer to a resume where nothing is interrupted.
     static func nothingToResume(_ report: ImportReport, store: String) -> String {
-        "\(TerminalText.escaped(store)) has all of \(sources(report)) "
-            + "(\(records(report))): there is nothing to resume.\n"
+        let store = TerminalText.escaped(store)
+        if let job = report.undoes {
+            return "\(store): job \(job) was undone, by job \(report.job): there is nothing to resume.\n"
+        }
+        return "\(store) has all of \(sources(report)) (\(records(report))): there is nothing to resume.\n"
     }
 
     /// The answer to a retry of a file that was retried already.

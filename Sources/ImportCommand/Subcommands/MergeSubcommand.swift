@@ -20,6 +20,9 @@ struct MergeSubcommand: ParsableCommand {
             all else and keeps them in the store, for `importer conflicts` and `importer resolve`. A change set can be edited, too: \
             `importer patch` applies it when each of its conflicts has a "take".
 
+            Unique indexes and foreign keys are judged by the merged state. Where OURS is a change set they are judged when the \
+            result is applied.
+
             EXAMPLES
               importer merge base.db mine.db server.db
               importer merge base.db mine.db server.db --output merged.changes.ndjson

@@ -134,6 +134,8 @@ public struct ImportReport: Sendable, Hashable, Codable {
 
     /// What a finished job says whose records were all rejected.
     static let allRejected = "every record was rejected"
+    /// What a job says that was undone before it was finished.
+    static let ended = "it was undone before it was finished"
 
     enum CodingKeys: String, CodingKey {
         case state, job

@@ -6,6 +6,8 @@ public enum RejectState: String, Sendable, Hashable, Codable, CaseIterable {
     case repaired
     /// A retry's own: it stands for the reject whose record was tried in vain, which stays open.
     case retried
+    /// Its job is undone; where that is undone, it is open again.
+    case undone
 }
 
 /// Which rejects are meant.

@@ -42,6 +42,8 @@ struct StoredJob: Sendable {
     var token = UUID().uuidString.lowercased()
     var state = ImportReport.State.running
     var message: String?
+    /// Whether it was undone before it was finished, so that its sources were not read to their ends.
+    var isEnded = false
     /// What its result depends on.
     var options: JobOptions
     /// Whether the chunks were cut before, by `split`, and are not this job's to remove.

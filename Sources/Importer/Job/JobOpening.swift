@@ -77,7 +77,7 @@ struct JobOpening {
         // Standard input is another stream each time; and other options make another import.
         let done = same.last {
             differences(from: $0, takesChunks: takesChunks).isEmpty && $0.sources.allSatisfy(\.description.isRepeatable)
-                && !StoredJob.isUndone($0.id, jobs)
+                && !StoredJob.isUndone($0.id, jobs) && !$0.isEnded
         }
         if let done, !run.again {
             try checkUnchanged(done, descriptions, journal)

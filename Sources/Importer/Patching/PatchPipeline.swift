@@ -258,7 +258,9 @@ public final class PatchPipeline: Sendable {
             guard !runOptions.again, let done = jobs.last(where: isSame), let now = descriptions.first else {
                 return .begin
             }
-            guard !StoredJob.isUndone(done.id, jobs), done.change?.options == options else { return .begin }
+            guard !StoredJob.isUndone(done.id, jobs), !done.isEnded, done.change?.options == options else {
+                return .begin
+            }
             let before = done.sources[0].description
             if SourceCheck.isUntouched(now, since: before) { return .nothing(done) }
             let check = SourceCheck(opener: context.opener, interruption: interruption)

@@ -18,6 +18,7 @@ struct UndoJob {
             try session.record { database in
                 try StoreSchema.prepareBookkeeping(database, store: session.store)
                 if session.keepsWAL { try WALMode.keep(database) }
+                try end(undone, database)
                 try job.insert(database)
                 let schema = try UndoRun.schema(undoing: undone, store: session.store, database)
                 let names = schema.tables.map { (name: $0.entity, table: $0.name) }
@@ -27,6 +28,15 @@ struct UndoJob {
             }
             return try UndoRun(session, job, context)
         }
+    }
+
+    /// Ends the job that is undone, where it was interrupted.
+    private func end(_ undone: Int64, _ database: Database) throws {
+        let jobs = try StoredJob.all(database)
+        guard var open = jobs.first(where: { $0.id == undone }), open.state != .finished else { return }
+        let interruption = context.interruption
+        let sources = SourceRecords(of: open, opener: context.opener, interruption: interruption)
+        try open.end(sources, database) { try interruption.check() }
     }
 
     /// Resumes one.

@@ -163,7 +163,8 @@ public final class UndoPipeline: Sendable {
                 )
             }
             let log = try (journal as? any StoredJournal)?.readIfThere { try UndoLog.exists(job.id, $0) }
-            guard log == true else {
+            // An import that has no model yet has done nothing.
+            guard log == true || job.state != .finished && job.keepsUndo && job.model == nil else {
                 throw ImportError(
                     .notUndoable,
                     at: store,
@@ -171,11 +172,15 @@ public final class UndoPipeline: Sendable {
                     advice: "Compare the store with one from before the job, and patch it."
                 )
             }
-            guard job.state == .finished || job.change != nil else {
+            if job.state != .finished,
+                let later = try (journal as? any StoredJournal)?.readIfThere({ try ImportUndo.superseding(job.id, $0) })
+                    ?? nil
+            {
                 throw ImportError(
                     .notUndoable,
                     at: store,
-                    "job \(job.id) is an import that is not finished",
+                    "job \(job.id) is not finished, and its rows cannot be told from those of job \(later), which came to the same "
+                        + "tables",
                     advice: "Finish it with \(call: .resuming(store: store)) first."
                 )
             }

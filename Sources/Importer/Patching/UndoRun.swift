@@ -74,8 +74,7 @@ final class UndoRun: ChangeRun {
         var errorGroups = try ErrorGroupTable(database, job: job.id)
         try counts.save(job, &errorGroups, database)
         try save(ChunkRange(firstByte: 0, endByte: 0, hash: ""), counts, firstOrdinal: 1, database)
-        try end(database)
-        try ImportUndo.forgetLinks(of: undone, database)
+        try UndoneBookkeeping.follow(undone, database)
         marker.recordOrdinal = counts.lines.reduce(0, +)
         marker.source = 1
         marker.recordPath = "$"
@@ -97,24 +96,5 @@ final class UndoRun: ChangeRun {
             needsRefresh: needsRefresh
         )
         return try MergeLog.append(merge, database)
-    }
-
-    /// Ends the job that is undone, where it was interrupted: what waits in it will not be done.
-    private func end(_ database: Database) throws {
-        let jobs = try StoredJob.all(database)
-        guard var open = jobs.first(where: { $0.id == undone }), open.state != .finished else { return }
-        try database.execute(
-            sql: """
-                UPDATE _import_entity SET (records_read, ignored) = (
-                    SELECT records_read + count(*), ignored + count(*) FROM _import_waiting_change AS waiting
-                    WHERE waiting.job = _import_entity.job AND waiting.position = _import_entity.position
-                ) WHERE job = :job;
-                DELETE FROM _import_waiting_change WHERE job = :job;
-                UPDATE _import_change SET is_ended = 1 WHERE job = :job;
-                """,
-            arguments: ["job": undone]
-        )
-        let seconds = try Marker(database, job: undone)?.seconds ?? 0
-        try open.setState(.finished, message: "it was undone before it was finished", seconds: seconds, database)
     }
 }

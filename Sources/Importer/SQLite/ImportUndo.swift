@@ -52,30 +52,17 @@ enum ImportUndo {
         }
     }
 
-    /// Forgets the links and stubs of an import whose rows are taken back.
-    static func forgetLinks(of job: Int64, _ database: Database) throws {
-        try database.execute(sql: "DELETE FROM _import_link WHERE job = ?", arguments: [job])
-        let tables = try String.fetchAll(database, sql: "SELECT DISTINCT table_name FROM _import_stub")
-        let statements = try GraphStatements(database)
-        for name in tables where try database.tableExists(name) {
-            let table = try WatchedTable(name, database)
-            guard !table.identity.isEmpty else { continue }
-            let sql = "SELECT 1 FROM main.\(name.quotedIdentifier) WHERE \(WatchedTable.matches(table.identity))"
-            var gone: [RowKey] = []
-            try statements.run("SELECT key FROM _import_stub WHERE table_name = ?", [.text(name)]) { row in
-                let key = RowKey(bytes: row.bytes(of: 0))
-                guard key.values?.count == table.identity.count else { return }
-                var isThere = false
-                try statements.run(sql, [.key(key)]) { _ in isThere = true }
-                if !isThere { gone.append(key) }
-            }
-            for key in gone {
-                try statements.run(
-                    "DELETE FROM _import_stub WHERE table_name = ? AND key = ?",
-                    [.text(name), .bytes(key.bytes)]
-                )
-            }
-        }
+    /// A later job that came to tables of which all rows are an unfinished job's, as far as is kept; nil for none.
+    static func superseding(_ job: Int64, _ database: Database) throws -> Int64? {
+        try Int64.fetchOne(
+            database,
+            sql: """
+                SELECT max(entity.job) FROM _import_entity AS entity JOIN _import_undo_table AS own
+                ON own.job = :job AND own.is_whole AND own.table_name = entity.table_name COLLATE NOCASE
+                WHERE entity.job > :job
+                """,
+            arguments: ["job": job]
+        )
     }
 
     private static func saveRanges(of table: WatchedTable, _ job: Int64, _ statements: GraphStatements) throws {

@@ -47,6 +47,18 @@ enum RetryOutcome: String {
         ).execute(arguments: [job, ordinals.lowerBound, ordinals.upperBound])
     }
 
+    /// Settles again what was taken back of a retry.
+    static func settleAgain(_ job: Int64, _ database: Database) throws {
+        try database.execute(
+            sql: """
+                UPDATE _import_reject SET state = 'repaired' WHERE state IN ('open', 'undone') AND id IN (
+                    SELECT reject FROM _import_retry WHERE job = ? AND outcome = 'taken'
+                )
+                """,
+            arguments: [job]
+        )
+    }
+
     /// Takes back what a retry has settled.
     static func unsettle(_ job: Int64, _ database: Database) throws {
         try database.execute(

@@ -91,7 +91,7 @@ extension StoreInspection {
             records == read,
             "\(records) and \(read)"
         )
-        if job.state == .finished, try !isEnded(job, database) {
+        if job.state == .finished, !job.isEnded {
             check(
                 "every source was read to its end",
                 marker.source == job.sources.count,
@@ -99,16 +99,6 @@ extension StoreInspection {
             )
         }
         return try checks + relationshipChecks(of: job, report, database)
-    }
-
-    /// Whether a job was undone before it was finished.
-    private func isEnded(_ job: StoredJob, _ database: Database) throws -> Bool {
-        guard job.change != nil else { return false }
-        return try Bool.fetchOne(
-            database,
-            sql: "SELECT is_ended FROM _import_change WHERE job = ?",
-            arguments: [job.id]
-        ) ?? false
     }
 
     /// How many changes of a patch wait for others.

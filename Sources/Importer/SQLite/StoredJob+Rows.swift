@@ -17,6 +17,7 @@ extension StoredJob {
         token = try row.text("token")
         state = try row.choice("state")
         message = try row.optionalText("message")
+        isEnded = try Self.isEnded(id, database)
         let stored: StoredOptions = try row.json("options")
         (options, takesChunks, retry) = (stored.options, stored.takesChunks, stored.retry)
         (change, keepsUndo) = (stored.change, stored.keepsUndo)

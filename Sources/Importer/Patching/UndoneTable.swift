@@ -85,7 +85,9 @@ struct UndoneTable {
 
     private var key: String { watched.key.map(\.quotedIdentifier).joined(separator: ", ") }
 
-    /// A row's cells, by its key. A query has as many columns as a table may have, at most.
+    /// A row's cells, by its key.
+    ///
+    /// A query has as many columns as a table may have, at most.
     var byKey: String {
         "SELECT \(columns.map(\.quotedIdentifier).joined(separator: ", ")) FROM \(from) WHERE \(watched.hasKey)"
     }

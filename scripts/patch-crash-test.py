@@ -1,6 +1,7 @@
-"""Kills patches, undos and merges. Called by patch-crash-test, which has the usage."""
+"""Kills patches, undos, merges and mirrors. Called by patch-crash-test, which has the usage."""
 
 import argparse
+import json
 import os
 import random
 import shutil
@@ -66,30 +67,86 @@ def change(path, records):
     connection.close()
 
 
-def has_job(store):
+MODEL = {
+    "entities": {
+        "user": {
+            "records": "$.users[*]",
+            "identifier": ["key"],
+            "attributes": {"key": {"type": "string"}, "name": {"type": "string", "optional": True}},
+            "relationships": {"messages": {"entity": "message", "toMany": True, "inverse": "user", "deleteRule": "cascade"}},
+        },
+        "message": {
+            "identifier": ["id"],
+            "attributes": {"id": {"type": "integer64"}, "text": {"type": "string", "optional": True}},
+            "relationships": {"user": {"entity": "user", "inverse": "messages", "from": []}},
+        },
+        "word": {
+            "records": "$.words[*]",
+            "identifier": ["text"],
+            "attributes": {"text": {"type": "string"}, "count": {"type": "integer64", "optional": True}},
+        },
+    }
+}
+
+
+def write_source(path, records, is_new):
+    """Users with their messages, and words; in the new source a part is gone, changed, come, rejected, or of another user."""
+    users = []
+    for number in range(records + (records // 10 if is_new else 0)):
+        if is_new and number % 17 == 0:
+            continue
+        user = {"key": f"k{number}", "name": f"name {number}" if not is_new or number % 7 else f"other {number}"}
+        if is_new and number % 501 == 1:
+            user["name"] = {}
+        user["messages"] = [{"id": 2 * number, "text": "first"}, {"id": 2 * number + 1, "text": f"second {number}"}]
+        if is_new and number % 5 == 0:
+            user["messages"].pop()
+        if is_new and number % 19 == 0:
+            user["messages"].append({"id": 2 * number + 3, "text": "of the next one"})
+        users.append(user)
+    words = [
+        {"text": f"w{number}", "count": number % 9 + (is_new and number % 13 == 0)}
+        for number in range(records // 3) if not (is_new and number % 11 == 0)
+    ]
+    with open(path, "w") as file:
+        json.dump({"users": users, "words": words}, file)
+
+
+def jobs(store):
+    """How many jobs a store has."""
     connection = sqlite3.connect(store)
     try:
-        return connection.execute("SELECT count(*) FROM _import_job").fetchone()[0] > 0
+        return connection.execute("SELECT count(*) FROM _import_job").fetchone()[0]
     except sqlite3.OperationalError:
-        return False
+        return 0
     finally:
         connection.close()
 
 
 def content(store):
-    """The user tables, byte by byte, what undo needs, what each job has counted, and the conflicts."""
+    """The user tables, byte by byte, what undo needs, what each job has counted, and what is left to be decided."""
     digest = store_dump.digest(store)
     connection = sqlite3.connect(store)
+    connection.text_factory = bytes
     try:
         whole = connection.execute("PRAGMA integrity_check").fetchone()[0]
-        log = connection.execute("SELECT * FROM _import_undo ORDER BY 1, 2, 3").fetchall()
-        counts = connection.execute("SELECT * FROM _import_entity ORDER BY job, position").fetchall()
-        nested = connection.execute("SELECT * FROM _import_nested ORDER BY job, position").fetchall()
-        waiting = connection.execute("SELECT count(*) FROM _import_waiting_change").fetchall()
-        waiting += connection.execute("SELECT * FROM _import_conflict ORDER BY number").fetchall()
+        queries = {
+            "undo log": "SELECT * FROM _import_undo ORDER BY 1, 2, 3",
+            "counts": "SELECT * FROM _import_entity ORDER BY job, position",
+            "nested counts": "SELECT * FROM _import_nested ORDER BY job, position",
+            "waiting changes": "SELECT count(*) FROM _import_waiting_change",
+            "conflicts": "SELECT * FROM _import_conflict ORDER BY number",
+            "mirror": "SELECT job, is_done, deleted, withheld, reason, objects FROM _import_mirror ORDER BY job",
+            "seen rows": "SELECT count(*) FROM _import_seen",
+            "inserted rows": "SELECT * FROM _import_inserted ORDER BY 1, 2",
+        }
+        found = {"digest": digest, "integrity": whole}
+        for name, query in queries.items():
+            found[name] = str(connection.execute(query).fetchall())
     finally:
         connection.close()
-    return digest, whole, hash(str(log)), str(counts), str(nested), str(waiting)
+    found["rejects and ledger"] = str(store_dump.bookkeeping(store))
+    return found
 
 
 def remove(store):
@@ -102,62 +159,137 @@ def main():
     parser = argparse.ArgumentParser(prog="patch-crash-test")
     parser.add_argument("--importer", default=os.path.join(ROOT, ".build", "release", "importer"))
     parser.add_argument("--kills", type=int, default=50)
+    parser.add_argument("--only", default="patch,undo,merge,mirror")
     parser.add_argument("--records", type=int, default=30000)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
+    only = options.only.split(",")
+    for name in only:
+        if name not in ("patch", "undo", "merge", "mirror"):
+            print("patch-crash-test: --only has patch, undo, merge and mirror, divided by commas", file=sys.stderr)
+            return 64
     if not os.path.exists(options.importer):
         subprocess.run(["swift", "build", "-c", "release", "--product", "importer"], cwd=ROOT, check=True)
-    moments = random.Random(options.seed)
     with tempfile.TemporaryDirectory() as folder:
-        path = lambda name: os.path.join(folder, name)
-        make(path("old.db"), options.records, False)
-        make(path("new.db"), options.records, True)
-        changes = path("c.changes.ndjson")
-        subprocess.run([options.importer, "diff", path("old.db"), path("new.db"), "--output", changes], check=True)
-        patch = lambda store: [options.importer, "patch", store, changes, "--quiet", "--commit-every", "500"]
-        undo = lambda store: [options.importer, "undo", store, "--quiet", "--job", "1"]
-        # A merge that has begun is resumed; the same one again would be another job.
-        merge = lambda store: (
-            [options.importer, "resume", store, "--quiet"] if has_job(store) else
-            [options.importer, "merge", path("old.db"), store, path("new.db"), "--into", store, "--quiet",
-             "--conflicts", "mark", "--commit-every", "500"])
-        shutil.copy(path("old.db"), path("mine.db"))
-        change(path("mine.db"), options.records)
-        results, seconds = {}, {}
-        shutil.copy(path("old.db"), path("whole.db"))
-        for name, command in (("patch", patch), ("undo", undo)):
-            start = time.monotonic()
-            subprocess.run(command(path("whole.db")), check=True)
-            seconds[name] = time.monotonic() - start
-            results[name] = content(path("whole.db"))
-            shutil.copy(path("whole.db"), path(name + ".db"))
-        shutil.copy(path("mine.db"), path("merged.db"))
+        return Attack(folder, options).run(only)
+
+
+class Attack:
+    """The stores, and what kills the commands."""
+
+    def __init__(self, folder, options):
+        self.folder, self.options = folder, options
+        self.moments = random.Random(options.seed)
+        self.results, self.seconds = {}, {}
+        self.kills, self.begun, self.runs = {}, {}, {}
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def prepare(self):
+        records, importer = self.options.records, self.options.importer
+        make(self.path("old.db"), records, False)
+        make(self.path("new.db"), records, True)
+        subprocess.run([importer, "diff", self.path("old.db"), self.path("new.db"), "--output", self.path("c.changes.ndjson")], check=True)
+        shutil.copy(self.path("old.db"), self.path("mine.db"))
+        change(self.path("mine.db"), records)
+        with open(self.path("model.json"), "w") as file:
+            json.dump(MODEL, file)
+        write_source(self.path("first.json"), records, False)
+        write_source(self.path("second.json"), records, True)
+        subprocess.run(self.importing("first.json", self.path("imported.db")), check=True, stdout=subprocess.DEVNULL)
+
+    def importing(self, source, store, *more):
+        return [self.options.importer, "import", self.path(source), "--into", store, "--model", self.path("model.json"), "--progress", "none",
+                "--commit-every", "500", "--chunk-size", "200K", *more]
+
+    def command(self, name, store):
+        """Begins a job, or resumes the one that was killed."""
+        importer = self.options.importer
+        if name == "patch":
+            return [importer, "patch", store, self.path("c.changes.ndjson"), "--quiet", "--commit-every", "500"]
+        if name == "undo":
+            return [importer, "undo", store, "--quiet", "--job", "1"]
+        # The same merge again would be another job, and a mirror is resumed in both ways.
+        if jobs(store) > self.jobs_before(name) and (name == "merge" or self.moments.random() < 0.5):
+            return [importer, "resume", store, *(["--quiet"] if name == "merge" else ["--progress", "none"])]
+        if name == "merge":
+            return [importer, "merge", self.path("old.db"), store, self.path("new.db"), "--into", store, "--quiet",
+                    "--conflicts", "mark", "--commit-every", "500"]
+        return self.importing("second.json", store, "--mirror", "--max-delete", "100%", "--workers", str(self.moments.randint(1, 3)))
+
+    def jobs_before(self, name):
+        return 1 if name in ("mirror", "undo") else 0
+
+    def finish(self, name, store):
+        """Runs a command to its end."""
         start = time.monotonic()
-        subprocess.run(merge(path("merged.db")), check=True)
-        seconds["merge"] = time.monotonic() - start
-        results["merge"] = content(path("merged.db"))
-        assert "bothChanged" in results["merge"][5]
-        assert results["undo"][0] == store_dump.digest(path("old.db")) != results["patch"][0]
-        store, done, interrupted = path("store.db"), 0, 0
-        while done < options.kills:
-            for name, command, before in (("patch", patch, "old.db"), ("undo", undo, "patch.db"), ("merge", merge, "mine.db")):
-                remove(store)
-                shutil.copy(path(before), store)
-                while done < options.kills:
-                    process = subprocess.Popen(command(store), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-                    time.sleep(moments.uniform(0, seconds[name]))
-                    process.send_signal(signal.SIGKILL)
-                    if process.wait() == 0:
-                        break
-                    done, interrupted = done + 1, interrupted + 1
-                    if moments.random() < 0.4:
-                        break
-                subprocess.run(command(store), check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-                if content(store) != results[name]:
-                    print(f"{name}, after {done} kills: another store than without")
+        ran = subprocess.run(self.command(name, store), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        if ran.returncode != 0:
+            raise SystemExit(f"{name}: exit code {ran.returncode}: {ran.stderr}")
+        return time.monotonic() - start
+
+    def whole(self, name):
+        """What it comes to where nothing kills it."""
+        store = self.path(name + ".db")
+        shutil.copy(self.path(self.before[name]), store)
+        self.seconds[name] = self.finish(name, store)
+        self.results[name] = content(store)
+
+    before = {"patch": "old.db", "undo": "patch.db", "merge": "mine.db", "mirror": "imported.db"}
+
+    def run(self, only):
+        self.prepare()
+        for name in self.before:
+            if name in only or (name == "patch" and "undo" in only):
+                self.whole(name)
+        if "undo" in only:
+            assert self.results["undo"]["digest"] == store_dump.digest(self.path("old.db")) != self.results["patch"]["digest"]
+        if "merge" in only:
+            assert "bothChanged" in self.results["merge"]["conflicts"]
+        if "mirror" in only:
+            mirrored = self.path("mirror.db")
+            assert self.results["mirror"]["digest"] != store_dump.digest(self.path("imported.db"))
+            assert int(sqlite3.connect(mirrored).execute("SELECT deleted FROM _import_mirror WHERE job = 2").fetchone()[0]) > 0
+        for name in only:
+            self.kills[name] = self.begun[name] = self.runs[name] = 0
+        # In turns, so that few kills are some of each.
+        while any(self.kills[name] < self.options.kills for name in only):
+            for name in only:
+                if self.kills[name] < self.options.kills and not self.attack(name):
                     return 1
-        print(f"{interrupted} kills of patches, undos and merges: every store is as without them, what undo needs included")
-    return 0
+        print("killed and resumed: " + ", ".join(
+            f"{self.kills[name]} times a {name} ({self.begun[name]} of them after its job had begun; {self.runs[name]} stores compared)" for name in only
+        ) + "; every store is as without the kills, what undo needs included")
+        return 0
+
+    def attack(self, name):
+        """Kills a command, some of the time more than once, and compares the store when it is finished."""
+        store = self.path("store.db")
+        remove(store)
+        shutil.copy(self.path(self.before[name]), store)
+        while self.kills[name] < self.options.kills:
+            process = subprocess.Popen(self.command(name, store), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+            time.sleep(self.moments.uniform(0, self.seconds[name]))
+            process.send_signal(signal.SIGKILL)
+            errors = process.communicate()[1].decode()
+            if process.returncode == 0:
+                break
+            if process.returncode != -signal.SIGKILL:
+                print(f"{name}, after {self.kills[name]} kills: exit code {process.returncode}: {errors}")
+                return False
+            self.kills[name] += 1
+            self.begun[name] += jobs(store) > self.jobs_before(name)
+            if self.moments.random() < 0.4:
+                break
+        self.finish(name, store)
+        self.runs[name] += 1
+        found = content(store)
+        differing = [key for key in found if found[key] != self.results[name][key]]
+        if differing:
+            print(f"{name}, after {self.kills[name]} kills: another store than without: {', '.join(differing)}")
+            return False
+        return True
 
 
 if __name__ == "__main__":

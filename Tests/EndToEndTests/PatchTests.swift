@@ -254,6 +254,29 @@ struct PatchTests {
         try patched.verify()
     }
 
+    @Test func whatIsLeftOutOfAChangeSetThatBreaksOffIsSaid() throws {
+        try patched.write(Self.entities, [inserted(4, "Kiel"), "{}", inserted(5, "Bonn")])
+        let result = try run([
+            Project.importer, "patch", patched.store, patched.file, "--partial", "--progress", "lines",
+        ])
+        #expect(result.ending == .exit(0))
+        #expect(result.errorText.contains("line 3: "))
+        #expect(result.errorText.contains("only what precedes that is applied"))
+        #expect(try people().hasSuffix("4|Kiel"))
+        // Where nothing is whole, nothing was taken.
+        try patched.write(Self.entities, ["{}", inserted(5, "Bonn")])
+        let before = try patched.bytes
+        #expect(try patched.patch("--partial").ending == .exit(65))
+        #expect(try patched.bytes == before)
+        try Data().write(to: URL(filePath: patched.directory.path("empty")))
+        let empty = try run(
+            [Project.importer, "patch", patched.store, "-", "--quiet"],
+            input: patched.directory.path("empty")
+        )
+        #expect(empty.ending == .exit(65))
+        #expect(empty.errorText.contains("standard input: line 1: the file is empty"))
+    }
+
     @Test func withoutOldValuesItMustBeAskedFor() throws {
         let change =
             #"{"change":"updated","entityName":"p","identifier":{"id":1},"attributes":{"new":{"city":"Bonn"}}}"#

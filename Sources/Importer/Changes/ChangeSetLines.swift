@@ -3,6 +3,7 @@ import Foundation
 /// Reads a file's lines.
 final class ChangeSetLines {
     private let path: String
+    private let name: String
     private let file: Descriptor
     private let maxLineBytes: Int
     private var buffer: [UInt8] = []
@@ -15,9 +16,12 @@ final class ChangeSetLines {
     /// Just past the line that was read last, its line feed included.
     private(set) var nextOffset: Int64 = 0
 
-    /// - Parameter byteOffset: where to begin: at the beginning of a line.
-    init(_ path: String, maxLineBytes: Int, at byteOffset: Int64 = 0) throws {
+    /// - Parameters:
+    ///   - name: what messages call the file, if it is not its path.
+    ///   - byteOffset: where to begin: at the beginning of a line.
+    init(_ path: String, named name: String? = nil, maxLineBytes: Int, at byteOffset: Int64 = 0) throws {
         self.path = path
+        self.name = name ?? path
         self.maxLineBytes = maxLineBytes
         file = try Descriptor.open(path, waits: true)
         guard byteOffset > 0 else { return }
@@ -90,7 +94,7 @@ final class ChangeSetLines {
         let offset = byteOffset + Int64(fault.byteOffset)
         return ImportError(
             .changeSetInvalid,
-            at: path,
+            at: name,
             position: ImportError.Position(
                 line: max(lineNumber, 1),
                 column: Int64(fault.byteOffset) + 1,

@@ -33,6 +33,8 @@ public final class ChangeSetReader {
     private var failure: ImportError?
     /// Whether what is whole is read of a change set that breaks off.
     var isPartial = false
+    /// What is wrong where such a change set breaks off.
+    private(set) var breakOff: ImportError?
     /// Just past the last change that was read.
     private(set) var endOffset: Int64 = 0
 
@@ -42,9 +44,14 @@ public final class ChangeSetReader {
     ///   - url: the file's path.
     ///   - maxLineBytes: the longest line that is read; 256 MiB unless given.
     /// - Throws: `ImportError` with `.noInput` when there is no such file, `.badInput` when it is no change set.
-    public init(_ url: URL, maxLineBytes: Int = 256 << 20) throws {
-        path = url.path
-        lines = try ChangeSetLines(path, maxLineBytes: maxLineBytes)
+    public convenience init(_ url: URL, maxLineBytes: Int = 256 << 20) throws {
+        try self.init(path: url.path, named: url.path, maxLineBytes: maxLineBytes)
+    }
+
+    /// - Parameter name: what messages call the file.
+    init(path: String, named name: String, maxLineBytes: Int = 256 << 20) throws {
+        self.path = path
+        lines = try ChangeSetLines(path, named: name, maxLineBytes: maxLineBytes)
         guard let line = try lines.next() else { throw lines.error("the file is empty") }
         do {
             header = try ChangeSetHeader(line)
@@ -72,6 +79,7 @@ public final class ChangeSetReader {
             return try read()
         } catch let error as ImportError {
             if isPartial, error.reason == .changeSetInvalid {
+                breakOff = error
                 footer = ChangeSetFooter(changes: lineCount, entities: [], checksum: nil)
                 return nil
             }

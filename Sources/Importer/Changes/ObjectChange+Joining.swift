@@ -1,18 +1,19 @@
 extension ObjectChange {
-    /// The same with what another change says beyond it.
-    func joined(with next: ObjectChange) -> ObjectChange {
-        var change = self
+    /// Adds what another change of the same object says beyond it.
+    mutating func join(_ next: ObjectChange) {
         for part in next.relationships {
-            guard let place = change.relationships.firstIndex(where: { $0.name.hasSameBytes(as: part.name) }),
-                case .objects(let own) = change.relationships[place].content, case .objects(let more) = part.content
+            guard let place = relationships.firstIndex(where: { $0.name.hasSameBytes(as: part.name) }),
+                case .objects(var all) = relationships[place].content, case .objects(let more) = part.content
             else {
-                change.relationships.append(part)
+                relationships.append(part)
                 continue
             }
-            change.relationships[place].content = .objects(own + more)
+            // What is added to is not to be copied.
+            relationships[place].content = .objects([])
+            all += more
+            relationships[place].content = .objects(all)
         }
-        change.moved += next.moved
-        change.order += next.order
-        return change
+        moved += next.moved
+        order += next.order
     }
 }

@@ -57,7 +57,9 @@ final class ChangeIndex {
         let key = key(change.entity, change.identifier)
         let statement = try database.cachedStatement(sql: "SELECT line FROM change WHERE key = ?")
         if change.isContinued, let line = try Data.fetchOne(statement, arguments: [key]) {
-            own = try read(line).joined(with: own)
+            var change = try read(line)
+            change.join(own)
+            own = change
         }
         var line: [UInt8] = []
         writer.append(own, to: &line)

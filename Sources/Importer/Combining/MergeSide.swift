@@ -101,7 +101,7 @@ final class ChangedSide: MergeSide {
                 ahead = next
                 break
             }
-            change = change.joined(with: next)
+            change.join(next)
         }
         guard let rank = entities.rank(change.entity) else {
             throw misfit("it is about \(change.entity.printable), which the base does not have")

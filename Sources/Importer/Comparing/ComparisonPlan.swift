@@ -250,12 +250,18 @@ struct ComparisonPlan {
     ) -> [ComparedEntity.Attribute] {
         let identifier = (old ?? new)?.identifier.map { ExactText($0.name) } ?? []
         var names: [ExactText] = []
-        for attribute in (old?.attributes ?? []) + (new?.attributes ?? [])
-        where !names.contains(ExactText(attribute.name)) {
-            names.append(ExactText(attribute.name))
+        var found: [ExactText: BothSides<SideSchema.Attribute?>] = [:]
+        for (side, entity) in [(Side.old, old), (.new, new)] {
+            for attribute in entity?.attributes ?? [] {
+                let name = ExactText(attribute.name)
+                if found[name] == nil { names.append(name) }
+                if found[name, default: BothSides(nil, nil)][side] == nil {
+                    found[name, default: BothSides(nil, nil)][side] = attribute
+                }
+            }
         }
         return names.map { name in
-            let both = BothSides(old?.attribute(name.text), new?.attribute(name.text))
+            let both = found[name] ?? BothSides(nil, nil)
             let descriptions = (both.old?.description, both.new?.description)
             let isSame =
                 both.old == nil || both.new == nil

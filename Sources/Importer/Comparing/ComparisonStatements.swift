@@ -181,11 +181,12 @@ struct ComparisonStatements {
     // MARK: Row ids
 
     /// An entity's rows between two row ids, which are bound, in the order of their row ids: the row id, the identifier, and what
-    /// both states have; nil where rows have no row id that could be named.
+    /// both states have; nil where rows have no row id that could be named, or where these are too many columns.
     func scan(_ index: Int) -> SQLText? {
         guard let table = entity(index).tables[side], let rowID = entity(index).rowIDs[side] else { return nil }
         let layout = RowLayoutOfEntity(entity(index), plan)
         let cells = layout.columns(side)[..<layout.shared.upperBound].map { $0.map { column($0, of: index) } ?? "NULL" }
+        guard cells.count < Self.mostColumns else { return nil }
         let id = column(rowID, of: index)
         return SQLText(
             "SELECT \(([id] + cells).joined(separator: ", ")) FROM \(table.quotedIdentifier) "
@@ -209,6 +210,9 @@ struct ComparisonStatements {
                 + "FROM \(table.quotedIdentifier) ORDER BY \(ordered(key.map { "+\($0)" }))"
         )
     }
+
+    /// How many columns a query may have (`SQLITE_MAX_COLUMN` is 2000 unless SQLite is built otherwise).
+    private static let mostColumns = 2_000
 
     /// How many arguments a function may have (`SQLITE_MAX_FUNCTION_ARG` is 127 or more).
     private static let mostArguments = 100
@@ -276,8 +280,8 @@ struct RowLayoutOfEntity {
     let attributes: [Int]
     /// By reference of the entity, its first column.
     let references: [Int]
-    /// The index in the owner's list.
-    let position: Int
+    /// The index in the owner's list; nil where there is none.
+    let position: Int?
     /// Whether the predicate holds.
     let predicate: Int
     private var names: BothSides<[String?]>
@@ -321,7 +325,8 @@ struct RowLayoutOfEntity {
             }
         }
         shared = keyCount..<names.old.count
-        position = add(owner?.positions.old, owner?.positions.new)
+        // No column that nothing needs: a query has as many as a table may have, at most.
+        position = owner?.isOrdered == true ? add(owner?.positions.old, owner?.positions.new) : nil
         for (place, attribute) in entity.attributes.enumerated()
         where attribute.identifierPlace == nil && !attribute.isShared {
             attributes[place] = add(attribute.columns.old, attribute.columns.new)

@@ -66,8 +66,8 @@ extension ObjectComparison {
     private static func haveSamePosition(_ old: ComparedRows?, _ new: ComparedRows?, _ layout: RowLayoutOfEntity)
         -> Bool
     {
-        guard let old, let new else { return true }
-        return ComparedRows.areEqual(old, old.path + layout.position, new, new.path + layout.position, count: 1)
+        guard let old, let new, let position = layout.position else { return true }
+        return ComparedRows.areEqual(old, old.path + position, new, new.path + position, count: 1)
     }
 
     /// An object of an owner, in one of the states or in both.

@@ -60,34 +60,31 @@ struct ChangeRecords {
 
     /// The next change; nil after the last.
     mutating func next() throws -> Record? {
-        guard var record = try ahead ?? read() else { return nil }
+        guard let first = try ahead ?? read() else { return nil }
         ahead = nil
-        add(record.source)
+        add(first.source)
+        var (change, bytes, endOffset) = (first.change, first.bytes, first.endOffset)
         while let next = try read() {
-            guard next.change.isContinued, next.change.entity.hasSameBytes(as: record.change.entity),
-                next.change.identifier == record.change.identifier
+            guard next.change.isContinued, next.change.entity.hasSameBytes(as: change.entity),
+                next.change.identifier == change.identifier
             else {
                 ahead = next
                 break
             }
             add(next.source)
-            record = Record(
-                ordinal: record.ordinal,
-                change: record.change.joined(with: next.change),
-                bytes: record.bytes + [UInt8(ascii: "\n")] + next.bytes,
-                source: [],
-                byteOffset: record.byteOffset,
-                endOffset: next.endOffset
-            )
+            change.join(next.change)
+            bytes.append(UInt8(ascii: "\n"))
+            bytes += next.bytes
+            endOffset = next.endOffset
         }
         ordinal += 1
         return Record(
             ordinal: ordinal,
-            change: record.change,
-            bytes: record.bytes,
-            source: record.source,
-            byteOffset: record.byteOffset,
-            endOffset: record.endOffset
+            change: change,
+            bytes: bytes,
+            source: first.source,
+            byteOffset: first.byteOffset,
+            endOffset: endOffset
         )
     }
 
@@ -131,7 +128,7 @@ struct ChangeRecords {
                 let change = try line.withUnsafeBufferPointer { bytes throws(ChangeJSON.Fault) in
                     try reader.change(ByteView(bytes))
                 }
-                joined = joined?.joined(with: change) ?? change
+                if joined == nil { joined = change } else { joined?.join(change) }
             } catch {
                 throw lines.error(error)
             }

@@ -12,6 +12,8 @@ struct PatchCheck {
         var report: ImportReport
         /// Conflicts under a policy that stops.
         var stops: Int64 = 0
+        /// What is wrong where a change set breaks off of which what is whole is applied.
+        var breakOff: ImportError?
     }
 
     let store: String
@@ -21,17 +23,18 @@ struct PatchCheck {
 
     /// - Parameters:
     ///   - path: the change set's.
+    ///   - name: what messages call it.
     ///   - compares: whether the store's values are compared, and not only the change set read.
     /// - Throws: `ImportError` with `.badInput` when the change set is none, is not whole, or is about what the store lacks.
-    func run(_ path: String, compares: Bool) throws -> Findings {
-        let reader = try ChangeSetReader(URL(filePath: path))
+    func run(_ path: String, named name: String, compares: Bool) throws -> Findings {
+        let reader = try ChangeSetReader(path: path, named: name)
         reader.isPartial = options.isPartial
         if !options.isUnchecked,
             reader.header.options.contains(where: { $0.name == "old" && $0.value == .string("none") })
         {
             throw ImportError(
                 .changeSetInvalid,
-                at: path,
+                at: name,
                 "it was made without old values, so the store cannot be compared with it",
                 advice: "Make it with old values, or say that the store is not to be compared (\(.isUnchecked))."
             )
@@ -53,7 +56,7 @@ struct PatchCheck {
                 findings.stops += Int64(plan.policies.filter { $0 == .stop }.count)
                 tally.add(change, plan)
             }
-            findings.endOffset = reader.endOffset
+            (findings.endOffset, findings.breakOff) = (reader.endOffset, reader.breakOff)
             findings.report = tally.report(path)
             return findings
         }

@@ -126,7 +126,7 @@ struct PatchJob {
                     interruption: context.interruption,
                     delegate: delegate
                 )
-                let findings = try check.run(path, compares: false)
+                let findings = try check.run(path, named: path, compares: false)
                 (header, change.endOffset) = (findings.header, findings.endOffset)
             }
             job.change = change

@@ -179,9 +179,17 @@ public final class PatchPipeline: Sendable {
 
     private func check(_ path: String) throws -> PatchCheck.Findings {
         let check = PatchCheck(store: store, options: options, interruption: interruption, delegate: delegate)
-        var findings = try check.run(path, compares: true)
+        var findings = try check.run(path, named: kept == nil ? self.path : path, compares: true)
         findings.report.sources = [self.path]
         found.withLock { $0 = findings.report }
+        if let breakOff = findings.breakOff {
+            guard findings.report.recordsRead > 0 else { throw breakOff }
+            progress.update {
+                $0.messages.append(
+                    "\(breakOff.message); only what precedes that is applied"
+                )
+            }
+        }
         if findings.stops > 0 { throw ImportError.conflicts(findings.stops, at: store, isBegun: false) }
         return findings
     }

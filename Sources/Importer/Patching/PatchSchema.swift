@@ -129,8 +129,9 @@ struct PatchSchema {
     /// The header's entity, read as the store keeps its values where the types are the same.
     private static func described(_ entity: ChangedEntity, _ stored: SideSchema.Entity) -> ChangedEntity {
         var entity = entity
+        let known = Dictionary(stored.attributes.map { (ExactText($0.name), $0) }) { first, _ in first }
         for (place, attribute) in entity.attributes.enumerated() {
-            guard let own = stored.attribute(attribute.name)?.description,
+            guard let own = known[ExactText(attribute.name)]?.description,
                 own.type == attribute.description?.type
             else { continue }
             entity.attributes[place].description = own
@@ -157,10 +158,10 @@ struct PatchSchema {
             )
         }
         var columns: [String] = []
+        var known: [ExactText: Int] = [:]
         func place(_ column: String) -> Int {
-            if let place = columns.firstIndex(where: { ContinuedEntity.folded($0) == ContinuedEntity.folded(column) }) {
-                return place
-            }
+            if let place = known[ContinuedEntity.folded(column)] { return place }
+            known[ContinuedEntity.folded(column)] = columns.count
             columns.append(column)
             return columns.count - 1
         }

@@ -30,16 +30,14 @@ struct UndoComparison {
 
     /// The row that is the same object: by its key, or where another one has its row id by now, by what identifies it.
     private func find(_ row: UndoneRow, _ table: UndoneTable) throws -> Found? {
-        let width = table.watched.key.count
-        func read(_ sql: String, _ values: [StoredValue]) throws -> Found? {
+        func read(_ key: RowKey) throws -> Found? {
             var found: Found?
-            try statements.run(sql, values) { row in
-                let key = RowKey((0..<width).map(row.value))
-                found = Found(key: key, cells: table.columns.indices.map { row.value(width + $0) })
+            try statements.run(table.byKey, key.values ?? []) { row in
+                found = Found(key: key, cells: table.columns.indices.map(row.value))
             }
             return found
         }
-        let own = try read(table.byKey, row.key.values ?? [])
+        let own = try read(row.key)
         guard table.watched.hasRowID, !table.watched.hasOwnRowID, let known = row.after ?? row.before else {
             return own
         }
@@ -51,7 +49,11 @@ struct UndoComparison {
         }
         if let own, isSame(own) { return own }
         let values = (table.identity.isEmpty ? table.logged : table.identity).map { cells[$0] }
-        guard let other = try read(table.byIdentity, values), try !isLogged(other.key, table) else {
+        var key: RowKey?
+        try statements.run(table.keyByIdentity, values) { row in
+            key = RowKey(table.watched.key.indices.map(row.value))
+        }
+        guard let key, try !isLogged(key, table), let other = try read(key) else {
             // One without anything that identifies it may have been changed since.
             return table.identity.isEmpty && row.after != nil ? own : nil
         }

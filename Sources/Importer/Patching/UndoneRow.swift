@@ -92,7 +92,7 @@ struct UndoneRow {
         var isOther = false
         try statements.run(table.byKey, [.integer(rowID)]) { row in
             let cells = table.identity.isEmpty ? table.logged : table.identity
-            let values = cells.map { row.value(1 + $0) }
+            let values = cells.map(row.value)
             isOther = RowKey(values).bytes != key
         }
         guard isOther else { return }

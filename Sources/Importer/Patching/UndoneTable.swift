@@ -83,27 +83,35 @@ struct UndoneTable {
 
     private var from: String { "main.\(watched.name.quotedIdentifier)" }
 
-    private var row: String { (watched.key + columns).map(\.quotedIdentifier).joined(separator: ", ") }
+    private var key: String { watched.key.map(\.quotedIdentifier).joined(separator: ", ") }
 
-    /// A row's key and cells, by its key.
-    var byKey: String { "SELECT \(row) FROM \(from) WHERE \(watched.hasKey)" }
+    /// A row's cells, by its key.
+    ///
+    /// A query has as many columns as a table may have, at most.
+    var byKey: String {
+        "SELECT \(columns.map(\.quotedIdentifier).joined(separator: ", ")) FROM \(from) WHERE \(watched.hasKey)"
+    }
 
-    /// The same by the columns that identify it, or by all that the log has.
-    var byIdentity: String {
+    /// A row's key, by the columns that identify it, or by all that the log has.
+    var keyByIdentity: String {
         guard identity.isEmpty else {
-            return "SELECT \(row) FROM \(from) WHERE \(WatchedTable.matches(identity.map { columns[$0] })) LIMIT 1"
+            return "SELECT \(key) FROM \(from) WHERE \(WatchedTable.matches(identity.map { columns[$0] })) LIMIT 1"
         }
-        let condition = logged.enumerated().map { place, column in
+        let conditions = logged.enumerated().map { place, column in
             let (name, mark) = (columns[column].quotedIdentifier, "?\(place + 1)")
             return "\(name) IS \(mark) AND \(name) IS \(mark) COLLATE BINARY AND typeof(\(name)) = typeof(\(mark))"
         }
-        return "SELECT \(row) FROM \(from) WHERE \(condition.joined(separator: " AND ")) LIMIT 1"
+        // An expression may be 1000 deep (`SQLITE_MAX_EXPR_DEPTH`).
+        let groups = stride(from: 0, to: conditions.count, by: 100).map { first in
+            "(\(conditions[first..<min(first + 100, conditions.count)].joined(separator: " AND ")))"
+        }
+        return "SELECT \(key) FROM \(from) WHERE \(groups.joined(separator: " AND ")) LIMIT 1"
     }
 
-    /// The rows of a range of row ids.
+    /// The row ids of a range.
     var inRange: String {
         let key = watched.key[0].quotedIdentifier
-        return "SELECT \(row) FROM \(from) WHERE \(key) BETWEEN ?1 AND ?2 ORDER BY \(key)"
+        return "SELECT \(key) FROM \(from) WHERE \(key) BETWEEN ?1 AND ?2 ORDER BY \(key)"
     }
 
     var delete: String { "DELETE FROM \(from) WHERE \(watched.hasKey)" }

@@ -15,7 +15,7 @@ extension ModelMigration {
     public struct Step: Sendable, Hashable, Codable {
         /// What kind of change it is.
         public let change: Change
-        /// The entity, by its name in the new model; by the old one where it is gone. `conflicts` where it is about these.
+        /// The entity, by its name in the new model; by the old one where it is gone; `conflicts` where it is about these.
         public let entity: String
         /// The attribute or relationship; nil where it is about the entity.
         public let property: String?

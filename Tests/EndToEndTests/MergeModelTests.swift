@@ -178,4 +178,37 @@ struct MergeModelTests {
         #expect(said.contains("id is part of the identifier"), "\(said)")
         #expect(said.contains("a is in another group") && said.contains("there is no attribute none"), "\(said)")
     }
+
+    @Test func aMigrationIsRefusedWhileConflictsAreOpen() throws {
+        _ = try merged(
+            #"{"id": 1, "note": 1} {"id": 2, "note": 1}"#,
+            #"{"id": 1, "note": 2} {"id": 2, "note": 2}"#,
+            #"{"id": 1, "note": 3} {"id": 2, "note": 3}"#,
+            "SELECT 1"
+        )
+        let store = directory.path("ours")
+        // The same model changes nothing, and needs none of them to go.
+        let same = try run([Project.importer, "migrate", store, "--model", directory.path("model.json")])
+        #expect(same.ending == .exit(0), "\(same.outputText)\(same.errorText)")
+        let model = try directory.write(
+            Self.model.replacing(
+                #""unit": {"type": "string""#,
+                with: #""per": {"renamingIdentifier": "unit", "type": "string""#
+            )
+            .replacing(#"["value", "unit"]"#, with: #"["value", "per"]"#),
+            to: "new.json"
+        )
+        let before = try StoreContent.digest(store)
+        let refused = try run([Project.importer, "migrate", store, "--model", model])
+        #expect(refused.ending == .exit(65))
+        let said = refused.outputText + refused.errorText
+        #expect(said.contains("refused: conflicts of merges go") && said.contains("  2: these are open"), "\(said)")
+        #expect(said.contains("importer resolve STORE") && said.contains("--allow-loss"), "\(said)")
+        #expect(try StoreContent.digest(store) == before)
+        #expect(try run([Project.importer, "conflicts", store, "--count"]).outputText == "2\n")
+        let allowed = try run([Project.importer, "migrate", store, "--model", model, "--allow-loss"])
+        #expect(allowed.ending == .exit(0), "\(allowed.outputText)\(allowed.errorText)")
+        #expect(try run([Project.importer, "conflicts", store, "--count"]).outputText == "0\n")
+        #expect(try StoreContent.query(store, "SELECT count(*) FROM _import_conflict") == "0")
+    }
 }

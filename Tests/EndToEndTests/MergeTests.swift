@@ -269,6 +269,51 @@ struct MergeTests {
         #expect(try !importer("conflicts", path("ours"), "--json").outputText.contains("later"))
     }
 
+    @Test func bringsBackWhatTheirsHasMovedToADeletedObject() throws {
+        try make(
+            "INSERT INTO pet VALUES(1,'a'),(2,'b'); INSERT INTO toy VALUES(1,NULL,'x'),(2,NULL,'x'),(3,NULL,'x'),(4,NULL,'x'),(5,1,'x');",
+            // The toys stay, are changed, get another owner, or go.
+            ours: "INSERT INTO pet VALUES(2,'b'); INSERT INTO toy VALUES(1,NULL,'x'),(2,NULL,'own'),(3,2,'x');",
+            theirs:
+                "INSERT INTO pet VALUES(1,'t'),(2,'b'); INSERT INTO toy VALUES(1,1,'x'),(2,1,'x'),(3,1,'x'),(4,1,'x'),(5,2,'x');",
+            "CREATE TABLE pet(id INTEGER PRIMARY KEY, a); "
+                + "CREATE TABLE toy(id INTEGER PRIMARY KEY, pet REFERENCES pet ON DELETE CASCADE, a);"
+        )
+        let merge = try importer(
+            "merge",
+            path("base"),
+            path("ours"),
+            path("theirs"),
+            "--into",
+            path("ours"),
+            "--conflicts",
+            "mark"
+        )
+        #expect(merge.ending == .exit(0), "\(merge.errorText)")
+        let result = try importer("resolve", path("ours"), "--theirs")
+        #expect(result.ending == .exit(0), "\(result.outputText)\(result.errorText)")
+        #expect(try importer("conflicts", path("ours"), "--count").outputText == "0\n")
+        try StoreContent.execute(path("theirs"), "UPDATE toy SET a = 'own' WHERE id = 2")
+        for table in ["pet", "toy"] {
+            let query = "SELECT * FROM \(table) ORDER BY id"
+            #expect(try StoreContent.query(path("ours"), query) == StoreContent.query(path("theirs"), query))
+        }
+    }
+
+    @Test(arguments: [62, 80])
+    func resolvesConflictsThatOverlap(_ seed: Int) throws {
+        try makeStates(seed)
+        let sides = ["base", "ours", "theirs"].map(path)
+        let merge = try run([Project.importer, "merge"] + sides + ["--into", sides[1], "--conflicts", "mark"])
+        #expect(merge.ending == .exit(0), "\(merge.errorText)")
+        let marked = try StoreContent.digest(path("ours"))
+        let result = try importer("resolve", path("ours"), "--theirs")
+        #expect(result.ending == .exit(0), "\(result.outputText)\(result.errorText)")
+        #expect(try StoreContent.query(path("ours"), "PRAGMA foreign_key_check").isEmpty)
+        #expect(try importer("undo", path("ours")).ending == .exit(0))
+        #expect(try StoreContent.digest(path("ours")) == marked)
+    }
+
     @Test func resolvesOneAttributeOfOneEntity() throws {
         try makeConflicts()
         let none = try importer("resolve", path("ours"), "--theirs", "--entity", "other")

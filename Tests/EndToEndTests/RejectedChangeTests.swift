@@ -88,6 +88,39 @@ struct RejectedChangeTests {
         #expect(try runImporter("rejects", patched.store, "--json").outputText.isEmpty)
     }
 
+    private func conflicts() throws -> [String] {
+        try patched.rows(
+            "SELECT json_extract(record, '$.conflicts') FROM (SELECT CAST(record AS TEXT) AS record FROM _import_reject ORDER BY id)"
+        ).split(separator: "\n").map(String.init)
+    }
+
+    @Test func aRejectSaysWhatTheStoreHas() throws {
+        let city =
+            #"[{"entity":"p","identifier":{"id":1},"kind":"changed","attribute":"city","old":"Oslo","new":"Bonn","stored":"STORED"}]"#
+        let mail = #"[{"entity":"p","identifier":{"id":4},"kind":"constraint","attribute":"mail"}]"#
+        #expect(try conflicts() == [city.replacing("STORED", with: "other"), mail])
+        // What a later try finds in the way replaces it, and what is repaired has nothing in the way.
+        #expect(try String(contentsOfFile: repairs, encoding: .utf8).contains(#""stored":"other"}]"#))
+        try StoreContent.execute(patched.store, "UPDATE p SET city = 'later' WHERE id = 1")
+        try edit(#""mail":"q""#, #""mail":"r""#)
+        #expect(try retry()["repaired"] as? Int == 1)
+        #expect(
+            try conflicts() == [
+                city.replacing("STORED", with: "other"), mail, city.replacing("STORED", with: "later"),
+            ]
+        )
+        #expect(try people() == "1|later|a\n2|Kiel|b\n4|Nice|r\n9|y|q")
+    }
+
+    @Test func aRejectOfAnUndoSaysWhatTheStoreHas() throws {
+        try StoreContent.execute(patched.store, "UPDATE p SET city = 'later' WHERE id = 2")
+        #expect(try patched.undo("--conflicts", "reject").ending == .exit(0))
+        #expect(
+            try conflicts().last
+                == #"[{"entity":"p","identifier":{"id":2},"kind":"changed","attribute":"city","old":"Kiel","new":"Rome","stored":"later"}]"#
+        )
+    }
+
     @Test func whatIsNoChangeIsRefusedBeforeAnythingIsWritten() throws {
         let before = try patched.digest
         try edit(#""change":"inserted""#, #""change":"vanished""#)

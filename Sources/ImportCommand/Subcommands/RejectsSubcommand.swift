@@ -14,7 +14,8 @@ struct RejectsSubcommand: ParsableCommand {
 
             --to writes a line of JSON for each open reject: its number, its position, its errors, and under "record" \
             the record as it was (as a string where it is not JSON). Edit the records, leave out the lines that you \
-            give up, and import them with `importer retry`. Repaired rejects are listed with --all.
+            give up, and import them with `importer retry`. Rejects that are repaired, and those of jobs that are \
+            undone, are listed with --all.
 
             EXAMPLES
               importer rejects people.sqlite
@@ -30,7 +31,7 @@ struct RejectsSubcommand: ParsableCommand {
 
     @OptionGroup var rejects: RejectArguments
 
-    @Flag(help: "Also rejects that are repaired, and records that a retry has rejected.")
+    @Flag(help: "Also rejects that are repaired or undone, and records that a retry has rejected.")
     var all = false
 
     @Flag(help: "Print one JSON object per line.")

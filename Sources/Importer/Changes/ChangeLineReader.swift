@@ -113,6 +113,9 @@ struct ChangeLineReader {
                 }
             case "conflict": throw json.fault("a conflict whose first key is another one")
             case "continued": change.isContinued = try json.boolean()
+            case "conflicts" where json.peek() == UInt8(ascii: "["):
+                // Of one that was rejected.
+                _ = try json.skip()
             default: try older(&json, key, of: entity, &draft)
             }
         }

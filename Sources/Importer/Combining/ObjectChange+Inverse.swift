@@ -31,10 +31,13 @@ extension ObjectChange {
 
     /// The deletion of the object, which this is, as it has to be after an update of the object.
     ///
-    /// - Parameter hasMoved: whether an object that it deletes too, and of which the update says nothing, is elsewhere now.
+    /// - Parameters:
+    ///   - hasMoved: whether an object that it deletes too, and of which the update says nothing, is elsewhere now.
+    ///   - arriving: what becomes of an object that the update brings from another owner; nil for nothing.
     func following(
         _ update: ObjectChange,
-        hasMoved: (ObjectChange) throws -> Bool
+        hasMoved: (ObjectChange) throws -> Bool,
+        arriving: (ObjectChange) throws -> ObjectChange?
     ) rethrows -> ObjectChange {
         var change = self
         for attribute in update.attributes {
@@ -63,13 +66,9 @@ extension ObjectChange {
                     case (.inserted, _): all[update.identifier] = update.leadingBack
                     case (.deleted, _): all[update.identifier] = nil
                     case (.updated, let same?):
-                        all[update.identifier] = try same.following(update, hasMoved: hasMoved)
+                        all[update.identifier] = try same.following(update, hasMoved: hasMoved, arriving: arriving)
                     case (.updated, nil) where hasElsewhere(owned.name, update.identifier): break
-                    case (.updated, nil):
-                        // One that came from another owner.
-                        var deletion = ObjectChange(.deleted, entity: update.entity, identifier: update.identifier)
-                        deletion.attributes = update.identifier.values.map { AttributeChange($0.name, old: $0.value) }
-                        all[update.identifier] = try deletion.following(update, hasMoved: hasMoved)
+                    case (.updated, nil): all[update.identifier] = try arriving(update)
                     }
                 }
                 let own = all.values.sorted { IdentifierOrder.compare($0.identifier, $1.identifier) < 0 }
@@ -85,6 +84,33 @@ extension ObjectChange {
             if order.new?.isEmpty == false { change.order.append(OrderChange(order.name, old: order.new, new: nil)) }
         }
         try change.leaveOut(update, hasMoved)
+        return change
+    }
+
+    /// The deletion of the object, which this is, with what an update has brought to it from other owners.
+    func following(_ update: ObjectChange, hasMoved: (ObjectChange) throws -> Bool) rethrows -> ObjectChange {
+        try following(update, hasMoved: hasMoved) { update in
+            var deletion = ObjectChange(.deleted, entity: update.entity, identifier: update.identifier)
+            deletion.attributes = update.identifier.values.map { AttributeChange($0.name, old: $0.value) }
+            return try deletion.following(update, hasMoved: hasMoved)
+        }
+    }
+
+    /// The update, which this is, where another one was made before: its old values are those that the other has left.
+    func startingFrom(_ other: ObjectChange) -> ObjectChange {
+        var change = self
+        for place in attributes.indices where attributes[place].old != nil {
+            let before = other.attributes.first { $0.name.hasSameBytes(as: attributes[place].name) }
+            if let new = before?.new { change.attributes[place].old = new }
+        }
+        for place in references.indices {
+            guard case .toOne(_, let new) = references[place].content,
+                case .toOne(_, let left?) = other.references.first(where: {
+                    $0.name.hasSameBytes(as: references[place].name)
+                })?.content
+            else { continue }
+            change.references[place].content = .toOne(old: left, new: new)
+        }
         return change
     }
 

@@ -163,7 +163,13 @@ final class ObjectMerge {
                 theirs: ours.properties(\.old).following(theirs)
             )
             conflict.toBase = ours.leadingBack.wrapped(in: owners)
-            conflict.toTheirs = ours.following(theirs) { _ in false }.leadingBack.wrapped(in: owners)
+            conflict.toTheirs = try ours.following(
+                theirs,
+                hasMoved: { change in
+                    try self.theirs.change(of: change.entity, change.identifier).map(isMoved) ?? false
+                },
+                arriving: arriving
+            ).leadingBack.wrapped(in: owners)
             conflicts.append(conflict)
             return Result(nil, isLeftOut: true)
         case (.inserted, _), (_, .inserted):
@@ -172,6 +178,18 @@ final class ObjectMerge {
                 "\(ours.entity.printable) \(ours.identifier.shown) was in the base for one side and not for the other",
                 advice: "Merge again while nothing writes to the base; change sets must lead from it."
             )
+        }
+    }
+
+    /// What leads back from theirs to ours, of an object that theirs has moved to one that ours has deleted.
+    ///
+    /// - Returns: nil where ours has moved it, too: then it is merged there.
+    private func arriving(_ change: ObjectChange) throws -> ObjectChange? {
+        guard let own = try ours.change(of: change.entity, change.identifier) else { return change.leadingBack }
+        switch own.kind {
+        case .deleted: return try own.following(change, hasMoved: { _ in false }, arriving: arriving)
+        case .updated where !isMoved(own): return change.startingFrom(own).leadingBack
+        case .updated, .inserted: return nil
         }
     }
 

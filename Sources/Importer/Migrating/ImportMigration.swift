@@ -100,7 +100,8 @@ struct ImportMigration {
         case .attributeAdded, .typeChanged: step.rows.map { $0 > 0 } ?? step.isRefused
         // An import adds these, or they are rules for the records to come.
         case .entityAdded, .relationshipAdded, .becomesOptional, .becomesRequired, .rulesChanged, .defaultChanged,
-            .indexesChanged, .readingChanged, .entityGone, .attributeGone, .relationshipGone, .othersInTheWay:
+            .indexesChanged, .readingChanged, .entityGone, .attributeGone, .relationshipGone, .othersInTheWay,
+            .conflictsGone:
             false
         }
     }

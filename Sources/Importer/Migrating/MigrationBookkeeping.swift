@@ -35,6 +35,7 @@ struct MigrationBookkeeping {
         try TableWitness.record(tables, database)
         // What jobs have made of rows is not what they are of now.
         try UndoLog.forget(nil, database)
+        try database.execute(sql: "DELETE FROM _import_conflict")
         _ = try MergeLog.appendReset(of: job, database)
     }
 

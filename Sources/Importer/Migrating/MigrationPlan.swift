@@ -15,7 +15,7 @@ extension ModelMigration {
     public struct Step: Sendable, Hashable, Codable {
         /// What kind of change it is.
         public let change: Change
-        /// The entity, by its name in the new model; by the old one where it is gone.
+        /// The entity, by its name in the new model; by the old one where it is gone; `conflicts` where it is about these.
         public let entity: String
         /// The attribute or relationship; nil where it is about the entity.
         public let property: String?
@@ -62,6 +62,8 @@ extension ModelMigration {
         case entityGone, attributeGone, relationshipGone
         /// Something that others have made on the tables would be lost, or could no longer be used.
         case othersInTheWay
+        /// Open conflicts of merges, which are about the model before.
+        case conflictsGone
     }
 
     /// Why a step cannot be done, or what it loses.

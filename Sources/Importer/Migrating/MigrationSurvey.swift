@@ -38,6 +38,7 @@ struct MigrationSurvey {
         for relationship in new.relationships.indices { try addStorage(relationship) }
         try addGone()
         try addWaitingLinks()
+        try addOpenConflicts()
         return steps
     }
 

@@ -270,12 +270,14 @@ extension ModelMigration.Plan {
         let refused = steps.filter(\.isRefused)
         guard let first = refused.first, let obstacle = first.obstacle else { return }
         let more = refused.count > 1 ? ", and \(refused.count - 1) more" : ""
+        let isOfRows = first.change != .conflictsGone
+        let advice = isOfRows ? "" : obstacle.advice.map { " \($0)" } ?? ""
         throw ImportError(
             .migrationRefused,
             at: store,
-            "the migration is refused: \(first.subject) \(first.text): \(obstacle.count) of its rows or links: "
+            "the migration is refused: \(first.subject) \(first.text): \(obstacle.count)\(isOfRows ? " of its rows or links" : ""): "
                 + "\(obstacle.reason)\(more)",
-            advice: "Nothing was changed." + (obstacle.isLoss ? allowing : "")
+            advice: "Nothing was changed.\(advice)" + (obstacle.isLoss ? allowing : "")
         )
     }
 }

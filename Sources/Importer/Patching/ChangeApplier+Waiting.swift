@@ -88,7 +88,7 @@ extension ChangeApplier {
         var plan = ChangePlan()
         let policy = try comparison.decide(conflict, &plan).policy
         line.conflicts = [conflict]
-        line.rejected = waiting.bytes
+        line.rejected = rejected.lines(waiting.bytes, [conflict])
         line.stops = plan.stops
         // What is to be kept is kept: the object, with all that would go with it.
         if refusal.takesAlong, policy == .keep {

@@ -15,6 +15,7 @@ final class ChangeApplier {
     let job: Int64
     let comparison: ChangeComparison
     let writer: ChangeWriter
+    let rejected: RejectedChange
     /// What the last change came to.
     var steps: [ChangePlan.Step] = []
     /// Which change has put a value aside.
@@ -33,6 +34,7 @@ final class ChangeApplier {
         self.job = job
         comparison = ChangeComparison(schema, statements, options, delegate)
         writer = ChangeWriter(schema, statements)
+        rejected = RejectedChange(writer: ChangeLineWriter(schema.described))
     }
 
     /// Applies a change.
@@ -87,7 +89,7 @@ final class ChangeApplier {
         line.stops = plan.stops
         if plan.stops { return line }
         if plan.isRejected {
-            line.rejected = place.bytes
+            line.rejected = rejected.lines(place.bytes, plan.conflicts)
             return line
         }
         line.effects = plan.effects

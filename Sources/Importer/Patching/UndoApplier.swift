@@ -136,8 +136,9 @@ final class UndoApplier {
                 attributes: plan.attributes
             )
             var bytes: [UInt8] = []
-            ChangeLineWriter([]).append(change, to: &bytes)
-            line.rejected = bytes
+            let writer = ChangeLineWriter([])
+            writer.append(change, to: &bytes)
+            line.rejected = RejectedChange(writer: writer).lines(bytes, plan.conflicts)
         } else if case .delete = plan.step {
             line.effects = [(place, .deleted)]
         }

@@ -191,6 +191,33 @@ struct DiffTests {
         #expect(try diff("--output", directory.path("d.changes.ndjson"), "--force").ending == .exit(0))
     }
 
+    @Test(arguments: zip([SIGINT, SIGTERM], [Int32(130), 143]))
+    func anInterruptionLeavesNoFile(_ signal: Int32, _ code: Int32) throws {
+        for (name, value) in [("a.db", "'old '"), ("b.db", "'new '")] {
+            try make(
+                name,
+                """
+                CREATE TABLE t(a INTEGER PRIMARY KEY, b);
+                WITH RECURSIVE n(a) AS (SELECT 1 UNION ALL SELECT a + 1 FROM n LIMIT 30000)
+                INSERT INTO t SELECT a, \(value) || a FROM n;
+                """
+            )
+        }
+        let program = try SteppedProgram(
+            [Project.importer, "diff", directory.path("a.db"), directory.path("b.db")]
+                + ["--output", directory.path("c.changes.ndjson")],
+            every: 1,
+            below: directory.path
+        )
+        while !directory.names().contains(where: { $0.contains(".partial-") }) { try #require(program.step()) }
+        let child = program.released()
+        child.signal(signal)
+        child.resume()
+        let result = child.wait()
+        #expect(result.ending == .exit(code), "\(result.errorText)")
+        #expect(directory.names() == ["a.db", "b.db"])
+    }
+
     // MARK: What cannot be compared
 
     @Test func refusesWhatHasNoIdentifier() throws {

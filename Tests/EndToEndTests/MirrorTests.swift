@@ -186,8 +186,15 @@ struct MirrorTests {
         #expect(try mirror.query("SELECT count(*) FROM user") == "200")
         #expect(try mirror.mirroring(MirroredStore.users(21...200)).number("deleted") == 20)
         #expect(try mirror.mirroring(MirroredStore.users(30...200), "--max-delete", "8").reason == "limit")
+        #expect(try mirror.mirroring(MirroredStore.users(31...200), "--max-delete", "5%").reason == "limit")
         #expect(try mirror.mirroring(MirroredStore.users(30...200), "--max-delete", "5%").number("deleted") == 9)
         #expect(try mirror.mirroring(MirroredStore.users(21...30), "--max-delete", "0").reason == "limit")
+    }
+
+    @Test func ofFewObjectsTenMayGoAndElevenMayNot() throws {
+        _ = try mirror.mirroring(MirroredStore.users(1...20))
+        #expect(try mirror.mirroring(MirroredStore.users(12...20)).reason == "limit")
+        #expect(try mirror.mirroring(MirroredStore.users(11...20)).number("deleted") == 10)
     }
 
     @Test func additionsAndUpdatesStayWhereDeletionsAreWithheld() throws {

@@ -131,6 +131,24 @@ struct PatchTests {
         #expect(try patched.rows("SELECT count(*) FROM p") == "3")
     }
 
+    /// A trigger of the store changes an object after the check has found it as the change says.
+    @Test func aConflictThatOnlyTheWritingTransactionFindsStopsBeforeItsCommit() throws {
+        try patched.make(
+            "s.db",
+            """
+            CREATE TRIGGER other AFTER UPDATE OF city ON p WHEN new.id = 1
+            BEGIN UPDATE p SET city = 'Lima' WHERE id = 2; END
+            """
+        )
+        let before = try patched.digest
+        try write(updated(1, #""city":"Oslo""#, #""city":"Bonn""#), updated(2, #""city":"Rome""#, #""city":"Kiel""#))
+        let report = try patched.report("patch", "--commit-every", "1", code: 65)
+        #expect(try patched.conflicts(report) == ["changed 2 city"])
+        #expect(try people() == "1|Bonn\n2|Lima\n3|Pune")
+        #expect(try patched.undo().ending == .exit(0))
+        #expect(try patched.digest == before)
+    }
+
     // MARK: Policies
 
     private func conflicting() throws {
@@ -166,6 +184,25 @@ struct PatchTests {
         try patched.verify()
     }
 
+    @Test(arguments: [("stop", "m x y"), ("keep", "m x y"), ("take", "x z"), ("reject", "m x y")])
+    func partsWithoutIdentifierAreAValueThatMayBeInTheWay(_ policy: String, _ result: String) throws {
+        let other = try PatchedStore()
+        let sql = """
+            CREATE TABLE t(id INTEGER PRIMARY KEY, v);
+            CREATE TABLE line(t INTEGER REFERENCES t(id) ON DELETE CASCADE, word TEXT);
+            INSERT INTO t VALUES(1, 'a'); INSERT INTO line VALUES(1, 'x');
+            """
+        try other.make("a.db", sql + "INSERT INTO line VALUES(1, 'y');")
+        try other.make("b.db", sql + "INSERT INTO line VALUES(1, 'z');")
+        try other.diff()
+        try other.make("s.db", "INSERT INTO line VALUES(1, 'm')")
+        let report = try other.report("patch", "--conflicts", policy, code: policy == "stop" ? 65 : 0)
+        #expect(try other.conflicts(report) == ["changed 1 line"])
+        #expect(
+            try other.rows("SELECT group_concat(word, ' ') FROM (SELECT word FROM line ORDER BY word)") == result
+        )
+    }
+
     @Test func rejectWritesNothingOfTheLine() throws {
         try conflicting()
         let counts = try patched.counts(patched.report("patch", "--conflicts", "reject"))
@@ -189,6 +226,19 @@ struct PatchTests {
     }
 
     // MARK: The end counts
+
+    @Test(arguments: [("keep", "Oslo|n|c@x"), ("take", "Bonn|new|c@x")])
+    func attributesThatBelongTogetherAreWrittenTogetherOrNotAtAll(_ policy: String, _ result: String) throws {
+        let entities = Self.entities.replacing(
+            #"{"p":{"identifier":["id"],"#,
+            with: #"{"p":{"identifier":["id"],"together":[["city","note"]],"#
+        )
+        let old = #""city":"Oslo","note":"other","mail":"a@x""#
+        try patched.write(entities, [updated(1, old, #""city":"Bonn","note":"new","mail":"c@x""#)])
+        let report = try patched.report("patch", "--conflicts", policy)
+        #expect(try patched.conflicts(report) == ["changed 1 note"])
+        #expect(try patched.rows("SELECT city, note, mail FROM p WHERE id = 1") == result)
+    }
 
     @Test(arguments: [1, 100])
     func uniqueValuesAreSwapped(_ commitEvery: Int) throws {
@@ -252,6 +302,21 @@ struct PatchTests {
         #expect(try patched.counts(patched.report("patch", "--partial")) == ["records_read": 1, "inserted": 1])
         #expect(try people().hasSuffix("4|Kiel"))
         try patched.verify()
+    }
+
+    @Test(arguments: [
+        #"{"change":"inserted","entityName":"p","identifier":{"id":9},"attributes":{"new":{"id":8,"city":"Kiel"}}}"#,
+        #"{"change":"updated","entityName":"p","identifier":{"id":1},"attributes":{"old":{"id":1},"new":{"id":8}}}"#,
+        #"{"change":"deleted","entityName":"p","identifier":{"id":3},"attributes":{"old":{"id":"3","city":"Pune","note":null,"mail":null}}}"#,
+        #"{"change":"updated","entityName":"p","identifier":{"id":1},"relationships":{"pet":[{"change":"inserted","entityName":"pet","identifier":{"id":12},"attributes":{"new":{"id":13,"name":"Ann"}}}]}}"#,
+    ])
+    func anIdentifierThatTheAttributesContradictIsRefused(_ change: String) throws {
+        try write(inserted(4, "Kiel"), change)
+        let before = try patched.bytes
+        let result = try patched.patch("--conflicts", "take")
+        #expect(result.ending == .exit(65))
+        #expect(result.errorText.contains("line 3: "), "\(result.errorText)")
+        #expect(try patched.bytes == before)
     }
 
     @Test func whatIsLeftOutOfAChangeSetThatBreaksOffIsSaid() throws {

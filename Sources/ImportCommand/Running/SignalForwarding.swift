@@ -21,6 +21,25 @@ enum SignalForwarding {
     ///
     /// - Throws: `ImportError` with `.noResources` when the system gives no thread.
     static func start(to interruption: Interruption) throws {
+        try start { interruption.request(reason(of: $0)) }
+    }
+
+    /// Has the first signal end the process, which leaves no file that is not whole: for commands that write nothing else.
+    ///
+    /// To be called as `start(to:)` is, and instead of it.
+    ///
+    /// - Throws: `ImportError` with `.noResources` when the system gives no thread.
+    static func endAtOnce() throws {
+        try start { number in
+            OutputFile.discardAll {
+                StandardError.write("importer: \(reason(of: number).message)\n")
+                _exit(128 + number)
+            }
+        }
+    }
+
+    /// - Parameter ask: is given the first signal.
+    private static func start(_ ask: @escaping @Sendable (Int32) -> Void) throws {
         var signals: [Int32] = [SIGINT, SIGTERM]
         // A shell without job control starts background jobs with SIGINT ignored. An import that was asked to stop stops.
         signal(SIGINT, SIG_DFL)
@@ -45,7 +64,7 @@ enum SignalForwarding {
                     _exit(first.code)
                 }
                 first = (128 + number, .now)
-                interruption.request(reason(of: number))
+                ask(number)
             }
         }
     }

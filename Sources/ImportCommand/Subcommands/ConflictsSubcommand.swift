@@ -44,6 +44,7 @@ struct ConflictsSubcommand: ParsableCommand {
     }
 
     func run() throws {
+        if to != nil { try SignalForwarding.endAtOnce() }
         let conflicts = try StoreConflicts(of: store)
         if count { return try StandardOutput.write("\(try conflicts.count())\n") }
         let target = try DifferenceOutput(to, overwrites: force)

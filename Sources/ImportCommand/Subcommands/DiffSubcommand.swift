@@ -141,6 +141,7 @@ struct DiffSubcommand: ParsableCommand {
     }
 
     func run() throws {
+        if output != nil { try SignalForwarding.endAtOnce() }
         let difference = try StoreDifference(from: old, to: new, options: options)
         let target = try DifferenceOutput(output, overwrites: force)
         switch chosenFormat {

@@ -89,6 +89,7 @@ struct MergeSubcommand: ParsableCommand {
     }
 
     private func print() throws {
+        if output != nil { try SignalForwarding.endAtOnce() }
         let merge = try ThreeWayMerge(base: base, ours: ours, theirs: theirs, options: options)
         let text = MergeText(usesColors: try DifferenceOutput(nil, overwrites: false).isTerminal)
         if output == nil, json {

@@ -98,6 +98,7 @@ struct RejectsSubcommand: ParsableCommand {
         let export: RejectExport
         if let to, to != "-" {
             try checkThatStoreIsNot(to)
+            try SignalForwarding.endAtOnce()
             export = try inspection.exportRejects(selection, as: format, toFile: to, overwrites: force)
         } else {
             export = try inspection.exportRejects(selection, as: format) { try StandardOutput.write(bytes: $0) }

@@ -125,7 +125,26 @@ struct ChangeLineReader {
         change.attributes = draft.attributes
         change.identifier = ObjectReference(Self.ordered(draft.identifier, entity.identifier))
         change.kind = try kind(of: draft, change, json)
+        try Self.checkIdentifier(of: change, json)
         return change
+    }
+
+    /// An object that is identified as another one than its attributes say would be found by nobody.
+    private static func checkIdentifier(
+        of change: ObjectChange,
+        _ json: borrowing ChangeJSON
+    ) throws(ChangeJSON.Fault) {
+        for part in change.identifier.values {
+            guard let attribute = change.attributes.first(where: { $0.name.hasSameBytes(as: part.name) }) else {
+                continue
+            }
+            for value in [attribute.old, attribute.new].compactMap(\.self) where value != part.value {
+                throw json.fault(
+                    "a change whose identifier has \(part.name.printable) \(part.value.shown), and whose attributes have "
+                        + "\(part.name.printable) \(value.shown)"
+                )
+            }
+        }
     }
 
     /// What has become of the object, which its values say too.

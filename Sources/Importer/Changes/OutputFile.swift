@@ -12,4 +12,7 @@ package final class OutputFile {
 
     /// Puts the file in its place.
     package func finish() throws { try file.finish() }
+
+    /// Removes all files that are not whole, and ends the process; none is made or gets its name meanwhile.
+    package static func discardAll(then end: () -> Never) -> Never { ExportFile.discardAll(then: end) }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// A file that is whole once it has its name, or is known to nobody before.
 final class ExportFile {
@@ -6,6 +7,8 @@ final class ExportFile {
     private let overwrites: Bool
     private let temporaryPath: String
     private var descriptor: Int32
+    /// The names of files that are not whole: a signal may end the process.
+    private static let unfinished = Mutex<Set<String>>([])
 
     /// Makes the file under a name of its own; `finish` renames it.
     ///
@@ -25,14 +28,17 @@ final class ExportFile {
             }
             guard overwrites else { throw Self.isThere(path) }
         }
-        var name = "\(path).partial-\(getpid())"
-        descriptor = Self.make(name, mode: 0o666)
-        // A file of this name is another's.
-        for number in 2..<100 where descriptor < 0 && errno == EEXIST {
-            name = "\(path).partial-\(getpid())-\(number)"
-            descriptor = Self.make(name, mode: 0o666)
+        (temporaryPath, descriptor) = Self.unfinished.withLock { unfinished in
+            var name = "\(path).partial-\(getpid())"
+            var descriptor = Self.make(name, mode: 0o666)
+            // A file of this name is another's.
+            for number in 2..<100 where descriptor < 0 && errno == EEXIST {
+                name = "\(path).partial-\(getpid())-\(number)"
+                descriptor = Self.make(name, mode: 0o666)
+            }
+            if descriptor >= 0 { unfinished.insert(name) }
+            return (name, descriptor)
         }
-        temporaryPath = name
         guard descriptor >= 0 else { throw failure(.cannotCreate, "create") }
     }
 
@@ -51,6 +57,15 @@ final class ExportFile {
         guard descriptor >= 0 else { return }
         close(descriptor)
         unlink(temporaryPath)
+        _ = Self.unfinished.withLock { $0.remove(temporaryPath) }
+    }
+
+    /// Removes all files that are not whole, and ends the process; none is made or gets its name meanwhile.
+    static func discardAll(then end: () -> Never) -> Never {
+        unfinished.withLock { unfinished in
+            for path in unfinished { unlink(path) }
+            end()
+        }
     }
 
     private static func make(_ path: String, mode: mode_t) -> Int32 {
@@ -96,7 +111,12 @@ final class ExportFile {
     /// Puts the file in its place, once its bytes are on the disk.
     func finish() throws {
         guard fsync(descriptor) == 0 else { throw failure(.cannotWrite, "write") }
-        if temporaryPath != path { try rename() }
+        if temporaryPath != path {
+            try Self.unfinished.withLock { unfinished in
+                try rename()
+                unfinished.remove(temporaryPath)
+            }
+        }
         close(descriptor)
         descriptor = -1
     }

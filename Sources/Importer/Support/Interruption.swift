@@ -77,7 +77,7 @@ extension Interruption.Reason {
         }
     }
 
-    var message: String {
+    package var message: String {
         switch self {
         case .interrupt: "interrupted"
         case .terminate: "terminated"

@@ -22,9 +22,14 @@ struct DiffModelTests {
           "tag": {"identifier": ["word"], "attributes": {"word": {"type": "string", "from": "@value"}}}}}
         """
 
-    private func importing(_ records: String, into name: String) throws {
+    private func importing(
+        _ records: String,
+        into name: String,
+        model: String = Self.model,
+        entity: String = "order"
+    ) throws {
         let source = try directory.write(records, to: "\(name).ndjson")
-        let model = try directory.write(Self.model, to: "model.json")
+        let model = try directory.write(model, to: "model.json")
         let result = try runImporter(
             "import",
             source,
@@ -33,14 +38,16 @@ struct DiffModelTests {
             "--model",
             model,
             "--entity",
-            "order",
+            entity,
             "--progress",
             "none"
         )
         #expect(result.ending == .exit(0), "\(result.errorText)")
     }
 
-    private func changes(_ arguments: String...) throws -> [String] {
+    private func changes(_ arguments: String...) throws -> [String] { try changes(arguments: arguments) }
+
+    private func changes(arguments: [String]) throws -> [String] {
         let result = try run(
             [Project.importer, "diff", directory.path("a.sqlite"), directory.path("b.sqlite"), "--format", "ndjson"]
                 + arguments
@@ -95,5 +102,58 @@ struct DiffModelTests {
                 #"{"change":"updated","entityName":"order","identifier":{"id":1},"attributes":{"old":{"paid":true,"total":1.5,"at":null},"new":{"paid":{"$integer":"7"},"total":{"$text":"1.500"},"at":{"$text":"soon"}}}}"#
             ]
         )
+    }
+
+    /// As the articles' models say what identifies an object.
+    @Test func theUserInfoOfAnEntityMayNameItsIdentifier() throws {
+        let model = """
+            {"entities": {"note": {"userInfo": {"id": "key"}, "attributes": {
+                "key": {"type": "string"}, "text": {"type": "string"}}}}}
+            """
+        try importing(
+            #"{"key": "a", "text": "one"} {"key": "b", "text": "two"}"#,
+            into: "a.sqlite",
+            model: model,
+            entity: "note"
+        )
+        try importing(
+            #"{"key": "b", "text": "two"} {"key": "a", "text": "three"}"#,
+            into: "b.sqlite",
+            model: model,
+            entity: "note"
+        )
+        #expect(
+            try changes() == [
+                #"{"change":"updated","entityName":"note","identifier":{"key":"a"},"attributes":{"old":{"text":"one"},"new":{"text":"three"}}}"#
+            ]
+        )
+    }
+
+    @Test func theListsOfAParentCountForItsSubentities() throws {
+        let model = """
+            {"entities": {
+              "being": {"identifier": ["id"], "abstract": true, "subentity": {"from": "kind", "values": {"dog": "dog", "cat": "cat"}},
+                "attributes": {"id": {"type": "integer64"}, "name": {"type": "string"}, "age": {"type": "integer16"}}},
+              "dog": {"parent": "being", "attributes": {"breed": {"type": "string", "optional": true}}},
+              "cat": {"parent": "being"}}}
+            """
+        try importing(
+            #"{"id": 1, "kind": "dog", "name": "Rex", "age": 1} {"id": 2, "kind": "cat", "name": "Tom", "age": 1}"#,
+            into: "a.sqlite",
+            model: model,
+            entity: "being"
+        )
+        try importing(
+            #"{"id": 1, "kind": "dog", "name": "Max", "age": 2} {"id": 2, "kind": "cat", "name": "Tom", "age": 2}"#,
+            into: "b.sqlite",
+            model: model,
+            entity: "being"
+        )
+        func summary(_ arguments: String...) throws -> [Substring] {
+            try changes(arguments: arguments).flatMap { $0.matches(of: /"new":\{[^}]*\}/).map(\.output) }
+        }
+        #expect(try summary() == [#""new":{"name":"Max","age":2}"#, #""new":{"age":2}"#])
+        #expect(try summary("--exclude", "being.age") == [#""new":{"name":"Max"}"#])
+        #expect(try summary("--only", "being.age") == [#""new":{"age":2}"#, #""new":{"age":2}"#])
     }
 }

@@ -154,4 +154,21 @@ struct DiffPageTests {
         }
         #expect(peaks[1] < peaks[0] + 8 << 20, "\(peaks)")
     }
+
+    @Test func everyKindHasAColourOfItsOwnInLightAndDark() throws {
+        try make("a.db", "CREATE TABLE t(id INTEGER PRIMARY KEY); INSERT INTO t VALUES(1)")
+        try make("b.db", "CREATE TABLE t(id INTEGER PRIMARY KEY); INSERT INTO t VALUES(2)")
+        _ = try page()
+        let text = try String(contentsOfFile: directory.path("page.html"), encoding: .utf8)
+        let parts = text.split(separator: "@media (prefers-color-scheme: dark)", maxSplits: 1)
+        #expect(parts.count == 2)
+        let kinds = ["inserted", "updated", "deleted", "conflict"]
+        let colours = try parts.map { part in
+            try kinds.compactMap { kind in
+                try part.firstMatch(of: Regex("--\(kind): (#[0-9a-f]{6})", as: (Substring, Substring).self))?.output.1
+            }
+        }
+        for scheme in colours { #expect(Set(scheme).count == kinds.count) }
+        #expect(Set(colours[0]).isDisjoint(with: colours[1]))
+    }
 }

@@ -116,4 +116,23 @@ struct PatchDelegateTests {
         try PatchPipeline(ChangeSetReader(changes), into: store, delegate: Ages()).run()
         #expect(try StoreContent.query(store, "SELECT age, typeof(age) FROM p WHERE id = 3") == "4|integer")
     }
+
+    @Test func othersHearWhatAPatchAndItsUndoHaveChanged() throws {
+        let follower = try StoreFollower(store: store)
+        func heard() throws -> [Int64] {
+            var counts: [Int64] = [0, 0, 0]
+            while let merge = try follower.poll() {
+                for change in merge.changes where change.entity == "p" {
+                    for (place, count) in [change.inserted, change.updated, change.deleted].enumerated() {
+                        counts[place] += count
+                    }
+                }
+            }
+            return counts
+        }
+        try PatchPipeline(changes, into: store, delegate: Conflicts(resolution: .take)).run()
+        #expect(try heard() == [1, 3, 0])
+        try UndoPipeline(of: store).run()
+        #expect(try heard() == [0, 3, 1])
+    }
 }

@@ -123,6 +123,30 @@ def jobs(store):
         connection.close()
 
 
+def inserted(connection):
+    """The row ids that imports have inserted, by table: which commit has noted them depends on where it was killed."""
+    tables = {}
+    query = "SELECT lower(table_name), last_rowid, ranges FROM _import_inserted ORDER BY number"
+    for table, last, ranges in connection.execute(query).fetchall():
+        rows = tables.setdefault(table, set())
+        if ranges is None:
+            rows.difference_update([row for row in rows if row > last])
+            continue
+        numbers, number, shift = [], 0, 0
+        for byte in ranges:
+            number |= (byte & 0x7F) << shift
+            shift += 7
+            if byte < 0x80:
+                numbers.append(number)
+                number, shift = 0, 0
+        end = 0
+        for gap, width in zip(numbers[::2], numbers[1::2]):
+            first = end + ((gap >> 1) ^ -(gap & 1))
+            end = first + width
+            rows.update(range(first, end + 1))
+    return sorted((table, sorted(rows)) for table, rows in tables.items())
+
+
 def content(store):
     """The user tables, byte by byte, what undo needs, what each job has counted, and what is left to be decided."""
     digest = store_dump.digest(store)
@@ -138,11 +162,11 @@ def content(store):
             "conflicts": "SELECT * FROM _import_conflict ORDER BY number",
             "mirror": "SELECT job, is_done, deleted, withheld, reason, objects FROM _import_mirror ORDER BY job",
             "seen rows": "SELECT count(*) FROM _import_seen",
-            "inserted rows": "SELECT * FROM _import_inserted ORDER BY 1, 2",
         }
         found = {"digest": digest, "integrity": whole}
         for name, query in queries.items():
             found[name] = str(connection.execute(query).fetchall())
+        found["inserted rows"] = str(inserted(connection))
     finally:
         connection.close()
     found["rejects and ledger"] = str(store_dump.bookkeeping(store))

@@ -184,4 +184,4 @@ def measure(machine, command, work):
             last = file.read().strip().splitlines()[-3:]
         raise Failure(f"ended with {code}: {' / '.join(last)}")
     with open(measured) as file, open(output, errors="replace") as printed:
-        return Measurement(json.load(file), printed.read(1 << 20))
+        return Measurement(json.load(file), printed.read())

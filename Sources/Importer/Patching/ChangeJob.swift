@@ -78,7 +78,7 @@ extension ImportError {
             at: store,
             "the store is not what the changes lead from: \(what)",
             advice: isBegun
-                ? "What was committed before stays. Correct the store and resume (\(call: .resuming())), or give the same command "
+                ? "What was committed before stays. Correct the store and resume (\(call: .resuming(store: store))), or give the same command "
                     + "with what is to be done (\(.conflicts))."
                 : "Nothing was written. Say what is to be done (\(.conflicts)): keep, take or reject."
         )

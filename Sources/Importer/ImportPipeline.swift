@@ -510,22 +510,16 @@ public final class ImportPipeline: Sendable {
         let decision = try look(interruption)
         let plan = ImportPlan(decision, into: store, runOptions)
         if case .begin(let job, let open, nil, nil) = decision, job.options.mirror != nil {
-            let tool = MirrorPreviewTool(
-                job: job,
-                open: open,
-                store: store,
-                run: runOptions,
-                opener: opener,
-                transformers: transformers,
-                interruption: interruption,
-                phases: { try Self.phases($0, into: $1) }
-            )
-            return ImportPreview(plan: plan, sample: nil, mirror: try tool.preview())
+            return ImportPreview(plan: plan, sample: nil, mirror: try previewTool(job, open).mirror())
         }
         guard case .begin(let job, let open, _, nil) = decision, !job.takesChunks else {
             return ImportPreview(plan: plan, sample: nil)
         }
-        let tool = PreviewTool(
+        return ImportPreview(plan: plan, sample: try previewTool(job, open).sample())
+    }
+
+    private func previewTool(_ job: StoredJob, _ open: [Int: SourceStream]) -> PreviewTool {
+        PreviewTool(
             job: job,
             open: open,
             store: store,
@@ -535,6 +529,5 @@ public final class ImportPipeline: Sendable {
             interruption: interruption,
             phases: { try Self.phases($0, into: $1) }
         )
-        return ImportPreview(plan: plan, sample: try tool.sample())
     }
 }

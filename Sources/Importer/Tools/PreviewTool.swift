@@ -23,8 +23,8 @@ struct PreviewTool {
     /// What an import does with a job that is open.
     let phases: (JobRun, SQLiteDestination) throws -> Void
 
-    /// - Throws: `ImportError` when a source cannot be read, or the import is interrupted.
-    func sample() throws -> ImportPreview.Sample {
+    /// Calls `body` with a new folder, which is removed afterwards.
+    func inFolder<Result>(_ body: (String) throws -> Result) throws -> Result {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("importer-\(UUID().uuidString)").path
         try FileManager.default.createDirectory(
             atPath: folder,
@@ -32,6 +32,13 @@ struct PreviewTool {
             attributes: [.posixPermissions: 0o700]
         )
         defer { try? FileManager.default.removeItem(atPath: folder) }
+        return try body(folder)
+    }
+
+    /// - Throws: `ImportError` when a source cannot be read, or the import is interrupted.
+    func sample() throws -> ImportPreview.Sample { try inFolder(sample) }
+
+    private func sample(in folder: String) throws -> ImportPreview.Sample {
         var sampled = job
         sampled.sources = Array(job.sources.prefix(Self.mostSources))
         sampled.chunkDirectory = folder + "/chunks"
@@ -67,30 +74,45 @@ struct PreviewTool {
     /// - Throws: `ImportError` when it is interrupted.
     private func importSample(_ job: StoredJob, _ streams: [Int: SourceStream], into own: String) throws -> ImportText?
     {
-        var options = run
-        options.chunkDirectory = job.chunkDirectory
-        options.indexes = []
         let continued = try continued()
         do {
-            let context = RunContext(
-                store: own,
-                options: options,
-                opener: opener,
-                transformers: transformers,
-                progress: ImportProgress(),
-                interruption: interruption.child(),
-                merges: MergeCenter()
-            )
-            let destination = SQLiteDestination(own, durability: run.durability)
-            try destination.lock()
-            defer { destination.unlock() }
-            let begun = try StartJob(context, in: destination, continuing: continued).start(.begin(job, open: streams))
-            _ = try begun.go { try phases($0, destination) }
+            _ = try importing(job, streams, into: own, durability: run.durability, continuing: continued)
             return nil
         } catch let error as ImportError where error.code != .noResources {
             try interruption.check()
             return error.text
         }
+    }
+
+    /// Imports into a store of its own.
+    ///
+    /// - Parameter prepare: called with the store before anything is written to it.
+    func importing(
+        _ job: StoredJob,
+        _ streams: [Int: SourceStream],
+        into own: String,
+        durability: RunOptions.Durability,
+        continuing continued: [String: ContinuedEntity]? = nil,
+        prepare: (SQLiteDestination) -> Void = { _ in }
+    ) throws -> ImportReport {
+        var options = run
+        options.chunkDirectory = URL(fileURLWithPath: own).deletingLastPathComponent().path + "/chunks"
+        options.indexes = []
+        let context = RunContext(
+            store: own,
+            options: options,
+            opener: opener,
+            transformers: transformers,
+            progress: ImportProgress(),
+            interruption: interruption.child(),
+            merges: MergeCenter()
+        )
+        let destination = SQLiteDestination(own, durability: durability)
+        prepare(destination)
+        try destination.lock()
+        defer { destination.unlock() }
+        let begun = try StartJob(context, in: destination, continuing: continued).start(.begin(job, open: streams))
+        return try begun.go { try phases($0, destination) }
     }
 
     /// What the store has of the job's entities; none where there is no store yet.

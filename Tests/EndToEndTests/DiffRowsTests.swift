@@ -114,4 +114,28 @@ struct DiffRowsTests {
         }
         #expect(try changeSet(workers: 2).components(separatedBy: "\"change\":\"updated\"").count == 3)
     }
+
+    /// Of long values digests are compared, and of rows with more columns than a function has arguments.
+    @Test(arguments: [3, 150]) func comparesLongValuesToTheirLastByte(columns: Int) throws {
+        let names = (1..<columns).map { "c\($0)" }.joined(separator: ", ")
+        for (name, last) in [("a.db", "x"), ("b.db", "y")] {
+            let long = "CAST(zeroblob(100000) AS TEXT)"
+            let isOld = last == "x"
+            let values = [
+                "\(long) || '\(last)'", "\(long) || 'x'", "zeroblob(70000)", "'\(last)'", "'same'", "1.0",
+                "CAST(zeroblob(70000) AS \(isOld ? "TEXT" : "BLOB"))", isOld ? "1" : "1.0", "NULL",
+            ]
+            let rows = values.enumerated().map { "(\($0.offset), \($0.element))" }.joined(separator: ", ")
+            try StoreContent.execute(
+                directory.path(name),
+                """
+                CREATE TABLE t(id INTEGER PRIMARY KEY, \(names));
+                INSERT INTO t(id, c\(columns - 1)) VALUES \(rows);
+                """
+            )
+        }
+        let changes = try changeSet(workers: 1).split(separator: "\n").filter { $0.contains(#""change":"updated""#) }
+        let identifiers = changes.compactMap { $0.firstMatch(of: /"identifier":\{"id":(\d+)\}/)?.output.1 }
+        #expect(identifiers == ["0", "3", "6", "7"])
+    }
 }

@@ -59,7 +59,7 @@ public final class ThreeWayMerge {
         // Both sides are read at the same time.
         difference.workers = 1
         let same = try StoreDifference(base, base, difference, cacheSize: ComparedSide.cacheSize)
-        let header = try same.header()
+        let header = try same.headerAlone()
         func side(_ path: String) throws -> any MergeSide {
             let side = try Self.side(path, base, same, header, difference)
             try Self.check(side, path, header)

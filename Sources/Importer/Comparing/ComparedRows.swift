@@ -81,6 +81,13 @@ final class ComparedRows {
         }
     }
 
+    /// Begins again with the values of a key as the arguments.
+    func bind(_ key: RowKey) {
+        sqlite3_reset(statement)
+        hasRow = false
+        _ = key.bind(to: statement, at: 1)
+    }
+
     /// Goes to the next row.
     func advance() throws {
         switch sqlite3_step(statement) {

@@ -20,6 +20,7 @@ final class ComparedStore {
     /// Whether others may write to it meanwhile.
     let isInWALMode: Bool
     private let queue: DatabaseQueue
+    private let block: UnsafeMutablePointer<RowBlock>
 
     /// - Parameter cacheSize: how much of it SQLite keeps in memory, in KiB.
     /// - Throws: `ImportError` when it cannot be read.
@@ -27,11 +28,11 @@ final class ComparedStore {
         self.store = store
         do {
             queue = try Self.opened(store, cacheSize: cacheSize)
-            (schema, isUTF8, isInWALMode) = try queue.inDatabase { database in
+            (schema, isUTF8, isInWALMode, block) = try queue.inDatabase { database in
                 let encoding = try String.fetchOne(database, sql: "PRAGMA encoding") ?? "UTF-8"
                 return (
                     try SideSchema(store, database, identifiers: identifiers), encoding == "UTF-8",
-                    try WALMode.isOn(database)
+                    try WALMode.isOn(database), try Self.block(database, isUTF8: encoding == "UTF-8")
                 )
             }
         } catch let error as DatabaseError {
@@ -50,6 +51,7 @@ final class ComparedStore {
         (store, schema, isUTF8, isInWALMode) = (other.store, other.schema, other.isUTF8, other.isInWALMode)
         do {
             queue = try Self.opened(store, cacheSize: 500)
+            block = try queue.inDatabase { try Self.block($0, isUTF8: other.isUTF8) }
         } catch let error as DatabaseError {
             throw Self.unreadable(store, error)
         }
@@ -79,6 +81,19 @@ final class ComparedStore {
         try read { database in
             guard let connection = database.sqliteConnection else { throw ImportError(.fault, "no connection") }
             return try ComparedRows(connection, text, path: path, isUTF8: isUTF8)
+        }
+    }
+
+    private static func block(_ database: Database, isUTF8: Bool) throws -> UnsafeMutablePointer<RowBlock> {
+        guard let connection = database.sqliteConnection else { throw ImportError(.fault, "no connection") }
+        return try RowBlock.add(to: connection, isUTF8: isUTF8)
+    }
+
+    /// The rows of a statement that packs them; no other one that does may be in use meanwhile.
+    func packedRows(_ text: SQLText, identifierCells: Int) throws -> PackedRows {
+        try read { database in
+            guard let connection = database.sqliteConnection else { throw ImportError(.fault, "no connection") }
+            return try PackedRows(connection, block, text, identifierCells: identifierCells)
         }
     }
 

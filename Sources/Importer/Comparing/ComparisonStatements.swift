@@ -68,9 +68,9 @@ struct ComparisonStatements {
         var arguments = predicate?.arguments ?? []
         let rowID = isSieved ? entity(index).rowIDs[side] : nil
         // SQLite looks up each row that is left, and not which of all rows are.
-        text += " FROM " + (rowID == nil ? "" : "temp.\(RowSieve.left) CROSS JOIN ") + table.quotedIdentifier
+        text += " FROM " + (rowID == nil ? "" : "temp.\(RowSieve.left(index)) CROSS JOIN ") + table.quotedIdentifier
         if let rowID {
-            text += " WHERE \(column(rowID, of: index)) = \(RowSieve.left).id"
+            text += " WHERE \(column(rowID, of: index)) = \(RowSieve.left(index)).id"
         } else if let identifiers {
             text += " WHERE " + condition(key(of: index), identifiers, &arguments)
         } else if let owner = entity(index).owner, let ownerTable = entity(owner.entity).tables[side] {
@@ -180,17 +180,20 @@ struct ComparisonStatements {
 
     // MARK: Row ids
 
-    /// An entity's rows between two row ids, which are bound, in the order of their row ids: the row id, the identifier, and what
-    /// both states have; nil where rows have no row id that could be named, or where these are too many columns.
+    /// Packs an entity's rows between two row ids, which are bound, in the order of their row ids; nil where rows have no row id that
+    /// could be named, or where the identifier has too many columns.
     func scan(_ index: Int) -> SQLText? {
         guard let table = entity(index).tables[side], let rowID = entity(index).rowIDs[side] else { return nil }
         let layout = RowLayoutOfEntity(entity(index), plan)
-        let cells = layout.columns(side)[..<layout.shared.upperBound].map { $0.map { column($0, of: index) } ?? "NULL" }
-        guard cells.count < Self.mostColumns else { return nil }
+        var cells = columns(layout.shared, of: index)
+        let key = columns(0..<layout.keyCount, of: index)
+        // A row that is too wide for one call has digests of its parts.
+        if 1 + key.count + cells.count > RowBlock.mostArguments { cells = digests(of: cells) }
+        guard 1 + key.count + cells.count <= RowBlock.mostArguments else { return nil }
         let id = column(rowID, of: index)
         return SQLText(
-            "SELECT \(([id] + cells).joined(separator: ", ")) FROM \(table.quotedIdentifier) "
-                + "WHERE \(id) BETWEEN ?1 AND ?2 ORDER BY \(id)"
+            "SELECT 1 FROM \(table.quotedIdentifier) NOT INDEXED WHERE \(id) BETWEEN ?1 AND ?2 "
+                + "AND \(RowBlock.function)(\(([id] + key + cells).joined(separator: ", "))) ORDER BY \(id)"
         )
     }
 
@@ -198,12 +201,8 @@ struct ComparisonStatements {
     func digests(_ index: Int) -> SQLText? {
         guard let table = entity(index).tables[side], let rowID = entity(index).rowIDs[side] else { return nil }
         let layout = RowLayoutOfEntity(entity(index), plan)
-        let cells = layout.columns(side)[layout.shared].map { $0.map { column($0, of: index) } ?? "NULL" }
-        let digests = stride(from: 0, to: cells.count, by: Self.mostArguments).map { first in
-            let some = cells[first..<min(first + Self.mostArguments, cells.count)]
-            return "\(RowKey.digestFunction)(\(some.joined(separator: ", ")))"
-        }
-        let key = layout.columns(side)[..<layout.keyCount].map { $0.map { column($0, of: index) } ?? "NULL" }
+        let digests = digests(of: columns(layout.shared, of: index))
+        let key = columns(0..<layout.keyCount, of: index)
         // By an index, each row would be looked up where it is: sorting what is short takes less.
         return SQLText(
             "SELECT \((key + [column(rowID, of: index)] + digests).joined(separator: ", ")) "
@@ -211,11 +210,18 @@ struct ComparisonStatements {
         )
     }
 
-    /// How many columns a query may have (`SQLITE_MAX_COLUMN` is 2000 unless SQLite is built otherwise).
-    private static let mostColumns = 2_000
+    /// What both states have of a row, in the side's columns; null where it has none.
+    private func columns(_ range: Range<Int>, of index: Int) -> [String] {
+        RowLayoutOfEntity(entity(index), plan).columns(side)[range].map { $0.map { column($0, of: index) } ?? "NULL" }
+    }
 
-    /// How many arguments a function may have (`SQLITE_MAX_FUNCTION_ARG` is 127 or more).
-    private static let mostArguments = 100
+    /// Digests of as many expressions as a function may have arguments.
+    private func digests(of cells: [String]) -> [String] {
+        stride(from: 0, to: cells.count, by: RowBlock.mostArguments).map { first in
+            let some = cells[first..<min(first + RowBlock.mostArguments, cells.count)]
+            return "\(RowKey.digestFunction)(\(some.joined(separator: ", ")))"
+        }
+    }
 
     /// The row id of the object with an identifier, which is bound.
     func rowID(_ index: Int) -> SQLText? {

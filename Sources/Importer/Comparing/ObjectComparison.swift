@@ -22,6 +22,8 @@ final class ObjectComparison {
     /// Nil where no object could be told twice.
     let told: ToldObjects?
     private var section: Section?
+    /// By entity, what `RowSieve` has found, or that it is of no use.
+    private var sieved: [Int: RowSieve.Result?] = [:]
 
     /// The objects of an entity that belong to no other, and what they own.
     private struct Section {
@@ -83,16 +85,11 @@ final class ObjectComparison {
             // Most often all of them have an owner that is there.
             var isComplete = true
             for side in Side.allCases {
-                let count = try statements[side].count(index).map { text in
-                    try stores[side].read { try RowStatement.number($0, text) } ?? 0
-                }
-                if let count, count != seen[side][index] { isComplete = false }
+                if let count = try counted(index, side), count != seen[side][index] { isComplete = false }
             }
             if isComplete { return nil }
         }
-        let same =
-            options.predicate == nil
-            ? try RowSieve(index, in: plan, statements, stores, workers: options.workers)?.run() : nil
+        let same = try sieve(index)?.same
         counts[index].unchanged += same ?? 0
         var rows = BothSides<ComparedRows?>(nil, nil)
         for side in Side.allCases {
@@ -117,6 +114,31 @@ final class ObjectComparison {
                 return both
             }
         )
+    }
+
+    /// Sorts out the rows of an entity that are the same, once; nil where they have to be read in the order of their identifiers.
+    private func sieve(_ index: Int) throws -> RowSieve.Result? {
+        guard options.predicate == nil else { return nil }
+        if let known = sieved[index] { return known }
+        let result = try RowSieve(index, in: plan, statements, stores, workers: options.workers)?.run()
+        sieved[index] = .some(result)
+        return result
+    }
+
+    /// How many objects of an entity a state has; nil where it does not have the entity.
+    ///
+    /// A reading that is done anyway counts them, too: `count(*)` would read all of the table.
+    func count(_ index: Int, _ side: Side) throws -> Int64? {
+        let isRead = plan.entities[index].owner == nil && plan.entities[index].isOpened && plan.sections.contains(index)
+        if isRead, let result = try sieve(index) { return result.same + result.left[side] }
+        return try counted(index, side)
+    }
+
+    /// The same by counting them alone.
+    func counted(_ index: Int, _ side: Side) throws -> Int64? {
+        try statements[side].count(index).map { text in
+            try stores[side].read { try RowStatement.number($0, text) } ?? 0
+        }
     }
 
     private func nodes(of index: Int, in owners: [Int]) throws -> [OwnedRows] {

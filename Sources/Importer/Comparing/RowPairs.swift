@@ -14,8 +14,7 @@ final class RowPairs {
         fileprivate let scans: BothSides<SQLText>
         fileprivate let lookups: BothSides<SQLText>
         fileprivate let digests: BothSides<SQLText>
-        /// How many cells an identifier has, and how many are compared, these among them.
-        fileprivate let cells: (identifier: Int, all: Int)
+        fileprivate let identifierCells: Int
         fileprivate let mayBeNull: Bool
 
         init?(_ index: Int, in plan: ComparisonPlan, _ statements: BothSides<ComparisonStatements>) {
@@ -24,11 +23,10 @@ final class RowPairs {
                 let oldDigests = statements.old.digests(index), let newDigests = statements.new.digests(index)
             else { return nil }
             let entity = plan.entities[index]
-            let layout = RowLayoutOfEntity(entity, plan)
             scans = BothSides(old, new)
             lookups = BothSides(oldRow, newRow)
             digests = BothSides(oldDigests, newDigests)
-            cells = (layout.keyCount, layout.shared.upperBound)
+            identifierCells = RowLayoutOfEntity(entity, plan).keyCount
             mayBeNull = entity.identifierMayBeNull.old || entity.identifierMayBeNull.new
         }
     }
@@ -42,7 +40,7 @@ final class RowPairs {
     }
 
     private let entity: Entity
-    private let scans: BothSides<ComparedRows>
+    private let scans: BothSides<PackedRows>
     private let lookups: BothSides<ComparedRows>
 
     /// How many row ids are kept in memory.
@@ -55,8 +53,8 @@ final class RowPairs {
     init(_ entity: Entity, _ stores: BothSides<ComparedStore>) throws {
         self.entity = entity
         scans = BothSides(
-            try stores.old.rows(entity.scans.old, path: 0),
-            try stores.new.rows(entity.scans.new, path: 0)
+            try stores.old.packedRows(entity.scans.old, identifierCells: entity.identifierCells),
+            try stores.new.packedRows(entity.scans.new, identifierCells: entity.identifierCells)
         )
         lookups = BothSides(
             try stores.old.rows(entity.lookups.old, path: 0),
@@ -88,26 +86,19 @@ final class RowPairs {
 
     /// The row ids of the first object from a row id on that is on both sides, if it is soon found.
     private func pair(from first: Int64, to last: Int64) throws -> BothSides<Int64>? {
-        try begin(.old, first...last)
+        try scans.old.begin(first...last)
         defer { scans.old.reset() }
         for _ in 0..<Self.trials {
             guard scans.old.hasRow else { return nil }
-            if let other = try rowID(of: scans.old, in: .new) { return BothSides(scans.old.integer(0), other) }
+            if let other = try rowID(of: scans.old, in: .new) { return BothSides(scans.old.rowID, other) }
             try scans.old.advance()
         }
         return nil
     }
 
-    private func begin(_ side: Side, _ range: ClosedRange<Int64>) throws {
-        scans[side].reset()
-        try scans[side].bind(.integer(range.lowerBound), at: 0)
-        try scans[side].bind(.integer(range.upperBound), at: 1)
-        try scans[side].advance()
-    }
-
     /// The row id of the object of a row in the other store; nil where it is not there.
-    private func rowID(of row: ComparedRows, in side: Side) throws -> Int64? {
-        try lookups[side].bind(row, 1..<1 + entity.cells.identifier)
+    private func rowID(of row: PackedRows, in side: Side) throws -> Int64? {
+        lookups[side].bind(row.identifier)
         defer { lookups[side].reset() }
         try lookups[side].advance()
         return lookups[side].hasRow ? lookups[side].integer(0) : nil
@@ -120,21 +111,19 @@ final class RowPairs {
     /// - Parameter keep: is given what was found out now and then, and says whether to go on.
     func read(_ range: BothSides<ClosedRange<Int64>>, _ keep: (Findings) throws -> Bool) throws {
         var findings = Findings()
-        for side in Side.allCases { try begin(side, range[side]) }
+        for side in Side.allCases { try scans[side].begin(range[side]) }
         defer { for side in Side.allCases { scans[side].reset() } }
         let (old, new) = (scans.old, scans.new)
-        let (identifier, all) = entity.cells
+        let mayBeNull = entity.mayBeNull
         while old.hasRow && new.hasRow {
-            if ComparedRows.areEqual(old, 1, new, 1, count: identifier) {
-                // An object without identifier is an error, which is found where they are compared by it.
-                if ComparedRows.areEqual(old, 1 + identifier, new, 1 + identifier, count: all - identifier),
-                    isKnown(old)
-                {
-                    findings.same += 1
-                } else {
-                    findings.left.old.append(old.integer(0))
-                    findings.left.new.append(new.integer(0))
-                }
+            // An object without identifier is an error, which is found where they are compared by it.
+            if PackedRows.areEqual(old, new), !mayBeNull || !old.isUnknown {
+                findings.same += 1
+                try old.advance()
+                try new.advance()
+            } else if PackedRows.haveSameIdentifier(old, new) {
+                findings.left.old.append(old.rowID)
+                findings.left.new.append(new.rowID)
                 try old.advance()
                 try new.advance()
             } else {
@@ -157,12 +146,8 @@ final class RowPairs {
         _ = try keep(findings)
     }
 
-    private func isKnown(_ row: ComparedRows) -> Bool {
-        !entity.mayBeNull || (0..<entity.cells.identifier).allSatisfy { !row.isNull(1 + $0) }
-    }
-
     private func leave(_ side: Side, _ findings: inout Findings) throws {
-        findings.left[side].append(scans[side].integer(0))
+        findings.left[side].append(scans[side].rowID)
         try scans[side].advance()
     }
 
@@ -171,10 +156,10 @@ final class RowPairs {
         guard let inOld = try rowID(of: scans.new, in: .old) else { return try leave(.new, &findings) }
         guard let inNew = try rowID(of: scans.old, in: .new) else { return try leave(.old, &findings) }
         for (side, target) in [(Side.new, inNew), (.old, inOld)] {
-            let here = scans[side].integer(0)
+            let here = scans[side].rowID
             let (distance, overflows) = target.subtractingReportingOverflow(here)
             guard distance > 0, distance <= Self.reach, !overflows else { continue }
-            while scans[side].hasRow, scans[side].integer(0) < target { try leave(side, &findings) }
+            while scans[side].hasRow, scans[side].rowID < target { try leave(side, &findings) }
             return
         }
         for side in Side.allCases { try leave(side, &findings) }
@@ -193,7 +178,7 @@ final class RowPairs {
         let (old, new) = (
             try stores.old.rows(entity.digests.old, path: 0), try stores.new.rows(entity.digests.new, path: 0)
         )
-        let count = entity.cells.identifier
+        let count = entity.identifierCells
         var findings = Findings()
         try old.advance()
         try new.advance()

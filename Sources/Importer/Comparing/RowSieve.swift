@@ -12,19 +12,27 @@ import Synchronization
 ///
 /// What the threads share is guarded by `state`; each reads with connections of its own.
 final class RowSieve: @unchecked Sendable {
-    /// The temporary table with the row ids of the rows that are left, in its column `id`.
-    static let left = "_import_left"
+    /// What was found.
+    struct Result {
+        /// How many rows are the same.
+        var same: Int64 = 0
+        /// How many others each store has.
+        var left = BothSides<Int64>(0, 0)
+    }
+
+    /// The temporary table with the row ids of an entity's rows that are left, in its column `id`.
+    static func left(_ index: Int) -> String { "_import_left_\(index)" }
 
     private struct State {
         var ranges: [BothSides<ClosedRange<Int64>>]
-        var same: Int64 = 0
-        var left: Int64 = 0
+        var result = Result()
         /// Whether all rows are read by their digests now.
         var isSorted = false
         var isOver = false
         var failure: (any Error)?
     }
 
+    private let index: Int
     private let entity: RowPairs.Entity
     private let stores: BothSides<ComparedStore>
     private let insertions: BothSides<ComparedRows>
@@ -68,12 +76,17 @@ final class RowSieve: @unchecked Sendable {
         let pairs = try RowPairs(entity, stores)
         let ranges = try pairs.ranges(BothSides(old, new), threads == 1 ? 1 : threads * Self.rangesEach)
         state = Mutex(State(ranges: ranges.reversed()))
+        self.index = index
         self.entity = entity
         self.stores = stores
-        insertions = BothSides(try Self.emptyTable(stores.old), try Self.emptyTable(stores.new))
+        insertions = BothSides(
+            try Self.emptyTable(index, stores.old),
+            try Self.emptyTable(index, stores.new)
+        )
     }
 
-    private static func emptyTable(_ store: ComparedStore) throws -> ComparedRows {
+    private static func emptyTable(_ index: Int, _ store: ComparedStore) throws -> ComparedRows {
+        let left = left(index)
         try store.writingTemporaryData { database in
             try database.execute(
                 sql: "CREATE TEMP TABLE IF NOT EXISTS \(left) (id INTEGER PRIMARY KEY); DELETE FROM temp.\(left)"
@@ -84,9 +97,8 @@ final class RowSieve: @unchecked Sendable {
 
     /// Reads both tables.
     ///
-    /// - Returns: how many rows are the same.
     /// - Throws: `DatabaseError` when a store cannot be read, or when there is no room for temporary data.
-    func run() throws -> Int64 {
+    func run() throws -> Result {
         let others = DispatchGroup()
         for _ in 1..<threads {
             others.enter()
@@ -109,12 +121,12 @@ final class RowSieve: @unchecked Sendable {
             return !state.isOver
         }
         if !isInOrder { try runSorted() }
-        return state.withLock(\.same)
+        return state.withLock(\.result)
     }
 
     private func runSorted() throws {
-        for side in Side.allCases { _ = try Self.emptyTable(stores[side]) }
-        state.withLock { ($0.same, $0.left, $0.isOver, $0.isSorted) = (0, 0, false, true) }
+        for side in Side.allCases { _ = try Self.emptyTable(index, stores[side]) }
+        state.withLock { ($0.result, $0.isOver, $0.isSorted) = (Result(), false, true) }
         try RowPairs.readSorted(entity, stores, keep)
     }
 
@@ -158,9 +170,10 @@ final class RowSieve: @unchecked Sendable {
                     insertions[side].reset()
                 }
             }
-            state.same += findings.same
-            state.left += Int64(findings.count)
-            state.isOver = !state.isSorted && state.left > state.same + Self.trial
+            state.result.same += findings.same
+            for side in Side.allCases { state.result.left[side] += Int64(findings.left[side].count) }
+            let left = state.result.left.old + state.result.left.new
+            state.isOver = !state.isSorted && left > state.result.same + Self.trial
             return !state.isOver
         }
     }

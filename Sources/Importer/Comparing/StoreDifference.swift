@@ -91,15 +91,16 @@ public final class StoreDifference {
     /// What a change set says before its first change.
     ///
     /// - Throws: `ImportError` when a store cannot be read.
-    public func header() throws -> ChangeSetHeader {
+    public func header() throws -> ChangeSetHeader { try header(counting: comparison.count) }
+
+    /// The same, where nothing is compared afterwards.
+    func headerAlone() throws -> ChangeSetHeader { try header(counting: comparison.counted) }
+
+    private func header(counting count: (Int, Side) throws -> Int64?) throws -> ChangeSetHeader {
         var states: [ChangeSetHeader.State] = []
         for side in Side.allCases {
-            let statements = ComparisonStatements(plan, side, isUTF8: stores[side].isUTF8)
             let objects = try plan.sections.map { index in
-                let count = try statements.count(index).map { text in
-                    try stores[side].read { try RowStatement.number($0, text) } ?? 0
-                }
-                return (entity: plan.entities[index].name, count: count ?? 0)
+                (entity: plan.entities[index].name, count: try count(index, side) ?? 0)
             }
             states.append(.init(name: URL(fileURLWithPath: stores[side].store).lastPathComponent, objects: objects))
         }

@@ -5,7 +5,7 @@ extension RowKey {
     /// The name of the SQL function whose value is a digest of its arguments, of 16 bytes: XXH3 with a seed of this process, so that
     /// no values can be made to have the digest of others.
     static let digestFunction = "import_digest"
-    private static let seed = UInt64.random(in: .min ... .max)
+    static let seed = UInt64.random(in: .min ... .max)
 
     /// Gives a connection that function.
     ///

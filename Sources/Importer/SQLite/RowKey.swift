@@ -7,7 +7,7 @@ import ImportModel
 /// The bookkeeping keeps keys in this form: each value's kind as a byte, then 8 bytes of a number, or the length of a text or
 /// blob in 8 bytes and its bytes; all numbers little-endian.
 struct RowKey: Hashable {
-    private enum Kind: UInt8 {
+    enum Kind: UInt8 {
         case null, integer, real, text, blob
     }
 

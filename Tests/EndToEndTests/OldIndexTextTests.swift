@@ -74,7 +74,7 @@ struct OldIndexTextTests {
             "SELECT name, coll, \"desc\" FROM pragma_index_xinfo('by_name') WHERE key ORDER BY seqno"
         )
         #expect(columns == "name|NOCASE|0\nnote|RTRIM|1")
-        #expect(try StoreContent.query(store, "SELECT value FROM _import_meta WHERE key = 'format'") == "9")
+        #expect(try StoreContent.query(store, "SELECT value FROM _import_meta WHERE key = 'format'") == "10")
         #expect(try runImporter("verify", store).ending == .exit(0))
     }
 

@@ -40,14 +40,14 @@ final class UndoApplier {
         _ options: PatchOptions,
         store: String,
         check: @escaping () throws -> Void
-    ) {
+    ) throws {
         self.job = job
         self.schema = schema
         self.statements = statements
         self.options = options
         self.store = store
         self.check = check
-        comparison = UndoComparison(job: job, statements: statements, options: options)
+        comparison = try UndoComparison(job: job, statements: statements, options: options)
     }
 
     /// Brings all rows back.

@@ -57,7 +57,7 @@ final class UndoRun: ChangeRun {
         var marker = try Marker(database, job: job.id) ?? Marker()
         guard marker.source == 0 else { return nil }
         let schema = try Self.schema(undoing: undone, store: session.store, database)
-        let applier = UndoApplier(
+        let applier = try UndoApplier(
             undone,
             schema,
             try PatchStatements(database),

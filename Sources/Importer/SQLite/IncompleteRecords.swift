@@ -100,9 +100,7 @@ final class IncompleteRecords {
     ///   - changes: gets what is changed by it, and what the records came to.
     ///   - groups: those of the job's errors.
     func settle(_ changes: inout EntityChanges, _ groups: inout ErrorGroupTable) throws {
-        // The pages that an index was built in fill the cache; what is looked up there must have room beside them.
-        let cacheSize = try Int.fetchOne(database, sql: "PRAGMA cache_size") ?? -4000
-        try database.execute(sql: "PRAGMA cache_size = -12000")
+        let cacheSize = try StoreConnection.makeRoomForLookups(database)
         defer { try? database.execute(sql: "PRAGMA cache_size = \(cacheSize)") }
         try database.execute(
             sql: """

@@ -35,19 +35,14 @@ struct RowIDPage: Equatable {
 
     /// The page as a blob.
     var bytes: [UInt8] {
-        let count = words.reduce(0) { $0 + $1.nonzeroBitCount }
+        let count = count
         var bytes: [UInt8] = []
         if count <= Self.mostListed {
             bytes.reserveCapacity(1 + 2 * count)
             bytes.append(Kind.list.rawValue)
-            for (index, word) in words.enumerated() where word != 0 {
-                var rest = word
-                while rest != 0 {
-                    let offset = index << 6 | rest.trailingZeroBitCount
-                    bytes.append(UInt8(truncatingIfNeeded: offset))
-                    bytes.append(UInt8(truncatingIfNeeded: offset >> 8))
-                    rest &= rest &- 1
-                }
+            for offset in offsets {
+                bytes.append(UInt8(truncatingIfNeeded: offset))
+                bytes.append(UInt8(truncatingIfNeeded: offset >> 8))
             }
         } else {
             bytes.reserveCapacity(1 + 8 * Self.wordCount)
@@ -55,6 +50,29 @@ struct RowIDPage: Equatable {
             for word in words { withUnsafeBytes(of: word.littleEndian) { bytes.append(contentsOf: $0) } }
         }
         return bytes
+    }
+
+    /// How many bits are set.
+    var count: Int { words.reduce(0) { $0 + $1.nonzeroBitCount } }
+
+    /// Which bits are set, in order.
+    var offsets: [UInt16] {
+        var offsets: [UInt16] = []
+        for (index, word) in words.enumerated() where word != 0 {
+            var rest = word
+            while rest != 0 {
+                offsets.append(UInt16(truncatingIfNeeded: index << 6 | rest.trailingZeroBitCount))
+                rest &= rest &- 1
+            }
+        }
+        return offsets
+    }
+
+    /// The bits that are not set in another one.
+    func subtracting(_ other: RowIDPage) -> RowIDPage {
+        var page = self
+        for index in words.indices { page.words[index] &= ~other.words[index] }
+        return page
     }
 
     var isEmpty: Bool { words.allSatisfy { $0 == 0 } }

@@ -49,6 +49,21 @@ final class RowIDPages {
         return page.contains(UInt16(truncatingIfNeeded: rowID))
     }
 
+    /// Calls `body` with each page: how many of its row ids other pages have, too, and those that they do not have, in order.
+    func forEachPage(without others: RowIDPages, _ body: (_ shared: Int, _ rest: [Int64]) throws -> Void) throws {
+        let numbers = try Int64.fetchAll(
+            database,
+            sql: "SELECT page FROM \(table) WHERE job = ? AND table_name = ? ORDER BY page",
+            arguments: [job, name]
+        )
+        for number in numbers {
+            try read(number)
+            try others.read(number)
+            let rest = page.subtracting(others.page)
+            try body(page.count - rest.count, rest.offsets.map { number << RowIDPage.width | Int64($0) })
+        }
+    }
+
     private func read(_ number: Int64) throws {
         guard number != self.number else { return }
         self.number = nil

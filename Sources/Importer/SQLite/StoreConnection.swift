@@ -43,6 +43,16 @@ enum StoreConnection {
         return try opening(store) { try DatabaseQueue(path: store, configuration: configuration) }
     }
 
+    /// Makes the cache larger, after `writeIndexes` or within it: the pages that a transaction has changed fill it, and SQLite gives up
+    /// all others for them, which would be read again at each lookup.
+    ///
+    /// - Returns: the size to go back to.
+    static func makeRoomForLookups(_ database: Database) throws -> Int {
+        let size = try Int.fetchOne(database, sql: "PRAGMA cache_size") ?? -4000
+        try database.execute(sql: "PRAGMA cache_size = -12000")
+        return size
+    }
+
     /// Closes the last connection of an import: moves the WAL into the store, and leaves WAL mode where nobody else has the
     /// store open.
     ///

@@ -19,6 +19,8 @@ extension StoreSession {
         guard let model = job.model else { return nil }
         return try writeIndexes(interruption) { database in
             guard try !Self.isMirrored(job.id, database) else { return nil }
+            let cacheSize = try StoreConnection.makeRoomForLookups(database)
+            defer { try? database.execute(sql: "PRAGMA cache_size = \(cacheSize)") }
             if job.state == .finished { try checkThatNobodyHasWritten(since: job, database) }
             let log = try UndoLog(job: job.id, database)
             defer { try? log.end(database) }

@@ -164,8 +164,26 @@ final class StoredMirror {
         var root = roots[place]
         let seen = RowIDPages(database, in: RowIDPages.seen, job: job.id, of: root.table)
         let imported = RowIDPages(database, in: RowIDPages.scope, job: 0, of: root.table)
-        let stubs = try stubs(of: root)
         let insert = try database.makeStatement(sql: "INSERT OR IGNORE INTO \(Self.gone) (root, row) VALUES (?, ?)")
+        if options.scope == .imported, try keepsSeenRows(root) {
+            // What was seen is there: only the others have to be looked up.
+            let lookup = "SELECT 1 FROM main.\(root.table.quotedIdentifier) WHERE rowid = ?"
+            try imported.forEachPage(without: seen) { shared, rest in
+                try check()
+                root.scope += Int64(shared)
+                for rowID in rest {
+                    var isThere = false
+                    try statements.run(lookup, [.number(rowID)]) { _ in isThere = true }
+                    guard isThere else { continue }
+                    root.scope += 1
+                    root.gone += 1
+                    try insert.execute(arguments: [place, rowID])
+                }
+            }
+            roots[place] = root
+            return
+        }
+        let stubs = try stubs(of: root)
         var count: Int64 = 0
         func take(_ rowID: Int64) throws {
             count += 1
@@ -193,6 +211,14 @@ final class StoredMirror {
             try statements.run(sql, parameters) { try take(sqlite3_column_int64($0, 0)) }
         }
         roots[place] = root
+    }
+
+    /// Whether nothing in a job deletes rows of a root's table before this stage: the root relates to no other, and the table has no
+    /// triggers.
+    private func keepsSeenRows(_ root: Root) throws -> Bool {
+        guard root.index == nil else { return false }
+        let sql = "SELECT NOT EXISTS (SELECT 1 FROM main.sqlite_master WHERE type = 'trigger')"
+        return try Bool.fetchOne(database, sql: sql) ?? false
     }
 
     /// The row ids of rows that are there for references alone; they are few.

@@ -133,12 +133,13 @@ final class UndoLog {
         let name = table.name.quoted(by: "'", with: "''")
         func note(_ row: String, _ cells: String, wasThere: Bool) -> String {
             let key = WatchedTable.call(table.key, of: row)
-            let number = table.hasRowID ? "\(row).\(table.key[0].quotedIdentifier)" : "0"
+            let number = table.number(of: row)
             // The policy of the statement at hand would replace that of these, so nothing may be in conflict.
             return """
-                INSERT INTO _import_undo (job, table_name, key, before) SELECT \(job), \(name), \(key), \(cells)
-                WHERE NOT EXISTS (
-                    SELECT 1 FROM _import_undo WHERE job = \(job) AND table_name = \(name) AND key = \(key)
+                INSERT INTO _import_undo (job, table_name, number, key, before)
+                SELECT \(job), \(name), \(number), \(key), \(cells) WHERE NOT EXISTS (
+                    SELECT 1 FROM _import_undo
+                    WHERE job = \(job) AND table_name = \(name) AND number = \(number) AND key = \(key)
                 );
                 INSERT INTO \(Self.touched) (place, number, key, was_there) SELECT \(place), \(number), \(key), \(wasThere)
                 WHERE NOT EXISTS (
@@ -175,6 +176,13 @@ final class UndoLog {
 
     // MARK: Before a commit
 
+    /// That an entry is a row's.
+    private static let isOfRow = "job = ? AND table_name = ? AND number = ? AND key = ?"
+
+    private func parameters(of table: WatchedTable, _ key: RowKey) -> [GraphStatements.Parameter] {
+        [.number(job), .text(table.name), .number(key.number), .bytes(key.bytes)]
+    }
+
     /// Calls `body` with each row that was touched since the last commit; before `complete`.
     ///
     /// - Parameter body: given what the job has kept of the row as it was before, and what it is now.
@@ -191,8 +199,8 @@ final class UndoLog {
                 try statements.run(select, [.key(key)]) { now = $0.bytes(of: 0) }
                 var before: [UInt8]?
                 try statements.run(
-                    "SELECT before FROM _import_undo WHERE job = ? AND table_name = ? AND key = ? AND before IS NOT NULL",
-                    [.number(job), .text(table.name), .bytes(key.bytes)]
+                    "SELECT before FROM _import_undo WHERE \(Self.isOfRow) AND before IS NOT NULL",
+                    parameters(of: table, key)
                 ) { before = $0.bytes(of: 0) }
                 let touched = Touched(
                     table: table,
@@ -211,18 +219,13 @@ final class UndoLog {
     /// - Parameter body: called with each of them, by table.
     func complete(_ body: (Touched) throws -> Void) throws {
         try forEachTouched { touched, before, now in
-            let parameters: [GraphStatements.Parameter] = [
-                .number(job), .text(touched.table.name), .bytes(touched.key.bytes),
-            ]
+            let parameters = parameters(of: touched.table, touched.key)
             if before == now {
                 // What is as it was needs no undoing.
-                try statements.run(
-                    "DELETE FROM _import_undo WHERE job = ? AND table_name = ? AND key = ?",
-                    parameters
-                )
+                try statements.run("DELETE FROM _import_undo WHERE \(Self.isOfRow)", parameters)
             } else {
                 try statements.run(
-                    "UPDATE _import_undo SET after = ? WHERE job = ? AND table_name = ? AND key = ?",
+                    "UPDATE _import_undo SET after = ? WHERE \(Self.isOfRow)",
                     [now.map { .bytes($0) } ?? .number(nil)] + parameters
                 )
             }

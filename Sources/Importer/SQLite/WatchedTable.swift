@@ -79,6 +79,12 @@ struct WatchedTable {
         RowKey.call(columns.map { "\(row).\($0.quotedIdentifier)" })
     }
 
+    /// The expression whose value is the number that the key of a row begins with, as `RowKey.number` has it.
+    func number(of row: String) -> String {
+        let first = "\(row).\(key[0].quotedIdentifier)"
+        return hasRowID ? first : "iif(typeof(\(first)) = 'integer', \(first), 0)"
+    }
+
     var cells: String {
         RowKey.call(columns.map(\.quotedIdentifier))
     }
@@ -104,4 +110,7 @@ extension RowKey {
         guard bytes.count >= 9, bytes[0] == 1 else { return nil }
         return Int64(bitPattern: bytes[1..<9].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
     }
+
+    /// By which keys are sorted before they are sorted by their bytes: the integer that it begins with, or 0.
+    var number: Int64 { firstNumber ?? 0 }
 }

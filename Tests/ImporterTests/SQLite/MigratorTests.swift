@@ -11,10 +11,10 @@ struct MigratorTests {
 
     /// Two formats that are not there yet: one with a new column, one with a table that is filled from what there is.
     private static let later = [
-        Migrator.Step(to: 10) {
+        Migrator.Step(to: 11) {
             try $0.execute(sql: "ALTER TABLE _import_job ADD COLUMN host TEXT NOT NULL DEFAULT ''")
         },
-        Migrator.Step(to: 11) { database in
+        Migrator.Step(to: 12) { database in
             try database.execute(
                 sql: """
                     CREATE TABLE _import_host (job INTEGER PRIMARY KEY, host TEXT NOT NULL) STRICT;
@@ -22,6 +22,11 @@ struct MigratorTests {
                     """
             )
         },
+    ]
+
+    /// Those that are there.
+    private static let own = [
+        Migrator.Step.format4, .format5, .format6, .format7, .format8, .format9, .format10,
     ]
 
     private let directory: TemporaryDirectory
@@ -46,7 +51,7 @@ struct MigratorTests {
     }
 
     @Test(arguments: OlderStore.formats) func bringsAStoreOfEachFormatUpToTheNewest(format: Int) throws {
-        let migrator = Migrator([.format4, .format5, .format6, .format7, .format8, .format9] + Self.later)
+        let migrator = Migrator(Self.own + Self.later)
         let store = try open(format: format)
         try store.write { try migrator.bringUp($0, store: "store") }
         let new = try DatabaseQueue()
@@ -54,26 +59,20 @@ struct MigratorTests {
         let tables = "SELECT name, sql FROM sqlite_master WHERE name LIKE '\\_import\\_%' ESCAPE '\\' ORDER BY name"
         let made = try new.read { try Row.fetchAll($0, sql: tables) }
         try store.read { (database: Database) throws in
-            #expect(try Self.format(database) == 11)
+            #expect(try Self.format(database) == 12)
             #expect(try Row.fetchAll(database, sql: tables) == made)
             // What the steps read and write is the job that was interrupted.
             #expect(try String.fetchAll(database, sql: "SELECT host FROM _import_host") == ["h1"])
             #expect(try Int.fetchOne(database, sql: "SELECT count(*) FROM _import_chunk") == 4)
-            #expect(try migrator.check(database, store: "store") == 11)
+            #expect(try migrator.check(database, store: "store") == 12)
         }
     }
 
     @Test func doesEachStepOnce() throws {
         let store = try open(format: 4)
-        let migrators = [
-            Migrator([.format4]), Migrator([.format4, .format5]), Migrator([.format4, .format5, .format6]),
-            Migrator([.format4, .format5, .format6, .format7]),
-            Migrator([.format4, .format5, .format6, .format7, .format8]),
-            Migrator([.format4, .format5, .format6, .format7, .format8, .format9]),
-            Migrator([.format4, .format5, .format6, .format7, .format8, .format9] + Self.later.prefix(1)),
-            Migrator([.format4, .format5, .format6, .format7, .format8, .format9] + Self.later),
-        ]
-        for (migrator, format) in zip(migrators + migrators.suffix(1), [4, 5, 6, 7, 8, 9, 10, 11, 11]) {
+        let steps = Self.own + Self.later
+        let migrators = steps.indices.map { Migrator(Array(steps[...$0])) }
+        for (migrator, format) in zip(migrators + migrators.suffix(1), [4, 5, 6, 7, 8, 9, 10, 11, 12, 12]) {
             try store.write { try migrator.bringUp($0, store: "store") }
             #expect(try store.read { try migrator.check($0, store: "store") } == Int64(format))
         }
@@ -82,8 +81,7 @@ struct MigratorTests {
     @Test(arguments: OlderStore.formats) func leavesTheStoreAsItWasWhereAStepFails(format: Int) throws {
         let store = try open(format: format)
         let before = try store.read(Self.content)
-        let steps = [Migrator.Step.format4, .format5, .format6, .format7, .format8, .format9] + Self.later
-        let failing = Migrator(steps + [Migrator.Step(to: 12) { _ in throw Failure() }])
+        let failing = Migrator(Self.own + Self.later + [Migrator.Step(to: 13) { _ in throw Failure() }])
         #expect(throws: Failure.self) { try store.write { try failing.bringUp($0, store: "store") } }
         #expect(try store.read(Self.content) == before)
     }
@@ -91,23 +89,20 @@ struct MigratorTests {
     @Test func refusesANewerFormatByItsNumber() throws {
         let store = try open(format: 4)
         try store.write {
-            try Migrator([.format4, .format5, .format6, .format7, .format8, .format9] + Self.later).bringUp(
-                $0,
-                store: "store"
-            )
+            try Migrator(Self.own + Self.later).bringUp($0, store: "store")
         }
         let before = try store.read(Self.content)
         let error = #expect(throws: ImportError.self) {
             try store.write { try StoreSchema.prepareBookkeeping($0, store: "store") }
         }
-        #expect(error?.message == "store: has the format 11, and this program knows formats up to 9")
+        #expect(error?.message == "store: has the format 12, and this program knows formats up to 10")
         #expect(try store.read(Self.content) == before)
     }
 
     /// What is known of the tables without making them is what SQLite keeps of them.
     @Test func knowsTheTextsOfTheTablesThatAStepMakes() throws {
         let store = try DatabaseQueue()
-        for step in [Migrator.Step.format4, .format5, .format6, .format7, .format8, .format9] {
+        for step in Self.own {
             let tables = try store.write { database in
                 try step.change(database)
                 return try BookkeepingTable.all(database)

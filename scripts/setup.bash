@@ -59,3 +59,9 @@ install_for_building() {
     install_missing pkg-config=pkg-config libyajl-dev=lib:yajl libsqlite3-dev=lib:sqlite3 \
         libarchive-dev=lib:libarchive libxxhash-dev=lib:libxxhash nettle-dev=lib:nettle
 }
+
+# The commit that the sources are of, with -dirty where they differ from it; nothing where they are not a clone of their own.
+revision() {
+    [ -e "$root/.git" ] || return 0
+    git -C "$root" describe --always --dirty --abbrev=40 --exclude '*' 2>/dev/null || true
+}

@@ -2,10 +2,15 @@
 
 import PackageDescription
 
+// What `importer --version` says is the commit: the scripts that build for people set it. It is not asked of git here, as
+// SwiftPM keeps what a manifest has evaluated to, and would go on giving an earlier commit.
+let commit = Context.environment["IMPORTER_REVISION"] ?? ""
+let revision: [CSetting] = commit.isEmpty ? [] : [.define("IMPORTER_REVISION", to: "\"\(commit)\"")]
+
 let package = Package(
     name: "importer",
     products: [
-        .executable(name: "importer", targets: ["ImportCommand"]),
+        .executable(name: "importer", targets: ["ImportCommand", "Revision"]),
         .library(name: "Importer", targets: ["Importer"]),
         .library(name: "ImportModel", targets: ["ImportModel"]),
     ],
@@ -20,6 +25,8 @@ let package = Package(
         .systemLibrary(name: "CXXHash", pkgConfig: "libxxhash", providers: [.apt(["libxxhash-dev"])]),
         .systemLibrary(name: "CNettle", pkgConfig: "nettle", providers: [.apt(["nettle-dev"])]),
         .systemLibrary(name: "CMalloc"),
+        .systemLibrary(name: "CRevision"),
+        .target(name: "Revision", cSettings: revision),
         .target(name: "ImportModel"),
         .target(
             name: "Importer",
@@ -32,7 +39,7 @@ let package = Package(
         .executableTarget(
             name: "ImportCommand",
             dependencies: [
-                "Importer", "ImportModel",
+                "Importer", "ImportModel", "CRevision",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
         ),
@@ -46,7 +53,10 @@ let package = Package(
             ]
         ),
         .testTarget(name: "EndToEndTests", dependencies: ["TestSupport", "ImportCommand", "Importer"]),
-        .testTarget(name: "ImportCommandTests", dependencies: ["ImportCommand", "Importer", "ImportModel"]),
+        .testTarget(
+            name: "ImportCommandTests",
+            dependencies: ["ImportCommand", "Importer", "ImportModel", "Revision"]
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -53,9 +53,21 @@ install_for_testing() {
 # What counts instructions.
 install_for_measuring() { install_missing python3=python3 valgrind=valgrind binutils=strip; }
 
-# What the package is built with.
+# What the Debian package is made and tested with.
+install_for_packaging() {
+    install_missing python3=python3 binutils=objcopy dpkg-dev=dpkg-shlibdeps patchelf=patchelf gzip=gzip lintian=lintian \
+        man-db=man groff-base=groff sqlite3=sqlite3
+}
+
+# What the importer is built with.
 install_for_building() {
     command -v swift >/dev/null 2>&1 || die "needs a Swift toolchain, 6.1 or newer: https://www.swift.org/install/"
     install_missing pkg-config=pkg-config libyajl-dev=lib:yajl libsqlite3-dev=lib:sqlite3 \
         libarchive-dev=lib:libarchive libxxhash-dev=lib:libxxhash nettle-dev=lib:nettle
+}
+
+# The commit that the sources are of, with -dirty where they differ from it; nothing where they are not a clone of their own.
+revision() {
+    [ -e "$root/.git" ] || return 0
+    git -C "$root" describe --always --dirty --abbrev=40 --exclude '*' 2>/dev/null || true
 }

@@ -3,6 +3,7 @@
 #define CYAJL_SHIM_H
 
 #include <yajl/yajl_parse.h>
+#include <yajl/yajl_version.h>
 
 static inline int cyajl_allow_multiple_values(yajl_handle handle, int allowed) {
     return yajl_config(handle, yajl_allow_multiple_values, allowed);

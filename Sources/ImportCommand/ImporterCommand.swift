@@ -20,7 +20,7 @@ struct ImporterCommand: ParsableCommand {
             Exit codes: 0 done; 64 usage; 65 bad input data, or nothing accepted; 66 no such input; 71 no thread or descriptor; \
             73 cannot create output; 74 I/O error; 75 the store is in use; 129, 130, 143 interrupted, resumable.
             """,
-        version: ImporterVersion.text,
+        version: VersionText.text,
         subcommands: [
             ImportSubcommand.self, ResumeSubcommand.self, StatusSubcommand.self, SplitSubcommand.self,
             InferSubcommand.self, ModelSubcommand.self, FetchSubcommand.self, RejectsSubcommand.self,
@@ -41,6 +41,8 @@ struct ImporterCommand: ParsableCommand {
 
     /// Parses, runs, says what went wrong, and returns the exit code.
     static func run(_ arguments: [String]) -> Int32 {
+        // Scripts ask for it often: the parser's first look at all commands takes longer than the rest of the start.
+        if arguments == ["--version"] { return printed(VersionText.text + "\n") }
         if let problem = ArgumentCheck.problem(arguments, commands: commandNames) {
             return usageError(problem, arguments)
         }
@@ -85,12 +87,7 @@ struct ImporterCommand: ParsableCommand {
     private static func report(parsing error: any Error, _ arguments: [String]) -> Int32 {
         let text = fullMessage(for: error, columns: StandardError.helpColumns)
         guard exitCode(for: error) != .success else {
-            do {
-                try StandardOutput.write(text.hasSuffix("\n") ? text : text + "\n")
-                return 0
-            } catch {
-                return Failure(error).report()
-            }
+            return printed(text.hasSuffix("\n") ? text : text + "\n")
         }
         let prefix = "Error: "
         var message = text.hasPrefix(prefix) ? String(text.dropFirst(prefix.count)) : text
@@ -101,6 +98,16 @@ struct ImporterCommand: ParsableCommand {
             message = ([problem[...]] + usage).joined(separator: "\n")
         }
         return usageError(message, arguments)
+    }
+
+    /// Writes to standard output, and returns the exit code.
+    private static func printed(_ text: String) -> Int32 {
+        do {
+            try StandardOutput.write(text)
+            return 0
+        } catch {
+            return Failure(error).report()
+        }
     }
 
     private static func usageError(_ message: String, _ arguments: [String]) -> Int32 {

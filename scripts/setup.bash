@@ -22,6 +22,7 @@ install_missing() {
         package=${pair%%=*} needed=${pair#*=}
         case "$needed" in
             lib:*) pkg-config --exists "${needed#lib:}" 2>/dev/null || missing+=("$package") ;;
+            file:*) [ -e "${needed#file:}" ] || missing+=("$package") ;;
             python:*) python3 -c "import ${needed#python:}" 2>/dev/null || missing+=("$package") ;;
             *) command -v "$needed" >/dev/null 2>&1 || missing+=("$package") ;;
         esac

@@ -15,7 +15,8 @@ usage() {
 }
 
 # Installs the Debian packages that are missing. Each argument is PACKAGE=COMMAND, or PACKAGE=lib:MODULE where the
-# package brings no command but a library that pkg-config knows, or PACKAGE=python:MODULE where it is one of Python's.
+# package brings no command but a library that pkg-config knows, PACKAGE=python:MODULE where it is one of Python's, or
+# PACKAGE=file:PATH where it is none of these.
 install_missing() {
     local missing=() pair package needed
     for pair in "$@"; do

@@ -19,10 +19,10 @@ OPTIONS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm
 class Browser:
     """One window. Scripts see the page as it is; `wait` asks until something holds."""
 
-    def __init__(self):
+    def __init__(self, *more):
         options = webdriver.ChromeOptions()
         options.binary_location = shutil.which("chromium") or "/usr/bin/chromium"
-        for option in OPTIONS:
+        for option in [*OPTIONS, *more]:
             options.add_argument(option)
         options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
         self.driver = webdriver.Chrome(
@@ -79,6 +79,12 @@ class Browser:
         element = self.driver.find_element(By.CSS_SELECTOR, selector)
         self.script("arguments[0].scrollIntoView({ block: 'center' })", element)
         element.click()
+
+    def click_text(self, selector, text):
+        """Clicks the first element with this text."""
+        self.wait("[...document.querySelectorAll(arguments[0])].some(each => each.textContent === arguments[1])", selector, text)
+        self.script("[...document.querySelectorAll(arguments[0])].find(each => each.textContent === arguments[1])"
+                    ".dispatchEvent(new MouseEvent('click', { bubbles: true, cancelable: true }))", selector, text)
 
     def keys(self, *keys):
         webdriver.ActionChains(self.driver).send_keys(*keys).perform()

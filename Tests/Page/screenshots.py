@@ -18,14 +18,14 @@ MOST = 120_000
 def main():
     importer, target = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
     folder = tempfile.mkdtemp(prefix="importer-page-")
-    servers, browser = [], Browser()
+    servers, browser = [], Browser("--hide-scrollbars")
 
     def serve(name):
         servers.append(stores.Server(importer, os.path.join(folder, name)))
         return servers[-1].address
 
     def picture(name):
-        # A pointer over nothing, and no cursor that blinks.
+        # No cursor that blinks.
         browser.script("document.activeElement.blur()")
         time.sleep(0.4)
         path = os.path.join(target, f"page-{name}.png")
@@ -47,10 +47,10 @@ def main():
         browser.open(people)
         slow = stores.SlowImport(
             importer, folder, "people.ndjson", "--into", "people.sqlite", "--model", "people.model.json", "--entity", "people",
-            "--quiet", "--workers", "1", "--chunk-size", "1M", share=0.06)
+            "--quiet", "--workers", "1", "--chunk-size", "1M", share=0.12)
         browser.wait("Number(document.getElementById('progress').getAttribute('aria-valuenow')) >= 58", patience=120)
         picture("running")
-        slow.finish()
+        slow.process.wait()
         browser.wait("document.getElementById('state').textContent === 'finished'")
         time.sleep(1.5)
         browser.script("scrollTo(0, 0)")

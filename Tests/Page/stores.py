@@ -29,9 +29,9 @@ LONG = ("0123456789" * 100 + "\n") * 1000
 COLUMNS = 1990
 
 
-def run(importer, *arguments):
-    """Runs the importer to its end."""
-    result = subprocess.run([importer, *arguments], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+def run(importer, folder, *arguments):
+    """Runs the importer in a folder, to its end."""
+    result = subprocess.run([importer, *arguments], cwd=folder, capture_output=True, text=True, stdin=subprocess.DEVNULL)
     if result.returncode != 0:
         raise RuntimeError(f"importer {' '.join(arguments)}: exit {result.returncode}: {result.stderr}")
 
@@ -57,18 +57,15 @@ def people(folder, count):
 
 
 def import_people(importer, folder, store, source="people.ndjson"):
-    run(importer, "import", os.path.join(folder, source), "--into", os.path.join(folder, store), "--model",
-        os.path.join(folder, "people.model.json"), "--entity", "people", "--quiet")
+    run(importer, folder, "import", source, "--into", store, "--model", "people.model.json", "--entity", "people", "--quiet")
 
 
 def orders(importer, folder, count, faults):
     """A store of orders with all that belongs to them, and rejects."""
-    made = os.path.join(folder, "orders")
     subprocess.run(
-        [sys.executable, "-B", os.path.join(ROOT, "scripts", "generate-orders"), made, "--records", str(count), "--faults",
-         str(faults)], check=True, capture_output=True, stdin=subprocess.DEVNULL)
-    run(importer, "import", os.path.join(made, "orders.ndjson"), "--into", os.path.join(folder, "orders.sqlite"), "--model",
-        os.path.join(made, "model.json"), "--quiet")
+        [sys.executable, "-B", os.path.join(ROOT, "scripts", "generate-orders"), os.path.join(folder, "orders"), "--records",
+         str(count), "--faults", str(faults)], check=True, capture_output=True, stdin=subprocess.DEVNULL)
+    run(importer, folder, "import", "orders/orders.ndjson", "--into", "orders.sqlite", "--model", "orders/model.json", "--quiet")
 
 
 def hostile(importer, folder):
@@ -80,9 +77,8 @@ def hostile(importer, folder):
     # So many columns are not inferred, but may be asked for.
     model = {"entities": {"wide": {"attributes": {f"c{index}": {"type": "string"} for index in range(COLUMNS)}}}}
     write(os.path.join(folder, "wide.model.json"), json.dumps(model))
-    for name, options in (("hostile", []), ("long", []), ("wide", ["--model", os.path.join(folder, "wide.model.json")])):
-        run(importer, "import", os.path.join(folder, name + ".json"), "--into", os.path.join(folder, "hostile.sqlite"),
-            "--quiet", *options)
+    for name, options in (("hostile", []), ("long", []), ("wide", ["--model", "wide.model.json"])):
+        run(importer, folder, "import", name + ".json", "--into", "hostile.sqlite", "--quiet", *options)
 
 
 def write(path, text):
@@ -125,10 +121,9 @@ def address(output):
 class SlowImport:
     """An import that is stopped most of the time, so that it can be watched however fast the machine is."""
 
-    def __init__(self, importer, *arguments, share=0.1):
-        self.process = subprocess.Popen([importer, "import", *arguments], stdin=subprocess.DEVNULL)
+    def __init__(self, importer, folder, *arguments, share=0.1):
+        self.process = subprocess.Popen([importer, "import", *arguments], cwd=folder, stdin=subprocess.DEVNULL)
         self.share = share
-        self.is_paused = False
         threading.Thread(target=self.pulse, daemon=True).start()
 
     def pulse(self):
@@ -137,13 +132,10 @@ class SlowImport:
             if self.share < 1 and self.process.poll() is None:
                 self.process.send_signal(signal.SIGSTOP)
                 time.sleep(0.02 / self.share - 0.02)
-                while self.is_paused:
-                    time.sleep(0.01)
                 self.process.send_signal(signal.SIGCONT)
 
     def finish(self):
         """Runs on at full speed, to its end."""
         self.share = 1
-        self.is_paused = False
         if self.process.wait(PATIENCE) != 0:
             raise RuntimeError(f"the import ended with {self.process.returncode}")

@@ -1,5 +1,6 @@
 """Tests the page of `importer serve` in a headless browser: page_test.py IMPORTER [CHECK]..."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -147,6 +148,16 @@ def merge(fixture):
     browser.wait("!!document.querySelector(`#browser-rows tr.changed[data-key='${arguments[0]}']`)", key)
     assert "changed by a merge" in browser.text(f"#browser-rows tr[data-key='{key}']")
     equal(browser.value("document.getElementById('window').scrollTop"), top)
+    # New rows are at the end of this order, so they are not shown before somebody asks.
+    line = fixture.rows("SELECT max(id) + 1 FROM people", "live")[0][0]
+    with open(fixture.path("people.ndjson"), encoding="utf-8") as file:
+        record = json.loads(file.readline())
+    stores.write(fixture.path("more.ndjson"), json.dumps({**record, "id": line}) + "\n")
+    stores.import_people(fixture.importer, fixture.folder, "live.sqlite", "more.ndjson")
+    browser.wait("document.getElementById('fresh').textContent === '1 new: show' && !document.getElementById('fresh').hidden")
+    browser.script("document.getElementById('fresh').click()")
+    browser.wait("document.querySelector('#browser-rows tr[data-key]').classList.contains('new')")
+    equal(browser.column("id")[0], str(line))
 
 
 @check("import --serve shows the same page")
@@ -172,8 +183,15 @@ def sort(fixture):
         browser.wait("[...document.querySelectorAll('#browser-rows tr[data-key]')].slice(0, 12).map(row => row.dataset.key).join()"
                      " === arguments[0]", ",".join(expected))
         equal(browser.value("document.querySelector('th[data-attribute=balance]').getAttribute('aria-sort')"), aria)
-    browser.click("th[data-attribute=balance]")
+    # Another order begins at its top, and going back leads to where one was.
+    browser.wait("document.getElementById('pad').offsetHeight > 3000")
+    browser.script("document.getElementById('window').scrollTop = 1700")
+    time.sleep(0.2)
+    browser.script("document.querySelector('th[data-attribute=balance]').click()")
     browser.wait("document.querySelector('#browser-rows tr[data-key]').dataset.key === '1'")
+    equal(browser.value("document.getElementById('window').scrollTop"), 0)
+    browser.driver.back()
+    browser.wait("document.getElementById('window').scrollTop === 1700")
 
 
 @check("filters by a predicate; a wrong one is explained, and its place marked")

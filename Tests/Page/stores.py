@@ -11,7 +11,7 @@ import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 # In seconds, for what never comes on a machine that is very busy.
-PATIENCE = 20
+PATIENCE = 60
 
 # Texts that a page must show as text, and no browser may take for anything else.
 HOSTILE = {

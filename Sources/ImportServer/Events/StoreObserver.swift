@@ -1,0 +1,64 @@
+import Dispatch
+import Foundation
+import Importer
+import Synchronization
+
+/// Looks at a store for all readers of its events, on one thread.
+///
+/// It looks at most four times a second, once a second where nobody reads, and so seldom that it takes about a fiftieth of one
+/// processor.
+final class StoreObserver: Sendable {
+    /// What was seen last.
+    struct Findings: Sendable {
+        var figures = WatchFigures()
+        var frame = ProgressFrame()
+        var history = ThroughputHistory()
+        /// The number of the last entry of the store's log; 0 for none.
+        var sequence: Int64 = 0
+        /// What went wrong at the last look; nil once it has gone well again.
+        var error: ImportError?
+    }
+
+    let hub: EventHub
+    private let store: String
+    private let own: ImportProgress?
+    private let findings = Mutex(Findings())
+    private let bell: DispatchSemaphore
+
+    /// Starts looking.
+    ///
+    /// - Parameter own: the progress of the import in this process, which knows more than the store; nil for none.
+    /// - Throws: `ImportError` with `.noResources` when the system gives no thread.
+    init(store: String, own: ImportProgress?) throws {
+        self.store = store
+        self.own = own
+        let bell = DispatchSemaphore(value: 0)
+        self.bell = bell
+        hub = EventHub { bell.signal() }
+        try SystemThread.start(to: "watch the store") { [self] in run() }
+    }
+
+    /// What was seen last.
+    var last: Findings { findings.withLock { $0 } }
+
+    private func run() {
+        var looking = StoreLooking(store: store)
+        let start = ContinuousClock.now
+        var next = DispatchTime.now()
+        while true {
+            _ = bell.wait(timeout: next)
+            let now = DispatchTime.now()
+            guard now >= next else {
+                // Somebody new reads: the next look is due as it is for readers.
+                next = min(next, now + StoreLooking.interval)
+                continue
+            }
+            let began = StoreLooking.threadTime
+            var findings = last
+            looking.look(&findings, own: own?.snapshot, elapsed: start.duration(to: .now) / .seconds(1), to: hub)
+            self.findings.withLock { $0 = findings }
+            let interval = hub.count > 0 ? StoreLooking.interval : 1
+            next = .now() + max(interval, (StoreLooking.threadTime - began) * 50)
+        }
+    }
+}

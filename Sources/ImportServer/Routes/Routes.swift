@@ -1,0 +1,47 @@
+import Importer
+
+/// Which path is answered by what.
+struct Routes: Sendable {
+    let options: ServerOptions
+    let page: PageDocument
+    let observer: StoreObserver
+    let pool: ReaderPool
+
+    /// The answer to a request that may be answered.
+    ///
+    /// - Throws: `AnswerError` and what reading throws.
+    func answer(_ request: Request) async throws -> Answer {
+        switch (request.parts.first, request.parts.count) {
+        case ("", 1): return Answer(page.bytes, type: "text/html; charset=utf-8")
+        case ("events", 1): return try events(request)
+        case ("api", let count) where count > 1:
+            return try await api(request, request.parts[1], Array(request.parts[2...]))
+        default: throw notFound(request)
+        }
+    }
+
+    private func api(_ request: Request, _ name: String, _ rest: [String]) async throws -> Answer {
+        switch (name, rest.count) {
+        case ("status", 0): return try await StatusRoute(routes: self).answer()
+        case ("entities", 0): return try await EntitiesRoute(pool: pool).answer()
+        case ("records", 1): return try await RecordsRoute(routes: self).answer(request, entity: rest[0])
+        default: throw notFound(request)
+        }
+    }
+
+    private func events(_ request: Request) throws -> Answer {
+        guard let subscription = observer.hub.subscribe(after: request.headers["last-event-id"]) else {
+            throw AnswerError(
+                .unavailable,
+                code: "too_many_streams",
+                "\(EventHub.mostSubscriptions) pages are open already",
+                advice: "Close one, or read /api/status."
+            )
+        }
+        return Answer(subscription)
+    }
+
+    private func notFound(_ request: Request) -> AnswerError {
+        AnswerError(.notFound, "there is nothing at \(request.path.prefix(200))", advice: "The page is at /.")
+    }
+}

@@ -44,11 +44,13 @@ package struct StoreServer: Sendable {
             hosts: AllowedHosts(address: options.address, port: socket.port, others: options.hosts),
             token: token
         )
+        let pool = ReaderPool(store: options.store)
         let routes = Routes(
             options: options,
             page: PageDocument(),
             observer: observer,
-            pool: ReaderPool(store: options.store)
+            pool: pool,
+            entities: EntityMemory(pool: pool)
         )
         socket.serve(ServerHandler(access: access, routes: routes))
         Task.detached {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import ImportServer
 
 /// Where a page is served, and to whom.
 struct ServerArguments: ParsableArguments {
@@ -28,8 +29,13 @@ struct ServerArguments: ParsableArguments {
     @Flag(help: "Open the page in the browser.")
     var open = false
 
+    /// Whether any of them is given.
+    var isGiven: Bool { port != nil || bind != "127.0.0.1" || !host.isEmpty || hideValues || open }
+
     func validate() throws {
-        if bind.isEmpty { throw ValidationError("--bind: the address is empty") }
+        guard ServerOptions.isAddress(bind) else {
+            throw ValidationError("--bind: \(bind) is no address of IPv4 or IPv6")
+        }
         if host.contains(where: \.isEmpty) { throw ValidationError("--host: the name is empty") }
     }
 }

@@ -1,13 +1,26 @@
+import ArgumentParser
+import Dispatch
 import Foundation
 import ImportServer
 import Importer
 
 /// Serves a store's page beside whatever else the process does.
-struct ServerRun {
+final class ServerRun {
     private let options: ServerOptions
     private let opensBrowser: Bool
+    /// Where the page's address is printed.
+    private let print: (String) throws -> Void
+    private var isServing = false
 
-    init(_ arguments: ServerArguments, store: String, progress: ImportProgress? = nil) {
+    /// - Parameters:
+    ///   - progress: the progress of the import in this process; nil for none.
+    ///   - print: where the page's address is printed.
+    init(
+        _ arguments: ServerArguments,
+        store: String,
+        progress: ImportProgress? = nil,
+        print: @escaping (String) throws -> Void = StandardOutput.write
+    ) {
         var options = ServerOptions(store: store)
         options.port = arguments.port
         options.address = arguments.bind
@@ -16,6 +29,7 @@ struct ServerRun {
         options.progress = progress
         options.groupText = { ErrorGroupText.line($0, namesEntity: true) }
         self.options = options
+        self.print = print
         opensBrowser = arguments.open
     }
 
@@ -24,8 +38,31 @@ struct ServerRun {
     /// - Throws: `ImportError` with `.cannotListen` when no port is to be had.
     func start() throws {
         let server = try StoreServer.start(options)
-        try StandardOutput.write(server.address + "\n")
+        isServing = true
+        try print(server.address + "\n")
         if opensBrowser { Self.open(server.address) }
+    }
+
+    /// Does an import that is served, and waits at its end until `interruption` asks to stop.
+    ///
+    /// One that fails before it comes to any record, or that is interrupted, is not waited for.
+    ///
+    /// - Throws: what `work` throws, in the end: its exit code is the process's.
+    func perform(until interruption: Interruption, _ work: () throws -> Void) throws {
+        var exitCode: Int32 = 0
+        do {
+            try work()
+        } catch let error as ImportError where isServing && [.badInput, .io].contains(error.code) {
+            exitCode = Failure(error).report()
+        }
+        if isServing { Self.wait(for: interruption) }
+        if exitCode != 0 { throw ExitCode(exitCode) }
+    }
+
+    private static func wait(for interruption: Interruption) {
+        let bell = DispatchSemaphore(value: 0)
+        interruption.onRequest { bell.signal() }
+        bell.wait()
     }
 
     /// Asks the desktop to open an address; where there is none, nothing happens.

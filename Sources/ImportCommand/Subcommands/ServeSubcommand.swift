@@ -24,7 +24,7 @@ struct ServeSubcommand: ParsableCommand {
     @Argument(help: "The store; it need not exist yet.")
     var store: String
 
-    @OptionGroup var server: ServerArguments
+    @OptionGroup(title: "Page options") var page: ServerArguments
 
     func validate() throws {
         if store.isEmpty { throw ValidationError("the store's path is empty") }
@@ -33,7 +33,7 @@ struct ServeSubcommand: ParsableCommand {
     func run() throws {
         try WatchSubcommand.checkFolder(of: store)
         try SignalForwarding.endAtOnce()
-        try ServerRun(server, store: store).start()
+        try ServerRun(page, store: store).start()
         while true { pause() }
     }
 }

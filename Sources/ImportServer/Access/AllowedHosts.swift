@@ -1,9 +1,3 @@
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
-
 /// The names by which the server may be asked: those of its own address, and those of a proxy before it.
 ///
 /// A page of somebody else whose name suddenly leads to this machine (DNS rebinding) has another one.
@@ -20,7 +14,7 @@ struct AllowedHosts: Sendable {
         for other in others.map({ $0.lowercased() }) where other == host || other == name && port == nil { return true }
         guard port ?? 80 == self.port else { return false }
         if others.contains(where: { $0.lowercased() == name }) { return true }
-        if Self.isWildcard(address) { return name == "localhost" || Self.isAddress(name) }
+        if Self.isWildcard(address) { return ServerOptions.isAddress(name) }
         let isLoopback = Self.isLoopback(address)
         return name == address.lowercased() || isLoopback && ["localhost", "127.0.0.1", "::1"].contains(name)
     }
@@ -40,18 +34,11 @@ struct AllowedHosts: Sendable {
 
     /// Whether only programs of this machine can ask at an address.
     static func isLoopback(_ address: String) -> Bool {
-        address == "::1" || address == "localhost" || address.hasPrefix("127.") && isAddress(address)
+        address == "::1" || address == "localhost" || address.hasPrefix("127.") && ServerOptions.isAddress(address)
     }
 
     /// Whether an address means all of the machine's.
     static func isWildcard(_ address: String) -> Bool { address == "0.0.0.0" || address == "::" }
-
-    /// Whether it is an address itself: no name can lead anywhere else.
-    static func isAddress(_ name: String) -> Bool {
-        var four = in_addr()
-        var six = in6_addr()
-        return inet_pton(AF_INET, name, &four) == 1 || inet_pton(AF_INET6, name, &six) == 1
-    }
 
     /// A host as `Host` has it, without the brackets around an address of IPv6; nil where it is none.
     private static func split(_ host: String) -> (name: String, port: UInt16?)? {

@@ -25,7 +25,8 @@ struct PageDocument: Sendable {
 
     /// What the policy allows of an element: the hash of what is in it, or nothing.
     private static func source(of element: String, in text: String) -> String {
-        guard let start = text.range(of: "<\(element)>"),
+        guard let tag = text.range(of: "<\(element)"),
+            let start = text.range(of: ">", range: tag.upperBound..<text.endIndex),
             let end = text.range(of: "</\(element)>", range: start.upperBound..<text.endIndex)
         else { return "'none'" }
         let hash = Data(String(text[start.upperBound..<end.lowerBound]).sha256).base64EncodedString()

@@ -78,6 +78,7 @@ struct StoreLooking {
         for _ in 0..<Self.mostMerges {
             guard let merge = try follower.poll() else { return }
             findings.sequence = merge.position.sequence
+            findings.lastCommit = Date().timeIntervalSince1970
             hub.post(MergeEvent.event(merge))
         }
     }

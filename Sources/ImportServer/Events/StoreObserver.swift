@@ -15,6 +15,8 @@ final class StoreObserver: Sendable {
         var history = ThroughputHistory()
         /// The number of the last entry of the store's log; 0 for none.
         var sequence: Int64 = 0
+        /// When the last commit was seen, in seconds since 1970; nil while none was.
+        var lastCommit: Double?
         /// What went wrong at the last look; nil once it has gone well again.
         var error: ImportError?
     }

@@ -1,5 +1,11 @@
 import Importer
 
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
 /// What a server shows, where it listens, and to whom it answers.
 package struct ServerOptions: Sendable {
     /// The SQLite file's path; it need not exist yet.
@@ -20,5 +26,12 @@ package struct ServerOptions: Sendable {
     /// Of a store, at the addresses and for those that are said above.
     package init(store: String) {
         self.store = store
+    }
+
+    /// Whether a text is an address of IPv4 or IPv6, or `localhost`.
+    package static func isAddress(_ text: String) -> Bool {
+        var four = in_addr()
+        var six = in6_addr()
+        return text == "localhost" || inet_pton(AF_INET, text, &four) == 1 || inet_pton(AF_INET6, text, &six) == 1
     }
 }

@@ -24,14 +24,17 @@ actor ReaderPool {
 
     /// Calls `body` on a thread of its own.
     ///
-    /// - Parameter body: gets a reader that nobody else uses meanwhile, and what ends it.
+    /// - Parameters:
+    ///   - shorter: stops it after this time already; nil for no other than all have.
+    ///   - body: gets a reader that nobody else uses meanwhile, and what ends it.
     /// - Throws: `AnswerError` where too many wait, or it takes too long; what `body` throws.
     func read<Result: Sendable>(
+        within shorter: Duration? = nil,
         _ body: @escaping @Sendable (StoreReader, Interruption) throws -> Result
     ) async throws -> Result {
         try await enter()
         defer { leave() }
-        let (store, known, limit) = (store, idle.popLast(), limit)
+        let (store, known, limit) = (store, idle.popLast(), shorter ?? limit)
         let interruption = Interruption()
         let alarm = Task {
             try await Task.sleep(for: limit)

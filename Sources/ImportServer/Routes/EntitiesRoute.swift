@@ -3,10 +3,10 @@ import Importer
 
 /// `/api/entities`: what the store has, as its models describe it.
 struct EntitiesRoute: Sendable {
-    let pool: ReaderPool
+    let routes: Routes
 
     func answer() async throws -> Answer {
-        let summaries = try await pool.read { reader, interruption in try reader.entitySummaries(interruption) }
+        let summaries = try await routes.entities.summaries()
         var content = JSONMembers()
         content["entities"] = .array(summaries.map(Self.members))
         return Answer(content)

@@ -6,6 +6,7 @@ struct Routes: Sendable {
     let page: PageDocument
     let observer: StoreObserver
     let pool: ReaderPool
+    let entities: EntityMemory
 
     /// The answer to a request that may be answered.
     ///
@@ -14,6 +15,7 @@ struct Routes: Sendable {
         switch (request.parts.first, request.parts.count) {
         case ("", 1): return Answer(page.bytes, type: "text/html; charset=utf-8")
         case ("events", 1): return try events(request)
+        case ("metrics", 1): return try await MetricsRoute(routes: self).answer()
         case ("api", let count) where count > 1:
             return try await api(request, request.parts[1], Array(request.parts[2...]))
         default: throw notFound(request)
@@ -23,10 +25,22 @@ struct Routes: Sendable {
     private func api(_ request: Request, _ name: String, _ rest: [String]) async throws -> Answer {
         switch (name, rest.count) {
         case ("status", 0): return try await StatusRoute(routes: self).answer()
-        case ("entities", 0): return try await EntitiesRoute(pool: pool).answer()
+        case ("entities", 0): return try await EntitiesRoute(routes: self).answer()
         case ("records", 1): return try await RecordsRoute(routes: self).answer(request, entity: rest[0])
+        case ("record", 2): return try await RecordRoute(routes: self).answer(request, entity: rest[0], key: rest[1])
+        case ("distribution", 2):
+            return try await DistributionRoute(routes: self).answer(entity: rest[0], attribute: rest[1])
+        case ("rejects", 0): return try await RejectsRoute(routes: self).answer(request)
+        case ("reject", 1): return try await RejectsRoute(routes: self).answer(number: rest[0])
+        case ("ledger", 0): return try await LedgerRoute(routes: self).answer()
+        case ("jobs", 0): return try await JobsRoute(routes: self).answer()
         default: throw notFound(request)
         }
+    }
+
+    /// Looks into the store's bookkeeping on a thread of its own, as one of those that read at a time.
+    func inspect<Result: Sendable>(_ body: @escaping @Sendable (StoreReader) throws -> Result) async throws -> Result {
+        try await pool.read { reader, _ in try body(reader) }
     }
 
     private func events(_ request: Request) throws -> Answer {

@@ -11,37 +11,19 @@ struct StatusRoute: Sendable {
         guard findings.figures.look.job != nil else {
             return try Answer(encoding: Content(status: nil, findings: findings, store: store))
         }
-        let status = try await SystemThread.run(to: "read the store", Interruption()) { try? Status(store) }
+        let status = try await routes.inspect { _ in
+            let inspection = StoreInspection(store: store)
+            return StatusRecord(
+                report: try inspection.status(),
+                unfinished: try inspection.unfinished(),
+                jobs: try inspection.jobs()
+            )
+        }
         return try Answer(encoding: Content(status: status, findings: findings, store: store))
     }
 
-    /// What `status --json` prints.
-    private struct Status: Encodable, Sendable {
-        let report: ImportReport
-        let unfinished: [ImportReport]
-        let jobs: [StoreInspection.JobSummary]
-
-        init(_ store: String) throws {
-            let inspection = StoreInspection(store: store)
-            report = try inspection.status()
-            unfinished = try inspection.unfinished()
-            jobs = try inspection.jobs()
-        }
-
-        private enum CodingKeys: String, CodingKey {
-            case unfinished, jobs
-        }
-
-        func encode(to encoder: any Encoder) throws {
-            try report.encode(to: encoder)
-            var container = encoder.container(keyedBy: CodingKeys.self)
-            try container.encode(unfinished, forKey: .unfinished)
-            try container.encode(jobs, forKey: .jobs)
-        }
-    }
-
     private struct Content: Encodable {
-        let status: Status?
+        let status: StatusRecord?
         let findings: StoreObserver.Findings
         let store: String
 

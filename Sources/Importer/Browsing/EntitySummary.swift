@@ -23,6 +23,12 @@ package struct EntitySummary: Sendable {
     package let indexed: Set<String>
     /// Its relationships, inherited ones first.
     package let links: [Link]
+
+    /// Whether it has this name, or this table, byte by byte.
+    package func isCalled(_ name: String) -> Bool {
+        ExactText(entity.name) == ExactText(name)
+            || ExactText(entity.table.asciiLowercased) == ExactText(name.asciiLowercased)
+    }
 }
 
 extension StoreReader {

@@ -21,9 +21,11 @@ struct RecordCursor: Sendable, Hashable {
     let place: Place
 
     /// A position after a record.
-    init(after key: RecordKey) {
+    ///
+    /// - Parameter hidesValues: whether the values are left out.
+    init(after key: RecordKey, hidesValues: Bool = false) {
         let size = key.values.reduce(0) { $0 + $1.byteCount }
-        place = size > Self.mostBytes ? .afterRow(key.rowID) : .after(key)
+        place = hidesValues || size > Self.mostBytes ? .afterRow(key.rowID) : .after(key)
     }
 
     /// A position at a section; nil where its value is too long for it.

@@ -17,6 +17,8 @@ package struct RecordPage: Sendable {
         package var after: String?
         /// How many records at most.
         package var limit: Int
+        /// Whether no value of a record may be in what names the next page.
+        package var hidesValues: Bool
 
         /// Which page is wanted.
         package init(
@@ -25,7 +27,8 @@ package struct RecordPage: Sendable {
             sort: [RecordSort] = [],
             section: String? = nil,
             after: String? = nil,
-            limit: Int
+            limit: Int,
+            hidesValues: Bool = false
         ) {
             self.entity = entity
             self.predicate = predicate
@@ -33,6 +36,7 @@ package struct RecordPage: Sendable {
             self.section = section
             self.after = after
             self.limit = limit
+            self.hidesValues = hidesValues
         }
     }
 
@@ -76,7 +80,8 @@ extension StoreReader {
             let shown = window.records.prefix(limit)
             var next: String?
             if window.records.count > limit, let last = shown.last {
-                next = RecordCursor(after: try query.key(of: last.rowID, database)).text
+                let key = try query.key(of: last.rowID, database)
+                next = RecordCursor(after: key, hidesValues: request.hidesValues).text
             }
             return RecordPage(
                 entity: entity.description,
@@ -118,14 +123,23 @@ extension RecordPage {
 }
 
 extension RecordPage.Row {
-    /// Cuts what is longer than `bytes`, or than a page shows.
-    fileprivate init(_ record: Record, bytes: Int) {
+    /// Cuts what is longer.
+    ///
+    /// - Parameters:
+    ///   - bytes: of a text at most.
+    ///   - characters: of a text at most.
+    ///   - binaryBytes: of a binary at most.
+    init(
+        _ record: Record,
+        bytes: Int,
+        characters: Int = RecordPage.mostCharacters,
+        binaryBytes: Int = RecordPage.mostBinaryBytes
+    ) {
         var cut: Set<Int> = []
         var values = record.values
         for (index, value) in values.enumerated() {
             switch value {
             case .text(let text):
-                let characters = RecordPage.mostCharacters
                 guard text.utf8.count > bytes || text.utf8.count > characters && text.unicodeScalars.count > characters
                 else { continue }
                 var count = 0
@@ -135,8 +149,8 @@ extension RecordPage.Row {
                 }.endIndex
                 values[index] = .text(String(text.unicodeScalars[..<end]))
                 cut.insert(index)
-            case .blob(let blob) where blob.count > min(bytes, RecordPage.mostBinaryBytes):
-                values[index] = .blob(Array(blob.prefix(min(bytes, RecordPage.mostBinaryBytes))))
+            case .blob(let blob) where blob.count > min(bytes, binaryBytes):
+                values[index] = .blob(Array(blob.prefix(min(bytes, binaryBytes))))
                 cut.insert(index)
             case .null, .integer, .real, .blob: continue
             }

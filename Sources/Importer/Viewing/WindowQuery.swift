@@ -68,7 +68,7 @@ struct WindowQuery: Sendable {
     var isSelective: Bool { predicate != nil }
 
     /// A column's value, or the beginning of it: text as bytes, for it may hold NUL, where `substr` would end.
-    private static func value(of column: String, bytes: Int?) -> String {
+    static func value(of column: String, bytes: Int?) -> String {
         guard let bytes else { return column }
         return """
             CASE typeof(\(column)) WHEN 'text' THEN CAST(substr(CAST(\(column) AS BLOB), 1, \(bytes)) AS TEXT)

@@ -1,0 +1,78 @@
+import ImportModel
+import Importer
+
+/// `/api/ledger`: what the import has changed or dropped on the way in.
+struct LedgerRoute: Sendable {
+    let routes: Routes
+
+    func answer() async throws -> Answer {
+        var lines: [JSONValue] = []
+        if routes.observer.last.figures.look.job != nil {
+            let store = routes.options.store
+            let report = try await routes.inspect { _ in try StoreInspection(store: store).status() }
+            for (entity, attributes) in report.ledger.sorted(by: { $0.key < $1.key }) {
+                for (attribute, kinds) in attributes.sorted(by: { $0.key < $1.key }) {
+                    for (kind, count) in kinds.sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) }) {
+                        lines.append(Self.line(entity, attribute, kind, count))
+                    }
+                }
+            }
+        }
+        var content = JSONMembers()
+        content["ledger"] = .array(lines)
+        return Answer(content)
+    }
+
+    private static func line(_ entity: String, _ attribute: String, _ kind: String, _ count: Int64) -> JSONValue {
+        let known = LedgerKind(rawValue: kind)
+        var line = JSONMembers()
+        line["entity"] = .string(entity)
+        line["attribute"] = .string(attribute)
+        line["kind"] = .string(kind)
+        line["count"] = .integer(count)
+        line["loss"] = .boolean(known?.isLoss ?? false)
+        line["text"] = .string(known?.words ?? kind)
+        return line.value
+    }
+}
+
+/// `/api/jobs`: all jobs of the store, each with its report.
+struct JobsRoute: Sendable {
+    /// Reports of more jobs than these are left out, those of the first ones.
+    private static let mostReports = 20
+
+    let routes: Routes
+
+    func answer() async throws -> Answer {
+        guard routes.observer.last.figures.look.job != nil else { return try Answer(encoding: Content(jobs: [])) }
+        let store = routes.options.store
+        let jobs = try await routes.inspect { _ in
+            let inspection = StoreInspection(store: store)
+            let summaries = try inspection.jobs()
+            let first = max(summaries.count - Self.mostReports, 0)
+            return try summaries.enumerated().map { place, summary in
+                Job(summary: summary, report: place < first ? nil : try inspection.status(of: summary.job))
+            }
+        }
+        return try Answer(encoding: Content(jobs: jobs))
+    }
+
+    private struct Content: Encodable {
+        let jobs: [Job]
+    }
+
+    private struct Job: Encodable, Sendable {
+        let summary: StoreInspection.JobSummary
+        let report: ImportReport?
+
+        private enum CodingKeys: String, CodingKey {
+            case report
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            try summary.encode(to: encoder)
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encodeIfPresent(report, forKey: .report)
+        }
+    }
+}

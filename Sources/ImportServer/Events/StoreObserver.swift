@@ -27,7 +27,7 @@ final class StoreObserver: Sendable {
     private let findings = Mutex(Findings())
     private let bell: DispatchSemaphore
 
-    /// Starts looking.
+    /// Starts looking, and waits for the first look.
     ///
     /// - Parameter own: the progress of the import in this process, which knows more than the store; nil for none.
     /// - Throws: `ImportError` with `.noResources` when the system gives no thread.
@@ -37,13 +37,15 @@ final class StoreObserver: Sendable {
         let bell = DispatchSemaphore(value: 0)
         self.bell = bell
         hub = EventHub { bell.signal() }
-        try SystemThread.start(to: "watch the store") { [self] in run() }
+        let hasLooked = DispatchSemaphore(value: 0)
+        try SystemThread.start(to: "watch the store") { [self] in run { hasLooked.signal() } }
+        hasLooked.wait()
     }
 
     /// What was seen last.
     var last: Findings { findings.withLock { $0 } }
 
-    private func run() {
+    private func run(_ onLook: () -> Void) {
         var looking = StoreLooking(store: store)
         let start = ContinuousClock.now
         var next = DispatchTime.now()
@@ -59,6 +61,7 @@ final class StoreObserver: Sendable {
             var findings = last
             looking.look(&findings, own: own?.snapshot, elapsed: start.duration(to: .now) / .seconds(1), to: hub)
             self.findings.withLock { $0 = findings }
+            onLook()
             let interval = hub.count > 0 ? StoreLooking.interval : 1
             next = .now() + max(interval, (StoreLooking.threadTime - began) * 50)
         }

@@ -7,9 +7,7 @@ struct LedgerRoute: Sendable {
 
     func answer() async throws -> Answer {
         var lines: [JSONValue] = []
-        if routes.observer.last.figures.look.job != nil {
-            let store = routes.options.store
-            let report = try await routes.inspect { _ in try StoreInspection(store: store).status() }
+        if let report = try await routes.inspect({ try $0.status() }) {
             for (entity, attributes) in report.ledger.sorted(by: { $0.key < $1.key }) {
                 for (attribute, kinds) in attributes.sorted(by: { $0.key < $1.key }) {
                     for (kind, count) in kinds.sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) }) {
@@ -44,17 +42,14 @@ struct JobsRoute: Sendable {
     let routes: Routes
 
     func answer() async throws -> Answer {
-        guard routes.observer.last.figures.look.job != nil else { return try Answer(encoding: Content(jobs: [])) }
-        let store = routes.options.store
-        let jobs = try await routes.inspect { _ in
-            let inspection = StoreInspection(store: store)
+        let jobs = try await routes.inspect { inspection in
             let summaries = try inspection.jobs()
             let first = max(summaries.count - Self.mostReports, 0)
             return try summaries.enumerated().map { place, summary in
                 Job(summary: summary, report: place < first ? nil : try inspection.status(of: summary.job))
             }
         }
-        return try Answer(encoding: Content(jobs: jobs))
+        return try Answer(encoding: Content(jobs: jobs ?? []))
     }
 
     private struct Content: Encodable {

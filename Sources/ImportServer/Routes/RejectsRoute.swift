@@ -10,44 +10,32 @@ struct RejectsRoute: Sendable {
     let routes: Routes
 
     func answer(_ request: Request) async throws -> Answer {
-        guard routes.observer.last.figures.look.job != nil else { return Answer(Self.none) }
         guard let group = request.parameter("group") else { return Answer(try await groups()) }
         let limit = try request.count("limit", default: Self.defaultLimit, most: Self.mostLimit)
-        let (store, after) = (routes.options.store, request.parameter("after"))
-        let page = try await routes.inspect { _ in
-            try StoreInspection(store: store).rejects(in: group, after: after, limit: limit)
-        }
+        let after = request.parameter("after")
+        let page = try await routes.inspect { try $0.rejects(in: group, after: after, limit: limit) }
         var content = JSONMembers()
-        content["rejects"] = .array(page.rejects.map { members($0).value })
-        content["next"] = page.next.map { .string($0) } ?? .null
+        content["rejects"] = .array((page?.rejects ?? []).map { members($0).value })
+        content["next"] = page?.next.map { .string($0) } ?? .null
         return Answer(content)
     }
 
     func answer(number text: String) async throws -> Answer {
-        let store = routes.options.store
-        let reject = try await routes.inspect { _ in
-            try Int64(text).flatMap { try StoreInspection(store: store).reject($0) }
-        }
-        guard let reject else {
+        let found = try await routes.inspect { inspection in try Int64(text).flatMap { try inspection.reject($0) } }
+        guard let reject = found ?? nil else {
             throw AnswerError(.notFound, code: "rejectNotFound", "there is no reject \(text.prefix(100))")
         }
-        return Answer(RejectContent(reject, store: store, hidesValues: routes.options.hidesValues).members)
-    }
-
-    private static var none: JSONMembers {
-        var content = JSONMembers()
-        content["open"] = .integer(0)
-        content["groups"] = .array([])
-        return content
+        return Answer(
+            RejectContent(reject, store: routes.options.store, hidesValues: routes.options.hidesValues).members
+        )
     }
 
     private func groups() async throws -> JSONMembers {
-        let store = routes.options.store
-        let found = try await routes.inspect { _ in try StoreInspection(store: store).rejectGroups() }
+        let found = try await routes.inspect { try $0.rejectGroups() }
         var content = JSONMembers()
-        content["open"] = .integer(found.open)
+        content["open"] = .integer(found?.open ?? 0)
         content["groups"] = .array(
-            found.groups.map { group in
+            (found?.groups ?? []).map { group in
                 let errors = group.errors
                 var first = JSONMembers()
                 first["source"] = .string(errors.first.source)

@@ -39,8 +39,17 @@ struct Routes: Sendable {
     }
 
     /// Looks into the store's bookkeeping on a thread of its own, as one of those that read at a time.
-    func inspect<Result: Sendable>(_ body: @escaping @Sendable (StoreReader) throws -> Result) async throws -> Result {
-        try await pool.read { reader, _ in try body(reader) }
+    ///
+    /// - Returns: nil where there is no store yet, or no import in it.
+    func inspect<Result: Sendable>(
+        _ body: @escaping @Sendable (StoreInspection) throws -> Result
+    ) async throws -> Result? {
+        let store = options.store
+        do {
+            return try await pool.read { _, _ in try body(StoreInspection(store: store)) }
+        } catch let error as ImportError where [.storeNotFound, .storeEmpty].contains(error.reason) {
+            return nil
+        }
     }
 
     private func events(_ request: Request) throws -> Answer {

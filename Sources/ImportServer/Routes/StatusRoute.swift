@@ -6,19 +6,14 @@ struct StatusRoute: Sendable {
     let routes: Routes
 
     func answer() async throws -> Answer {
-        let findings = routes.observer.last
-        let store = routes.options.store
-        guard findings.figures.look.job != nil else {
-            return try Answer(encoding: Content(status: nil, findings: findings, store: store))
-        }
-        let status = try await routes.inspect { _ in
-            let inspection = StoreInspection(store: store)
-            return StatusRecord(
+        let status = try await routes.inspect { inspection in
+            StatusRecord(
                 report: try inspection.status(),
                 unfinished: try inspection.unfinished(),
                 jobs: try inspection.jobs()
             )
         }
+        let (findings, store) = (routes.observer.last, routes.options.store)
         return try Answer(encoding: Content(status: status, findings: findings, store: store))
     }
 

@@ -7,7 +7,7 @@ import Synchronization
 
 /// Shows a store in browsers: answers requests for a page, for JSON, and for events as they come.
 ///
-/// It only reads, and goes on until the process ends.
+/// It only reads, and answers until the process ends.
 package struct StoreServer: Sendable {
     /// The first port that is tried.
     package static let firstPort: UInt16 = 8087
@@ -16,6 +16,8 @@ package struct StoreServer: Sendable {
 
     /// Where a browser finds it: `http://127.0.0.1:8087/`, with the token where there is one.
     package let address: String
+    private let observer: StoreObserver
+    private let pool: ReaderPool
 
     /// Starts to listen, and waits until it does.
     ///
@@ -60,7 +62,24 @@ package struct StoreServer: Sendable {
             }
         }
         let name = options.address.contains(":") ? "[\(options.address)]" : options.address
-        return StoreServer(address: "http://\(name):\(socket.port)/" + (token.map { "?token=\($0.text)" } ?? ""))
+        return StoreServer(
+            address: "http://\(name):\(socket.port)/" + (token.map { "?token=\($0.text)" } ?? ""),
+            observer: observer,
+            pool: pool
+        )
+    }
+
+    /// Closes the store, which leaves no WAL beside it where nobody else has it open; to be called before the process ends.
+    ///
+    /// What takes longer than a second is not waited for.
+    package func close() {
+        observer.stop(.seconds(1))
+        let closed = DispatchSemaphore(value: 0)
+        Task.detached { [pool] in
+            await pool.close()
+            closed.signal()
+        }
+        _ = closed.wait(timeout: .now() + .seconds(1))
     }
 
     private static func error(_ error: (any Error)?, _ options: ServerOptions, _ ports: ClosedRange<UInt16>)

@@ -15,6 +15,25 @@ struct ServeCommandTests {
         #expect(throws: NeverCame.self) { while true { _ = try stream.next("nothing") } }
     }
 
+    /// Nothing is left beside a store that nobody has open.
+    @Test func noFilesAreLeftBesideTheStore() throws {
+        let directory = try TemporaryDirectory()
+        let store = try FedRecords.finishedStore(directory)
+        let before = directory.names()
+        let served = try ServedStore(store)
+        #expect(try served.client.ask("/api/records/people").status == 200)
+        #expect(served.end().ending == .exit(130))
+        #expect(directory.names() == before)
+        let source = try directory.write("{\"id\": 1}\n", to: "more.ndjson")
+        let importing = try ServedStore(
+            command: ["import", source, "--into", directory.path("more.sqlite"), "--serve", "--port", "0"]
+        )
+        try wait(for: "the import") { importing.child.outputSoFar.contains("inserted") ? true : nil }
+        #expect(try importing.client.ask("/api/records/more").status == 200)
+        #expect(importing.end().ending == .exit(0))
+        #expect(directory.names() == (before + ["more.ndjson", "more.sqlite"]).sorted())
+    }
+
     @Test func aPortThatIsTakenIsRefused() throws {
         let directory = try TemporaryDirectory()
         let store = directory.path("none.sqlite")

@@ -153,9 +153,13 @@ struct ServeDetailTests {
         let stream = try EventReader(served.client)
         #expect(try stream.next("progress").data["state"] as? String == "waiting")
         _ = try FedRecords.finishedStore(directory)
+        // Whoever is told to read everything again finds everything.
         _ = try stream.next("refresh")
+        _ = try served.json("/api/entities")
         while try stream.next("progress").data["state"] as? String != "finished" {}
         #expect(try served.json("/api/status")["inserted"] as? Int == 392)
+        let entities = try #require(try served.json("/api/entities")["entities"] as? [[String: Any]])
+        #expect(entities.first?["count"] as? Int == 392)
         #expect(try served.client.ask("/api/records/people").status == 200)
     }
 }

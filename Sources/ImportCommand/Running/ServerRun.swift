@@ -10,7 +10,7 @@ final class ServerRun {
     private let opensBrowser: Bool
     /// Where the page's address is printed.
     private let print: (String) throws -> Void
-    private var isServing = false
+    private var server: StoreServer?
 
     /// - Parameters:
     ///   - progress: the progress of the import in this process; nil for none.
@@ -38,7 +38,7 @@ final class ServerRun {
     /// - Throws: `ImportError` with `.cannotListen` when no port is to be had.
     func start() throws {
         let server = try StoreServer.start(options)
-        isServing = true
+        self.server = server
         try print(server.address + "\n")
         if opensBrowser { Self.open(server.address) }
     }
@@ -52,17 +52,23 @@ final class ServerRun {
         var exitCode: Int32 = 0
         do {
             try work()
-        } catch let error as ImportError where isServing && [.badInput, .io].contains(error.code) {
+        } catch let error as ImportError where server != nil && [.badInput, .io].contains(error.code) {
             exitCode = Failure(error).report()
+        } catch {
+            server?.close()
+            throw error
         }
-        if isServing { Self.wait(for: interruption) }
+        wait(for: interruption)
         if exitCode != 0 { throw ExitCode(exitCode) }
     }
 
-    private static func wait(for interruption: Interruption) {
+    /// Waits until `interruption` asks for an end, and closes the store; does nothing where nothing is served.
+    func wait(for interruption: Interruption) {
+        guard let server else { return }
         let bell = DispatchSemaphore(value: 0)
         interruption.onRequest { bell.signal() }
         bell.wait()
+        server.close()
     }
 
     /// Asks the desktop to open an address; where there is none, nothing happens.

@@ -32,8 +32,11 @@ struct ServeSubcommand: ParsableCommand {
 
     func run() throws {
         try WatchSubcommand.checkFolder(of: store)
-        try SignalForwarding.endAtOnce()
-        try ServerRun(page, store: store).start()
-        while true { pause() }
+        let interruption = Interruption()
+        try SignalForwarding.start(to: interruption)
+        let server = ServerRun(page, store: store)
+        try server.start()
+        server.wait(for: interruption)
+        if let reason = interruption.reason { throw ExitCode(reason.exitCode) }
     }
 }

@@ -103,14 +103,3 @@ struct WatchSubcommand: ParsableCommand {
         }
     }
 }
-
-extension Interruption.Reason {
-    /// As a shell puts the end by a signal.
-    fileprivate var exitCode: Int32 {
-        switch self {
-        case .hangup: ImportError.Code.hangup.rawValue
-        case .interrupt: ImportError.Code.interrupted.rawValue
-        case .terminate: ImportError.Code.terminated.rawValue
-        }
-    }
-}

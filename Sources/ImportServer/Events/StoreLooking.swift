@@ -16,6 +16,7 @@ struct StoreLooking {
     private var follower: StoreFollower?
     private var reader: StoreReader?
     private var hasLooked = false
+    private var shape: Shape?
     private var lastProgress: [UInt8] = []
     private var lastState: ImportReport.State?
 
@@ -37,15 +38,15 @@ struct StoreLooking {
     ///   - findings: what was seen before, and then what is seen now.
     ///   - own: what the import's own process knows.
     ///   - elapsed: seconds since the first look.
-    ///   - hub: gets the events.
+    /// - Returns: what readers are to be sent, once others know of what was found.
     mutating func look(
         _ findings: inout StoreObserver.Findings,
         own: ImportProgress.Snapshot?,
-        elapsed: Double,
-        to hub: EventHub
-    ) {
+        elapsed: Double
+    ) -> [ServerEvent] {
+        var events: [ServerEvent] = []
         do {
-            try follow(&findings, hub)
+            try follow(&findings, &events)
             if try watch.connect() == nil { findings.figures.look = StoreLook() }
             if let look = try watch.look() { findings.figures.look = look }
             findings.error = nil
@@ -56,20 +57,37 @@ struct StoreLooking {
         findings.frame = findings.figures.frame(&meter, elapsed: elapsed)
         let time = Date().timeIntervalSince1970
         findings.history.add(findings.figures, at: time)
-        postProgress(findings, time, hub)
+        addProgress(findings, time, &events)
+        let shape = Shape(findings.figures.look)
+        if shape != self.shape || events.contains(where: { $0.kind == .refresh }) { findings.generation += 1 }
+        self.shape = shape
+        return events
+    }
+
+    /// What the entities depend on, but for their counts.
+    private struct Shape: Equatable {
+        let job: Int64?
+        let state: ImportReport.State
+        let tables: [[String]]
+
+        init(_ look: StoreLook) {
+            (job, state) = (look.job, look.state)
+            tables = look.entities.map { [$0.name, $0.table] }
+        }
     }
 
     // MARK: Commits
 
-    private mutating func follow(_ findings: inout StoreObserver.Findings, _ hub: EventHub) throws {
+    private mutating func follow(_ findings: inout StoreObserver.Findings, _ events: inout [ServerEvent]) throws {
         let reader = try watch.connect()
-        if reader !== self.reader || !hasLooked {
-            let isOther = hasLooked
-            (self.reader, hasLooked) = (reader, true)
+        if reader !== self.reader || follower == nil && reader != nil {
+            follower = nil
             follower = try reader.map { _ in try StoreFollower(awaiting: store) }
             // What is read from now on is of the other one, and its commits are followed already.
-            if isOther { hub.post(EventHub.refresh("another store is in this place now")) }
+            if hasLooked { events.append(EventHub.refresh("another store is in this place now")) }
+            self.reader = reader
         }
+        hasLooked = true
         guard let follower else {
             findings.sequence = 0
             return
@@ -79,17 +97,21 @@ struct StoreLooking {
             guard let merge = try follower.poll() else { return }
             findings.sequence = merge.position.sequence
             findings.lastCommit = Date().timeIntervalSince1970
-            hub.post(MergeEvent.event(merge))
+            events.append(MergeEvent.event(merge))
         }
     }
 
     // MARK: Progress
 
-    private mutating func postProgress(_ findings: StoreObserver.Findings, _ time: Double, _ hub: EventHub) {
+    private mutating func addProgress(
+        _ findings: StoreObserver.Findings,
+        _ time: Double,
+        _ events: inout [ServerEvent]
+    ) {
         guard let data = try? JSONBytes.line(ProgressEvent(findings, time: nil)) else { return }
         if data != lastProgress, let timed = try? JSONBytes.line(ProgressEvent(findings, time: time)) {
             lastProgress = data
-            hub.post(ServerEvent(.progress, data: timed))
+            events.append(ServerEvent(.progress, data: timed))
         }
         let look = findings.figures.look
         let state = look.job == nil || findings.figures.own != nil ? nil : look.state
@@ -97,7 +119,7 @@ struct StoreLooking {
             var data = JSONMembers()
             data["state"] = .string(state.rawValue)
             data.set("message", look.message.map { .string($0) })
-            hub.post(ServerEvent(.finished, data: Array(data.value.serialized().utf8)))
+            events.append(ServerEvent(.finished, data: Array(data.value.serialized().utf8)))
         }
         lastState = findings.figures.isRunning ? .running : state
     }

@@ -15,6 +15,8 @@ final class StoreObserver: Sendable {
         var history = ThroughputHistory()
         /// The number of the last entry of the store's log; 0 for none.
         var sequence: Int64 = 0
+        /// Changes when the store has other entities than before, or another job or state.
+        var generation = 0
         /// When the last commit was seen, in seconds since 1970; nil while none was.
         var lastCommit: Double?
         /// What went wrong at the last look; nil once it has gone well again.
@@ -26,6 +28,8 @@ final class StoreObserver: Sendable {
     private let own: ImportProgress?
     private let findings = Mutex(Findings())
     private let bell: DispatchSemaphore
+    private let isStopped = Mutex(false)
+    private let end = DispatchSemaphore(value: 0)
 
     /// Starts looking, and waits for the first look.
     ///
@@ -45,25 +49,45 @@ final class StoreObserver: Sendable {
     /// What was seen last.
     var last: Findings { findings.withLock { $0 } }
 
+    /// Ends looking, and closes the store.
+    ///
+    /// - Parameter patience: a look that takes longer is not waited for.
+    func stop(_ patience: DispatchTimeInterval) {
+        isStopped.withLock { $0 = true }
+        bell.signal()
+        _ = end.wait(timeout: .now() + patience)
+    }
+
     private func run(_ onLook: () -> Void) {
+        look(onLook)
+        end.signal()
+    }
+
+    private func look(_ onLook: () -> Void) {
         var looking = StoreLooking(store: store)
         let start = ContinuousClock.now
         var next = DispatchTime.now()
+        // Not before, whoever comes.
+        var earliest = next
         while true {
             _ = bell.wait(timeout: next)
+            guard !isStopped.withLock({ $0 }) else { return }
             let now = DispatchTime.now()
             guard now >= next else {
                 // Somebody new reads: the next look is due as it is for readers.
-                next = min(next, now + StoreLooking.interval)
+                next = max(earliest, min(next, now + StoreLooking.interval))
                 continue
             }
             let began = StoreLooking.threadTime
             var findings = last
-            looking.look(&findings, own: own?.snapshot, elapsed: start.duration(to: .now) / .seconds(1), to: hub)
+            let events = looking.look(&findings, own: own?.snapshot, elapsed: start.duration(to: .now) / .seconds(1))
+            // Whoever asks for an event's sake finds what it is about.
             self.findings.withLock { $0 = findings }
+            for event in events { hub.post(event) }
             onLook()
-            let interval = hub.count > 0 ? StoreLooking.interval : 1
-            next = .now() + max(interval, (StoreLooking.threadTime - began) * 50)
+            let pause = (StoreLooking.threadTime - began) * 50
+            earliest = .now() + max(StoreLooking.interval, pause)
+            next = hub.count > 0 ? earliest : .now() + max(1, pause)
         }
     }
 }

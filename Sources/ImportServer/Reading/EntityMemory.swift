@@ -8,7 +8,8 @@ actor EntityMemory {
     private let pool: ReaderPool
     private var known: [EntitySummary]?
     private var next = ContinuousClock.now
-    private var reading: Task<[EntitySummary], any Error>?
+    private var generation = 0
+    private var reading: (task: Task<[EntitySummary], any Error>, generation: Int)?
 
     init(pool: ReaderPool) {
         self.pool = pool
@@ -16,19 +17,20 @@ actor EntityMemory {
 
     /// The entities, read again where it is time to.
     ///
+    /// - Parameter generation: that of what the store is known to be; what was read of another one does not count.
     /// - Throws: as reading does.
-    func summaries() async throws -> [EntitySummary] {
-        if let known, ContinuousClock.now < next { return known }
-        if let reading { return try await reading.value }
+    func summaries(of generation: Int) async throws -> [EntitySummary] {
+        if let known, generation == self.generation, ContinuousClock.now < next { return known }
+        if let reading, reading.generation == generation { return try await reading.task.value }
         let task = Task { [pool] in
             try await pool.read { reader, interruption in try reader.entitySummaries(interruption) }
         }
-        reading = task
-        defer { reading = nil }
+        reading = (task, generation)
+        defer { if reading?.generation == generation { reading = nil } }
         let start = ContinuousClock.now
         let summaries = try await task.value
         next = .now + max(.seconds(1), start.duration(to: .now) * 50)
-        known = summaries
+        (known, self.generation) = (summaries, generation)
         return summaries
     }
 }

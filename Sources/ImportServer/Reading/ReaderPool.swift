@@ -15,6 +15,7 @@ actor ReaderPool {
     private let limit: Duration
     private var idle: [StoreReader] = []
     private var free = ReaderPool.mostReaders
+    private var isClosed = false
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
     init(store: String, limit: Duration = ReaderPool.limit) {
@@ -46,11 +47,17 @@ actor ReaderPool {
                 let reader = try known.flatMap { $0.isInPlace ? $0 : nil } ?? StoreReader(awaiting: store)
                 return (reader, try body(reader, interruption))
             }
-            idle.append(reader)
+            if !isClosed { idle.append(reader) }
             return result
         } catch let error as ImportError where error.isInterruption {
             throw Task.isCancelled ? error : AnswerError.tooSlow(limit)
         }
+    }
+
+    /// Closes the connections that are idle, and each of the others when its request is answered.
+    func close() {
+        isClosed = true
+        idle = []
     }
 
     private func enter() async throws {

@@ -11,7 +11,7 @@ struct DistributionRoute: Sendable {
         }
         var count = distribution.rows
         if distribution.isSampled {
-            let summaries = try await routes.entities.summaries()
+            let summaries = try await routes.summaries()
             count = summaries.first { $0.isCalled(entity) }?.count ?? count
         }
         var content = JSONMembers()

@@ -6,7 +6,7 @@ struct EntitiesRoute: Sendable {
     let routes: Routes
 
     func answer() async throws -> Answer {
-        let summaries = try await routes.entities.summaries()
+        let summaries = try await routes.summaries()
         var content = JSONMembers()
         content["entities"] = .array(summaries.map(Self.members))
         return Answer(content)

@@ -42,7 +42,7 @@ struct RecordsRoute: Sendable {
     /// How many records there are; nil where counting them takes too long.
     private func count(_ page: RecordPage.Request) async throws -> Int64? {
         guard page.predicate != nil else {
-            return try await routes.entities.summaries().first { $0.isCalled(page.entity) }?.count
+            return try await routes.summaries().first { $0.isCalled(page.entity) }?.count
         }
         do {
             return try await routes.pool.read(within: Self.countingTime) { reader, interruption in

@@ -38,6 +38,11 @@ struct Routes: Sendable {
         }
     }
 
+    /// The store's entities with their counts, which may be some time old.
+    func summaries() async throws -> [EntitySummary] {
+        try await entities.summaries(of: observer.last.generation)
+    }
+
     /// Looks into the store's bookkeeping on a thread of its own, as one of those that read at a time.
     ///
     /// - Returns: nil where there is no store yet, or no import in it.

@@ -2,6 +2,9 @@ import Importer
 
 /// What `sort=-age,name` asks for: names after commas, with a minus for the reverse; one in quotes may have any characters.
 enum SortParameter {
+    /// More names than these are refused.
+    static let most = 32
+
     /// - Throws: `AnswerError` where a name is missing or a quote is open.
     static func sorts(_ text: String) throws -> [RecordSort] {
         var sorts: [RecordSort] = []
@@ -14,6 +17,9 @@ enum SortParameter {
             }
             let name = try name(&rest)
             guard !name.isEmpty else { throw mistake(text) }
+            guard sorts.count < most else {
+                throw AnswerError(.badRequest, "sort has more than \(most) names", advice: "Sort by fewer.")
+            }
             sorts.append(RecordSort(name, ascending: ascending))
             if rest.isEmpty { return sorts }
             guard rest.removeFirst() == UInt8(ascii: ",") else { throw mistake(text) }

@@ -54,6 +54,10 @@ let package = Package(
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]
         ),
+        .testTarget(
+            name: "ImportServerTests",
+            dependencies: ["ImportServer", "Importer", "ImportModel", "TestSupport"]
+        ),
         .testTarget(name: "EndToEndTests", dependencies: ["TestSupport", "ImportCommand", "Importer"]),
         .testTarget(name: "ImportCommandTests", dependencies: ["ImportCommand", "Importer", "ImportModel"]),
     ],

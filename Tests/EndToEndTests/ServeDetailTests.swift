@@ -153,7 +153,7 @@ struct ServeDetailTests {
         let stream = try EventReader(served.client)
         #expect(try stream.next("progress").data["state"] as? String == "waiting")
         _ = try FedRecords.finishedStore(directory)
-        // Whoever is told to read everything again finds everything.
+        // A reader that is to read everything again finds everything.
         _ = try stream.next("refresh")
         _ = try served.json("/api/entities")
         while try stream.next("progress").data["state"] as? String != "finished" {}

@@ -81,7 +81,7 @@ final class StoreObserver: Sendable {
             let began = StoreLooking.threadTime
             var findings = last
             let events = looking.look(&findings, own: own?.snapshot, elapsed: start.duration(to: .now) / .seconds(1))
-            // Whoever asks for an event's sake finds what it is about.
+            // Readers that ask because of an event find what it is about.
             self.findings.withLock { $0 = findings }
             for event in events { hub.post(event) }
             onLook()

@@ -18,14 +18,6 @@ package struct RejectGroups: Sendable {
     package let groups: [Group]
 }
 
-/// Some rejects of a group, and where the next ones are.
-package struct RejectPage: Sendable {
-    /// In source order, job by job.
-    package let rejects: [StoreInspection.Reject]
-    /// Where the next page begins; nil where there is none.
-    package let next: String?
-}
-
 extension StoreInspection {
     /// What is wrong with the records of all jobs.
     ///

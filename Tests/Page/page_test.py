@@ -489,7 +489,8 @@ def main():
     importer, wanted = os.path.abspath(sys.argv[1]), sys.argv[2:]
     unknown = set(wanted) - {name for name, _, _ in CHECKS}
     if unknown:
-        sys.exit("There is no check " + ", ".join(sorted(unknown)) + ": there are " + ", ".join(name for name, _, _ in CHECKS))
+        print("There is no check " + ", ".join(sorted(unknown)) + ": there are " + ", ".join(name for name, _, _ in CHECKS), file=sys.stderr)
+        sys.exit(64)
     start = time.monotonic()
     fixture = Fixture(importer)
     failed, messages, elsewhere = 0, [], []

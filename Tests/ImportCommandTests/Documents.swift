@@ -28,7 +28,9 @@ enum Documents {
             )
         }
 
-        /// Targets of links to files of the project, or to headings. Pictures of an article are named without folder and ending.
+        /// Targets of links to files of the project, or to headings.
+        ///
+        /// Pictures of an article are named without folder and ending.
         var links: [String] {
             text.matches(of: /(!\[[^\]]*)?\]\(([^)\s]+)\)/).map { match in
                 isArticle && match.output.1 != nil ? "Resources/\(match.output.2).png" : String(match.output.2)

@@ -17,6 +17,7 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),
     ],
     targets: [
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
@@ -36,10 +37,18 @@ let package = Package(
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]
         ),
+        .target(
+            name: "ImportServer",
+            dependencies: [
+                "Importer", "ImportModel", .product(name: "FlyingFox", package: "FlyingFox"),
+                .product(name: "FlyingSocks", package: "FlyingFox"),
+            ],
+            resources: [.embedInCode("Page/index.html")]
+        ),
         .executableTarget(
             name: "ImportCommand",
             dependencies: [
-                "Importer", "ImportModel", "CRevision",
+                "Importer", "ImportModel", "ImportServer", "CRevision",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
         ),
@@ -51,6 +60,10 @@ let package = Package(
                 "Importer", "ImportModel", "TestSupport", .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]
+        ),
+        .testTarget(
+            name: "ImportServerTests",
+            dependencies: ["ImportServer", "Importer", "ImportModel", "TestSupport"]
         ),
         .testTarget(name: "EndToEndTests", dependencies: ["TestSupport", "ImportCommand", "Importer"]),
         .testTarget(

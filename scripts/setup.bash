@@ -15,13 +15,15 @@ usage() {
 }
 
 # Installs the Debian packages that are missing. Each argument is PACKAGE=COMMAND, or PACKAGE=lib:MODULE where the
-# package brings no command but a library that pkg-config knows, or PACKAGE=python:MODULE where it is one of Python's.
+# package brings no command but a library that pkg-config knows, PACKAGE=python:MODULE where it is one of Python's, or
+# PACKAGE=file:PATH where it is none of these.
 install_missing() {
     local missing=() pair package needed
     for pair in "$@"; do
         package=${pair%%=*} needed=${pair#*=}
         case "$needed" in
             lib:*) pkg-config --exists "${needed#lib:}" 2>/dev/null || missing+=("$package") ;;
+            file:*) [ -e "${needed#file:}" ] || missing+=("$package") ;;
             python:*) python3 -c "import ${needed#python:}" 2>/dev/null || missing+=("$package") ;;
             *) command -v "$needed" >/dev/null 2>&1 || missing+=("$package") ;;
         esac

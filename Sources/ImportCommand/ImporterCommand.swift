@@ -24,7 +24,8 @@ struct ImporterCommand: ParsableCommand {
         subcommands: [
             ImportSubcommand.self, ResumeSubcommand.self, StatusSubcommand.self, SplitSubcommand.self,
             InferSubcommand.self, ModelSubcommand.self, FetchSubcommand.self, RejectsSubcommand.self,
-            RetrySubcommand.self, VerifySubcommand.self, WatchSubcommand.self, MigrateSubcommand.self,
+            RetrySubcommand.self, VerifySubcommand.self, WatchSubcommand.self, ServeSubcommand.self,
+            MigrateSubcommand.self,
             DiffSubcommand.self, PatchSubcommand.self, UndoSubcommand.self, MergeSubcommand.self,
             ConflictsSubcommand.self, ResolveSubcommand.self, MirrorSubcommand.self,
         ],

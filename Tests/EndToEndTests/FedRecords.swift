@@ -44,8 +44,8 @@ final class FedRecords {
     }
 
     /// Starts to import them.
-    func startImport() throws -> ChildProcess {
-        let child = try ChildProcess([Project.importer] + arguments, input: pipe)
+    func startImport(_ options: [String] = []) throws -> ChildProcess {
+        let child = try ChildProcess([Project.importer] + arguments + options, input: pipe)
         reader = child
         return child
     }

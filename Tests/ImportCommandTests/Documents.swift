@@ -29,8 +29,12 @@ enum Documents {
         }
 
         /// Targets of links to files of the project, or to headings.
+        ///
+        /// Pictures of an article are named without folder and ending.
         var links: [String] {
-            text.matches(of: /\]\(([^)\s]+)\)/).map { String($0.output.1) }.filter { !$0.contains("://") }
+            text.matches(of: /(!\[[^\]]*)?\]\(([^)\s]+)\)/).map { match in
+                isArticle && match.output.1 != nil ? "Resources/\(match.output.2).png" : String(match.output.2)
+            }.filter { !$0.contains("://") }
         }
 
         /// What a link to a heading says after its `#`.

@@ -11,6 +11,8 @@ struct ImportRun {
     let output: OutputArguments
     /// What is said where the store has everything already.
     var answer = AlreadyFinished.imported
+    /// What serves a page meanwhile; nil for nothing.
+    var server: ServerRun?
     /// Where results go.
     var print: (String) throws -> Void = StandardOutput.write
 
@@ -21,7 +23,8 @@ struct ImportRun {
             progress: pipeline.progress,
             interruption: pipeline.interruption,
             mode: output.progress.mode,
-            store: output.watch ? store : nil
+            store: output.watch ? store : nil,
+            server: server
         )
         let outcome: ImportPipeline.Outcome
         do {

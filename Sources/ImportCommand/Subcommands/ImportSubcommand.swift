@@ -52,13 +52,21 @@ struct ImportSubcommand: ParsableCommand {
     @Flag(help: "Print the plan, and what the first MiB would give: columns, types, rows, counts. Change nothing.")
     var dryRun = false
 
+    @Flag(help: "Show the store in a browser meanwhile, and until Ctrl-C (see importer serve).")
+    var serve = false
+
     @OptionGroup(title: "Output options") var output: OutputArguments
+    @OptionGroup(title: "Page options") var page: ServerArguments
 
     func validate() throws {
         if into.isEmpty { throw ValidationError("--into: the path is empty") }
         if again && restart { throw ValidationError("--again and --restart exclude each other") }
         if sources.count(where: { $0 == "-" }) > 1 { throw ValidationError("standard input can be given once only") }
         if migrate && job.model == nil { throw ValidationError("--migrate needs --model") }
+        if dryRun && serve { throw ValidationError("--dry-run makes no store to serve") }
+        if !serve && page.isGiven {
+            throw ValidationError("--port, --bind, --host, --hide-values and --open need --serve")
+        }
         if dryRun && output.report != nil { throw ValidationError("--dry-run makes no report") }
     }
 
@@ -88,7 +96,15 @@ struct ImportSubcommand: ParsableCommand {
         var others: [(role: String, path: String)] = []
         if let model = job.model { others.append((role: "the model", path: model)) }
         if let chunks = runArguments.chunks { others.append((role: "the chunk directory", path: chunks)) }
-        try ImportRun(store: into, sources: sources, others: others, output: output).perform(pipeline)
+        var run = ImportRun(store: into, sources: sources, others: others, output: output)
+        guard serve else { return try run.perform(pipeline) }
+        // What reads the report from standard output reads nothing else there.
+        let isReport = output.json
+        let server = ServerRun(page, store: into, progress: pipeline.progress) { address in
+            if isReport { StandardError.write(address) } else { try StandardOutput.write(address) }
+        }
+        run.server = server
+        try server.perform(until: pipeline.interruption) { try run.perform(pipeline) }
     }
 
     private func printPreview(of pipeline: ImportPipeline) throws {

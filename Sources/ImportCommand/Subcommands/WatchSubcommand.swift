@@ -71,7 +71,7 @@ struct WatchSubcommand: ParsableCommand {
     private var choosesRecords: Bool { entity != nil || !sort.isEmpty }
 
     func run() throws {
-        try checkFolder()
+        try Self.checkFolder(of: store)
         let interruption = Interruption()
         let sort = try sort.flatMap { try RecordSort.list($0) }
         let options = WatchScreen.Options(store: store, entity: entity, sort: sort, follows: follow)
@@ -95,22 +95,11 @@ struct WatchSubcommand: ParsableCommand {
     }
 
     /// A store that is not there yet can only come where its folder is.
-    private func checkFolder() throws {
+    static func checkFolder(of store: String) throws {
         let folder = URL(fileURLWithPath: store).deletingLastPathComponent().path
         var isDirectory: ObjCBool = false
         guard FileManager.default.fileExists(atPath: folder, isDirectory: &isDirectory), isDirectory.boolValue else {
             throw ImportError(.storeNotFound, at: store, "its folder does not exist", advice: "Check the path.")
-        }
-    }
-}
-
-extension Interruption.Reason {
-    /// As a shell puts the end by a signal.
-    fileprivate var exitCode: Int32 {
-        switch self {
-        case .hangup: ImportError.Code.hangup.rawValue
-        case .interrupt: ImportError.Code.interrupted.rawValue
-        case .terminate: ImportError.Code.terminated.rawValue
         }
     }
 }

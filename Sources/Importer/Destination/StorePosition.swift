@@ -6,10 +6,10 @@ public struct StorePosition: Sendable, Hashable, Codable {
     /// Tells the store from others; nil where nothing was followed yet.
     let store: Int64?
     /// The number of the last entry of the store's log that was seen; 0 for none.
-    let sequence: Int64
+    package let sequence: Int64
     /// Tells that entry from one that has the same number in a copy of the store, or that came instead of one that a
     /// power cut took away.
-    let stamp: Int64
+    package let stamp: Int64
 
     /// Before the first commit of any store.
     public static let start = StorePosition(store: nil, sequence: 0, stamp: 0)

@@ -293,7 +293,7 @@ struct PredicateCompiler {
 
 extension EntityDescription {
     /// The attribute with this name; `rowid` is the row's id, where no attribute has that name.
-    func attribute(named name: String) -> AttributeDescription? {
+    package func attribute(named name: String) -> AttributeDescription? {
         if let attribute = attributes.first(where: { ExactText($0.name) == ExactText(name) }) { return attribute }
         return name == Self.rowIDName ? AttributeDescription(name: name, type: .integer64) : nil
     }

@@ -6,6 +6,11 @@ struct RecordKey: Sendable, Hashable {
     let values: [BoundValue]
     let rowID: Int64
 
+    init(values: [BoundValue], rowID: Int64) {
+        self.values = values
+        self.rowID = rowID
+    }
+
     /// Takes the values out of a row whose first column is the row id.
     ///
     /// - Parameter columns: where they are in the row.

@@ -86,6 +86,13 @@ struct RecordOrder: Sendable {
         }
         return ranges
     }
+
+    /// Conditions for the records with this value of the first term, and for those that follow them; the whole where there is
+    /// no term.
+    func ranges(from value: BoundValue) -> [SQLText] {
+        guard let first = terms.first else { return [SQLText("1")] }
+        return [first.equal(to: value)] + first.beyond(value, backwards: false)
+    }
 }
 
 extension RecordOrder.Term {

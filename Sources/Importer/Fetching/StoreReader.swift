@@ -150,11 +150,16 @@ public final class StoreReader: Sendable {
     ///
     /// - Throws: `ImportError` when the store cannot be read, or its file was replaced or deleted; what `body` throws.
     public func read<Result>(_ body: (Database) throws -> Result) throws -> Result {
+        try read(Interruption(), body)
+    }
+
+    /// The same, which an interruption ends at once.
+    func read<Result>(_ interruption: Interruption, _ body: (Database) throws -> Result) throws -> Result {
         let opened = try opened.withLock { opened in
             if opened == nil { opened = try Self.openIfThere(store) }
             return opened
         }
-        if let opened { return try opened.read(body) }
+        if let opened { return try opened.read(interruption, body) }
         guard let nothing else { throw ImportError(.storeNotFound, at: store, "is not open") }
         return try nothing.read(body)
     }

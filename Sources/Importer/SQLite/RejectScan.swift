@@ -11,7 +11,7 @@ struct RejectScan {
     private static let pageBytes = 1 << 20
 
     /// Where a reject is in the order of the scan.
-    private struct Key {
+    struct Key {
         let job: Int64
         let ordinal: Int64
         let number: Int64
@@ -33,7 +33,7 @@ struct RejectScan {
     }
 
     /// What is read in one transaction.
-    private struct Page {
+    struct Page {
         var rejects: [StoreInspection.Reject] = []
         /// What is wrong with those that cannot be read, by their numbers.
         var damaged: [(number: Int64, what: ImportError)] = []
@@ -67,7 +67,8 @@ struct RejectScan {
         )
     }
 
-    private func page(after last: Key?, _ database: Database) throws -> Page {
+    /// The rejects after a position, about a MiB of records.
+    func page(after last: Key?, _ database: Database) throws -> Page {
         let rows = try Row.fetchCursor(
             database,
             sql: """
@@ -100,6 +101,21 @@ struct RejectScan {
             }
         }
         return page
+    }
+
+    /// The reject with a number; nil where there is none.
+    func reject(number: Int64, _ database: Database) throws -> StoreInspection.Reject? {
+        try BookkeepingRow.fetchOne(
+            database,
+            from: "_import_reject",
+            sql: """
+                SELECT reject.*, \(hasKeys ? "key.record_key" : "NULL AS record_key")
+                FROM _import_reject AS reject
+                \(hasKeys ? "LEFT JOIN _import_reject_key AS key ON key.reject = reject.id" : "")
+                WHERE reject.id = ?
+                """,
+            arguments: [number]
+        ).map { try reject($0) }
     }
 
     private func reject(_ row: BookkeepingRow) throws -> StoreInspection.Reject {

@@ -4,7 +4,7 @@ import ImportModel
 
 /// Looks into a store without importing.
 public struct StoreInspection: Sendable {
-    private let store: String
+    let store: String
 
     /// Nothing is opened before it is asked.
     public init(store: String) {

@@ -168,6 +168,8 @@ extension ImportError {
         case transactionEnded
         /// The table has no row id left.
         case rowIDsUsedUp
+        /// No port is free, or the address is none of this machine's.
+        case cannotListen
 
         // MARK: What breaks off
 
@@ -233,7 +235,8 @@ extension ImportError.Reason {
             .jobNotFound:
             .noInput
         case .cannotCreate, .pathUnusable, .fileExists, .chunkDirectoryTaken, .chunkDirectoryReplaced, .storeUnusable,
-            .storeReadOnly, .formatTooNew, .noWALMode, .lockTaken, .transactionEnded, .rowIDsUsedUp:
+            .storeReadOnly, .formatTooNew, .noWALMode, .lockTaken, .transactionEnded, .rowIDsUsedUp,
+            .cannotListen:
             .cannotCreate
         case .diskFull, .notAStore, .readFailed, .cannotWrite, .systemCallFailed, .storeFailed, .storeDamaged,
             .storeFileReplaced,

@@ -48,7 +48,7 @@ public final class Interruption: Sendable {
     /// Calls `wake` once when a stop is asked for, at once if it already was.
     ///
     /// For threads that sleep.
-    func onRequest(_ wake: @escaping @Sendable () -> Void) {
+    package func onRequest(_ wake: @escaping @Sendable () -> Void) {
         let isLate = state.withLock { state in
             if state.reason == nil { state.wakers.append(wake) }
             return state.reason != nil

@@ -48,7 +48,7 @@ package enum SystemThread {
     ///   - purpose: what the thread is for, in words: `run the import`.
     ///   - interruption: is requested when the task is cancelled; `body` heeds it.
     /// - Throws: `ImportError` with `.noResources` when the system gives no thread; what `body` throws.
-    static func run<Result: Sendable>(
+    package static func run<Result: Sendable>(
         to purpose: String,
         _ interruption: Interruption,
         _ body: @escaping @Sendable () throws -> Result

@@ -254,7 +254,7 @@ public final class RecordView: Sendable {
             state.lastRowID = last
             state.position = try MergeLog.end(database)
         // Rows that are gone had their part in the key's place, until their notification comes.
-        case .key: state.lastRowID = max(state.lastRowID, last)
+        case .key, .after, .value: state.lastRowID = max(state.lastRowID, last)
         }
     }
 

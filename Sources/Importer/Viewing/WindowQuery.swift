@@ -13,12 +13,16 @@ struct WindowQuery: Sendable {
         case end(Int)
         /// At the record with this key, or the one that comes next.
         case key(RecordKey)
+        /// After the record with this key.
+        case after(RecordKey)
+        /// At the first record with this value of what is sorted by first, or the one that comes next.
+        case value(BoundValue)
 
         /// How many records are passed over.
         var distance: Int {
             switch self {
             case .offset(let count), .end(let count): count
-            case .key: 0
+            case .key, .after, .value: 0
             }
         }
     }
@@ -35,11 +39,11 @@ struct WindowQuery: Sendable {
     let contents: RecordContents
     /// The tables beside the entity's that the window depends on, in lower case.
     let reached: Set<ExactText>
-    private let table: String
+    let table: String
     /// What is read of each record, in SQL: the values of its attributes, and what related objects are found by.
     private let values: [String]
     private let valueBytes: Int?
-    private let predicate: SQLText?
+    let predicate: SQLText?
 
     /// - Parameter valueBytes: how many bytes of a text or a binary are read at most.
     init(
@@ -64,7 +68,7 @@ struct WindowQuery: Sendable {
     var isSelective: Bool { predicate != nil }
 
     /// A column's value, or the beginning of it: text as bytes, for it may hold NUL, where `substr` would end.
-    private static func value(of column: String, bytes: Int?) -> String {
+    static func value(of column: String, bytes: Int?) -> String {
         guard let bytes else { return column }
         return """
             CASE typeof(\(column)) WHEN 'text' THEN CAST(substr(CAST(\(column) AS BLOB), 1, \(bytes)) AS TEXT)
@@ -85,7 +89,7 @@ struct WindowQuery: Sendable {
         case .end(let count):
             guard let key = try key(fromEnd: count, database) else { return window }
             start = .key(key)
-        case .key: break
+        case .key, .after, .value: break
         }
         for statement in statements(start) {
             guard window.records.count < limit else { break }
@@ -111,6 +115,12 @@ struct WindowQuery: Sendable {
             return order.ranges(from: key, backwards: false, including: true).map {
                 select(columns, where: $0, backwards: false)
             }
+        case .after(let key):
+            return order.ranges(from: key, backwards: false, including: false).map {
+                select(columns, where: $0, backwards: false)
+            }
+        case .value(let value):
+            return order.ranges(from: value).map { select(columns, where: $0, backwards: false) }
         }
     }
 

@@ -44,6 +44,8 @@ package struct StoreLook: Sendable, Hashable {
     package var records: Int64 = 0
     /// Records that were not accepted.
     package var rejected: Int64 = 0
+    /// Commits of the job so far.
+    package var commits: Int64 = 0
     /// Time spent in all runs of the job, in seconds.
     package var seconds = 0.0
     /// The job's entities in its order, then those of other jobs.

@@ -121,10 +121,11 @@ package final class StoreWatch {
         if let marker = try BookkeepingRow.fetchOne(
             database,
             from: "_import_marker",
-            sql: "SELECT bytes, seconds FROM _import_marker WHERE job = ?",
+            sql: "SELECT bytes, commits, seconds FROM _import_marker WHERE job = ?",
             arguments: [id]
         ) {
             look.bytes = try marker.number("bytes")
+            look.commits = try marker.number("commits")
             look.seconds = try marker.seconds("seconds")
         }
         look.entities = try entities(of: id, database)

@@ -1,9 +1,7 @@
-import Importer
-
 /// One look at an import with what follows from the looks before it.
-struct ProgressFrame: Sendable, Equatable {
+package struct ProgressFrame: Sendable, Equatable {
     /// What the source's bytes are put through in the second half.
-    enum Work: String, Sendable {
+    package enum Work: String, Sendable {
         case infer
         case `import`
         /// Changes are applied to a store, or undone.
@@ -11,7 +9,7 @@ struct ProgressFrame: Sendable, Equatable {
     }
 
     /// What a run is for.
-    enum Purpose: Sendable {
+    package enum Purpose: Sendable {
         case importing
         /// There is a split and nothing after it.
         case splitting
@@ -20,15 +18,26 @@ struct ProgressFrame: Sendable, Equatable {
         case applying
     }
 
-    var snapshot = ImportProgress.Snapshot()
+    package var snapshot = ImportProgress.Snapshot()
     /// Whether there is a second half; `split` alone has none.
-    var work: Work? = .import
+    package var work: Work? = .import
     /// Seconds since this run began.
-    var elapsed = 0.0
+    package var elapsed = 0.0
     /// Of the second half, or of the split where that is all; nil until there is something to go by.
-    var recordsPerSecond: Double?
-    var bytesPerSecond: Double?
-    var splitBytesPerSecond: Double?
+    package var recordsPerSecond: Double?
+    package var bytesPerSecond: Double?
+    package var splitBytesPerSecond: Double?
     /// Of all the work that is left; nil where that cannot be told.
-    var secondsLeft: Double?
+    package var secondsLeft: Double?
+
+    /// Of nothing, until the other values are set.
+    package init(
+        snapshot: ImportProgress.Snapshot = ImportProgress.Snapshot(),
+        work: Work? = .import,
+        elapsed: Double = 0
+    ) {
+        self.snapshot = snapshot
+        self.work = work
+        self.elapsed = elapsed
+    }
 }

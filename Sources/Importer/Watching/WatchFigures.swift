@@ -1,13 +1,18 @@
-import Importer
-
 /// What a watcher knows of the import: the store's look, put as the progress of an import.
-struct WatchFigures: Sendable, Equatable {
-    var look = StoreLook()
+package struct WatchFigures: Sendable, Equatable {
+    /// What the store says.
+    package var look: StoreLook
     /// In the process of the import its own, which knows more than the store.
-    var own: ImportProgress.Snapshot?
+    package var own: ImportProgress.Snapshot?
+
+    /// Of a look, and what the import's own process knows.
+    package init(look: StoreLook = StoreLook(), own: ImportProgress.Snapshot? = nil) {
+        self.look = look
+        self.own = own
+    }
 
     /// How far the import is.
-    var snapshot: ImportProgress.Snapshot {
+    package var snapshot: ImportProgress.Snapshot {
         if let own { return own }
         var snapshot = ImportProgress.Snapshot()
         snapshot.totalBytes = look.totalBytes
@@ -26,10 +31,10 @@ struct WatchFigures: Sendable, Equatable {
     }
 
     /// Whether the import continues just now.
-    var isRunning: Bool { own != nil || look.job != nil && look.state == .running }
+    package var isRunning: Bool { own != nil || look.job != nil && look.state == .running }
 
     /// What `meter` makes of them, `elapsed` seconds after its beginning.
-    func frame(_ meter: inout ProgressMeter, elapsed: Double) -> ProgressFrame {
+    package func frame(_ meter: inout ProgressMeter, elapsed: Double) -> ProgressFrame {
         var frame = meter.add(snapshot, elapsed: elapsed)
         if own == nil { frame.elapsed = look.seconds }
         if !isRunning {
@@ -47,7 +52,7 @@ struct WatchFigures: Sendable, Equatable {
     }
 
     /// What the import does, in a word or a few.
-    var stateText: String {
+    package var stateText: String {
         if let own, look.job == nil || look.state == .running {
             return own.phase.rawValue
         }
@@ -59,31 +64,4 @@ struct WatchFigures: Sendable, Equatable {
         case .failed: "failed"
         }
     }
-}
-
-/// How fast an import has been, second by second.
-struct WatchHistory: Sendable, Equatable {
-    /// So many seconds are kept.
-    private static let limit = 600
-
-    /// Records per second, the newest last.
-    private(set) var rates: [Double] = []
-    private var last: (time: Double, records: Int64)?
-
-    /// Takes the records done at a time, in seconds; seconds that have passed are added.
-    mutating func add(records: Int64, at time: Double) {
-        guard let last, records >= last.records else {
-            self.last = (time, records)
-            return
-        }
-        let span = time - last.time
-        guard span >= 1 else { return }
-        let rate = Double(records - last.records) / span
-        // A watcher that was held up knows the average only.
-        rates += Array(repeating: rate, count: min(Int(span), Self.limit))
-        if rates.count > Self.limit { rates.removeFirst(rates.count - Self.limit) }
-        self.last = (time, records)
-    }
-
-    static func == (left: Self, right: Self) -> Bool { left.rates == right.rates }
 }

@@ -1,7 +1,5 @@
-import Importer
-
 /// Works out rates from a sliding window, so that they tell how it goes now, and only of what this run did.
-struct ProgressMeter {
+package struct ProgressMeter {
     private struct Sample {
         let time: Double
         let bytes: Int64
@@ -18,14 +16,15 @@ struct ProgressMeter {
     private var samples: [Sample] = []
     private var phase = ImportProgress.Phase.starting
 
-    init(purpose: ProgressFrame.Purpose) {
+    /// For a run of this purpose.
+    package init(purpose: ProgressFrame.Purpose) {
         self.purpose = purpose
     }
 
     private var splitsOnly: Bool { purpose == .splitting }
 
     /// Takes a look at the time `elapsed`, in seconds since this run began; each later than the one before.
-    mutating func add(_ snapshot: ImportProgress.Snapshot, elapsed: Double) -> ProgressFrame {
+    package mutating func add(_ snapshot: ImportProgress.Snapshot, elapsed: Double) -> ProgressFrame {
         let sample = Sample(
             time: elapsed,
             bytes: splitsOnly ? snapshot.splitBytes : snapshot.importedBytes - snapshot.resumedBytes,

@@ -1,0 +1,35 @@
+extension LedgerKind {
+    /// The kind as it follows a number: `1,234 × kind changed`.
+    package var words: String {
+        switch self {
+        case .kindChanged: "kind changed"
+        case .trimmed: "trimmed"
+        case .digitsLost: "digits lost"
+        case .timeZoneLost: "time zone lost"
+        case .subMillisecondLost: "microseconds lost"
+        case .leapSecond: "leap second moved"
+        case .minimumDate: "minimum date made null"
+        case .respelled: "respelled"
+        case .transformed: "transformed"
+        case .duplicateKey: "key given twice"
+        case .loneSurrogate: "lone surrogate replaced"
+        case .nulled: "made null"
+        case .notAnObject: "not an object"
+        case .unknownKey: "unknown key"
+        case .outside: "outside of the records"
+        case .notFound: "not found in a source"
+        case .nullElement: "null in a list"
+        case .duplicateLink: "listed twice"
+        case .unlinked: "unlinked"
+        case .unresolved: "reference to what is not there"
+        case .stub: "made for a reference"
+        case .ambiguous: "reference that fits several"
+        case .missingReference: "mandatory reference missing"
+        case .orphanDeleted: "orphan deleted"
+        case .orphanDenied: "orphan kept by a delete rule"
+        case .localKept: "local value kept"
+        case .deletionDenied: "no longer in the sources, kept by a delete rule"
+        case .rowIDLost: "row id taken"
+        }
+    }
+}

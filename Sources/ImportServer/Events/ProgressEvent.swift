@@ -1,0 +1,35 @@
+import Importer
+
+/// How far an import is: the keys of `watch --json`, and what a page needs beside them.
+struct ProgressEvent: Encodable {
+    private let record: ProgressRecord
+    private let time: Double?
+    private let commits: Int64
+    private let error: String?
+
+    /// - Parameter time: seconds since 1970; nil to compare what it says.
+    init(_ findings: StoreObserver.Findings, time: Double?) {
+        let figures = findings.figures
+        let counts = figures.look.entities.map { ($0.name, $0.counts) }
+        record = ProgressRecord(
+            findings.frame,
+            state: figures.stateText,
+            entities: Dictionary(counts) { first, _ in first }
+        )
+        self.time = time.map { ($0 * 1000).rounded() / 1000 }
+        commits = figures.look.commits
+        error = findings.error?.message
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case time, commits, error
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        try record.encode(to: encoder)
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encodeIfPresent(time, forKey: .time)
+        try container.encode(commits, forKey: .commits)
+        try container.encodeIfPresent(error, forKey: .error)
+    }
+}

@@ -1,0 +1,35 @@
+import ImportModel
+import Importer
+
+/// `/api/ledger`: what the import has changed or dropped on the way in.
+struct LedgerRoute: Sendable {
+    let routes: Routes
+
+    func answer() async throws -> Answer {
+        var lines: [JSONValue] = []
+        if let report = try await routes.inspect({ try $0.status() }) {
+            for (entity, attributes) in report.ledger.sorted(by: { $0.key < $1.key }) {
+                for (attribute, kinds) in attributes.sorted(by: { $0.key < $1.key }) {
+                    for (kind, count) in kinds.sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) }) {
+                        lines.append(Self.line(entity, attribute, kind, count))
+                    }
+                }
+            }
+        }
+        var content = JSONMembers()
+        content["ledger"] = .array(lines)
+        return Answer(content)
+    }
+
+    private static func line(_ entity: String, _ attribute: String, _ kind: String, _ count: Int64) -> JSONValue {
+        let known = LedgerKind(rawValue: kind)
+        var line = JSONMembers()
+        line["entity"] = .string(entity)
+        line["attribute"] = .string(attribute)
+        line["kind"] = .string(kind)
+        line["count"] = .integer(count)
+        line["loss"] = .boolean(known?.isLoss ?? false)
+        line["text"] = .string(known?.words ?? kind)
+        return line.value
+    }
+}

@@ -1,0 +1,72 @@
+import ImportModel
+import Importer
+
+/// `/api/record/ENTITY/KEY`: one object in full, with links to those that it is related to.
+struct RecordRoute: Sendable {
+    /// More characters of a title than these are not shown.
+    private static let titleCharacters = 100
+
+    let routes: Routes
+
+    func answer(_ request: Request, entity: String, key: String) async throws -> Answer {
+        let missing = AnswerError(
+            .notFound,
+            code: "recordNotFound",
+            "\(entity) has no record \(key.prefix(100))",
+            advice: "It may have been deleted."
+        )
+        guard let rowID = Int64(key) else { throw missing }
+        let object = try await routes.pool.read { reader, interruption in
+            try reader.object(rowID, of: entity, interruption)
+        }
+        guard let object else { throw missing }
+        return Answer(content(object))
+    }
+
+    private func content(_ object: BrowsedObject) -> JSONMembers {
+        let values = ValueJSON(hidesValues: routes.options.hidesValues)
+        let (row, attributes) = (object.row, object.entity.attributes)
+        var content = JSONMembers()
+        content["entity"] = .string(object.entity.name)
+        content["key"] = .string(String(row.record.rowID))
+        var shown = JSONMembers()
+        for (index, attribute) in attributes.enumerated() {
+            shown[attribute.name] = values.value(
+                row.record.values[index],
+                of: attribute,
+                isCut: row.cut.contains(index)
+            )
+        }
+        content["values"] = shown.value
+        if !row.cut.isEmpty { content["cut"] = .array(row.cut.sorted().map { .string(attributes[$0].name) }) }
+        var relationships = JSONMembers()
+        for related in object.related {
+            var members = JSONMembers()
+            members["entity"] = .string(related.entity)
+            members["to_many"] = .boolean(related.isToMany)
+            if related.isToMany { members["count"] = .integer(related.count) }
+            members["records"] = .array(
+                related.links.map { link in
+                    var members = JSONMembers()
+                    members["key"] = .string(String(link.rowID))
+                    members["title"] = .string(title(link, related.titleAttribute, values))
+                    return members.value
+                }
+            )
+            relationships[related.name] = members.value
+        }
+        content["relationships"] = relationships.value
+        return content
+    }
+
+    /// What people know an object by; its key where nothing of it may be shown.
+    private func title(_ link: BrowsedObject.Link, _ attribute: AttributeDescription?, _ values: ValueJSON) -> String {
+        let key = String(link.rowID)
+        guard !values.hidesValues, let attribute, let title = link.title else { return key }
+        switch values.value(title, of: attribute) {
+        case .string(let text): return text.isEmpty ? key : String(text.prefix(Self.titleCharacters))
+        case .number(let digits): return digits
+        default: return key
+        }
+    }
+}

@@ -1,0 +1,113 @@
+import ImportModel
+import Importer
+
+/// `/api/records/ENTITY`: pages of an entity's records.
+struct RecordsRoute: Sendable {
+    static let defaultLimit = 50
+    static let mostLimit = 500
+    static let mostSections = 500
+    /// A predicate's records are counted where that takes no longer.
+    private static let countingTime = Duration.milliseconds(100)
+
+    let routes: Routes
+
+    func answer(_ request: Request, entity: String) async throws -> Answer {
+        let page = RecordPage.Request(
+            entity: entity,
+            predicate: try request.parameter("where").map { try RecordPredicate(parsing: $0) },
+            sort: try request.parameter("sort").map(SortParameter.sorts) ?? [],
+            section: request.parameter("section"),
+            after: request.parameter("after"),
+            limit: try request.count("limit", default: Self.defaultLimit, most: Self.mostLimit),
+            hidesValues: routes.options.hidesValues
+        )
+        if page.hidesValues, page.predicate != nil {
+            throw AnswerError(
+                .forbidden,
+                code: "hidden",
+                "values are hidden, and a predicate would find them out",
+                advice: "Serve the store without --hide-values."
+            )
+        }
+        let result = try await routes.pool.read { reader, interruption in try reader.page(page, interruption) }
+        var content = content(result, section: page.section)
+        // The first page alone says what is the same for all.
+        if page.after == nil {
+            content.set("count", try await count(page).map { .integer($0) })
+            if page.section != nil { try await addSections(of: page, result.entity, to: &content) }
+        }
+        return Answer(content)
+    }
+
+    /// How many records there are; nil where counting them takes too long.
+    private func count(_ page: RecordPage.Request) async throws -> Int64? {
+        guard page.predicate != nil else {
+            return try await routes.summaries().first { $0.isCalled(page.entity) }?.count
+        }
+        do {
+            return try await routes.pool.read(within: Self.countingTime) { reader, interruption in
+                try reader.count(of: page, interruption)
+            }
+        } catch let error as AnswerError where error.status == .unavailable {
+            return nil
+        }
+    }
+
+    private func addSections(
+        of page: RecordPage.Request,
+        _ entity: EntityDescription,
+        to content: inout JSONMembers
+    ) async throws {
+        let found = try await routes.pool.read { reader, interruption in
+            try reader.sections(page, most: Self.mostSections, interruption)
+        }
+        let values = ValueJSON(hidesValues: routes.options.hidesValues)
+        guard let name = page.section, let attribute = entity.attribute(named: name) else { return }
+        content["sections"] = .array(
+            found.sections.enumerated().map { place, section in
+                var members = JSONMembers()
+                members["value"] = values.value(section.value, of: attribute)
+                members["count"] = .integer(section.count)
+                if place == 0 {
+                    members["after"] = .null
+                } else if !page.hidesValues {
+                    members.set("after", section.start.map { .string($0) })
+                }
+                return members.value
+            }
+        )
+        if found.hasMore { content["more_sections"] = .boolean(true) }
+    }
+
+    private func content(_ page: RecordPage, section: String?) -> JSONMembers {
+        let attributes = page.entity.attributes
+        let values = ValueJSON(hidesValues: routes.options.hidesValues)
+        let sectionIndex = section.flatMap { name in attributes.firstIndex { $0.name.utf8.elementsEqual(name.utf8) } }
+        var content = JSONMembers()
+        content["records"] = .array(
+            page.rows.map { row in
+                var members = JSONMembers()
+                members["key"] = .string(String(row.record.rowID))
+                var shown = JSONMembers()
+                for (index, attribute) in attributes.enumerated() {
+                    let value = row.record.values[index]
+                    shown[attribute.name] = values.value(value, of: attribute, isCut: row.cut.contains(index))
+                }
+                if let sectionIndex {
+                    members["section"] = values.value(
+                        row.record.values[sectionIndex],
+                        of: attributes[sectionIndex],
+                        isCut: row.cut.contains(sectionIndex)
+                    )
+                }
+                members["values"] = shown.value
+                if !row.cut.isEmpty {
+                    members["cut"] = .array(row.cut.sorted().map { .string(attributes[$0].name) })
+                }
+                return members.value
+            }
+        )
+        content["next"] = page.next.map { .string($0) } ?? .null
+        return content
+    }
+}

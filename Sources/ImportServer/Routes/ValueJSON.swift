@@ -1,0 +1,41 @@
+import Foundation
+import ImportModel
+import Importer
+
+/// A stored value for a page: numbers that JavaScript would round are texts, and so is JSON.
+struct ValueJSON: Sendable {
+    /// Whether every value stays hidden.
+    let hidesValues: Bool
+
+    /// - Parameter isCut: whether it is only the beginning of the value.
+    func value(_ value: Record.Value, of attribute: AttributeDescription, isCut: Bool = false) -> JSONValue {
+        guard !hidesValues else { return Self.hidden }
+        switch (attribute.type, value) {
+        case (_, .null): return .null
+        case (.boolean, .integer(let number)) where number == 0 || number == 1: return .boolean(number == 1)
+        case (.date, _):
+            guard let milliseconds = StoredDate.milliseconds(of: value, storage: attribute.storage) else { break }
+            var bytes: [UInt8] = []
+            if StoredDate.appendISO8601(milliseconds, to: &bytes) {
+                return .string(String(decoding: bytes, as: UTF8.self))
+            }
+        case (.decimal, .integer(let number)): return .string(String(number))
+        case (.decimal, .real(let number)): return .string("\(number)")
+        default: break
+        }
+        switch value {
+        case .null: return .null
+        case .integer(let number): return .integer(number)
+        case .real(let number): return .double(number)
+        case .text(let text): return .string(text)
+        case .blob(let bytes):
+            var members = JSONMembers()
+            members["base64"] = .string(Data(bytes).base64EncodedString())
+            if !isCut { members["bytes"] = .integer(Int64(bytes.count)) }
+            return members.value
+        }
+    }
+
+    /// What there is instead of a value.
+    static let hidden = JSONValue.object([JSONValue.Member(key: "hidden", value: .boolean(true))])
+}

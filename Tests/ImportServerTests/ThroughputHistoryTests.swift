@@ -1,0 +1,43 @@
+import Importer
+import Testing
+
+@testable import ImportServer
+
+/// What is kept of how fast an import has been.
+struct ThroughputHistoryTests {
+    private func figures(_ records: Int64, job: Int64? = 1, state: ImportReport.State = .running) -> WatchFigures {
+        var look = StoreLook()
+        look.job = job
+        look.state = state
+        look.hasModel = true
+        look.records = records
+        return WatchFigures(look: look)
+    }
+
+    @Test func aSampleASecondForTenMinutes() {
+        var history = ThroughputHistory()
+        for quarter in 0..<8_000 { history.add(figures(Int64(quarter)), at: Double(quarter) / 4) }
+        #expect(history.samples.count <= 600 && history.samples.count > 590)
+        #expect(history.samples.last.map { $0.time > 1_998 } == true)
+        #expect(history.samples.first.map { $0.time > 1_398 } == true)
+        #expect(zip(history.samples, history.samples.dropFirst()).allSatisfy { $1.time - $0.time > 0.9 })
+    }
+
+    @Test func whatDoesNotChangeIsKeptOnce() {
+        var history = ThroughputHistory()
+        history.add(figures(5, state: .finished), at: 0)
+        for second in 1...1_000 { history.add(figures(5, state: .finished), at: Double(second)) }
+        #expect(history.samples.map(\.records) == [5])
+    }
+
+    @Test func anotherJobBeginsAnew() {
+        var history = ThroughputHistory()
+        for second in 0...9 { history.add(figures(Int64(second)), at: Double(second)) }
+        history.add(figures(100, job: 2), at: 10)
+        #expect(history.samples.map(\.records) == [100])
+        history.add(figures(3, job: 2), at: 11)
+        #expect(history.samples.map(\.records) == [3])
+        history.add(figures(0, job: nil), at: 12)
+        #expect(history.samples.isEmpty)
+    }
+}

@@ -7,7 +7,7 @@ struct RecordsRoute: Sendable {
     static let mostLimit = 500
     static let mostSections = 500
     /// A predicate's records are counted where that takes no longer.
-    private static let countingTime = Duration.milliseconds(100)
+    private static let countingTime = Duration.milliseconds(50)
 
     let routes: Routes
 

@@ -15,12 +15,17 @@ actor EntityMemory {
         self.pool = pool
     }
 
+    /// The entities as they were read last; nil where it is time to read them again.
+    func known(of generation: Int) -> [EntitySummary]? {
+        generation == self.generation && ContinuousClock.now < next ? known : nil
+    }
+
     /// The entities, read again where it is time to.
     ///
     /// - Parameter generation: that of what the store is known to be; what was read of another one does not count.
     /// - Throws: as reading does.
     func summaries(of generation: Int) async throws -> [EntitySummary] {
-        if let known, generation == self.generation, ContinuousClock.now < next { return known }
+        if let known = known(of: generation) { return known }
         if let reading, reading.generation == generation { return try await reading.task.value }
         let task = Task { [pool] in
             try await pool.read { reader, interruption in try reader.entitySummaries(interruption) }

@@ -7,7 +7,7 @@ struct RecordsRoute: Sendable {
     static let mostLimit = 500
     static let mostSections = 500
     /// A predicate's records are counted where that takes no longer.
-    private static let countingTime = Duration.milliseconds(100)
+    private static let countingTime = Duration.milliseconds(50)
 
     let routes: Routes
 
@@ -41,8 +41,9 @@ struct RecordsRoute: Sendable {
 
     /// How many records there are; nil where counting them takes too long.
     private func count(_ page: RecordPage.Request) async throws -> Int64? {
-        guard page.predicate != nil else {
-            return try await routes.summaries().first { $0.isCalled(page.entity) }?.count
+        // A page does not wait for the counts of all entities.
+        if page.predicate == nil, let known = await routes.entities.known(of: routes.observer.last.generation) {
+            return known.first { $0.isCalled(page.entity) }?.count
         }
         do {
             return try await routes.pool.read(within: Self.countingTime) { reader, interruption in

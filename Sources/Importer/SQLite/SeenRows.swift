@@ -3,15 +3,18 @@ import GRDB
 /// The rows that the records of one batch were about, whatever became of them: a mirror leaves them where they are.
 struct SeenRows {
     /// By the entity's index in the job.
-    private var rowIDs: [Int: [Int64]] = [:]
+    private var rowIDs: [[Int64]] = []
 
-    mutating func add(_ rowID: Int64, of entity: Int) { rowIDs[entity, default: []].append(rowID) }
+    mutating func add(_ rowID: Int64, of entity: Int) {
+        while rowIDs.count <= entity { rowIDs.append([]) }
+        rowIDs[entity].append(rowID)
+    }
 
     /// Keeps them, in the transaction of the rows.
     ///
     /// - Parameter tables: the table of each entity.
     func save(job: Int64, _ tables: [String], _ database: Database) throws {
-        for (entity, rowIDs) in rowIDs.sorted(by: { $0.key < $1.key }) where tables.indices.contains(entity) {
+        for (entity, rowIDs) in rowIDs.enumerated() where !rowIDs.isEmpty && tables.indices.contains(entity) {
             try RowIDPages(database, in: RowIDPages.seen, job: job, of: tables[entity]).add(rowIDs.sorted())
         }
     }

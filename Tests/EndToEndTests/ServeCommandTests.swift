@@ -44,6 +44,14 @@ struct ServeCommandTests {
         #expect(result.outputText.isEmpty)
     }
 
+    @Test func anotherFileThanAStoreIsRefused() throws {
+        let directory = try TemporaryDirectory()
+        let result = try runImporter("serve", directory.write("{\"id\": 1}\n", to: "people.json"), "--port", "0")
+        #expect(result.ending == .exit(74))
+        #expect(result.errorText.contains("is not an SQLite database"), "\(result.errorText)")
+        #expect(result.outputText.isEmpty)
+    }
+
     @Test func withoutAPortTheNextFreeOneIsUsed() throws {
         let directory = try TemporaryDirectory()
         let store = directory.path("none.sqlite")

@@ -32,6 +32,8 @@ struct ServeSubcommand: ParsableCommand {
 
     func run() throws {
         try WatchSubcommand.checkFolder(of: store)
+        // Another file will never be shown.
+        try StoreWatch(store: store).connect()
         let interruption = Interruption()
         try SignalForwarding.start(to: interruption)
         let server = ServerRun(page, store: store)

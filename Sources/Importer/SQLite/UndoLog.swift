@@ -80,9 +80,6 @@ final class UndoLog {
         statements = try GraphStatements(database)
         tables = try Self.tables(of: job, isWhole: false, database)
         try RowKey.addFunction(to: statements.connection)
-        // Each statement that calls a trigger keeps the pages that it changes until it has ended, in a file unless temporary data
-        // are in memory (https://www.sqlite.org/tempfiles.html#statement_journal_files). They are few.
-        if !database.isInsideTransaction { try database.execute(sql: "PRAGMA temp_store = MEMORY") }
         try database.execute(
             sql: """
                 CREATE TEMP TABLE IF NOT EXISTS \(Self.touched) (

@@ -66,6 +66,9 @@ struct ServeDetailTests {
         let bins = try #require(numbers["histogram"] as? [[String: Any]])
         #expect(bins.compactMap { $0["count"] as? Int }.reduce(0, +) == 300)
         #expect(bins.first?["from"] as? Double == 0 && bins.last?["to"] as? Double == 38)
+        // Of whole numbers, ranges begin at whole numbers.
+        #expect(bins.compactMap { $0["from"] as? Int } == Array(stride(from: 0, through: 38, by: 2)))
+        #expect(bins.dropLast().compactMap { $0["to"] as? Int } == Array(stride(from: 2, through: 38, by: 2)))
         #expect(numbers["sampled"] == nil)
         let cities = try served.json("/api/distribution/cities/city")
         let top = try #require(cities["top"] as? [[String: Any]])
@@ -73,6 +76,31 @@ struct ServeDetailTests {
         #expect(top.first?["value"] as? String == "Oslo" && top.first?["count"] as? Int == 240)
         #expect((cities["distinct"] as? [String: Any])?["value"] as? Int == 41)
         #expect((cities["histogram"] as? [Any])?.isEmpty == true)
+    }
+
+    @Test func rangesOfTheLargestNumbersAreWhole() throws {
+        let directory = try TemporaryDirectory()
+        let store = try ServedStore.store(
+            directory,
+            of: "numbers",
+            [("whole", "integer64"), ("few", "integer16"), ("part", "double")],
+            """
+            INSERT INTO numbers VALUES (-9223372036854775808, 3, 0.5), (9223372036854775807, 5, 1), (0, 3, 1), (1, 4, 2)
+            """
+        )
+        let served = try ServedStore(store)
+        func bins(_ name: String) throws -> [[String: Any]] {
+            try #require(try served.json("/api/distribution/numbers/\(name)")["histogram"] as? [[String: Any]])
+        }
+        let whole = try bins("whole")
+        #expect(whole.count == 30 && whole.compactMap { $0["count"] as? Int }.reduce(0, +) == 4)
+        #expect(whole.first?["from"] as? String == "-9223372036854775808")
+        #expect(whole.last?["to"] as? String == "9223372036854775807")
+        let ends = whole.compactMap { ($0["from"] as? String).flatMap { Int64($0) } ?? $0["from"] as? Int64 }
+        #expect(ends.count == 30 && ends == ends.sorted())
+        #expect(try bins("few").compactMap { $0["from"] as? Int } == [3, 4, 5])
+        #expect(try bins("few").compactMap { $0["count"] as? Int } == [2, 1, 1])
+        #expect(try bins("part").count == 30)
     }
 
     @Test func rejectsAreGroupedAndPaged() throws {

@@ -160,6 +160,26 @@ struct ServeRecordTests {
         #expect(!raw.contains("\u{202E}") && !raw.contains("\u{7}"))
     }
 
+    @Test func aLongTextOfARecordIsNamedAsCut() throws {
+        let directory = try TemporaryDirectory()
+        let store = try ServedStore.store(
+            directory,
+            of: "notes",
+            [("short", "string"), ("long", "string"), ("wide", "string"), ("data", "binary")],
+            """
+            INSERT INTO notes VALUES (
+                printf('%.1048576c', 'x'), printf('%.1048577c', 'x'),
+                replace(hex(zeroblob(400000)), '00', 'é𝄞'), zeroblob(2000000))
+            """
+        )
+        let record = try ServedStore(store).json("/api/record/notes/1")
+        #expect(record["cut"] as? [String] == ["long", "wide", "data"])
+        let values = try #require(record["values"] as? [String: Any])
+        #expect((values["short"] as? String)?.utf8.count == 1 << 20)
+        #expect((values["long"] as? String)?.utf8.count == 1 << 20)
+        #expect((values["wide"] as? String)?.unicodeScalars.allSatisfy { "é𝄞".unicodeScalars.contains($0) } == true)
+    }
+
     /// A query has as many columns as a table at most, and asks for the row id and what it sorts by as well.
     @Test func asManyColumnsAsATableHasAreRead() throws {
         let directory = try TemporaryDirectory()

@@ -131,7 +131,11 @@ struct ServeDetailTests {
         let (start, end) = (try #require(error["start"] as? Int), try #require(error["end"] as? Int))
         #expect(String(decoding: Array(record.utf8)[start..<end], as: UTF8.self) == #""old""#)
         let commands = try #require(reject["repair"] as? [String])
-        #expect(commands.first == "importer rejects store.sqlite --to rejects.ndjson")
+        #expect(
+            commands == [
+                "importer rejects store.sqlite --to rejects.ndjson", "importer retry store.sqlite rejects.ndjson",
+            ]
+        )
         for query in ["group=x", "group=\(name)&after=x", "group=\(name)&limit=0"] {
             #expect(try served.client.ask("/api/rejects?\(query)").status == 400, "\(query)")
         }

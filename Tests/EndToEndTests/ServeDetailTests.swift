@@ -103,6 +103,27 @@ struct ServeDetailTests {
         #expect(try bins("part").count == 30)
     }
 
+    @Test func jobsHaveTheirOptions() throws {
+        let directory = try TemporaryDirectory()
+        let files = try ImportFiles(records: [(1...50).map { #"{"n": \#($0), "secret": "hush"}"# }])
+        let store = directory.path("people.sqlite")
+        let options = [
+            "--entity", "people", "--identifier", "n", "--on-error", "null", "--max-errors", "5%", "--mirror",
+            "--mirror-scope", "secret = 'hush'", "--quiet",
+        ]
+        let result = try run(files.command(into: store, options))
+        try #require(result.ending == .exit(0), "\(result.errorText)")
+        let expected = [
+            "model": "inferred", "entity": "people", "identifier": "n", "on_error": "null", "max_errors": "5%",
+            "mirror": "yes", "mirror_scope": "secret = 'hush'",
+        ]
+        let jobs = try #require(try ServedStore(store).json("/api/jobs")["jobs"] as? [[String: Any]])
+        #expect(jobs.first?["options"] as? [String: String] == expected)
+        let hidden = try #require(try ServedStore(store, "--hide-values").json("/api/jobs")["jobs"] as? [[String: Any]])
+        #expect((hidden.first?["options"] as? [String: String])?["mirror_scope"] == nil)
+        #expect((hidden.first?["options"] as? [String: String])?["mirror"] == "yes")
+    }
+
     @Test func rejectsAreGroupedAndPaged() throws {
         let directory = try TemporaryDirectory()
         let served = try ServedStore(FedRecords.finishedStore(directory, count: 2_000))

@@ -99,6 +99,8 @@ def loads(fixture):
     for selector in ("header", "main", "footer", "nav", "h1", "#plot", "#rejects", "#ledger", "#jobs", "#browser"):
         assert browser.value("!!document.querySelector(arguments[0])", selector), selector
     assert "people" in browser.text("#ledger-body") and "finished" in browser.text("#jobs-body")
+    pairs = browser.texts("#jobs-body dl.job div")
+    assert "modelgiven" in pairs and "entitypeople" in pairs, pairs
 
 
 @check("waits for a store, and fills while an import runs, without a reload")

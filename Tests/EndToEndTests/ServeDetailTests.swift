@@ -103,6 +103,24 @@ struct ServeDetailTests {
         #expect(try bins("part").count == 30)
     }
 
+    @Test func aRecordSaysWhereItCameFrom() throws {
+        let directory = try TemporaryDirectory()
+        let files = try ImportFiles(records: [(1...50).map { #"{"n": \#($0)}"# }])
+        let store = directory.path("people.sqlite")
+        let result = try run(files.command(into: store, ["--entity", "people", "--quiet"]))
+        try #require(result.ending == .exit(0), "\(result.errorText)")
+        try StoreContent.execute(store, "INSERT INTO people (n) VALUES (51)")
+        let served = try ServedStore(store)
+        let job = try #require(try served.json("/api/jobs")["jobs"] as? [[String: Any]])
+        let origin = try #require(try served.json("/api/record/people/50")["origin"] as? [String: Any])
+        #expect(origin["job"] as? Int == 1)
+        #expect(origin["source"] as? String == (job.first?["sources"] as? [String])?.first)
+        #expect(origin["first_byte"] as? Int ?? -1 >= 0)
+        #expect(origin["end_byte"] as? Int ?? 0 > origin["first_byte"] as? Int ?? .max)
+        // Somebody else has inserted it.
+        #expect(try served.json("/api/record/people/51")["origin"] == nil)
+    }
+
     @Test func jobsHaveTheirOptions() throws {
         let directory = try TemporaryDirectory()
         let files = try ImportFiles(records: [(1...50).map { #"{"n": \#($0), "secret": "hush"}"# }])

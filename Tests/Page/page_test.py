@@ -290,6 +290,8 @@ def distribution(fixture):
     browser.click("th[data-attribute=age] .spread")
     browser.wait("document.querySelectorAll('#distribution rect').length > 3")
     browser.open_records(fixture.address("people", "?column=note"))
+    text = browser.text("#origin")
+    assert text.startswith("from orders/orders.ndjson, job 1"), text
     browser.wait("document.querySelectorAll('#distribution .bars button').length > 1")
     nulls, = fixture.rows("SELECT count(*) FROM people WHERE note IS NULL")[0]
     assert f"{grouped(nulls)} nulls" in browser.text("#distribution .head"), browser.text("#distribution .head")

@@ -66,6 +66,9 @@ struct ServeDetailTests {
         let bins = try #require(numbers["histogram"] as? [[String: Any]])
         #expect(bins.compactMap { $0["count"] as? Int }.reduce(0, +) == 300)
         #expect(bins.first?["from"] as? Double == 0 && bins.last?["to"] as? Double == 38)
+        // Of whole numbers, ranges begin at whole numbers.
+        #expect(bins.compactMap { $0["from"] as? Int } == Array(stride(from: 0, through: 38, by: 2)))
+        #expect(bins.dropLast().compactMap { $0["to"] as? Int } == Array(stride(from: 2, through: 38, by: 2)))
         #expect(numbers["sampled"] == nil)
         let cities = try served.json("/api/distribution/cities/city")
         let top = try #require(cities["top"] as? [[String: Any]])
@@ -73,6 +76,70 @@ struct ServeDetailTests {
         #expect(top.first?["value"] as? String == "Oslo" && top.first?["count"] as? Int == 240)
         #expect((cities["distinct"] as? [String: Any])?["value"] as? Int == 41)
         #expect((cities["histogram"] as? [Any])?.isEmpty == true)
+    }
+
+    @Test func rangesOfTheLargestNumbersAreWhole() throws {
+        let directory = try TemporaryDirectory()
+        let store = try ServedStore.store(
+            directory,
+            of: "numbers",
+            [("whole", "integer64"), ("few", "integer16"), ("part", "double")],
+            """
+            INSERT INTO numbers VALUES (-9223372036854775808, 3, 0.5), (9223372036854775807, 5, 1), (0, 3, 1), (1, 4, 2)
+            """
+        )
+        let served = try ServedStore(store)
+        func bins(_ name: String) throws -> [[String: Any]] {
+            try #require(try served.json("/api/distribution/numbers/\(name)")["histogram"] as? [[String: Any]])
+        }
+        let whole = try bins("whole")
+        #expect(whole.count == 30 && whole.compactMap { $0["count"] as? Int }.reduce(0, +) == 4)
+        #expect(whole.first?["from"] as? String == "-9223372036854775808")
+        #expect(whole.last?["to"] as? String == "9223372036854775807")
+        let ends = whole.compactMap { ($0["from"] as? String).flatMap { Int64($0) } ?? $0["from"] as? Int64 }
+        #expect(ends.count == 30 && ends == ends.sorted())
+        #expect(try bins("few").compactMap { $0["from"] as? Int } == [3, 4, 5])
+        #expect(try bins("few").compactMap { $0["count"] as? Int } == [2, 1, 1])
+        #expect(try bins("part").count == 30)
+    }
+
+    @Test func aRecordSaysWhereItCameFrom() throws {
+        let directory = try TemporaryDirectory()
+        let files = try ImportFiles(records: [(1...50).map { #"{"n": \#($0)}"# }])
+        let store = directory.path("people.sqlite")
+        let result = try run(files.command(into: store, ["--entity", "people", "--quiet"]))
+        try #require(result.ending == .exit(0), "\(result.errorText)")
+        try StoreContent.execute(store, "INSERT INTO people (n) VALUES (51)")
+        let served = try ServedStore(store)
+        let job = try #require(try served.json("/api/jobs")["jobs"] as? [[String: Any]])
+        let origin = try #require(try served.json("/api/record/people/50")["origin"] as? [String: Any])
+        #expect(origin["job"] as? Int == 1)
+        #expect(origin["source"] as? String == (job.first?["sources"] as? [String])?.first)
+        #expect(origin["first_byte"] as? Int ?? -1 >= 0)
+        #expect(origin["end_byte"] as? Int ?? 0 > origin["first_byte"] as? Int ?? .max)
+        // Somebody else has inserted it.
+        #expect(try served.json("/api/record/people/51")["origin"] == nil)
+    }
+
+    @Test func jobsHaveTheirOptions() throws {
+        let directory = try TemporaryDirectory()
+        let files = try ImportFiles(records: [(1...50).map { #"{"n": \#($0), "secret": "hush"}"# }])
+        let store = directory.path("people.sqlite")
+        let options = [
+            "--entity", "people", "--identifier", "n", "--on-error", "null", "--max-errors", "5%", "--mirror",
+            "--mirror-scope", "secret = 'hush'", "--quiet",
+        ]
+        let result = try run(files.command(into: store, options))
+        try #require(result.ending == .exit(0), "\(result.errorText)")
+        let expected = [
+            "model": "inferred", "entity": "people", "identifier": "n", "on_error": "null", "max_errors": "5%",
+            "mirror": "yes", "mirror_scope": "secret = 'hush'",
+        ]
+        let jobs = try #require(try ServedStore(store).json("/api/jobs")["jobs"] as? [[String: Any]])
+        #expect(jobs.first?["options"] as? [String: String] == expected)
+        let hidden = try #require(try ServedStore(store, "--hide-values").json("/api/jobs")["jobs"] as? [[String: Any]])
+        #expect((hidden.first?["options"] as? [String: String])?["mirror_scope"] == nil)
+        #expect((hidden.first?["options"] as? [String: String])?["mirror"] == "yes")
     }
 
     @Test func rejectsAreGroupedAndPaged() throws {
@@ -103,7 +170,11 @@ struct ServeDetailTests {
         let (start, end) = (try #require(error["start"] as? Int), try #require(error["end"] as? Int))
         #expect(String(decoding: Array(record.utf8)[start..<end], as: UTF8.self) == #""old""#)
         let commands = try #require(reject["repair"] as? [String])
-        #expect(commands.first == "importer rejects store.sqlite --to rejects.ndjson")
+        #expect(
+            commands == [
+                "importer rejects store.sqlite --to rejects.ndjson", "importer retry store.sqlite rejects.ndjson",
+            ]
+        )
         for query in ["group=x", "group=\(name)&after=x", "group=\(name)&limit=0"] {
             #expect(try served.client.ask("/api/rejects?\(query)").status == 400, "\(query)")
         }

@@ -160,6 +160,63 @@ struct ServeRecordTests {
         #expect(!raw.contains("\u{202E}") && !raw.contains("\u{7}"))
     }
 
+    @Test func aLongTextOfARecordIsNamedAsCut() throws {
+        let directory = try TemporaryDirectory()
+        let store = try ServedStore.store(
+            directory,
+            of: "notes",
+            [("short", "string"), ("long", "string"), ("wide", "string"), ("data", "binary")],
+            """
+            INSERT INTO notes VALUES (
+                printf('%.1048576c', 'x'), printf('%.1048577c', 'x'),
+                replace(hex(zeroblob(400000)), '00', 'é𝄞'), zeroblob(2000000))
+            """
+        )
+        let record = try ServedStore(store).json("/api/record/notes/1")
+        #expect(record["cut"] as? [String] == ["long", "wide", "data"])
+        let values = try #require(record["values"] as? [String: Any])
+        #expect((values["short"] as? String)?.utf8.count == 1 << 20)
+        #expect((values["long"] as? String)?.utf8.count == 1 << 20)
+        #expect((values["wide"] as? String)?.unicodeScalars.allSatisfy { "é𝄞".unicodeScalars.contains($0) } == true)
+    }
+
+    /// A query has as many columns as a table at most, and asks for the row id and what it sorts by as well.
+    @Test func asManyColumnsAsATableHasAreRead() throws {
+        let directory = try TemporaryDirectory()
+        let names = (0..<2_000).map { "c\($0)" }
+        let rows = (0..<5).map { row in "(" + names.map { "'\($0) \(row)'" }.joined(separator: ",") + ")" }
+        let store = try ServedStore.store(
+            directory,
+            of: "wide",
+            names.map { ($0, "string") },
+            rows.map { "INSERT INTO wide VALUES \($0);" }.joined()
+        )
+        let served = try ServedStore(store)
+        func values(_ row: Int) -> [String: String] {
+            Dictionary(uniqueKeysWithValues: names.map { ($0, "\($0) \(row)") })
+        }
+        for (query, order) in [("", [0, 1, 2, 3, 4]), ("&sort=-c1999,c0", [4, 3, 2, 1, 0])] {
+            var found: [[String: String]] = []
+            var next = ""
+            repeat {
+                let page = try served.json("/api/records/wide?limit=2\(query)\(next)")
+                let records = try #require(page["records"] as? [[String: Any]])
+                found += records.compactMap { $0["values"] as? [String: String] }
+                next = (page["next"] as? String).map { "&after=" + $0 } ?? ""
+            } while !next.isEmpty
+            #expect(found == order.map(values))
+        }
+        #expect(try served.json("/api/record/wide/3")["values"] as? [String: String] == values(2))
+        for sort in [[], ["--sort", "c1999"]] {
+            let fetched = try run([Project.importer, "fetch", store, "wide", "--format", "ndjson"] + sort)
+            #expect(fetched.ending == .exit(0), "\(fetched.errorText)")
+            let lines = fetched.output.split(separator: UInt8(ascii: "\n"))
+            #expect(lines.count == 5)
+            let third = try JSONSerialization.jsonObject(with: Data(try #require(lines.dropFirst(2).first)))
+            #expect(third as? [String: String] == values(2))
+        }
+    }
+
     @Test func aMistakeInAPredicateHasItsPlace() throws {
         let directory = try TemporaryDirectory()
         let served = try ServedStore(Self.store(directory, count: 60))

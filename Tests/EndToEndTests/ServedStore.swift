@@ -30,6 +30,25 @@ struct ServedStore {
         client = HTTPClient(port: port)
     }
 
+    /// A store with an empty table of these attributes, and what a statement then does to it.
+    static func store(
+        _ directory: TemporaryDirectory,
+        of entity: String,
+        _ attributes: [(name: String, type: String)],
+        _ sql: String
+    ) throws -> String {
+        let texts = attributes.map { #""\#($0.name)": {"type": "\#($0.type)", "optional": true}"# }
+        let files = try ImportFiles(
+            records: [["{}"]],
+            model: #"{"entities": {"\#(entity)": {"attributes": {\#(texts.joined(separator: ", "))}}}}"#
+        )
+        let store = directory.path("\(entity).sqlite")
+        let result = try run(files.command(into: store, ["--entity", entity, "--quiet"]))
+        guard result.ending == .exit(0) else { throw StoreContent.Failure(result.errorText) }
+        try StoreContent.execute(store, "DELETE FROM \(entity);" + sql)
+        return store
+    }
+
     /// Ends it as Ctrl-C does.
     func end() -> ChildProcess.Result {
         child.signal(SIGINT)

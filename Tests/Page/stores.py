@@ -26,7 +26,7 @@ HOSTILE = {
     "emoji": "\U0001f469\u200d\U0001f680 é e\u0301 \U0001d518",
 }
 LONG = ("0123456789" * 100 + "\n") * 1000
-COLUMNS = 1990
+COLUMNS = 2000
 
 
 def run(importer, folder, *arguments):

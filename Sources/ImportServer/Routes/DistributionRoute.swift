@@ -51,7 +51,8 @@ struct DistributionRoute: Sendable {
         return Answer(content)
     }
 
-    private func end(_ number: Double, _ attribute: AttributeDescription) -> JSONValue {
+    private func end(_ value: Record.Value, _ attribute: AttributeDescription) -> JSONValue {
+        guard case .real(let number) = value else { return ValueJSON(hidesValues: false).value(value, of: attribute) }
         guard attribute.type == .date, let milliseconds = Int64(exactly: number.rounded()) else {
             return .double(number)
         }

@@ -20,7 +20,21 @@ struct RecordRoute: Sendable {
             try reader.object(rowID, of: entity, interruption)
         }
         guard let object else { throw missing }
-        return Answer(content(object))
+        var content = content(object)
+        let table = object.entity.table
+        if let origin = try await routes.inspect({ try $0.origin(of: rowID, in: table) }) ?? nil {
+            content["origin"] = members(origin).value
+        }
+        return Answer(content)
+    }
+
+    private func members(_ origin: RowOrigin) -> JSONMembers {
+        var members = JSONMembers()
+        members["job"] = .integer(origin.job)
+        members.set("source", origin.source.map { .string($0) })
+        members.set("first_byte", (origin.bytes?.lowerBound).map { .integer($0) })
+        members.set("end_byte", (origin.bytes?.upperBound).map { .integer($0) })
+        return members
     }
 
     private func content(_ object: BrowsedObject) -> JSONMembers {

@@ -46,7 +46,7 @@ struct RejectContent: Sendable {
         let name = URL(fileURLWithPath: store).lastPathComponent
         members["repair"] = .array(
             [
-                "importer rejects \(name.shellQuoted) --to rejects.ndjson", "edit rejects.ndjson",
+                "importer rejects \(name.shellQuoted) --to rejects.ndjson",
                 "importer retry \(name.shellQuoted) rejects.ndjson",
             ].map { .string($0) }
         )

@@ -56,12 +56,10 @@ extension StoreReader {
             }
             let sources = links.flatMap(\.source)
             let conditions = [SQLText("rowid = ?", [.integer(rowID)])] + [entity.condition].compactMap(\.self)
-            let statement =
-                SQLText(
-                    "SELECT \((["rowid"] + values + sources).joined(separator: ", ")) FROM "
-                        + "\(entity.description.table.quotedIdentifier) WHERE "
-                ) + .all(conditions)
-            let rows = try RowStatement(database, statement)
+            let table = entity.description.table.quotedIdentifier
+            let columns = SelectedColumns(["rowid"] + values + sources, of: table)
+            let statement = SQLText("SELECT \(columns.list) FROM \(table) WHERE ") + .all(conditions)
+            let rows = try RowStatement(database, statement, beyond: columns.beyond)
             defer { rows.reset() }
             guard let row = try rows.next() else { return nil }
             let record = try Record(row, contents, database)

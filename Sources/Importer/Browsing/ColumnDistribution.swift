@@ -6,10 +6,10 @@ import ImportModel
 package struct ColumnDistribution: Sendable {
     /// A range of numbers, and how many values are in it.
     package struct Bin: Sendable {
-        /// The smallest value of the range.
-        package let from: Double
+        /// The smallest value of the range; whole where the attribute's are.
+        package let from: Record.Value
         /// Its end, which belongs to the next one, if there is one.
-        package let to: Double
+        package let to: Record.Value
         /// How many values are in it.
         package var count: Int64
     }
@@ -120,6 +120,40 @@ private struct Tally {
     }
 
     private func histogram(_ values: [(value: Record.Value, count: Int64)]) -> [ColumnDistribution.Bin] {
+        switch attribute.type {
+        case .integer16, .integer32, .integer64: wholeHistogram(values) ?? realHistogram(values)
+        default: realHistogram(values)
+        }
+    }
+
+    /// Ranges that begin at whole numbers; nil where there are others.
+    private func wholeHistogram(_ values: [(value: Record.Value, count: Int64)]) -> [ColumnDistribution.Bin]? {
+        var numbers: [(number: Int64, count: Int64)] = []
+        for (value, count) in values {
+            switch value {
+            case .integer(let number): numbers.append((number, count))
+            // What has another type is in no range.
+            case .text, .blob, .null: continue
+            case .real: return nil
+            }
+        }
+        guard let least = numbers.map(\.number).min(), let most = numbers.map(\.number).max(), most > least else {
+            return []
+        }
+        func distance(_ number: Int64) -> UInt64 { UInt64(bitPattern: number &- least) }
+        // The least that so many ranges can have.
+        let width = distance(most) / UInt64(ColumnDistribution.bins) + 1
+        let last = distance(most) / width
+        var bins = (0...last).map { place in
+            let from = least &+ Int64(bitPattern: width * place)
+            let to = place == last ? most : from &+ Int64(bitPattern: width)
+            return ColumnDistribution.Bin(from: .integer(from), to: .integer(to), count: 0)
+        }
+        for (number, count) in numbers { bins[Int(distance(number) / width)].count += count }
+        return bins
+    }
+
+    private func realHistogram(_ values: [(value: Record.Value, count: Int64)]) -> [ColumnDistribution.Bin] {
         let numbers = values.compactMap { value, count in number(value).map { (number: $0, count: count) } }
         guard let least = numbers.map(\.number).min(), let most = numbers.map(\.number).max(), most > least,
             (most - least).isFinite
@@ -128,7 +162,7 @@ private struct Tally {
         guard width > 0 else { return [] }
         var bins = (0..<ColumnDistribution.bins).map { place in
             let end = place + 1 == ColumnDistribution.bins ? most : least + width * Double(place + 1)
-            return ColumnDistribution.Bin(from: least + width * Double(place), to: end, count: 0)
+            return ColumnDistribution.Bin(from: .real(least + width * Double(place)), to: .real(end), count: 0)
         }
         for (number, count) in numbers {
             bins[min(max(Int((number - least) / width), 0), bins.count - 1)].count += count

@@ -113,12 +113,13 @@ struct RecordScan {
         try progress.begin(database)
         var parts: [SQLText?] = key.map { order.ranges(from: $0, backwards: false, including: false) } ?? [nil]
         while progress.rest > 0, let part = parts.first {
-            let query = query(allColumns, where: part, limit: progress.rest)
+            let columns = SelectedColumns(allColumns, of: table)
+            let query = query(columns.list, where: part, limit: progress.rest)
             guard try !query.sorts(database) else {
                 return .rowIDs(try rowIDs(parts, limit: progress.rest, database)[...])
             }
             parts.removeFirst()
-            let statement = try RowStatement(database, query)
+            let statement = try RowStatement(database, query, beyond: columns.beyond)
             defer { statement.reset() }
             while let row = try statement.next() {
                 progress.rest -= 1
@@ -132,7 +133,7 @@ struct RecordScan {
     private func rowIDs(_ parts: [SQLText?], limit: Int, _ database: Database) throws -> [Int64] {
         var rowIDs: [Int64] = []
         for part in parts where rowIDs.count < limit {
-            rowIDs += try Self.rowIDs(query(["rowid"], where: part, limit: limit - rowIDs.count), database)
+            rowIDs += try Self.rowIDs(query("rowid", where: part, limit: limit - rowIDs.count), database)
         }
         return rowIDs
     }
@@ -153,9 +154,9 @@ struct RecordScan {
         _ body: (StoredRow, Database) throws -> Step
     ) throws -> Next {
         try progress.begin(database)
-        let query =
-            SQLText("SELECT \(valueColumns.joined(separator: ", ")) FROM \(table)") + filter(SQLText("rowid = ?"))
-        let statement = try RowStatement(database, query)
+        let columns = SelectedColumns(valueColumns, of: table)
+        let query = SQLText("SELECT \(columns.list) FROM \(table)") + filter(SQLText("rowid = ?"))
+        let statement = try RowStatement(database, query, beyond: columns.beyond)
         defer { statement.reset() }
         for (index, rowID) in zip(rowIDs.indices, rowIDs) {
             try statement.bind(query.arguments + [.integer(rowID)])
@@ -178,9 +179,9 @@ struct RecordScan {
     private var allColumns: [String] { valueColumns + order.terms.map(\.column) }
 
     /// - Parameter part: the condition for what comes after a record; nil for the whole, with the request's offset.
-    private func query(_ columns: [String], where part: SQLText?, limit: Int) -> SQLText {
+    private func query(_ columns: String, where part: SQLText?, limit: Int) -> SQLText {
         let offset = part == nil ? max(0, request.offset) : 0
-        var query = SQLText("SELECT \(columns.joined(separator: ", ")) FROM \(table)") + filter(part)
+        var query = SQLText("SELECT \(columns) FROM \(table)") + filter(part)
         query.sql += " ORDER BY \(order.sql())"
         if request.limit != nil || offset > 0 {
             query.sql += " LIMIT ? OFFSET ?"

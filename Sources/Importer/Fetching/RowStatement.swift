@@ -8,12 +8,16 @@ import ImportModel
 /// must be only one at a time with the same text.
 struct RowStatement {
     private let statement: Statement
+    private let beyond: Statement?
     private let database: Database
 
-    /// - Parameter text: with the values to bind; `bind` takes others.
-    init(_ database: Database, _ text: SQLText) throws {
+    /// - Parameters:
+    ///   - text: with the values to bind; `bind` takes others.
+    ///   - beyond: a query for the columns that it has no room for, by a row id, which is then its own first column.
+    init(_ database: Database, _ text: SQLText, beyond: String? = nil) throws {
         self.database = database
         statement = try database.cachedStatement(sql: text.sql)
+        self.beyond = try beyond.map { try database.cachedStatement(sql: $0) }
         try bind(text.arguments)
     }
 
@@ -58,14 +62,27 @@ struct RowStatement {
     func next() throws -> StoredRow? {
         let code = sqlite3_step(statement.sqliteStatement)
         switch code {
-        case SQLITE_ROW: return StoredRow(pointer: statement.sqliteStatement)
+        case SQLITE_ROW: return try row()
         case SQLITE_DONE: return nil
         default: throw error(code)
         }
     }
 
+    private func row() throws -> StoredRow {
+        let pointer = statement.sqliteStatement
+        guard let beyond = beyond?.sqliteStatement else { return StoredRow(pointer: pointer, beyond: nil) }
+        sqlite3_reset(beyond)
+        sqlite3_bind_int64(beyond, 1, sqlite3_column_int64(pointer, 0))
+        let code = sqlite3_step(beyond)
+        guard code == SQLITE_ROW else { throw error(code) }
+        return StoredRow(pointer: pointer, beyond: beyond)
+    }
+
     /// Lets go of what it holds in the store.
-    func reset() { sqlite3_reset(statement.sqliteStatement) }
+    func reset() {
+        sqlite3_reset(statement.sqliteStatement)
+        if let beyond { sqlite3_reset(beyond.sqliteStatement) }
+    }
 
     private func error(_ code: Int32) -> DatabaseError {
         DatabaseError(resultCode: ResultCode(rawValue: code), message: database.lastErrorMessage)
@@ -75,6 +92,8 @@ struct RowStatement {
 /// The row that a statement is at; it is gone with the next one.
 struct StoredRow {
     fileprivate let pointer: OpaquePointer
+    /// Where the columns are that one statement has no room for.
+    fileprivate let beyond: OpaquePointer?
 
     /// A value with its storage class; the bytes of texts and blobs stay where SQLite has them.
     enum Value {
@@ -85,11 +104,14 @@ struct StoredRow {
         case blob(UnsafeBufferPointer<UInt8>)
     }
 
-    func integer(at index: Int) -> Int64 { sqlite3_column_int64(pointer, Int32(index)) }
+    func integer(at index: Int) -> Int64 {
+        let (pointer, index) = place(of: index)
+        return sqlite3_column_int64(pointer, index)
+    }
 
     /// The value of a column, from 0; valid until the statement continues.
     func value(at index: Int) -> Value {
-        let index = Int32(index)
+        let (pointer, index) = place(of: index)
         switch sqlite3_column_type(pointer, index) {
         case SQLITE_INTEGER: return .integer(sqlite3_column_int64(pointer, index))
         case SQLITE_FLOAT: return .real(sqlite3_column_double(pointer, index))
@@ -103,6 +125,11 @@ struct StoredRow {
             return .blob(UnsafeBufferPointer(start: base?.assumingMemoryBound(to: UInt8.self), count: count))
         default: return .null
         }
+    }
+
+    private func place(of index: Int) -> (OpaquePointer, Int32) {
+        guard let beyond, index >= SelectedColumns.most else { return (pointer, Int32(index)) }
+        return (beyond, Int32(index - SelectedColumns.most))
     }
 
     /// The same to keep.

@@ -102,6 +102,28 @@ enum InsertedRows {
         }
     }
 
+    /// The job that has inserted a row last; nil where none is known to have, or its row id may have been given again.
+    static func job(of rowID: Int64, in name: String, _ database: Database) throws -> Int64? {
+        let rows = try Row.fetchCursor(
+            database,
+            sql: """
+                SELECT job, last_rowid, ranges FROM \(table) WHERE table_name = ?1 COLLATE NOCASE
+                    AND (last_rowid >= ?2) = (ranges IS NOT NULL) ORDER BY number
+                """,
+            arguments: [name, rowID]
+        )
+        var job: Int64?
+        while let next = try rows.next() {
+            let row = BookkeepingRow(next, of: table, database)
+            if next.hasNull(atIndex: 2) {
+                job = nil
+            } else if let ranges = try ranges(row.bytes("ranges")), ranges.contains(where: { $0.contains(rowID) }) {
+                job = try row.rowID("job")
+            }
+        }
+        return job
+    }
+
     private static func ranges(_ bytes: [UInt8]) -> [ClosedRange<Int64>]? {
         var reader = PackedNumbers.Reader(bytes)
         var ranges: [ClosedRange<Int64>] = []

@@ -91,10 +91,11 @@ struct WindowQuery: Sendable {
             start = .key(key)
         case .key, .after, .value: break
         }
+        let columns = columns
         for statement in statements(start) {
             guard window.records.count < limit else { break }
             let limited = statement.limited(to: limit - window.records.count, offset: offset)
-            let rows = try RowStatement(database, limited)
+            let rows = try RowStatement(database, limited, beyond: columns.beyond)
             defer { rows.reset() }
             while let row = try rows.next() {
                 window.last = RecordKey(row, columns: keys)
@@ -106,9 +107,13 @@ struct WindowQuery: Sendable {
         return window
     }
 
-    /// The statements that read a window, without limit and offset.
+    private var columns: SelectedColumns {
+        SelectedColumns(["rowid"] + values + order.terms.map(\.column), of: table)
+    }
+
+    /// The statements that read a window, without limit and offset; of very many columns, the first ones.
     func statements(_ start: Start) -> [SQLText] {
-        let columns = ["rowid"] + values + order.terms.map(\.column)
+        let columns = columns.list
         switch start {
         case .offset, .end: return [select(columns, where: nil, backwards: false)]
         case .key(let key):
@@ -126,8 +131,9 @@ struct WindowQuery: Sendable {
 
     /// The statements that read the keys before or after another one, from the nearest on, without a limit.
     func statements(beside key: RecordKey, backwards: Bool) -> [SQLText] {
-        order.ranges(from: key, backwards: backwards, including: false).map {
-            select(["rowid"] + order.terms.map(\.column), where: $0, backwards: backwards)
+        let columns = keyColumns
+        return order.ranges(from: key, backwards: backwards, including: false).map {
+            select(columns, where: $0, backwards: backwards)
         }
     }
 
@@ -150,16 +156,17 @@ struct WindowQuery: Sendable {
 
     /// The key of the record that is the `count`th from the end, from 1; nil when there are not this many.
     private func key(fromEnd count: Int, _ database: Database) throws -> RecordKey? {
-        let columns = order.terms.map(\.column)
-        let select = select(["rowid"] + columns, where: nil, backwards: true)
+        let select = select(keyColumns, where: nil, backwards: true)
         let rows = try RowStatement(database, select.limited(to: 1, offset: count - 1))
         defer { rows.reset() }
-        return try rows.next().map { RecordKey($0, columns: 1..<1 + columns.count) }
+        return try rows.next().map { RecordKey($0, columns: 1..<1 + order.terms.count) }
     }
 
-    private func select(_ columns: [String], where range: SQLText?, backwards: Bool) -> SQLText {
+    private var keyColumns: String { (["rowid"] + order.terms.map(\.column)).joined(separator: ", ") }
+
+    private func select(_ columns: String, where range: SQLText?, backwards: Bool) -> SQLText {
         let conditions = [range, predicate].compactMap(\.self)
-        var statement = SQLText("SELECT \(columns.joined(separator: ", ")) FROM \(table)")
+        var statement = SQLText("SELECT \(columns) FROM \(table)")
         if !conditions.isEmpty { statement = statement + SQLText(" WHERE ") + .all(conditions) }
         statement.sql += " ORDER BY \(order.sql(backwards: backwards))"
         return statement

@@ -30,6 +30,15 @@ struct ThroughputHistoryTests {
         #expect(history.samples.map(\.records) == [5])
     }
 
+    /// An import of less than a second has a beginning and an end.
+    @Test func whatWasDoneLastIsKeptHoweverSoon() {
+        var history = ThroughputHistory()
+        history.add(figures(5), at: 0)
+        history.add(figures(8), at: 0.25)
+        history.add(figures(9, state: .finished), at: 0.5)
+        #expect(history.samples.map(\.records) == [5, 9])
+    }
+
     @Test func anotherJobBeginsAnew() {
         var history = ThroughputHistory()
         for second in 0...9 { history.add(figures(Int64(second)), at: Double(second)) }

@@ -18,7 +18,7 @@ struct ThroughputHistory: Sendable {
     private(set) var samples: [Sample] = []
     private var job: Int64?
 
-    /// Adds where an import is, unless that was noted less than a second ago or nothing has happened since.
+    /// Adds where an import is, unless it runs and that was noted less than a second ago, or nothing has happened since.
     mutating func add(_ figures: WatchFigures, at time: Double) {
         let look = figures.look
         let snapshot = figures.snapshot
@@ -35,7 +35,8 @@ struct ThroughputHistory: Sendable {
             // A restart begins at 0.
             if last.records > sample.records { samples = [] }
             let isSame = last.records == sample.records && last.bytes == sample.bytes && last.commits == sample.commits
-            guard time - last.time >= Self.interval, !isSame || figures.isRunning else { return }
+            // What was done last counts, however soon after: most imports take less than a second.
+            guard figures.isRunning ? time - last.time >= Self.interval : !isSame else { return }
         }
         samples.append(sample)
         while samples.count > Self.most || samples.first.map({ time - $0.time > Self.span }) == true, samples.count > 1

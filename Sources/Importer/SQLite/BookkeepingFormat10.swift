@@ -11,10 +11,17 @@ extension Migrator.Step {
                 + tablesOfFormat9 + tablesOfFormat10
         )
     ) { database in
-        try database.execute(sql: "ALTER TABLE _import_undo RENAME TO _import_undo_before; \(tablesOfFormat10)")
+        // To rename a table, SQLite reads the whole schema again, and fails where an index needs what another program has.
+        try database.execute(
+            sql: """
+                CREATE TEMP TABLE _import_undo_before AS SELECT * FROM main._import_undo;
+                DROP TABLE main._import_undo;
+                \(tablesOfFormat10)
+                """
+        )
         let rows = try Row.fetchCursor(
             database,
-            sql: "SELECT job, table_name, key, before, after FROM _import_undo_before"
+            sql: "SELECT job, table_name, key, before, after FROM temp._import_undo_before"
         )
         while let next = try rows.next() {
             let row = BookkeepingRow(next, of: "_import_undo", database)
@@ -28,7 +35,7 @@ extension Migrator.Step {
                 ]
             )
         }
-        try database.execute(sql: "DROP TABLE _import_undo_before")
+        try database.execute(sql: "DROP TABLE temp._import_undo_before")
     }
 
     /// The bookkeeping table that format 10 makes anew: `number` is `RowKey.number` of the key.

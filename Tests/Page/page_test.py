@@ -112,7 +112,7 @@ def live(fixture):
     browser.script("window.same = true")
     run = stores.SlowImport(
         fixture.importer, fixture.folder, "people.ndjson", "--into", "live.sqlite", "--model", "people.model.json", "--entity",
-        "people", "--quiet", "--workers", "1", "--chunk-size", "256K", "--commit-every", "500")
+        "people", "--quiet", "--workers", "1", "--chunk-size", "256K", "--commit-every", "500", share=0.02)
     browser.wait("Number(document.getElementById('records-read').textContent.replace(/,/g, '')) > 0")
     now = browser.wait("document.getElementById('progress').getAttribute('aria-valuenow')")
     assert 0 <= int(now) <= 100, now
@@ -124,12 +124,13 @@ def live(fixture):
     time.sleep(0.5)
     equal(browser.texts("#browser-rows tbody tr:nth-child(-n+5)"), first)
     browser.script("document.getElementById('fresh').click()")
+    # It has a line once there are two seconds of it.
+    browser.wait("!!document.querySelector('#plot svg path.records') && !!document.querySelector('#plot svg path.commits')")
     run.finish()
     browser.wait("document.getElementById('state').textContent === 'finished'")
     browser.wait("document.getElementById('progress').getAttribute('aria-valuenow') === '100'")
     inserted, = fixture.rows("SELECT count(*) FROM people", "live")[0]
     browser.wait("document.getElementById('browser-count').textContent === arguments[0]", grouped(inserted))
-    browser.wait("!!document.querySelector('#plot svg path.records') && !!document.querySelector('#plot svg path.commits')")
     assert browser.value("document.querySelectorAll('#plot table tbody tr').length > 1")
     browser.wait("document.querySelectorAll('#rejects .group').length > 0")
     assert browser.value("window.same === true")

@@ -5,7 +5,7 @@ import ImportServer
 struct ServerArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Port to listen at; 0 for any.",
+            "Port to listen at, 0 to 65535; 0 for any.",
             discussion: "Default: 8087, or the next one of 20 that is free.",
             valueName: "n"
         )

@@ -28,24 +28,10 @@ enum RejectText {
         guard !offset.overflow, offset.partialValue > 0, let start = Int(exactly: offset.partialValue),
             start < reject.record.count
         else { return nil }
-        let rest = reject.record[start...].prefix(columns / 2)
-        let isText = rest.first == UInt8(ascii: "\"")
-        var isEscaped = false
-        let end = rest.dropFirst().firstIndex { byte in
-            defer { isEscaped = byte == UInt8(ascii: "\\") && !isEscaped }
-            return isText ? byte == UInt8(ascii: "\"") && !isEscaped : !isInToken(byte)
+        let isContainer = [UInt8(ascii: "{"), UInt8(ascii: "[")].contains(reject.record[start])
+        guard !isContainer, let range = JSONExtent.range(at: start, in: reject.record), range.count < columns / 2 else {
+            return nil
         }
-        guard let end, isText || rest.first.map(isInToken) == true else { return nil }
-        return String(validating: isText ? rest[start...end] : rest[start..<end], as: UTF8.self)
-    }
-
-    /// Whether a number or a literal can have it.
-    private static func isInToken(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "E"),
-            UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."):
-            true
-        default: false
-        }
+        return String(validating: reject.record[range], as: UTF8.self)
     }
 }

@@ -69,30 +69,11 @@ struct RejectContent: Sendable {
         return members
     }
 
-    /// The bytes of the record that an error is about: a text, a number or a literal as a whole, or else the first byte.
+    /// The bytes of the record that an error is about: a whole value, or else the first byte.
     private func fault(of error: RecordError) -> Range<Int>? {
         let offset = error.byteOffset.subtractingReportingOverflow(reject.byteOffset)
         guard !offset.overflow, let start = Int(exactly: offset.partialValue), reject.record.indices.contains(start)
         else { return nil }
-        let rest = reject.record[start...]
-        guard rest.first == UInt8(ascii: "\"") else {
-            let end = rest.firstIndex { !Self.isInToken($0) } ?? rest.endIndex
-            return start..<max(end, start + 1)
-        }
-        var isEscaped = false
-        let end = rest.dropFirst().firstIndex { byte in
-            defer { isEscaped = byte == UInt8(ascii: "\\") && !isEscaped }
-            return byte == UInt8(ascii: "\"") && !isEscaped
-        }
-        return start..<(end.map { $0 + 1 } ?? rest.endIndex)
-    }
-
-    private static func isInToken(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "E"),
-            UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."):
-            true
-        default: false
-        }
+        return JSONExtent.range(at: start, in: reject.record) ?? start..<start + 1
     }
 }

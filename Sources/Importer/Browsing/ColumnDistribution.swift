@@ -33,7 +33,7 @@ package struct ColumnDistribution: Sendable {
     fileprivate static let valueBytes = 200
     /// More rows than these are not read.
     fileprivate static let mostRows: Int64 = 100_000
-    /// They are read in so many places, between which all others are passed over.
+    /// The number of ranges of row ids that a sample is read from; what is between them is passed over.
     fileprivate static let mostPlaces: Int64 = 100
     fileprivate static let mostTop = 20
     fileprivate static let bins = 30

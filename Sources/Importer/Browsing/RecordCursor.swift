@@ -34,7 +34,7 @@ struct RecordCursor: Sendable, Hashable {
         place = .value(value)
     }
 
-    /// Reads a text, whoever wrote it; nil where it is no cursor.
+    /// Reads a text, which may come from anywhere; nil where it is not a cursor.
     init?(_ text: String) {
         guard let data = Data(base64URL: text), let reader = Optional(CursorReader(bytes: [UInt8](data))) else {
             return nil

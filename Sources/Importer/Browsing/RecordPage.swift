@@ -111,7 +111,7 @@ extension StoreReader {
 extension RecordPage {
     /// A page has no more values than these.
     fileprivate static let mostValues = 200_000
-    /// About so many bytes of values.
+    /// The approximate number of bytes of values in a page, at most.
     fileprivate static let pageBytes = 8 << 20
     /// Of one value at most, and at least where there are many.
     fileprivate static let mostBytes = 4_000

@@ -16,7 +16,7 @@ extension StoreReader {
     ///
     /// - Parameters:
     ///   - request: with its section; its limit and where it begins do not matter.
-    ///   - most: so many sections are read.
+    ///   - most: up to this many sections are read.
     ///   - interruption: ends the reading.
     /// - Returns: the first sections in order, and whether there are more; none without an attribute to be sections of.
     /// - Throws: as `page` does; `ImportError` with `.optionInvalid` when each record would be a section of its own.

@@ -122,16 +122,6 @@ extension ErrorGroup {
 }
 
 extension ErrorCounts.Key {
-    fileprivate init(_ group: ErrorGroup) {
-        self.init(
-            entity: group.entity,
-            keyPath: group.keyPath,
-            code: group.code,
-            expected: group.expected,
-            found: group.found
-        )
-    }
-
     /// Reads the name of a group; nil where it is none.
     fileprivate init?(name: String) {
         guard let data = Data(base64URL: name), let parts = try? JSONDecoder().decode([String].self, from: data),

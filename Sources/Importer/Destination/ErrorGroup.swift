@@ -66,3 +66,16 @@ public struct ErrorGroup: Sendable, Hashable, Codable {
         case code, expected, found, count, first
     }
 }
+
+extension ErrorCounts.Key {
+    /// What the errors of a group have in common.
+    init(_ group: ErrorGroup) {
+        self.init(
+            entity: group.entity,
+            keyPath: group.keyPath,
+            code: group.code,
+            expected: group.expected,
+            found: group.found
+        )
+    }
+}

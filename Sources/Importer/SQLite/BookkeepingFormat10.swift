@@ -38,7 +38,7 @@ extension Migrator.Step {
         try database.execute(sql: "DROP TABLE temp._import_undo_before")
     }
 
-    /// The bookkeeping table that format 10 makes anew: `number` is `RowKey.number` of the key.
+    /// The bookkeeping table that format 10 replaces: `number` is `RowKey.number` of the key.
     static let tablesOfFormat10 = """
         CREATE TABLE IF NOT EXISTS _import_undo (
             job INTEGER NOT NULL,

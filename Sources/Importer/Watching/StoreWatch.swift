@@ -246,15 +246,3 @@ package final class StoreWatch {
         return rank
     }
 }
-
-extension ErrorCounts.Key {
-    fileprivate init(_ group: ErrorGroup) {
-        self.init(
-            entity: group.entity,
-            keyPath: group.keyPath,
-            code: group.code,
-            expected: group.expected,
-            found: group.found
-        )
-    }
-}

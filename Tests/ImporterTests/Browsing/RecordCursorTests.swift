@@ -4,7 +4,7 @@ import Testing
 
 @testable import Importer
 
-/// Positions as texts, whoever wrote them.
+/// Positions as texts, which may come from anywhere.
 struct RecordCursorTests {
     private static let values: [BoundValue] = [
         .null, .integer(.min), .integer(0), .integer(.max), .real(0.1), .real(-.infinity), .text([]),

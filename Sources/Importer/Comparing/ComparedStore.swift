@@ -19,12 +19,17 @@ final class ComparedStore {
     let isUTF8: Bool
     /// Whether others may write to it meanwhile.
     let isInWALMode: Bool
+    /// How much of a store SQLite keeps in memory unless told otherwise, in KiB.
+    ///
+    /// Rows are read as they lie, or in an order by which most pages are read once: what is kept longer than the processor's own cache
+    /// has room for it takes longer to read into.
+    static let cacheSize = 1_000
     private let queue: DatabaseQueue
     private let block: UnsafeMutablePointer<RowBlock>
 
     /// - Parameter cacheSize: how much of it SQLite keeps in memory, in KiB.
     /// - Throws: `ImportError` when it cannot be read.
-    init(_ store: String, identifiers: [String: [String]], cacheSize: Int = 8_000) throws {
+    init(_ store: String, identifiers: [String: [String]], cacheSize: Int = ComparedStore.cacheSize) throws {
         self.store = store
         do {
             queue = try Self.opened(store, cacheSize: cacheSize)

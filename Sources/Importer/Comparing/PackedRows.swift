@@ -6,11 +6,12 @@ import GRDBSQLite
 /// from `sqlite3_step` until there are enough.
 ///
 /// A row is its row id, how many bytes its identifier has and how many it has in all, in 8 bytes each, and its cells in the form of
-/// `RowKey`. Two rows are the same only if these bytes are, and rows of a few hundred bytes are compared with one `memcmp`.
+/// `RowKey`. Two rows are the same only if these bytes are. The rows of one side are packed; those of the other are compared with them
+/// where SQLite has them, and packed only from the first on that is another.
 struct RowBlock {
     /// The name of the function.
     ///
-    /// Its arguments are the row id, the cells of the identifier, and the others; it is true when the block is full.
+    /// Its arguments are the row id, the cells of the identifier, and the others; it is true when there is something to look at.
     static let function = "import_pack"
     /// How many arguments it may have (`SQLITE_MAX_FUNCTION_ARG` is 127 or more).
     static let mostArguments = 100
@@ -29,6 +30,10 @@ struct RowBlock {
     fileprivate var count = 0
     /// How many of a row's cells are its identifier.
     fileprivate var identifierCells: Int32 = 0
+    /// The rows of another block that the next ones are expected to be the same as: they need not be packed then.
+    fileprivate var expected: Range<UnsafeRawPointer>?
+    /// How many were.
+    fileprivate var sameCount: Int64 = 0
     /// Whether the store's texts are in UTF-8.
     private let isUTF8: Bool
 
@@ -50,11 +55,9 @@ struct RowBlock {
                 guard let block = sqlite3_user_data(context)?.assumingMemoryBound(to: RowBlock.self), let values else {
                     return
                 }
-                if block.pointee.pack(count, values) {
-                    sqlite3_result_int(context, block.pointee.count >= RowBlock.fullBytes ? 1 : 0)
-                } else {
-                    sqlite3_result_error_nomem(context)
-                }
+                guard let isReady = block.pointee.add(count, values) else { return sqlite3_result_error_nomem(context) }
+                // Otherwise it is null, which is as good as false.
+                if isReady { sqlite3_result_int(context, 1) }
             },
             nil,
             nil,
@@ -67,6 +70,114 @@ struct RowBlock {
         )
         guard code == SQLITE_OK else { throw connection.lastError }
         return block
+    }
+
+    /// Adds a row, or counts it where it is the same as the expected one.
+    ///
+    /// - Returns: whether there is something to look at; nil where there was no memory for it.
+    @inline(__always)
+    private mutating func add(_ count: Int32, _ values: UnsafeMutablePointer<OpaquePointer?>) -> Bool? {
+        guard let rows = expected else { return pack(count, values) ? self.count >= Self.fullBytes : nil }
+        let row = rows.lowerBound
+        guard Self.isSame(row + Self.headBytes, count, values, isUTF8: isUTF8, identifierCells) else {
+            return pack(count, values) ? true : nil
+        }
+        let next = row + row.loadUnaligned(fromByteOffset: 16, as: Int.self)
+        expected = next..<rows.upperBound
+        sameCount += 1
+        return next == rows.upperBound
+    }
+
+    // MARK: Comparing
+
+    /// Whether a row that SQLite has is the same as a packed one.
+    ///
+    /// - Parameter first: the packed one's cells; both have as many.
+    @inline(__always)
+    private static func isSame(
+        _ first: UnsafeRawPointer,
+        _ count: Int32,
+        _ values: UnsafeMutablePointer<OpaquePointer?>,
+        isUTF8: Bool,
+        _ identifierCells: Int32
+    ) -> Bool {
+        var cell = first
+        for index in 1..<max(1, count) {
+            let value = values[Int(index)]
+            let kind = cell.load(as: UInt8.self)
+            let type = sqlite3_value_type(value)
+            // What is most frequent comes first: a table of jumps would be guessed wrong more often.
+            if type == SQLITE_TEXT {
+                guard kind == RowKey.Kind.text.rawValue else { return false }
+                let base = isUTF8 ? sqlite3_value_blob(value) : UnsafeRawPointer(sqlite3_value_text(value))
+                let length = Int(sqlite3_value_bytes(value))
+                guard let next = end(of: cell, base, length, isWhole: index <= identifierCells) else { return false }
+                cell = next
+            } else if type == SQLITE_INTEGER {
+                guard kind == RowKey.Kind.integer.rawValue,
+                    word(of: cell) == UInt64(bitPattern: sqlite3_value_int64(value))
+                else { return false }
+                cell += numberBytes
+            } else if type == SQLITE_FLOAT {
+                guard kind == RowKey.Kind.real.rawValue, word(of: cell) == sqlite3_value_double(value).bitPattern else {
+                    return false
+                }
+                cell += numberBytes
+            } else if type == SQLITE_BLOB {
+                guard kind == RowKey.Kind.blob.rawValue else { return false }
+                let base = sqlite3_value_blob(value)
+                let length = Int(sqlite3_value_bytes(value))
+                guard let next = end(of: cell, base, length, isWhole: index <= identifierCells) else { return false }
+                cell = next
+            } else {
+                guard kind == RowKey.Kind.null.rawValue else { return false }
+                cell += 1
+            }
+        }
+        return true
+    }
+
+    @inline(__always)
+    private static func word(of cell: UnsafeRawPointer) -> UInt64 {
+        UInt64(littleEndian: cell.loadUnaligned(fromByteOffset: 1, as: UInt64.self))
+    }
+
+    /// Where a packed cell ends; nil where it has other bytes.
+    @inline(__always)
+    private static func end(
+        of cell: UnsafeRawPointer,
+        _ base: UnsafeRawPointer?,
+        _ length: Int,
+        isWhole: Bool
+    ) -> UnsafeRawPointer? {
+        guard word(of: cell) == UInt64(length) else { return nil }
+        let packed = cell + numberBytes
+        if length > mostCellBytes, !isWhole {
+            let digest = XXH3_128bits_withSeed(base, length, RowKey.seed)
+            let isSame =
+                packed.loadUnaligned(as: UInt64.self) == digest.low64
+                && packed.loadUnaligned(fromByteOffset: 8, as: UInt64.self) == digest.high64
+            return isSame ? packed + 16 : nil
+        }
+        // Without bytes there is no address, either.
+        guard let base else { return packed }
+        return areEqual(packed, base, length) ? packed + length : nil
+    }
+
+    /// Most texts are so short that a call would take longer than to compare their bytes, some of them twice.
+    @inline(__always)
+    private static func areEqual(_ one: UnsafeRawPointer, _ other: UnsafeRawPointer, _ length: Int) -> Bool {
+        func endsAreEqual<Part: FixedWidthInteger & BitwiseCopyable>(_ part: Part.Type) -> Bool {
+            let last = length - MemoryLayout<Part>.size
+            return (one.loadUnaligned(as: part) ^ other.loadUnaligned(as: part))
+                | (one.loadUnaligned(fromByteOffset: last, as: part)
+                    ^ other.loadUnaligned(fromByteOffset: last, as: part)) == 0
+        }
+        if length > 16 { return memcmp(one, other, length) == 0 }
+        if length >= 8 { return endsAreEqual(UInt64.self) }
+        if length >= 4 { return endsAreEqual(UInt32.self) }
+        if length >= 2 { return endsAreEqual(UInt16.self) }
+        return length == 0 || one.load(as: UInt8.self) == other.load(as: UInt8.self)
     }
 
     // MARK: Packing
@@ -83,19 +194,21 @@ struct RowBlock {
         self.count += Self.headBytes
         for index in 1..<max(1, count) {
             let value = values[Int(index)]
-            switch sqlite3_value_type(value) {
-            case SQLITE_INTEGER: append(.integer, UInt64(bitPattern: sqlite3_value_int64(value)))
-            case SQLITE_FLOAT: append(.real, sqlite3_value_double(value).bitPattern)
-            case SQLITE_TEXT:
+            let type = sqlite3_value_type(value)
+            if type == SQLITE_TEXT {
                 // As a blob, a text stays where it is: without a NUL after its end.
                 let base = isUTF8 ? sqlite3_value_blob(value) : UnsafeRawPointer(sqlite3_value_text(value))
                 let length = Int(sqlite3_value_bytes(value))
                 guard append(.text, base, length, room, isWhole: index <= identifierCells) else { return false }
-            case SQLITE_BLOB:
+            } else if type == SQLITE_INTEGER {
+                append(.integer, UInt64(bitPattern: sqlite3_value_int64(value)))
+            } else if type == SQLITE_FLOAT {
+                append(.real, sqlite3_value_double(value).bitPattern)
+            } else if type == SQLITE_BLOB {
                 let base = sqlite3_value_blob(value)
                 let length = Int(sqlite3_value_bytes(value))
                 guard append(.blob, base, length, room, isWhole: index <= identifierCells) else { return false }
-            default:
+            } else {
                 start?.storeBytes(of: RowKey.Kind.null.rawValue, toByteOffset: self.count, as: UInt8.self)
                 self.count += 1
             }
@@ -154,14 +267,18 @@ struct RowBlock {
             target.storeBytes(of: ends.0, as: part)
             target.storeBytes(of: ends.1, toByteOffset: last, as: part)
         }
-        switch length {
-        case 0: break
-        case 1: target.storeBytes(of: source.load(as: UInt8.self), as: UInt8.self)
-        case 2..<4: copyEnds(UInt16.self)
-        case 4..<8: copyEnds(UInt32.self)
-        case 8..<16: copyEnds(UInt64.self)
-        case 16...32: copyEnds(SIMD16<UInt8>.self)
-        default: target.copyMemory(from: source, byteCount: length)
+        if length > 32 {
+            target.copyMemory(from: source, byteCount: length)
+        } else if length >= 16 {
+            copyEnds(SIMD16<UInt8>.self)
+        } else if length >= 8 {
+            copyEnds(UInt64.self)
+        } else if length >= 4 {
+            copyEnds(UInt32.self)
+        } else if length >= 2 {
+            copyEnds(UInt16.self)
+        } else if length == 1 {
+            target.storeBytes(of: source.load(as: UInt8.self), as: UInt8.self)
         }
     }
 
@@ -192,6 +309,8 @@ final class PackedRows {
     private let connection: OpaquePointer
     private let block: UnsafeMutablePointer<RowBlock>
     private let identifierCells: Int32
+    /// The rows that these are expected to be the same as.
+    private var other: PackedRows?
     /// Where the row begins in the block.
     private var row = 0
     /// Whether the block has the last row.
@@ -216,8 +335,12 @@ final class PackedRows {
     deinit { sqlite3_finalize(statement) }
 
     /// Goes to the first row of a range of row ids.
-    func begin(_ range: ClosedRange<Int64>) throws {
+    ///
+    /// - Parameter other: rows that these are mostly the same as: where the next ones are, both go to the first that is not, and
+    ///   `takeSameCount` tells how many they have passed. It is to go on first where both do.
+    func begin(_ range: ClosedRange<Int64>, passing other: PackedRows? = nil) throws {
         reset()
+        self.other = other
         block.pointee.identifierCells = identifierCells
         guard sqlite3_bind_int64(statement, 1, range.lowerBound) == SQLITE_OK,
             sqlite3_bind_int64(statement, 2, range.upperBound) == SQLITE_OK
@@ -235,19 +358,41 @@ final class PackedRows {
 
     private func fill() throws {
         (block.pointee.count, row, hasRow) = (0, 0, false)
-        guard !isDone else { return }
-        switch sqlite3_step(statement) {
-        case SQLITE_ROW: break
-        case SQLITE_DONE: isDone = true
-        default: throw connection.lastError
+        while !isDone, block.pointee.count == 0 {
+            block.pointee.expected = other?.rest
+            switch sqlite3_step(statement) {
+            case SQLITE_ROW: break
+            case SQLITE_DONE: isDone = true
+            default: throw connection.lastError
+            }
+            if let next = block.pointee.expected?.lowerBound { try other?.move(to: next) }
         }
         hasRow = block.pointee.count > 0
+    }
+
+    /// The row and all after it in the block; nil where there is none.
+    private var rest: Range<UnsafeRawPointer>? {
+        guard hasRow, let start = block.pointee.start else { return nil }
+        return UnsafeRawPointer(start + row)..<UnsafeRawPointer(start + block.pointee.count)
+    }
+
+    private func move(to address: UnsafeRawPointer) throws {
+        guard let start = block.pointee.start else { return }
+        row = address - UnsafeRawPointer(start)
+        if row >= block.pointee.count { try fill() }
+    }
+
+    /// How many rows were the same as the other ones since the last call.
+    func takeSameCount() -> Int64 {
+        defer { block.pointee.sameCount = 0 }
+        return block.pointee.sameCount
     }
 
     /// Lets go of the rows.
     func reset() {
         sqlite3_reset(statement)
-        (block.pointee.count, row, hasRow, isDone) = (0, 0, false, true)
+        (block.pointee.expected, block.pointee.sameCount) = (nil, 0)
+        (block.pointee.count, row, hasRow, isDone, other) = (0, 0, false, true, nil)
     }
 
     // MARK: The row

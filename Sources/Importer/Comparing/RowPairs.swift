@@ -111,12 +111,18 @@ final class RowPairs {
     /// - Parameter keep: is given what was found out now and then, and says whether to go on.
     func read(_ range: BothSides<ClosedRange<Int64>>, _ keep: (Findings) throws -> Bool) throws {
         var findings = Findings()
-        for side in Side.allCases { try scans[side].begin(range[side]) }
         defer { for side in Side.allCases { scans[side].reset() } }
         let (old, new) = (scans.old, scans.new)
         let mayBeNull = entity.mayBeNull
+        try old.begin(range.old)
+        // An object without identifier is an error, which is found where they are compared by it.
+        try new.begin(range.new, passing: mayBeNull ? nil : old)
+        func keepAll() throws -> Bool {
+            findings.same += new.takeSameCount()
+            defer { findings = Findings() }
+            return try keep(findings)
+        }
         while old.hasRow && new.hasRow {
-            // An object without identifier is an error, which is found where they are compared by it.
             if PackedRows.areEqual(old, new), !mayBeNull || !old.isUnknown {
                 findings.same += 1
                 try old.advance()
@@ -130,20 +136,18 @@ final class RowPairs {
                 try pass(&findings)
             }
             if findings.count >= Self.batch {
-                guard try keep(findings) else { return }
-                findings = Findings()
+                guard try keepAll() else { return }
             }
         }
         for side in Side.allCases {
             while scans[side].hasRow {
                 try leave(side, &findings)
                 if findings.count >= Self.batch {
-                    guard try keep(findings) else { return }
-                    findings = Findings()
+                    guard try keepAll() else { return }
                 }
             }
         }
-        _ = try keep(findings)
+        _ = try keepAll()
     }
 
     private func leave(_ side: Side, _ findings: inout Findings) throws {

@@ -31,7 +31,7 @@ public final class StoreDifference {
     /// - Throws: `ImportError` with `.noInput` when there is no such store; `.badInput` when one is no SQLite database, when
     ///   nothing identifies the objects of an entity, or when the stores have different identifiers; `.usage` for names that neither has.
     public convenience init(from old: String, to new: String, options: DifferenceOptions = DifferenceOptions()) throws {
-        try self.init(old, new, options, cacheSize: 8_000)
+        try self.init(old, new, options, cacheSize: ComparedStore.cacheSize)
     }
 
     /// - Parameter cacheSize: how much of each store SQLite keeps in memory, in KiB.

@@ -42,16 +42,15 @@ final class ChangeApplier {
     /// - Returns: what it has come to; nil where it waits for others.
     func apply(_ record: ChangeRecords.Record, _ entity: Int) throws -> PatchCounts.Line? {
         do {
-            return try statements.savepoint("import_line") {
-                let line = try apply(
-                    record.change,
-                    (record.ordinal, record.byteOffset, record.bytes),
-                    entity,
-                    isLast: false
-                )
-                if statements.hasOpenForeignKeys { throw OpenForeignKeys() }
-                return line
-            }
+            let line = try apply(
+                record.change,
+                (record.ordinal, record.byteOffset, record.bytes),
+                entity,
+                isLast: false,
+                writes: false
+            )
+            try writeSteps()
+            return line
         } catch is ChangeWriter.Refusal {
         } catch is OpenForeignKeys {
         }
@@ -66,6 +65,18 @@ final class ChangeApplier {
             ]
         )
         return nil
+    }
+
+    /// Writes all that the last change has come to, or nothing.
+    private func writeSteps() throws {
+        // One statement is done or not by itself. In a savepoint, SQLite would write each page as it was to a temporary file first.
+        if schema.statementsStandAlone, steps.isEmpty || steps.count == 1 && steps[0].isOneStatement {
+            return try writer.write(steps, isLast: false)
+        }
+        try statements.savepoint("import_line") {
+            try writer.write(steps, isLast: false)
+            if statements.hasOpenForeignKeys { throw OpenForeignKeys() }
+        }
     }
 
     /// - Parameter writes: whether it is written; else its steps are left for the caller to write.
@@ -95,7 +106,7 @@ final class ChangeApplier {
         line.effects = plan.effects
         line.noted = plan.noted
         steps = plan.steps
-        if writes { try writer.write(plan, isLast: isLast) }
+        if writes { try writer.write(steps, isLast: isLast) }
         return line
     }
 }

@@ -152,7 +152,7 @@ final class ChangeComparison {
     func read(_ index: Int, _ key: [StoredValue]) throws -> [StoredValue]? {
         let entity = schema.entities[index]
         var cells: [StoredValue]?
-        try statements.run(PatchSQL.select(entity), key) { row in
+        try statements.run(entity.selection, key) { row in
             cells = entity.columns.indices.map(row.value)
         }
         if !parked.isEmpty, let found = cells {

@@ -15,6 +15,14 @@ struct ChangePlan {
         case reorder(PatchedEntity.Owned, [[StoredValue]])
         case reorderLinks(PatchedEntity.Join, owner: [StoredValue], [[StoredValue]])
 
+        /// Whether it is done by one statement.
+        var isOneStatement: Bool {
+            switch self {
+            case .insert, .update, .delete, .link, .unlink: true
+            case .replace, .reorder, .reorderLinks: false
+            }
+        }
+
         /// Whether it puts what is there into an order.
         var isOrder: Bool {
             switch self {

@@ -31,8 +31,8 @@ final class ChangeWriter {
     ///
     /// - Parameter isLast: whether what refers to a deleted object may be changed by its delete rule, as nothing else comes.
     /// - Throws: `Refusal` where the store's tables do not allow it.
-    func write(_ plan: ChangePlan, isLast: Bool) throws {
-        if let refusal = try refusals(of: plan.steps, isLast: isLast).first { throw refusal.refusal }
+    func write(_ steps: [ChangePlan.Step], isLast: Bool) throws {
+        if let refusal = try refusals(of: steps, isLast: isLast).first { throw refusal.refusal }
     }
 
     /// Writes what the store's tables allow.

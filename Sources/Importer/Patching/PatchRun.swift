@@ -90,7 +90,7 @@ final class PatchRun: ChangeRun {
             database
         )
         let statements = try PatchStatements(database)
-        let log = change.options.keepsUndo ? try UndoLog(job: job.id, database) : nil
+        let log = change.options.keepsUndo ? try UndoLog(job: job.id, tellsRows: true, database) : nil
         defer { try? log?.end(database) }
         let marker = try Marker(database, job: job.id) ?? Marker()
         var state = State(

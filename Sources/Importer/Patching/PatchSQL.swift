@@ -13,24 +13,24 @@ enum PatchSQL {
 
     // MARK: Objects
 
-    static func select(_ entity: PatchedEntity) -> String {
-        "SELECT \(list(entity.columns)) FROM \(table(entity.table)) WHERE \(matches(entity.identifierColumns))"
+    static func select(_ columns: [String], of table: String, by identifier: [String]) -> String {
+        "SELECT \(list(columns)) FROM \(self.table(table)) WHERE \(matches(identifier))"
     }
 
     static func insert(_ entity: PatchedEntity, _ columns: [Int]) -> String {
-        insert(entity.table, columns.map { entity.columns[$0] })
+        insert(entity.table, columns.map { entity.columns[$0] }, entity.conflictClause)
     }
 
-    static func insert(_ table: String, _ columns: [String]) -> String {
+    static func insert(_ table: String, _ columns: [String], _ clause: ConflictClause = .abort) -> String {
         guard !columns.isEmpty else { return "INSERT INTO \(self.table(table)) DEFAULT VALUES" }
         let marks = columns.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
         // Whatever the table says is to be done in a conflict, another row must not go.
-        return "INSERT OR ABORT INTO \(self.table(table)) (\(list(columns))) VALUES (\(marks))"
+        return "INSERT OR \(clause.rawValue) INTO \(self.table(table)) (\(list(columns))) VALUES (\(marks))"
     }
 
     static func update(_ entity: PatchedEntity, _ columns: [Int]) -> String {
         let set = columns.enumerated().map { "\(entity.columns[$1].quotedIdentifier) = ?\($0 + 1)" }
-        return "UPDATE OR ABORT \(table(entity.table)) SET \(set.joined(separator: ", ")) WHERE "
+        return "UPDATE OR \(entity.conflictClause.rawValue) \(table(entity.table)) SET \(set.joined(separator: ", ")) WHERE "
             + matches(entity.identifierColumns, from: columns.count + 1)
     }
 

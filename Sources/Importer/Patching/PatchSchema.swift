@@ -56,6 +56,10 @@ struct PatchedEntity {
     let rowKey: String
     /// The columns that an index makes unique, in lower case; of each whether it may be null.
     let unique: [ExactText: Bool]
+    /// What statements that write one object do where the table refuses it.
+    let conflictClause: ConflictClause
+    /// The statement that reads the columns of an object by its identifier.
+    let selection: String
 
     var isValue: Bool { identifier.isEmpty }
 
@@ -78,13 +82,11 @@ struct PatchSchema {
     private(set) var described: [ChangedEntity] = []
     /// Whether the store has triggers of its own.
     let hasTriggers: Bool
+    /// Whether a statement changes nothing but what it names: the store has neither triggers nor foreign keys.
+    let statementsStandAlone: Bool
 
     init(_ header: ChangeSetHeader, _ side: SideSchema, _ database: Database) throws {
-        hasTriggers =
-            try Bool.fetchOne(
-                database,
-                sql: "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE type = 'trigger')"
-            ) ?? false
+        hasTriggers = try TableConstraints.hasTriggers(database)
         for described in header.entities {
             guard let stored = side.entity(described.name) else {
                 faults[ExactText(described.name)] = ImportError(
@@ -98,7 +100,7 @@ struct PatchSchema {
             }
             self.described.append(Self.described(described, stored))
             do {
-                let entity = try Self.entity(described, stored, side, database)
+                let entity = try Self.entity(described, stored, side, hasTriggers: hasTriggers, database)
                 places[ExactText(described.name)] = entities.count
                 entities.append(entity)
             } catch let error as ImportError {
@@ -106,7 +108,9 @@ struct PatchSchema {
             }
         }
         let joins = Set(entities.flatMap { $0.joins.map { ContinuedEntity.folded($0.table) } })
-        for key in try StoredForeignKey.all(database) where !joins.contains(ContinuedEntity.folded(key.table)) {
+        let foreignKeys = try StoredForeignKey.all(database)
+        statementsStandAlone = !hasTriggers && foreignKeys.isEmpty
+        for key in foreignKeys where !joins.contains(ContinuedEntity.folded(key.table)) {
             referring[ContinuedEntity.folded(key.parent), default: []].append(key)
         }
     }
@@ -143,6 +147,7 @@ struct PatchSchema {
         _ described: ChangedEntity,
         _ stored: SideSchema.Entity,
         _ side: SideSchema,
+        hasTriggers: Bool,
         _ database: Database
     ) throws -> PatchedEntity {
         guard described.identifier.map(ExactText.init) == stored.identifier.map({ ExactText($0.name) }) else {
@@ -219,7 +224,9 @@ struct PatchSchema {
                 }
             ),
             rowKey: stored.rowKey ?? "rowid",
-            unique: unique
+            unique: unique,
+            conflictClause: hasTriggers ? .abort : .fail,
+            selection: PatchSQL.select(columns, of: stored.table, by: identifier.map { columns[$0] })
         )
     }
 

@@ -4,11 +4,15 @@ import ImportModel
 /// Brings the rows of a log back, within one transaction in which neither foreign keys are looked at nor the store's triggers run.
 ///
 /// First rows are changed in their place or, where something in them is unique, taken out; then those that were taken out or are gone
-/// come in. What unique values and foreign keys do not allow by then stays as it is, with its conflict, and all is done once more.
+/// come in. What unique values and foreign keys do not allow by then stays as it is, with its conflict, and all is done once more, in
+/// another transaction.
 final class UndoApplier {
-    /// Rows are to stay as they are.
-    private struct Again: Error {
-        let kept: [UndoneRowID: PatchConflict?]
+    /// Rows that stay as they are, with what is in the way; nil where that is at their owner.
+    typealias Kept = [UndoneRowID: PatchConflict?]
+
+    /// The transaction is to be rolled back, as more rows are to stay as they are.
+    struct Again: Error {
+        let kept: Kept
     }
 
     private static let restored = "import_restored"
@@ -20,8 +24,7 @@ final class UndoApplier {
     private let options: PatchOptions
     private let check: () throws -> Void
     private let comparison: UndoComparison
-    /// The rows that stay as they are, with what is in the way; nil where that is at their owner.
-    private var kept: [UndoneRowID: PatchConflict?] = [:]
+    private let kept: Kept
 
     /// What an undo has come to.
     struct Result {
@@ -32,9 +35,11 @@ final class UndoApplier {
 
     /// - Parameters:
     ///   - job: the one that is undone.
+    ///   - kept: the rows that are to stay as they are.
     ///   - check: ends it by throwing.
     init(
         _ job: Int64,
+        keeping kept: Kept,
         _ schema: UndoSchema,
         _ statements: PatchStatements,
         _ options: PatchOptions,
@@ -42,6 +47,7 @@ final class UndoApplier {
         check: @escaping () throws -> Void
     ) throws {
         self.job = job
+        self.kept = kept
         self.schema = schema
         self.statements = statements
         self.options = options
@@ -53,7 +59,7 @@ final class UndoApplier {
     /// Brings all rows back.
     ///
     /// - Parameter log: of this undo.
-    /// - Throws: `ChangeStop` where a conflict is to stop it; nothing is to be committed then.
+    /// - Throws: `ChangeStop` where a conflict is to stop it, and `Again`; nothing is to be committed then.
     func apply(_ log: UndoLog, _ database: Database) throws -> Result {
         try database.execute(
             sql: """
@@ -63,20 +69,6 @@ final class UndoApplier {
                 )
                 """
         )
-        while true {
-            do {
-                return try statements.savepoint("import_undo") { try attempt(log) }
-            } catch let again as Again {
-                kept.merge(again.kept) { own, _ in own }
-                let stops = again.kept.values.compactMap(\.self).filter {
-                    options.policy(of: $0.entity, $0.attribute) == .stop
-                }
-                if !stops.isEmpty { throw ChangeStop(conflicts: stops) }
-            }
-        }
-    }
-
-    private func attempt(_ log: UndoLog) throws -> Result {
         try statements.run("DELETE FROM \(Self.restored)")
         var result = Result(counts: PatchCounts(schema.tables.map(\.entity)))
         var ordinal: Int64 = 0
@@ -178,7 +170,7 @@ final class UndoApplier {
     }
 
     private func restore(_ result: inout Result) throws {
-        var refused: [UndoneRowID: PatchConflict?] = [:]
+        var refused: Kept = [:]
         var lost: [Int: Int64] = [:]
         try statements.run(
             "SELECT place, number, key, cells, is_new FROM \(Self.restored) ORDER BY place, number, sequence"

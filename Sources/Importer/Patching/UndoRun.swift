@@ -39,26 +39,46 @@ final class UndoRun: ChangeRun {
                 // What they did then is in the log.
                 try StoreProtection.setTriggers(false, database)
                 defer { try? StoreProtection.setTriggers(true, database) }
-                let log = try UndoLog(job: job.id, database)
+                let log = try UndoLog(job: job.id, tellsRows: true, database)
                 defer { try? log.end(database) }
-                var notification: MergeNotification?
-                try database.inTransaction(.immediate) {
-                    notification = try commit(log, database)
-                    return .commit
-                }
-                if let notification { context.merges.enqueue(notification) }
+                if let notification = try apply(log, database) { context.merges.enqueue(notification) }
             }
         } catch let error as DatabaseError {
             throw ImportError(store: session.store, error)
         }
     }
 
-    private func commit(_ log: UndoLog, _ database: Database) throws -> MergeNotification? {
+    private func apply(_ log: UndoLog, _ database: Database) throws -> MergeNotification? {
+        var kept: UndoApplier.Kept = [:]
+        while true {
+            do {
+                var notification: MergeNotification?
+                try database.inTransaction(.immediate) {
+                    notification = try commit(log, keeping: kept, database)
+                    return .commit
+                }
+                return notification
+            } catch let again as UndoApplier.Again {
+                kept.merge(again.kept) { own, _ in own }
+                let stops = again.kept.values.compactMap(\.self).filter {
+                    options.policy(of: $0.entity, $0.attribute) == .stop
+                }
+                if !stops.isEmpty { throw ChangeStop(conflicts: stops) }
+            }
+        }
+    }
+
+    private func commit(
+        _ log: UndoLog,
+        keeping kept: UndoApplier.Kept,
+        _ database: Database
+    ) throws -> MergeNotification? {
         var marker = try Marker(database, job: job.id) ?? Marker()
         guard marker.source == 0 else { return nil }
         let schema = try Self.schema(undoing: undone, store: session.store, database)
         let applier = try UndoApplier(
             undone,
+            keeping: kept,
             schema,
             try PatchStatements(database),
             options,

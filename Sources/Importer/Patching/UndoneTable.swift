@@ -22,6 +22,14 @@ struct UndoneTable {
     let references: [StoredForeignKey]
     /// The foreign keys that lead to it.
     let referring: [StoredForeignKey]
+    /// The statement that reads a row's cells, by its key.
+    ///
+    /// A query has as many columns as a table may have, at most.
+    let byKey: String
+    /// The statement that deletes a row, by its key.
+    let delete: String
+    /// The statement that reads a row's key, by the columns that identify it, or by all that the log has.
+    let keyByIdentity: String
 
     var name: String { watched.name }
 
@@ -56,6 +64,12 @@ struct UndoneTable {
         unique = Set(places(try TableKeys(watched.name, database).all.flatMap(\.columns)))
         references = foreignKeys.filter { ContinuedEntity.folded($0.table) == table }
         referring = foreignKeys.filter { ContinuedEntity.folded($0.parent) == table }
+        let from = Self.from(watched)
+        byKey = "SELECT \(columns.map(\.quotedIdentifier).joined(separator: ", ")) FROM \(from) WHERE \(watched.hasKey)"
+        delete = "DELETE FROM \(from) WHERE \(watched.hasKey)"
+        let key = watched.key.map(\.quotedIdentifier).joined(separator: ", ")
+        keyByIdentity =
+            "SELECT \(key) FROM \(from) WHERE \(Self.matches(identity.isEmpty ? logged : identity, of: columns, areUnique: !identity.isEmpty)) LIMIT 1"
     }
 
     func place(of column: String) -> Int? {
@@ -81,23 +95,14 @@ struct UndoneTable {
 
     // MARK: Statements
 
-    private var from: String { "main.\(watched.name.quotedIdentifier)" }
+    private static func from(_ watched: WatchedTable) -> String { "main.\(watched.name.quotedIdentifier)" }
 
-    private var key: String { watched.key.map(\.quotedIdentifier).joined(separator: ", ") }
+    private var from: String { Self.from(watched) }
 
-    /// A row's cells, by its key.
-    ///
-    /// A query has as many columns as a table may have, at most.
-    var byKey: String {
-        "SELECT \(columns.map(\.quotedIdentifier).joined(separator: ", ")) FROM \(from) WHERE \(watched.hasKey)"
-    }
-
-    /// A row's key, by the columns that identify it, or by all that the log has.
-    var keyByIdentity: String {
-        guard identity.isEmpty else {
-            return "SELECT \(key) FROM \(from) WHERE \(WatchedTable.matches(identity.map { columns[$0] })) LIMIT 1"
-        }
-        let conditions = logged.enumerated().map { place, column in
+    /// That a row has the values that are bound.
+    private static func matches(_ places: [Int], of columns: [String], areUnique: Bool) -> String {
+        guard !areUnique else { return WatchedTable.matches(places.map { columns[$0] }) }
+        let conditions = places.enumerated().map { place, column in
             let (name, mark) = (columns[column].quotedIdentifier, "?\(place + 1)")
             return "\(name) IS \(mark) AND \(name) IS \(mark) COLLATE BINARY AND typeof(\(name)) = typeof(\(mark))"
         }
@@ -105,7 +110,7 @@ struct UndoneTable {
         let groups = stride(from: 0, to: conditions.count, by: 100).map { first in
             "(\(conditions[first..<min(first + 100, conditions.count)].joined(separator: " AND ")))"
         }
-        return "SELECT \(key) FROM \(from) WHERE \(groups.joined(separator: " AND ")) LIMIT 1"
+        return groups.joined(separator: " AND ")
     }
 
     /// The row ids of a range.
@@ -114,12 +119,14 @@ struct UndoneTable {
         return "SELECT \(key) FROM \(from) WHERE \(key) BETWEEN ?1 AND ?2 ORDER BY \(key)"
     }
 
-    var delete: String { "DELETE FROM \(from) WHERE \(watched.hasKey)" }
-
     /// Its parameters are the key, then the values.
+    ///
+    /// Nothing runs beside it but the triggers of the undo's own log, so that it need not be able to take back what it has done
+    /// (`OR FAIL`): SQLite would write each page as it was to a temporary file first (https://www.sqlite.org/tempfiles.html, statement
+    /// journals).
     func update(_ places: [Int]) -> String {
         let set = places.enumerated().map { "\(columns[$1].quotedIdentifier) = ?\($0 + watched.key.count + 1)" }
-        return "UPDATE OR ABORT \(from) SET \(set.joined(separator: ", ")) WHERE \(watched.hasKey)"
+        return "UPDATE OR FAIL \(from) SET \(set.joined(separator: ", ")) WHERE \(watched.hasKey)"
     }
 
     /// - Parameter hasRowID: whether the first parameter is the row id.
@@ -128,6 +135,6 @@ struct UndoneTable {
         guard !names.isEmpty else { return "INSERT INTO \(from) DEFAULT VALUES" }
         let marks = names.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
         return
-            "INSERT OR ABORT INTO \(from) (\(names.map(\.quotedIdentifier).joined(separator: ", "))) VALUES (\(marks))"
+            "INSERT OR FAIL INTO \(from) (\(names.map(\.quotedIdentifier).joined(separator: ", "))) VALUES (\(marks))"
     }
 }

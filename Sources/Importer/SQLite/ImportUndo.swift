@@ -35,7 +35,7 @@ enum ImportUndo {
         // are in memory (https://www.sqlite.org/tempfiles.html#statement_journal_files). In a worker's commits they are few; in a
         // transaction that has no bounds they would take all memory, and ever more time.
         if !database.isInsideTransaction { try database.execute(sql: "PRAGMA temp_store = MEMORY") }
-        return try UndoLog(job: job.id, database)
+        return try UndoLog(job: job.id, tellsRows: false, database)
     }
 
     /// Forgets what the job has done so far, as it restarts.

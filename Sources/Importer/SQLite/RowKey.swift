@@ -131,6 +131,12 @@ struct RowKey: Hashable {
 
     /// The key of a function's arguments.
     init(_ count: Int32, _ values: UnsafeMutablePointer<OpaquePointer?>?) {
+        // A kind and 8 bytes, and the bytes of texts and blobs.
+        var room = 9 * Int(count)
+        for index in 0..<Int(count) where sqlite3_value_type(values?[index]) >= SQLITE_TEXT {
+            room += Int(sqlite3_value_bytes(values?[index]))
+        }
+        bytes.reserveCapacity(room)
         for index in 0..<Int(count) { append(values?[index]) }
     }
 

@@ -45,7 +45,9 @@ final class RowWriter {
     var presence: PresenceRuns?
     /// The current row's cell of each attribute; -1 where the record does not mention it.
     private var places: [Int]
-    private var insert: OpaquePointer?
+    private let insert: OpaquePointer?
+    /// What a statement does where the table refuses its row.
+    private let refusing: ConflictClause
     /// Statements that overwrite a row, by the attributes that they set.
     private var overwriting: [[Int]: OpaquePointer] = [:]
     /// Copies the rows of images, where nothing has to be asked about a row.
@@ -69,11 +71,14 @@ final class RowWriter {
         finder = plan.identifier.isEmpty ? nil : try RowFinder(statements, plan)
         let columns = entity.attributes.map(\.column.quotedIdentifier)
         let places = (1...max(1, columns.count)).map { "?\($0)" }
+        // With triggers it takes back what these have done. Otherwise it writes one row, or none, and need not be able to: what undo
+        // needs is kept by triggers, for which SQLite would keep each page as it was (statement journals).
+        refusing = constraints.hasTriggers ? .abort : .fail
         // The statement's policy goes before those of constraints (`ON CONFLICT REPLACE`): no row gives way silently.
         insert = try statements.prepare(
             columns.isEmpty
-                ? "INSERT OR ABORT INTO \(entity.table.quotedIdentifier) DEFAULT VALUES"
-                : "INSERT OR ABORT INTO \(entity.table.quotedIdentifier) (\(columns.joined(separator: ", "))) "
+                ? "INSERT OR \(refusing.rawValue) INTO \(entity.table.quotedIdentifier) DEFAULT VALUES"
+                : "INSERT OR \(refusing.rawValue) INTO \(entity.table.quotedIdentifier) (\(columns.joined(separator: ", "))) "
                     + "VALUES (\(places.joined(separator: ", ")))"
         )
     }
@@ -335,7 +340,7 @@ final class RowWriter {
         let sets = columns.enumerated().map { "\($1) = ?\($0 + 1)" }.joined(separator: ", ")
         let differs = columns.enumerated().map { "\($1) IS NOT ?\($0 + 1)" }.joined(separator: " OR ")
         let statement = try statements.prepare(
-            "UPDATE OR ABORT \(entity.table.quotedIdentifier) SET \(sets) "
+            "UPDATE OR \(refusing.rawValue) \(entity.table.quotedIdentifier) SET \(sets) "
                 + "WHERE rowid = ?\(columns.count + 1) AND (\(differs))"
         )
         overwriting[attributes] = statement
@@ -358,7 +363,7 @@ final class RowWriter {
         }
         let sets = attributes.enumerated().map { "\(entity.attributes[$1].column.quotedIdentifier) = ?\($0 + 1)" }
         let statement = try statements.prepare(
-            "UPDATE OR ABORT \(entity.table.quotedIdentifier) SET \(sets.joined(separator: ", ")) "
+            "UPDATE OR \(refusing.rawValue) \(entity.table.quotedIdentifier) SET \(sets.joined(separator: ", ")) "
                 + "WHERE rowid = ?\(attributes.count + 1)"
         )
         updates[attributes] = statement

@@ -46,10 +46,11 @@ enum StoreConnection {
     /// Makes the cache larger, after `writeIndexes` or within it: the pages that a transaction has changed fill it, and SQLite gives up
     /// all others for them, which would be read again at each lookup.
     ///
+    /// - Parameter room: in KiB.
     /// - Returns: the size to go back to.
-    static func makeRoomForLookups(_ database: Database) throws -> Int {
+    static func makeRoomForLookups(_ database: Database, _ room: Int = 12_000) throws -> Int {
         let size = try Int.fetchOne(database, sql: "PRAGMA cache_size") ?? -4000
-        try database.execute(sql: "PRAGMA cache_size = -12000")
+        try database.execute(sql: "PRAGMA cache_size = -\(room)")
         return size
     }
 

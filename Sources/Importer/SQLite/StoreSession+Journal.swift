@@ -187,7 +187,7 @@ extension StoreSession: Journal {
                 try StoreIndexes.build(wantedBy: model, in: filled, database)
             }
             try interruption.check()
-            try log?.complete { _ in }
+            try log?.complete()
             return changes.allSatisfy(\.isEmpty) ? nil : try MergeLog.append(changes, of: job.id, database)
         }
     }

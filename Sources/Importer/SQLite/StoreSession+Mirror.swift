@@ -17,12 +17,15 @@ extension StoreSession {
         _ interruption: Interruption
     ) throws -> MergeNotification? {
         guard let model = job.model else { return nil }
+        // What is deleted is written from the beginning of the WAL, in place of what is in the store by then; unless somebody reads
+        // it, who goes on.
+        _ = try? database.inDatabase { try $0.checkpoint(.passive) }
         return try writeIndexes(interruption) { database in
             guard try !Self.isMirrored(job.id, database) else { return nil }
-            let cacheSize = try StoreConnection.makeRoomForLookups(database)
+            let cacheSize = try StoreConnection.makeRoomForLookups(database, StoredMirror.cacheSize)
             defer { try? database.execute(sql: "PRAGMA cache_size = \(cacheSize)") }
             if job.state == .finished { try checkThatNobodyHasWritten(since: job, database) }
-            let log = try UndoLog(job: job.id, database)
+            let log = try UndoLog(job: job.id, tellsRows: false, database)
             defer { try? log.end(database) }
             let mirror = try StoredMirror(job, model, options, database, selecting: rowSelection) {
                 try interruption.check()

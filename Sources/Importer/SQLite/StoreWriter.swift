@@ -209,7 +209,7 @@ final class StoreWriter: BatchWriter {
             let ordinals = progress.marker.recordOrdinal + 1...batch.end.ordinal
             try RetryOutcome.settle(ordinals, of: job.id, database)
         }
-        try undoLog?.complete { _ in }
+        try undoLog?.complete()
         try counts.write(changes, of: batch, database)
         try seen?.save(job: job.id, plans.map(\.entity.table), database)
         try counts.write(chunk.entry, batch, changes, database)

@@ -26,13 +26,18 @@ extension StoredMirror {
         let objects = try listed()
         var deletion: Deletion?
         if reason == nil, goneCount > 0 {
-            try statements.run("SAVEPOINT import_mirror")
-            deletion = try delete(log)
-            if let done = deletion, zip(roots, done.byRoot).contains(where: { !allows($1, of: $0) }) {
-                try statements.run("ROLLBACK TO import_mirror")
-                (deletion, reason) = (nil, .limit)
+            if try deletesNothingElse() {
+                deletion = try delete(log)
+            } else {
+                // Delete rules and triggers may take along more than is to go.
+                try statements.run("SAVEPOINT import_mirror")
+                deletion = try delete(log)
+                if let done = deletion, zip(roots, done.byRoot).contains(where: { !allows($1, of: $0) }) {
+                    try statements.run("ROLLBACK TO import_mirror")
+                    (deletion, reason) = (nil, .limit)
+                }
+                try statements.run("RELEASE import_mirror")
             }
-            try statements.run("RELEASE import_mirror")
         }
         try database.execute(
             sql: """
@@ -112,19 +117,23 @@ extension StoredMirror {
             byRoot: roots.map { _ in 0 },
             denied: roots.map { _ in 0 }
         )
+        try deleteFlat(&deletion)
+        if let layout = graph.layout { try delete(layout, &deletion) }
+        try log.complete()
+        return deletion
+    }
+
+    private func deleteFlat(_ deletion: inout Deletion) throws {
         for (place, root) in roots.enumerated() where root.index == nil {
-            let table = root.table.quotedIdentifier
-            try statements.run(
-                "DELETE FROM main.\(table) WHERE rowid IN (SELECT row FROM \(Self.gone) WHERE root = ?)",
-                [.number(Int64(place))]
-            )
+            // One statement for all would look for each row twice.
+            let delete = "DELETE FROM main.\(root.table.quotedIdentifier) WHERE rowid = ?"
             try statements.run("SELECT row FROM \(Self.gone) WHERE root = ? ORDER BY row", [.number(Int64(place))]) {
-                note(sqlite3_column_int64($0, 0), of: root.name, nil, &deletion)
+                try check()
+                let rowID = sqlite3_column_int64($0, 0)
+                guard try statements.run(delete, [.number(rowID)]) > 0 else { return }
+                note(rowID, of: root.name, nil, &deletion)
             }
         }
-        if let layout = graph.layout { try delete(layout, &deletion) }
-        try log.complete { _ in }
-        return deletion
     }
 
     /// Deletes objects that relate to others, by the delete rules.

@@ -24,9 +24,16 @@ final class StoredMirror {
         /// How many objects are in scope, and how many of these no record had.
         var scope: Int64 = 0
         var gone: Int64 = 0
+        /// Whether some of these may not be there any more, and are counted nevertheless.
+        var mayCountMore = false
     }
 
     static let gone = "temp.import_gone"
+    /// How many KiB of the store are kept in memory: the workers are done, and have given back theirs.
+    ///
+    /// A changed page that is written before the commit and changed once more makes SQLite read and sum up all that was written
+    /// since (`walRewriteChecksums`).
+    static let cacheSize = 40_000
 
     let job: StoredJob
     let model: ModelDescription
@@ -134,6 +141,15 @@ final class StoredMirror {
             }
             try find(index)
         }
+        // Where all of them may go, even so many, deleting them tells which are there.
+        let deletesNothingElse = try deletesNothingElse()
+        guard try !deletesNothingElse || reason(unread: unread) != nil else { return nil }
+        for index in roots.indices where roots[index].mayCountMore { try count(index) }
+        return try reason(unread: unread)
+    }
+
+    /// Why what was found may not go; nil where it may.
+    private func reason(unread: Int64) throws -> ImportReport.WithheldReason? {
         guard roots.contains(where: { $0.gone > 0 }) else { return nil }
         if !options.allowsEmpty {
             for root in roots where root.gone > 0 && root.scope > 0 {
@@ -166,20 +182,14 @@ final class StoredMirror {
         let imported = RowIDPages(database, in: RowIDPages.scope, job: 0, of: root.table)
         let insert = try database.makeStatement(sql: "INSERT OR IGNORE INTO \(Self.gone) (root, row) VALUES (?, ?)")
         if options.scope == .imported, try keepsSeenRows(root) {
-            // What was seen is there: only the others have to be looked up.
-            let lookup = "SELECT 1 FROM main.\(root.table.quotedIdentifier) WHERE rowid = ?"
+            // What was seen is there.
             try imported.forEachPage(without: seen) { shared, rest in
                 try check()
-                root.scope += Int64(shared)
-                for rowID in rest {
-                    var isThere = false
-                    try statements.run(lookup, [.number(rowID)]) { _ in isThere = true }
-                    guard isThere else { continue }
-                    root.scope += 1
-                    root.gone += 1
-                    try insert.execute(arguments: [place, rowID])
-                }
+                root.scope += Int64(shared + rest.count)
+                root.gone += Int64(rest.count)
+                for rowID in rest { try insert.execute(arguments: [place, rowID]) }
             }
+            root.mayCountMore = root.gone > 0
             roots[place] = root
             return
         }
@@ -213,12 +223,27 @@ final class StoredMirror {
         roots[place] = root
     }
 
+    /// Looks up the rows that are to go, and counts only those that are there.
+    private func count(_ place: Int) throws {
+        let absent = "NOT EXISTS (SELECT 1 FROM main.\(roots[place].table.quotedIdentifier) WHERE rowid = gone.row)"
+        let count = try statements.run(
+            "DELETE FROM \(Self.gone) AS gone WHERE root = ? AND \(absent)",
+            [.number(Int64(place))]
+        )
+        roots[place].scope -= Int64(count)
+        roots[place].gone -= Int64(count)
+        roots[place].mayCountMore = false
+    }
+
     /// Whether nothing in a job deletes rows of a root's table before this stage: the root relates to no other, and the table has no
     /// triggers.
     private func keepsSeenRows(_ root: Root) throws -> Bool {
-        guard root.index == nil else { return false }
-        let sql = "SELECT NOT EXISTS (SELECT 1 FROM main.sqlite_master WHERE type = 'trigger')"
-        return try Bool.fetchOne(database, sql: sql) ?? false
+        try root.index == nil && !TableConstraints.hasTriggers(database)
+    }
+
+    /// Whether nothing is deleted but what is to go.
+    func deletesNothingElse() throws -> Bool {
+        try roots.allSatisfy { $0.index == nil } && !TableConstraints.hasTriggers(database)
     }
 
     /// The row ids of rows that are there for references alone; they are few.

@@ -16,6 +16,12 @@ struct TableConstraints {
     /// Whether the table has triggers; asked for with every row.
     let hasTriggers: Bool
 
+    /// Whether any table of the store has triggers.
+    static func hasTriggers(_ database: Database) throws -> Bool {
+        let sql = "SELECT EXISTS (SELECT 1 FROM main.sqlite_master WHERE type = 'trigger')"
+        return try Bool.fetchOne(database, sql: sql) ?? true
+    }
+
     /// - Throws: `DatabaseError` when the schema cannot be read.
     init(of entity: EntityDescription, _ database: Database) throws {
         let table = entity.table

@@ -138,6 +138,24 @@ struct RelationshipLink: Sendable {
         }
     }
 
+    /// How many links there are, as a value; nil where others than those of the entity's objects may be among them.
+    ///
+    /// - Parameters:
+    ///   - entity: the one whose relationship it is.
+    ///   - isOwn: whether it is declared there, and not inherited.
+    func countOfAll(of entity: FetchedEntity, isOwn: Bool) -> SQLText? {
+        switch form {
+        case .reference:
+            let table = entity.description.table.quotedIdentifier
+            let links = SQLText("SELECT count(\(source[0])) FROM \(table)")
+            return entity.condition.map { links + SQLText(" WHERE ") + $0 } ?? links
+        case .inverse(let columns, _):
+            let table = destination.description.table.quotedIdentifier
+            return isOwn ? SQLText("SELECT count(\(columns[0])) FROM \(table)") : nil
+        case .join(let table, _, _, _, _): return isOwn ? SQLText("SELECT count(*) FROM \(table)") : nil
+        }
+    }
+
     /// Whether a row has the key of its destination.
     var isReference: Bool {
         if case .reference = form { return true }

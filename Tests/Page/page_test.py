@@ -308,7 +308,9 @@ def record(fixture):
     order = fixture.rows('SELECT o.id, c.rowid FROM "order" o JOIN customer c ON c.id = o.customer_id WHERE o.rowid = 5', "orders")[0]
     equal(browser.text("#panel dd"), str(order[0]))
     text = browser.text("#origin")
-    assert text.startswith("from orders/orders.ndjson, job 1"), text
+    with open(fixture.path("orders/orders.ndjson"), encoding="utf-8") as file:
+        line = next(number for number, line in enumerate(file, 1) if json.loads(line)["id"] == order[0])
+    assert text.startswith(f"from orders/orders.ndjson, job 1, line {line}, byte "), text
     links = browser.texts("#panel .related a")
     assert f"customer {order[1]}" in links, links
     browser.click_text("#panel .related a", f"customer {order[1]}")

@@ -240,7 +240,9 @@ struct DiffTests {
         try make("a.db", "CREATE TABLE t(a PRIMARY KEY)")
         #expect(try diff().ending == .exit(66))
         try directory.write(String(repeating: "no database ", count: 100), to: "b.db")
-        #expect(try diff().ending == .exit(65))
+        let result = try diff()
+        #expect(result.ending == .exit(65))
+        #expect(result.errorText.contains("Give the path of a store, or of another SQLite database."))
     }
 
     @Test func refusesDifferentIdentifiers() throws {

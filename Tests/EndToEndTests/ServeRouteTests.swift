@@ -111,6 +111,27 @@ struct ServeRouteTests {
         checkHeaders(long, "a long address")
     }
 
+    /// Whatever is wrong, the answer says what to do.
+    @Test func everyErrorHasAdvice() throws {
+        let directory = try TemporaryDirectory()
+        let served = try ServedStore(Self.store(directory))
+        let predicates = [
+            "agee > 3", "age >", "age", "age & 3", "age = 'x'", "id in (1, null)", "age like 'x'", ")", "a ? 1",
+        ]
+        let paths =
+            predicates.map { "/api/records/people?where=" + ServedStore.escaped($0) } + [
+                "/nothing", "/api/records/nobody", "/api/record/people/0", "/api/distribution/people/nothing",
+                "/api/reject/9999", "/api/records/people?sort=nothing", "/api/records/people?sort=,",
+                "/api/records/people?section=nothing", "/api/records/people?after=x", "/api/records/people?limit=0",
+                "/api/rejects?group=x", "/api/records/%", "/" + String(repeating: "x", count: 9_000),
+            ]
+        for path in paths {
+            let answer = try served.client.ask(path)
+            let error = try #require(try answer.json["error"] as? [String: Any], "\(path)")
+            #expect((error["advice"] as? String)?.isEmpty == false, "\(path): \(answer.text)")
+        }
+    }
+
     @Test func brokenEscapesAreRefused() throws {
         let directory = try TemporaryDirectory()
         let served = try ServedStore(Self.store(directory))

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Tables with as many columns as SQLite allows are compared, patched, undone and merged as others.
+/// Tables with as many columns as SQLite allows are compared, patched, undone, merged and fetched as others.
 struct WideTableTests {
     /// A table of 2,000 columns with rows of these, and another value here and there.
     private static func table(_ key: String, _ rows: [String: [Int: String]], _ end: String = "") -> String {
@@ -51,6 +51,54 @@ struct WideTableTests {
         ])
         #expect(merge.ending == .exit(0), "\(merge.errorText)")
         #expect(try content("ours.db") == content("merged.db"))
+    }
+
+    /// Objects of 2,000 columns are nested in others, and others in them.
+    @Test func areFetchedWithWhatTheyAreRelatedTo() throws {
+        let attributes = (0..<1_999).map { "\"c\($0)\": {\"type\": \"string\"}" }.joined(separator: ", ")
+        let back = #""toMany": true, "from": []"#
+        let model = """
+            {"entities": {
+                "wide": {"records": "$", "identifier": ["c0"], "attributes": {\(attributes)}, "relationships": {
+                    "owner": {"entity": "owner", "inverse": "wides"},
+                    "tags": {"entity": "tag", "toMany": true, "inverse": "wides"}}},
+                "owner": {"identifier": ["id"], "attributes": {"id": {"type": "integer64"}},
+                    "relationships": {"wides": {"entity": "wide", "inverse": "owner", \(back)}}},
+                "tag": {"identifier": ["word"], "attributes": {"word": {"type": "string"}},
+                    "relationships": {"wides": {"entity": "wide", "inverse": "tags", \(back)}}}}}
+            """
+        func object(_ row: Int) -> [String: Any] {
+            Dictionary(uniqueKeysWithValues: (0..<1_999).map { ("c\($0)", "\(row) \($0)") })
+        }
+        let records = try (0..<3).map { row in
+            let links: [String: Any] = ["owner": ["id": row % 2], "tags": [["word": "a"], ["word": "t\(row)"]]]
+            let record = object(row).merging(links) { $1 }
+            return String(decoding: try JSONSerialization.data(withJSONObject: record), as: UTF8.self)
+        }
+        let files = try ImportFiles(records: [records], model: model)
+        let result = try run(files.command(into: "wide.sqlite", ["--quiet"]))
+        try #require(result.ending == .exit(0), "\(result.errorText)")
+        func fetch(_ entity: String, _ path: String) throws -> [NSDictionary] {
+            let store = files.directory.path("wide.sqlite")
+            let result = try runImporter("fetch", store, entity, "--include", path, "--json")
+            #expect(result.ending == .exit(0), "\(path): \(result.errorText)")
+            return try #require(try JSONSerialization.jsonObject(with: result.output) as? [NSDictionary])
+        }
+        func wides(_ rows: [Int], with more: (Int) -> [String: Any] = { _ in [:] }) -> [[String: Any]] {
+            rows.map { object($0).merging(more($0)) { $1 } }
+        }
+        let tags: (Int) -> [String: Any] = { ["tags": [["word": "a"], ["word": "t\($0)"]]] }
+        let owner: (Int) -> [String: Any] = { ["owner": ["id": $0 % 2]] }
+        #expect(
+            try fetch("owner", "wides.tags") == [
+                ["id": 0, "wides": wides([0, 2], with: tags)], ["id": 1, "wides": wides([1], with: tags)],
+            ]
+        )
+        let tagged = try fetch("tag", "wides.owner").first { $0["word"] as? String == "a" }
+        #expect(tagged == ["word": "a", "wides": wides([0, 1, 2], with: owner)])
+        // The same entity twice, one within the other.
+        let nested = try fetch("tag", "wides.owner.wides").first { $0["word"] as? String == "t1" }
+        #expect(nested == ["word": "t1", "wides": wides([1]) { _ in ["owner": ["id": 1, "wides": wides([1])]] }])
     }
 
     @Test func rowsWithoutAnythingUniqueAreFoundByAllOfTheirColumns() throws {

@@ -103,6 +103,22 @@ def loads(fixture):
     assert "modelgiven" in pairs and "entitypeople" in pairs, pairs
 
 
+@check("each source has its progress, each relationship its links")
+def sources(fixture):
+    browser = fixture.browser
+    for name in ("a", "b"):
+        stores.write(fixture.path(name + ".json"), json.dumps([{"n": index} for index in range(9)]))
+    stores.run(fixture.importer, fixture.folder, "import", "a.json", "b.json", "--into", "two.sqlite", "--entity", "n", "--quiet")
+    browser.open_records(fixture.serve("two").address)
+    size = f"{len(json.dumps([{'n': index} for index in range(9)]))} bytes"
+    equal(browser.texts("#sources-table tbody tr"), [f"{name}.jsonfinished{size}{size}9" for name in ("a", "b")])
+    browser.open_records(fixture.address("orders"))
+    equal(browser.value("document.getElementById('sources').hidden"), True)
+    links, = fixture.rows("SELECT count(customer_id) FROM \"order\"", "orders")[0]
+    browser.wait("[...document.querySelectorAll('#relationships tbody tr')].some(row => row.cells[0].textContent === 'order.customer'"
+                 " && row.cells[4].textContent === arguments[0])", grouped(links))
+
+
 @check("waits for a store, and fills while an import runs, without a reload")
 def live(fixture):
     browser = fixture.browser
@@ -292,7 +308,9 @@ def record(fixture):
     order = fixture.rows('SELECT o.id, c.rowid FROM "order" o JOIN customer c ON c.id = o.customer_id WHERE o.rowid = 5', "orders")[0]
     equal(browser.text("#panel dd"), str(order[0]))
     text = browser.text("#origin")
-    assert text.startswith("from orders/orders.ndjson, job 1"), text
+    with open(fixture.path("orders/orders.ndjson"), encoding="utf-8") as file:
+        line = next(number for number, line in enumerate(file, 1) if json.loads(line)["id"] == order[0])
+    assert text.startswith(f"from orders/orders.ndjson, job 1, line {line}, byte "), text
     links = browser.texts("#panel .related a")
     assert f"customer {order[1]}" in links, links
     browser.click_text("#panel .related a", f"customer {order[1]}")

@@ -5,6 +5,7 @@ struct ProgressEvent: Encodable {
     private let record: ProgressRecord
     private let time: Double?
     private let commits: Int64
+    private let source: StoreLook.Source?
     private let error: String?
 
     /// - Parameter time: seconds since 1970; nil to compare what it says.
@@ -18,11 +19,12 @@ struct ProgressEvent: Encodable {
         )
         self.time = time.map { ($0 * 1000).rounded() / 1000 }
         commits = figures.look.commits
+        source = figures.look.source
         error = findings.error?.message
     }
 
     private enum CodingKeys: String, CodingKey {
-        case time, commits, error
+        case time, commits, source, error
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -30,6 +32,7 @@ struct ProgressEvent: Encodable {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encodeIfPresent(time, forKey: .time)
         try container.encode(commits, forKey: .commits)
+        try container.encodeIfPresent(source, forKey: .source)
         try container.encodeIfPresent(error, forKey: .error)
     }
 }

@@ -5,6 +5,9 @@ import Importer
 /// Counting reads each table from one end to the other; so it is done at most once a second, and so seldom that it takes a
 /// fiftieth of one processor.
 actor EntityMemory {
+    /// Links are counted as long as that takes together; those of what is left then have no counts.
+    private static let linkTime = Duration.seconds(1)
+
     private let pool: ReaderPool
     private var known: [EntitySummary]?
     private var next = ContinuousClock.now
@@ -28,7 +31,9 @@ actor EntityMemory {
         if let known = known(of: generation) { return known }
         if let reading, reading.generation == generation { return try await reading.task.value }
         let task = Task { [pool] in
-            try await pool.read { reader, interruption in try reader.entitySummaries(interruption) }
+            var summaries = try await pool.read { reader, interruption in try reader.entitySummaries(interruption) }
+            await Self.countLinks(of: &summaries, pool)
+            return summaries
         }
         reading = (task, generation)
         defer { if reading?.generation == generation { reading = nil } }
@@ -37,5 +42,18 @@ actor EntityMemory {
         next = .now + max(.seconds(1), start.duration(to: .now) * 50)
         (known, self.generation) = (summaries, generation)
         return summaries
+    }
+
+    private static func countLinks(of summaries: inout [EntitySummary], _ pool: ReaderPool) async {
+        let end = ContinuousClock.now + linkTime
+        for place in summaries.indices where !summaries[place].links.isEmpty {
+            let (name, rest) = (summaries[place].entity.name, ContinuousClock.now.duration(to: end))
+            guard rest > .zero,
+                let counts = try? await pool.read(within: rest, { try $0.linkCounts(of: name, $1) })
+            else { continue }
+            for link in summaries[place].links.indices {
+                summaries[place].links[link].count = counts[summaries[place].links[link].relationship.name]
+            }
+        }
     }
 }

@@ -40,6 +40,8 @@ struct EntitiesRoute: Sendable {
                 members["owned"] = .boolean(link.isOwned)
                 members.set("inverse", relationship.inverse.map { .string($0) })
                 members["delete_rule"] = .string(link.deleteRule.rawValue)
+                members.set("links", link.count.map { .integer($0) })
+                members["unresolved"] = .integer(link.unresolved)
                 return members.value
             }
         )

@@ -5,6 +5,8 @@ import Importer
 struct RecordRoute: Sendable {
     /// More characters of a title than these are not shown.
     private static let titleCharacters = 100
+    /// A record is looked for in its source, and the lines before it are counted, no longer than this each.
+    private static let searchTime = Duration.seconds(3)
 
     let routes: Routes
 
@@ -23,17 +25,32 @@ struct RecordRoute: Sendable {
         var content = content(object)
         let table = object.entity.table
         if let origin = try await routes.inspect({ try $0.origin(of: rowID, in: table) }) ?? nil {
-            content["origin"] = members(origin).value
+            let isAsked = request.parameter("place") != "no"
+            content["origin"] = members(origin, isAsked ? await place(of: rowID, in: table) : nil).value
         }
         return Answer(content)
     }
 
-    private func members(_ origin: RowOrigin) -> JSONMembers {
+    /// Where the row's own record is in its source, and its line; nil where that cannot be found out.
+    private func place(of rowID: Int64, in table: String) async -> (record: RecordPlace, line: Int64?)? {
+        let inspection = StoreInspection(store: routes.options.store)
+        let found = try? await routes.pool.read(within: Self.searchTime) { _, interruption in
+            try inspection.place(of: rowID, in: table, interruption)
+        }
+        guard let record = found ?? nil else { return nil }
+        let line = try? await routes.pool.read(within: Self.searchTime) { try record.line($1) }
+        return (record, line)
+    }
+
+    private func members(_ origin: RowOrigin, _ place: (record: RecordPlace, line: Int64?)?) -> JSONMembers {
         var members = JSONMembers()
         members["job"] = .integer(origin.job)
-        members.set("source", origin.source.map { .string($0) })
-        members.set("first_byte", (origin.bytes?.lowerBound).map { .integer($0) })
-        members.set("end_byte", (origin.bytes?.upperBound).map { .integer($0) })
+        members.set("source", (place?.record.sourceName ?? origin.source).map { .string($0) })
+        guard let bytes = place?.record.bytes ?? origin.bytes else { return members }
+        members["range"] = .string(place == nil ? "chunk" : "record")
+        members["first_byte"] = .integer(bytes.lowerBound)
+        members["end_byte"] = .integer(bytes.upperBound)
+        members.set("line", (place?.line).map { .integer($0) })
         return members
     }
 

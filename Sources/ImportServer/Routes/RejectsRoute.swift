@@ -23,7 +23,12 @@ struct RejectsRoute: Sendable {
     func answer(number text: String) async throws -> Answer {
         let found = try await routes.inspect { inspection in try Int64(text).flatMap { try inspection.reject($0) } }
         guard let reject = found ?? nil else {
-            throw AnswerError(.notFound, code: "rejectNotFound", "there is no reject \(text.prefix(100))")
+            throw AnswerError(
+                .notFound,
+                code: "rejectNotFound",
+                "there is no reject \(text.prefix(100))",
+                advice: "Those that are open are in /api/rejects."
+            )
         }
         return Answer(
             RejectContent(reject, store: routes.options.store, hidesValues: routes.options.hidesValues).members

@@ -7,18 +7,20 @@ struct StatusRoute: Sendable {
 
     func answer() async throws -> Answer {
         let status = try await routes.inspect { inspection in
-            StatusRecord(
-                report: try inspection.status(),
+            let report = try inspection.status()
+            let status = StatusRecord(
+                report: report,
                 unfinished: try inspection.unfinished(),
                 jobs: try inspection.jobs()
             )
+            return (record: status, sources: try inspection.sources(of: report.job))
         }
         let (findings, store) = (routes.observer.last, routes.options.store)
         return try Answer(encoding: Content(status: status, findings: findings, store: store))
     }
 
     private struct Content: Encodable {
-        let status: StatusRecord?
+        let status: (record: StatusRecord, sources: [StoreInspection.SourceProgress])?
         let findings: StoreObserver.Findings
         let store: String
 
@@ -28,6 +30,7 @@ struct StatusRoute: Sendable {
             case splitBytes = "split_bytes"
             case splitRecords = "split_records"
             case recordsPerSecond = "records_per_second"
+            case sourceProgress = "source_progress"
             case bytesPerSecond = "bytes_per_second"
             case secondsLeft = "seconds_left"
         }
@@ -37,7 +40,7 @@ struct StatusRoute: Sendable {
         }
 
         func encode(to encoder: any Encoder) throws {
-            try status?.encode(to: encoder)
+            try status?.record.encode(to: encoder)
             var container = encoder.container(keyedBy: CodingKeys.self)
             if status == nil { try container.encode("waiting", forKey: .state) }
             try container.encode(URL(fileURLWithPath: store).lastPathComponent, forKey: .store)
@@ -45,7 +48,8 @@ struct StatusRoute: Sendable {
             try container.encode(findings.sequence, forKey: .position)
             try container.encode(Throughput(samples: findings.history.samples), forKey: .throughput)
             try container.encodeIfPresent(findings.error?.message, forKey: .error)
-            guard status != nil else { return }
+            guard let status else { return }
+            try container.encode(status.sources, forKey: .sourceProgress)
             let (frame, snapshot) = (findings.frame, findings.frame.snapshot)
             try container.encodeIfPresent(snapshot.totalBytes, forKey: .totalBytes)
             try container.encode(snapshot.splitBytes, forKey: .splitBytes)

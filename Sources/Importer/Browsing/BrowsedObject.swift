@@ -88,7 +88,7 @@ extension StoreReader {
         var count: Int64 = 0
         if !key.contains(.null) {
             let columns = ["rowid"] + [title?.column.quotedIdentifier].compactMap(\.self)
-            let rows = try RowStatement(database, SQLText(link.selection(of: columns, number: 1).sql, key))
+            let rows = try RowStatement(database, SQLText(link.selection(of: columns, number: 1), key))
             defer { rows.reset() }
             var isWhole = true
             while let row = try rows.next() {

@@ -13,6 +13,10 @@ package struct EntitySummary: Sendable {
         package let isOwned: Bool
         /// What happens to the destinations of an object that is deleted.
         package let deleteRule: RelationshipDescription.DeleteRule
+        /// How many references led nowhere when the last job ended.
+        package let unresolved: Int64
+        /// How many links there are, those that lead nowhere included; nil where they are not counted.
+        package var count: Int64?
     }
 
     /// The entity, with an attribute for each column.
@@ -22,7 +26,7 @@ package struct EntitySummary: Sendable {
     /// The names of the attributes that an index begins with, or that are the row id.
     package let indexed: Set<String>
     /// Its relationships, inherited ones first.
-    package let links: [Link]
+    package var links: [Link]
 
     /// Whether it has this name, or this table, byte by byte.
     package func isCalled(_ name: String) -> Bool {
@@ -39,6 +43,7 @@ extension StoreReader {
     package func entitySummaries(_ interruption: Interruption) throws -> [EntitySummary] {
         try read(interruption) { database in
             let graph = try graph(database)
+            let unresolved = try Self.unresolved(database)
             return try graph.entities.map { stored in
                 let entity = stored.description
                 var first = Set(
@@ -53,7 +58,7 @@ extension StoreReader {
                     entity: entity,
                     count: try count(of: FetchedEntity(stored, in: graph), database),
                     indexed: Set(indexed),
-                    links: Self.links(of: stored, graph)
+                    links: Self.links(of: stored, graph, unresolved)
                 )
             }
         }
@@ -64,7 +69,42 @@ extension StoreReader {
         return try RowStatement.number(database, entity.condition.map { all + SQLText(" WHERE ") + $0 } ?? all) ?? 0
     }
 
-    private static func links(of entity: StoredGraph.Entity, _ graph: StoredGraph) -> [EntitySummary.Link] {
+    /// Counts the links of an entity's relationships, those of each in one table from its one end to the other.
+    ///
+    /// - Parameter interruption: ends the counting.
+    /// - Returns: by the relationship's name; those are left out whose links cannot be told from others.
+    /// - Throws: `ImportError` when there is no such entity, or the store cannot be read.
+    package func linkCounts(of name: String, _ interruption: Interruption) throws -> [String: Int64] {
+        try read(interruption) { database in
+            let entity = try entity(named: name, database)
+            var counts: [String: Int64] = [:]
+            for (link, isOwn) in entity.ownLinks {
+                guard let text = link.countOfAll(of: entity, isOwn: isOwn) else { continue }
+                counts[link.name] = try RowStatement.number(database, text)
+            }
+            return counts
+        }
+    }
+
+    /// How many references of each relationship (`order.customer`) lead nowhere.
+    private static func unresolved(_ database: Database) throws -> [String: Int64] {
+        guard try database.tableExists("_import_unresolved") else { return [:] }
+        let rows = try BookkeepingRow.fetchAll(
+            database,
+            from: "_import_unresolved",
+            sql: "SELECT relationship, count FROM _import_unresolved"
+        )
+        return try rows.reduce(into: [:]) { counts, row in
+            let name = try row.text("relationship")
+            counts[name] = try row.number("count").addingClamped(counts[name] ?? 0)
+        }
+    }
+
+    private static func links(
+        of entity: StoredGraph.Entity,
+        _ graph: StoredGraph,
+        _ unresolved: [String: Int64]
+    ) -> [EntitySummary.Link] {
         guard let layout = graph.layout, let index = entity.index else { return [] }
         return layout.relationships(of: index).map { place in
             let placement = layout.relationships[place]
@@ -72,7 +112,8 @@ extension StoreReader {
                 relationship: placement.description,
                 isOrdered: placement.isOrdered,
                 isOwned: placement.shape == .ownedDestination || placement.deleteRule == .cascade,
-                deleteRule: placement.deleteRule
+                deleteRule: placement.deleteRule,
+                unresolved: unresolved[layout.name(of: place)] ?? 0
             )
         }
     }

@@ -43,7 +43,7 @@ final class ComparedStore {
         } catch let error as DatabaseError {
             throw Self.unreadable(store, error)
         } catch let error as ImportError where error.reason == .storeUnusable {
-            throw error.becoming(.notSQLite)
+            throw error.becoming(.notSQLite).advising("Give the path of a store, or of another SQLite database.")
         }
     }
 

@@ -36,9 +36,14 @@ struct FetchedEntity: Sendable {
     // MARK: Relationships
 
     /// Its relationships that the store has, inherited ones first.
-    var links: [RelationshipLink] {
+    var links: [RelationshipLink] { ownLinks.map(\.link) }
+
+    /// The same, each with whether it is declared by this entity, and not inherited.
+    var ownLinks: [(link: RelationshipLink, isOwn: Bool)] {
         guard let index = stored.index, let layout = graph.layout else { return [] }
-        return layout.relationships(of: index).compactMap { RelationshipLink($0, of: stored, in: graph) }
+        return layout.relationships(of: index).compactMap { place in
+            RelationshipLink(place, of: stored, in: graph).map { ($0, layout.relationships[place].entity == index) }
+        }
     }
 
     /// What a relationship leads to.

@@ -34,7 +34,11 @@ struct PredicateCompiler {
         case .not(let node): return "NOT " + (try sql(node))
         case .isNull(let operand):
             guard let attribute = try attribute(operand) else {
-                throw error("expected an attribute before is", at: operand.place)
+                throw error(
+                    "expected an attribute before is",
+                    at: operand.place,
+                    advice: "Write it as in note is null."
+                )
             }
             return "(\(column(attribute)) IS NULL)"
         case .truth(let operand):
@@ -42,7 +46,8 @@ struct PredicateCompiler {
             guard attribute.type == .boolean else {
                 throw error(
                     "\(attribute.name) is \(attribute.type.phrase), so it needs a comparison",
-                    at: operand.place
+                    at: operand.place,
+                    advice: "Only booleans stand alone; write what it is compared with, or is not null."
                 )
             }
             return "(\(column(attribute)) = 1)"
@@ -52,7 +57,11 @@ struct PredicateCompiler {
             return "(\(try sql(operand, .greaterOrEqual, low)) AND \(try sql(operand, .lessOrEqual, high)))"
         case .membership(let operand, let operands):
             guard let attribute = try attribute(operand) else {
-                throw error("expected an attribute before in", at: operand.place)
+                throw error(
+                    "expected an attribute before in",
+                    at: operand.place,
+                    advice: "Write it as in age in (30, 40)."
+                )
             }
             try checkThatComparing(attribute, .equal, isSense: operand.place)
             let values = try operands.compactMap { try member($0, of: attribute) }
@@ -90,7 +99,11 @@ struct PredicateCompiler {
         let comparison = one == nil ? comparison.flipped : comparison
         if literal.isNull {
             guard comparison.isEquality else {
-                throw error("null is neither less nor greater than anything", at: literal.place)
+                throw error(
+                    "null is neither less nor greater than anything",
+                    at: literal.place,
+                    advice: "Write is null or is not null."
+                )
             }
             return "(\(column(attribute)) IS \(comparison == .equal ? "" : "NOT ")NULL)"
         }
@@ -154,7 +167,11 @@ struct PredicateCompiler {
     ) throws -> String {
         try checkThatComparing(one, comparison, isSense: place)
         guard one.type.family == other.type.family, one.storage == other.storage else {
-            throw error("\(one.name) is \(one.phrase), but \(other.name) is \(other.phrase)", at: place)
+            throw error(
+                "\(one.name) is \(one.phrase), but \(other.name) is \(other.phrase)",
+                at: place,
+                advice: "Compare attributes of the same type; a text goes in single quotes."
+            )
         }
         return "(\(column(one))\(collation(one, comparison)) \(comparison.rawValue) \(column(other)))"
     }
@@ -176,7 +193,11 @@ struct PredicateCompiler {
                 advice: "Use contains or like on its text, or is null."
             )
         case .boolean where !comparison.isEquality:
-            throw error("\(attribute.name) is a boolean: it is true or false, not less or greater", at: place)
+            throw error(
+                "\(attribute.name) is a boolean: it is true or false, not less or greater",
+                at: place,
+                advice: "Write = true or = false."
+            )
         default: break
         }
     }
@@ -189,19 +210,37 @@ struct PredicateCompiler {
         _ pattern: PredicateNode.Operand
     ) throws -> String {
         guard let attribute = try attribute(operand) else {
-            throw error("expected an attribute before \(test.rawValue)", at: operand.place)
+            throw error(
+                "expected an attribute before \(test.rawValue)",
+                at: operand.place,
+                advice: "Write it as in name \(test.rawValue) 'Ada'."
+            )
         }
         guard [.string, .uri, .uuid, .json].contains(attribute.type) else {
-            throw error("\(attribute.name) is \(attribute.type.phrase), not a text", at: operand.place)
+            throw error(
+                "\(attribute.name) is \(attribute.type.phrase), not a text",
+                at: operand.place,
+                advice: "Compare it with =, < or >, or write between."
+            )
         }
         guard case .literal(.string(let text)) = pattern.content else {
-            throw error("expected a text in single quotes after \(test.rawValue)", at: pattern.place)
+            throw error(
+                "expected a text in single quotes after \(test.rawValue)",
+                at: pattern.place,
+                advice: "Write it as in name \(test.rawValue) 'Ada'."
+            )
         }
         let column = column(attribute)
         switch test {
         case .like:
             // SQLite takes no more (SQLITE_MAX_LIKE_PATTERN_LENGTH).
-            guard text.utf8.count <= 50_000 else { throw error("the pattern is too long", at: pattern.place) }
+            guard text.utf8.count <= 50_000 else {
+                throw error(
+                    "the pattern is too long",
+                    at: pattern.place,
+                    advice: "Use contains, or write a shorter one."
+                )
+            }
             // For SQLite a pattern ends there, and so it would be another one.
             guard !text.utf8.contains(0) else {
                 throw error(
@@ -268,9 +307,19 @@ struct PredicateCompiler {
         _ comparison: PredicateNode.Comparison
     ) throws -> Record.Value {
         guard case .literal(let literal) = operand.content else {
-            throw error("expected a value, not an attribute", at: operand.place)
+            throw error(
+                "expected a value, not an attribute",
+                at: operand.place,
+                advice: "Texts are in single quotes."
+            )
         }
-        if literal == .null { throw error("null is not among values: write is null", at: operand.place) }
+        if literal == .null {
+            throw error(
+                "null is not among values: write is null",
+                at: operand.place,
+                advice: "Write it as in age in (30, 40) or age is null."
+            )
+        }
         do throws(PredicateValue.Misfit) {
             return try PredicateValue.stored(literal, for: attribute.attribute)
         } catch {
@@ -286,7 +335,7 @@ struct PredicateCompiler {
         return "?"
     }
 
-    private func error(_ message: String, at place: Range<Int>, advice: String? = nil) -> RecordPredicateError {
+    private func error(_ message: String, at place: Range<Int>, advice: String) -> RecordPredicateError {
         RecordPredicateError(message, in: text, at: place, advice: advice)
     }
 }

@@ -29,7 +29,7 @@ struct PredicateParser {
             throw parser.unexpected("expected and, or, or the end")
         }
         guard parser.arguments.isEmpty else {
-            throw parser.error("there are more values than ?", at: parser.next.place)
+            throw parser.error("there are more values than ?", at: parser.next.place, advice: oneEach)
         }
         return node
     }
@@ -57,7 +57,9 @@ struct PredicateParser {
     private mutating func condition() throws -> PredicateNode {
         depth += 1
         defer { depth -= 1 }
-        guard depth <= Self.mostLevels else { throw error("it is nested too deeply", at: next.place) }
+        guard depth <= Self.mostLevels else {
+            throw error("it is nested too deeply", at: next.place, advice: "Write it with fewer parentheses.")
+        }
         if next.isWord("not"), !isName(at: position) {
             position += 1
             return .not(try condition())
@@ -131,7 +133,7 @@ struct PredicateParser {
         case .number(let digits): content = .literal(.number(digits))
         case .argument:
             guard let value = arguments.popFirst() else {
-                throw error("there is no value for this ?", at: token.place)
+                throw error("there is no value for this ?", at: token.place, advice: Self.oneEach)
             }
             content = .literal(value)
         case .name(let name, let isQuoted):
@@ -191,7 +193,13 @@ struct PredicateParser {
 
     private mutating func count(_ number: Int, at place: Range<Int>) throws {
         values += number
-        guard values <= Self.mostValues else { throw error("it has more than \(Self.mostValues) values", at: place) }
+        guard values <= Self.mostValues else {
+            throw error(
+                "it has more than \(Self.mostValues) values",
+                at: place,
+                advice: "Ask for some of the values, and then for the others."
+            )
+        }
     }
 
     // MARK: Errors
@@ -204,7 +212,13 @@ struct PredicateParser {
         }
     }
 
-    private func error(_ message: String, at place: Range<Int>) -> RecordPredicateError {
-        RecordPredicateError(message, in: text, at: place)
+    private static let oneEach = "Give one value for each ?, or write the value itself."
+
+    private func error(
+        _ message: String,
+        at place: Range<Int>,
+        advice: String = RecordPredicateError.example
+    ) -> RecordPredicateError {
+        RecordPredicateError(message, in: text, at: place, advice: advice)
     }
 }

@@ -179,7 +179,7 @@ struct PredicateScanner {
             "\(character) has no meaning here",
             in: text,
             at: position..<position + max(character.utf8.count, 1),
-            advice: words[character].map { "Write \($0)." }
+            advice: words[character].map { "Write \($0)." } ?? RecordPredicateError.example
         )
     }
 }

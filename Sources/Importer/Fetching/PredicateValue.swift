@@ -5,7 +5,7 @@ enum PredicateValue {
     /// Why a value cannot be compared with an attribute.
     struct Misfit: Error {
         let message: String
-        var advice: String?
+        let advice: String
     }
 
     /// The value in the form in which the attribute's values are stored.
@@ -82,7 +82,7 @@ enum PredicateValue {
 
     private static let dateAdvice = "Dates are texts: '2024-02-29', '2024-02-29T12:30:00Z'."
 
-    private static func advice(_ value: JSONValue, for attribute: AttributeDescription) -> String? {
+    private static func advice(_ value: JSONValue, for attribute: AttributeDescription) -> String {
         switch (attribute.type, value) {
         case (.date, _):
             let formats = attribute.formats.filter { $0 != "iso8601" }
@@ -93,7 +93,9 @@ enum PredicateValue {
         case (.uuid, _): return "UUIDs are texts: '6ba7b810-9dad-11d1-80b4-00c04fd430c8'."
         case (.binary, _): return "Bytes are texts in base64: 'aGVsbG8='."
         case (_, .string(let text)) where DecimalText.isNumber(text): return "Write it without quotes: \(text)"
-        default: return nil
+        case (.string, _), (.uri, _): return "Write a text in single quotes."
+        case (.json, _): return "Use contains or like on its text, or is null."
+        default: return "Write a number, as 12 or 0.5."
         }
     }
 }

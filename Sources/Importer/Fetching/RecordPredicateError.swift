@@ -22,6 +22,9 @@ public struct RecordPredicateError: LocalizedError, Sendable, Hashable, CustomSt
         self.advice = advice
     }
 
+    /// What to do where nothing better is known.
+    static let example = "Write a predicate as in age >= 18 and city = 'Oslo'."
+
     /// The message alone.
     public var description: String { message }
 

@@ -15,6 +15,8 @@ struct RelatedObjects: Sendable {
 
     private let isToMany: Bool
     private let statement: String
+    /// The columns that it has no room for.
+    private let beyond: SelectedColumns.Rest?
     private let object: ObjectWriter
     /// The members of an object that is not there, each by the index of its column among those of the key.
     private let identifier: [(index: Int, member: ObjectWriter.Member)]
@@ -43,7 +45,10 @@ struct RelatedObjects: Sendable {
             attribute.map { (index, ObjectWriter.Member($0, dates: dates)) }
         }
         let columns = ["rowid"] + attributes.map(\.column.quotedIdentifier) + related.flatMap(\.sources)
-        statement = link.selection(of: columns, number: number).sql
+        let table = "\(link.destination.description.table.quotedIdentifier) AS \("@\(number)".quotedIdentifier)"
+        let selected = SelectedColumns(columns, of: table, besides: link.keyCount)
+        statement = link.selection(of: selected.first, number: number)
+        beyond = selected.beyond
         firstKey = columns.count
     }
 
@@ -56,7 +61,7 @@ struct RelatedObjects: Sendable {
             output.append(contentsOf: (isToMany ? "[]" : "null").utf8)
             return
         }
-        let rows = try RowStatement(database, SQLText(statement, values))
+        let rows = try RowStatement(database, SQLText(statement, values), beyond: beyond)
         defer { rows.reset() }
         guard isToMany else {
             if let found = try rows.next() {

@@ -111,10 +111,9 @@ struct RelationshipLink: Sendable {
     /// The statement that reads the destinations of a row, in their order, whose `source` is bound.
     ///
     /// - Parameters:
-    ///   - columns: what is read of each.
+    ///   - columns: what is read of each; `keyCount` more follow.
     ///   - number: tells it apart from other statements that are read at the same time.
-    /// - Returns: with the number of columns after `columns` that are the key of each destination, there or not.
-    func selection(of columns: [String], number: Int) -> (sql: String, keyCount: Int) {
+    func selection(of columns: [String], number: Int) -> String {
         let alias = "\"@\(number)\""
         let link = "\"@\(number) link\""
         let marks = source.map { _ in "?" }
@@ -124,9 +123,9 @@ struct RelationshipLink: Sendable {
             let target = target(as: alias, where: marks)
             let list = wanted.joined(separator: ", ")
             let sql = "SELECT \(list) FROM \(target.table) WHERE \(target.condition)"
-            guard case .inverse(_, let position) = form else { return (sql + " LIMIT 1", 0) }
+            guard case .inverse(_, let position) = form else { return sql + " LIMIT 1" }
             let order = Self.order(position.map { "\(alias).\($0)" }, then: ["\(alias).rowid"])
-            return (sql + order + (isToMany ? "" : " LIMIT 1"), 0)
+            return sql + order + (isToMany ? "" : " LIMIT 1")
         case .join(let table, let own, let other, let key, let position):
             let others = other.map { "\(link).\($0)" }
             let pairs = zip(key, others).map { "\(alias).\($0) = \($1)" }.joined(separator: " AND ")
@@ -134,7 +133,31 @@ struct RelationshipLink: Sendable {
             let sql =
                 "SELECT \(list) FROM \(table) AS \(link) LEFT JOIN \(destination.description.table.quotedIdentifier) "
                 + "AS \(alias) ON \(pairs) WHERE \(Self.equal(own, of: link, to: marks))"
-            return (sql + Self.order(position.map { "\(link).\($0)" }, then: others), other.count)
+            return sql + Self.order(position.map { "\(link).\($0)" }, then: others)
+        }
+    }
+
+    /// How many columns of a selection are the key of each destination, there or not.
+    var keyCount: Int {
+        if case .join(_, _, let other, _, _) = form { return other.count }
+        return 0
+    }
+
+    /// How many links there are, as a value; nil where others than those of the entity's objects may be among them.
+    ///
+    /// - Parameters:
+    ///   - entity: the one whose relationship it is.
+    ///   - isOwn: whether it is declared there, and not inherited.
+    func countOfAll(of entity: FetchedEntity, isOwn: Bool) -> SQLText? {
+        switch form {
+        case .reference:
+            let table = entity.description.table.quotedIdentifier
+            let links = SQLText("SELECT count(\(source[0])) FROM \(table)")
+            return entity.condition.map { links + SQLText(" WHERE ") + $0 } ?? links
+        case .inverse(let columns, _):
+            let table = destination.description.table.quotedIdentifier
+            return isOwn ? SQLText("SELECT count(\(columns[0])) FROM \(table)") : nil
+        case .join(let table, _, _, _, _): return isOwn ? SQLText("SELECT count(*) FROM \(table)") : nil
         }
     }
 

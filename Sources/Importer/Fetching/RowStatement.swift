@@ -9,15 +9,17 @@ import ImportModel
 struct RowStatement {
     private let statement: Statement
     private let beyond: Statement?
+    private let rest: SelectedColumns.Rest?
     private let database: Database
 
     /// - Parameters:
     ///   - text: with the values to bind; `bind` takes others.
-    ///   - beyond: a query for the columns that it has no room for, by a row id, which is then its own first column.
-    init(_ database: Database, _ text: SQLText, beyond: String? = nil) throws {
+    ///   - rest: the columns that it has no room for, which are read by its own first column, a row id.
+    init(_ database: Database, _ text: SQLText, beyond rest: SelectedColumns.Rest? = nil) throws {
         self.database = database
         statement = try database.cachedStatement(sql: text.sql)
-        self.beyond = try beyond.map { try database.cachedStatement(sql: $0) }
+        beyond = try rest.map { try database.cachedStatement(sql: $0.query) }
+        self.rest = rest
         try bind(text.arguments)
     }
 
@@ -70,12 +72,16 @@ struct RowStatement {
 
     private func row() throws -> StoredRow {
         let pointer = statement.sqliteStatement
-        guard let beyond = beyond?.sqliteStatement else { return StoredRow(pointer: pointer, beyond: nil) }
+        guard let beyond = beyond?.sqliteStatement else { return StoredRow(pointer: pointer, beyond: nil, rest: nil) }
         sqlite3_reset(beyond)
+        // A link may lead to no row.
+        guard sqlite3_column_type(pointer, 0) != SQLITE_NULL else {
+            return StoredRow(pointer: pointer, beyond: beyond, rest: rest)
+        }
         sqlite3_bind_int64(beyond, 1, sqlite3_column_int64(pointer, 0))
         let code = sqlite3_step(beyond)
         guard code == SQLITE_ROW else { throw error(code) }
-        return StoredRow(pointer: pointer, beyond: beyond)
+        return StoredRow(pointer: pointer, beyond: beyond, rest: rest)
     }
 
     /// Lets go of what it holds in the store.
@@ -94,6 +100,7 @@ struct StoredRow {
     fileprivate let pointer: OpaquePointer
     /// Where the columns are that one statement has no room for.
     fileprivate let beyond: OpaquePointer?
+    fileprivate let rest: SelectedColumns.Rest?
 
     /// A value with its storage class; the bytes of texts and blobs stay where SQLite has them.
     enum Value {
@@ -128,8 +135,9 @@ struct StoredRow {
     }
 
     private func place(of index: Int) -> (OpaquePointer, Int32) {
-        guard let beyond, index >= SelectedColumns.most else { return (pointer, Int32(index)) }
-        return (beyond, Int32(index - SelectedColumns.most))
+        guard let beyond, let rest, index >= rest.place else { return (pointer, Int32(index)) }
+        let place = index - rest.place
+        return place < rest.count ? (beyond, Int32(place)) : (pointer, Int32(index - rest.count))
     }
 
     /// The same to keep.

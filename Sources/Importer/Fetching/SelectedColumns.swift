@@ -5,15 +5,32 @@ struct SelectedColumns {
     /// What a query has at most.
     static let most = 2_000
 
-    /// The first ones, as they come after `SELECT`.
-    let list: String
-    /// A query by the row id for the others; nil where there are none.
-    let beyond: String?
-
-    /// - Parameter table: quoted.
-    init(_ columns: [String], of table: String) {
-        list = columns.prefix(Self.most).joined(separator: ", ")
-        let others = columns.dropFirst(Self.most)
-        beyond = others.isEmpty ? nil : "SELECT \(others.joined(separator: ", ")) FROM \(table) WHERE rowid = ?"
+    /// Those that a query has no room for.
+    struct Rest: Sendable {
+        /// Reads them by the row id.
+        let query: String
+        /// How many columns precede them.
+        let place: Int
+        /// How many they are.
+        let count: Int
     }
+
+    /// The first ones.
+    let first: [String]
+    /// The others; nil where there are none.
+    let beyond: Rest?
+
+    /// - Parameters:
+    ///   - table: quoted.
+    ///   - more: how many columns of other tables the query has after them.
+    init(_ columns: [String], of table: String, besides more: Int = 0) {
+        let room = Self.most - more
+        first = Array(columns.prefix(room))
+        let others = columns.dropFirst(room)
+        let query = "SELECT \(others.joined(separator: ", ")) FROM \(table) WHERE rowid = ?"
+        beyond = others.isEmpty ? nil : Rest(query: query, place: room, count: others.count)
+    }
+
+    /// The first ones, as they come after `SELECT`.
+    var list: String { first.joined(separator: ", ") }
 }

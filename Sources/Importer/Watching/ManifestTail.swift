@@ -8,6 +8,7 @@ struct ManifestTail {
     }
 
     private struct Entry: Decodable {
+        let source: Int
         let firstByte: Int64
         let endByte: Int64
         let records: Int64
@@ -27,6 +28,8 @@ struct ManifestTail {
     private var isChecked = true
     private(set) var bytes: Int64 = 0
     private(set) var records: Int64 = 0
+    /// What has been cut of the source that comes last; nil before the first chunk.
+    private(set) var source: StoreLook.Source?
 
     init(directory: String, token: String?) {
         path = directory + "/" + ChunkManifest.fileName
@@ -44,6 +47,7 @@ struct ManifestTail {
         if FileNumber(status) != file || status.st_size < offset {
             file = FileNumber(status)
             (offset, bytes, records, isOther) = (0, 0, 0, false)
+            source = nil
         }
         guard status.st_size > offset, !isOther else { return }
         var buffer = [UInt8](repeating: 0, count: Int(min(status.st_size - offset, Self.mostBytes)))
@@ -68,6 +72,12 @@ struct ManifestTail {
         } else if !isChecked || check == .sound, let entry = try? decoder.decode(Entry.self, from: data),
             entry.firstByte >= 0, entry.endByte >= entry.firstByte, entry.records >= 0
         {
+            let before = source?.index == entry.source ? source?.records ?? 0 : 0
+            source = StoreLook.Source(
+                index: entry.source,
+                bytes: entry.endByte,
+                records: before.addingReportingOverflow(entry.records).partialValue
+            )
             bytes = bytes.addingReportingOverflow(entry.endByte - entry.firstByte).partialValue
             records = records.addingReportingOverflow(entry.records).partialValue
         } else {

@@ -22,6 +22,16 @@ package struct StoreLook: Sendable, Hashable {
         }
     }
 
+    /// How far the source is that is being read.
+    package struct Source: Sendable, Hashable, Encodable {
+        /// Its index in the job, from 0.
+        package let index: Int
+        /// Its bytes up to there.
+        package let bytes: Int64
+        /// Its records up to there.
+        package let records: Int64
+    }
+
     /// The job's number in the store; nil while the store holds no import.
     package var job: Int64?
     /// Where the job is.
@@ -40,6 +50,10 @@ package struct StoreLook: Sendable, Hashable {
     package var splitRecords: Int64 = 0
     /// Bytes of the sources whose records are committed.
     package var bytes: Int64 = 0
+    /// The source that the job has come to; nil after the last one.
+    ///
+    /// While a model is inferred, it is the one that is being cut into chunks.
+    package var source: Source?
     /// Records that are committed, rejects included.
     package var records: Int64 = 0
     /// Records that were not accepted.

@@ -87,6 +87,7 @@ package final class StoreWatch {
             state.job?.tail?.update()
             look.splitBytes = max(state.job?.tail?.bytes ?? 0, look.bytes)
             look.splitRecords = max(state.job?.tail?.records ?? 0, look.records)
+            if !look.hasModel { look.source = state.job?.tail?.source ?? look.source }
             if !isChanged, state.lastLockLook.duration(to: .now) >= Self.lockInterval {
                 look.state = StoreLock.isHeld(store: store) ? .running : .interrupted
                 state.lastLockLook = .now
@@ -117,16 +118,21 @@ package final class StoreWatch {
         }
         let sources = state.job?.sources ?? []
         look.sources = sources.map(\.name)
+        if !sources.isEmpty { look.source = StoreLook.Source(index: 0, bytes: 0, records: 0) }
         look.totalBytes = sources.plainSize
         if let marker = try BookkeepingRow.fetchOne(
             database,
             from: "_import_marker",
-            sql: "SELECT bytes, commits, seconds FROM _import_marker WHERE job = ?",
+            sql: """
+                SELECT source, byte_offset, record_ordinal, bytes, commits, seconds FROM _import_marker WHERE job = ?
+                """,
             arguments: [id]
         ) {
             look.bytes = try marker.number("bytes")
             look.commits = try marker.number("commits")
             look.seconds = try marker.seconds("seconds")
+            let source = try source(at: marker, of: id, database)
+            look.source = source.index < sources.count ? source : nil
         }
         look.entities = try entities(of: id, database)
         for entity in look.entities {
@@ -137,6 +143,23 @@ package final class StoreWatch {
         look.errors = try errors(of: id, &state, database)
         if look.state == .running, !StoreLock.isHeld(store: store) { look.state = .interrupted }
         return look
+    }
+
+    /// The source that a marker is in.
+    private func source(
+        at marker: BookkeepingRow,
+        of job: Int64,
+        _ database: Database
+    ) throws -> StoreLook.Source {
+        let index = try marker.index("source")
+        let first = try BookkeepingRow.fetchOne(
+            database,
+            from: "_import_chunk",
+            sql: "SELECT first_ordinal FROM _import_chunk WHERE job = ? AND source = ? ORDER BY first_byte LIMIT 1",
+            arguments: [job, index]
+        )
+        let records = try first.map { try marker.number("record_ordinal") - $0.number("first_ordinal") + 1 }
+        return StoreLook.Source(index: index, bytes: try marker.number("byte_offset"), records: max(0, records ?? 0))
     }
 
     /// The job that has committed last, or a later one that has yet to do so.

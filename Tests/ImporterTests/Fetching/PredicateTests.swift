@@ -48,13 +48,16 @@ struct PredicateTests {
         ("age is 5", "5", "expected null"),
         ("key = 'x'", "'x'", "UUID"), ("age = city", "city", "is an integer16, but city is a string"), ("", "", "ends"),
         ("åge = 1", "åge", "no attribute"), ("age between 1 or 2", "or", "expected and"),
-        ("age = ?", "?", "no value"),
+        ("age = ?", "?", "no value"), ("5 is null", "5", "before is"), ("5 in (5)", "5", "before in"),
+        ("'a' contains 'a'", "'a'", "before contains"), ("age in (city)", "city", "not an attribute"),
+        ("age = true", "true", "a boolean"), ("tags in (1)", "tags", "JSON"),
         ("and", "and", "expected an attribute"), ("age = 1;", ";", "no meaning"), ("age -- x", "-", "no number"),
     ])
     func saysWhatIsWrongAndWhere(text: String, place: String, message: String) throws {
         let error = try #require(self.error(text), "\(text)")
         #expect(error.message.contains(message), "\(text): \(error.message)")
         #expect(marked(error) == place, "\(text): \(error.message)")
+        #expect(error.advice?.isEmpty == false, "\(text): \(error.message)")
     }
 
     @Test func refusesWhatWouldFillTheStack() {

@@ -58,6 +58,7 @@ struct ManifestTailTests {
             // Another inode or the same: it is read on, or again.
             tail.update()
             #expect(tail.records == 60, "\(length) bytes")
+            #expect(tail.source?.records == 60)
         }
     }
 

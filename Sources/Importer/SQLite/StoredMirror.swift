@@ -225,9 +225,11 @@ final class StoredMirror {
 
     /// Looks up the rows that are to go, and counts only those that are there.
     private func count(_ place: Int) throws {
-        let absent = "NOT EXISTS (SELECT 1 FROM main.\(roots[place].table.quotedIdentifier) WHERE rowid = gone.row)"
+        // No table of the store has the name of the outer one: its own columns would come first.
+        let table = "main.\(roots[place].table.quotedIdentifier)"
+        let absent = "NOT EXISTS (SELECT 1 FROM \(table) WHERE rowid = _import_gone.row)"
         let count = try statements.run(
-            "DELETE FROM \(Self.gone) AS gone WHERE root = ? AND \(absent)",
+            "DELETE FROM \(Self.gone) AS _import_gone WHERE root = ? AND \(absent)",
             [.number(Int64(place))]
         )
         roots[place].scope -= Int64(count)
@@ -281,12 +283,12 @@ final class StoredMirror {
     func listed() throws -> [MirroredObject] {
         var objects: [MirroredObject] = []
         for (place, root) in roots.enumerated() where objects.count < MirroredObject.mostListed {
-            let columns = root.identifier.map(\.column.quotedIdentifier).joined(separator: ", ")
+            let columns = root.identifier.map { "own.\($0.column.quotedIdentifier)" }.joined(separator: ", ")
             try statements.run(
                 """
                 SELECT \(columns) FROM \(Self.gone) AS gone
                 JOIN main.\(root.table.quotedIdentifier) AS own ON own.rowid = gone.row
-                WHERE root = ? ORDER BY row LIMIT ?
+                WHERE gone.root = ? ORDER BY gone.row LIMIT ?
                 """,
                 [.number(Int64(place)), .number(Int64(MirroredObject.mostListed - objects.count))]
             ) { row in

@@ -275,14 +275,15 @@ final class UndoLog {
                 continue
             }
             let (name, rowID) = ("main.\(table.name.quotedIdentifier)", table.key[0].quotedIdentifier)
-            let now = "SELECT \(table.cells) FROM \(name) WHERE \(rowID) = own.number"
-            try runOnEntries(place, "UPDATE _import_undo AS own SET after = (\(now)) WHERE")
+            // No table of the store has the name of the outer one: its own columns would come first.
+            let now = "SELECT \(table.cells) FROM \(name) WHERE \(rowID) = _import_undo.number"
+            try runOnEntries(place, "UPDATE _import_undo SET after = (\(now)) WHERE")
             try forgetUnchanged(place)
             guard isTold else { continue }
             try statements.run(
                 """
-                SELECT key, was_there, EXISTS (SELECT 1 FROM \(name) WHERE \(rowID) = own.number)
-                FROM \(Self.touched) AS own WHERE place = ? ORDER BY number, key
+                SELECT key, was_there, EXISTS (SELECT 1 FROM \(name) WHERE \(rowID) = _import_touched.number)
+                FROM \(Self.touched) AS _import_touched WHERE place = ? ORDER BY number, key
                 """,
                 [.number(Int64(place))]
             ) { row in

@@ -138,4 +138,22 @@ struct DiffRowsTests {
         let identifiers = changes.compactMap { $0.firstMatch(of: /"identifier":\{"id":(\d+)\}/)?.output.1 }
         #expect(identifiers == ["0", "3", "6", "7"])
     }
+
+    @Test(arguments: 1...24, ["integer", "text"])
+    func findsWhatDiffersInRandomRows(seed: Int, kind: String) throws {
+        let (old, new) = (directory.path("a.db"), directory.path("b.db"))
+        let made = try Python.run("row_pairs.py", ["make", "\(seed)", old, new, kind])
+        #expect(made.ending == .exit(0), "\(made.errorText)")
+        let found = try changeSet(workers: 1 + seed % 3).split(separator: "\n")
+        var lines = try found.dropFirst().dropLast().map { line in
+            let change = try #require(JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+            let identifier = try #require(change["identifier"] as? [String: Any])
+            return "\(change["change"] as? String ?? "") \(identifier["k"] ?? "")"
+        }
+        let end = try #require(found.last?.firstMatch(of: /"unchanged":(\d+)/))
+        lines.append("same \(end.output.1)")
+        let model = try Python.run("row_pairs.py", ["differences", old, new])
+        #expect(model.ending == .exit(0), "\(model.errorText)")
+        #expect(lines == model.outputText.split(separator: "\n").map(String.init))
+    }
 }

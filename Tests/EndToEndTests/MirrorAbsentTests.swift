@@ -57,11 +57,13 @@ struct MirrorAbsentTests {
         #expect(try runImporter("verify", mirror.store).ending == .exit(0))
     }
 
-    @Test func anEmptySourceWithholdsNothingOfAnEmptyTable() throws {
+    @Test func anEmptySourceWithholdsWhatIsThere() throws {
         _ = try mirror.mirroring(MirroredStore.users(1...3))
-        try delete("true")
+        try delete("id > 1")
         let empty = try mirror.mirroring("[]")
-        #expect(empty.ending == .exit(0) && empty.reason == nil && empty.number("withheld") == 0, "\(empty.errorText)")
+        #expect(empty.ending == .exit(65) && empty.reason == "empty", "\(empty.errorText)")
+        #expect(empty.number("withheld") == 1)
+        #expect(try mirror.mirroring("[]", "--allow-empty").number("deleted") == 1)
     }
 
     /// Names that the mirror's own tables and columns have.

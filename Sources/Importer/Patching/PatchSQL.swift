@@ -30,7 +30,8 @@ enum PatchSQL {
 
     static func update(_ entity: PatchedEntity, _ columns: [Int]) -> String {
         let set = columns.enumerated().map { "\(entity.columns[$1].quotedIdentifier) = ?\($0 + 1)" }
-        return "UPDATE OR \(entity.conflictClause.rawValue) \(table(entity.table)) SET \(set.joined(separator: ", ")) WHERE "
+        let update = "UPDATE OR \(entity.conflictClause.rawValue) \(table(entity.table))"
+        return "\(update) SET \(set.joined(separator: ", ")) WHERE "
             + matches(entity.identifierColumns, from: columns.count + 1)
     }
 

@@ -77,7 +77,9 @@ struct RowBlock {
     /// - Returns: whether there is something to look at; nil where there was no memory for it.
     @inline(__always)
     private mutating func add(_ count: Int32, _ values: UnsafeMutablePointer<OpaquePointer?>) -> Bool? {
-        guard let rows = expected, !rows.isEmpty else { return pack(count, values) ? self.count >= Self.fullBytes : nil }
+        guard let rows = expected, !rows.isEmpty else {
+            return pack(count, values) ? self.count >= Self.fullBytes : nil
+        }
         let row = rows.lowerBound
         guard Self.isSame(row + Self.headBytes, count, values, isUTF8: isUTF8, identifierCells) else {
             return pack(count, values) ? true : nil

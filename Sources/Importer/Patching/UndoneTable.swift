@@ -121,12 +121,11 @@ struct UndoneTable {
 
     /// Its parameters are the key, then the values.
     ///
-    /// Nothing runs beside it but the triggers of the undo's own log, so that it need not be able to take back what it has done
-    /// (`OR FAIL`): SQLite would write each page as it was to a temporary file first (https://www.sqlite.org/tempfiles.html, statement
-    /// journals).
+    /// Nothing runs beside it but the triggers of the undo's own log, so it need not be able to take back what they have done.
     func update(_ places: [Int]) -> String {
         let set = places.enumerated().map { "\(columns[$1].quotedIdentifier) = ?\($0 + watched.key.count + 1)" }
-        return "UPDATE OR FAIL \(from) SET \(set.joined(separator: ", ")) WHERE \(watched.hasKey)"
+        return "UPDATE OR \(ConflictClause.fail.rawValue) \(from) SET \(set.joined(separator: ", ")) "
+            + "WHERE \(watched.hasKey)"
     }
 
     /// - Parameter hasRowID: whether the first parameter is the row id.
@@ -134,7 +133,7 @@ struct UndoneTable {
         let names = (hasRowID ? [watched.key[0]] : []) + places.map { columns[$0] }
         guard !names.isEmpty else { return "INSERT INTO \(from) DEFAULT VALUES" }
         let marks = names.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
-        return
-            "INSERT OR FAIL INTO \(from) (\(names.map(\.quotedIdentifier).joined(separator: ", "))) VALUES (\(marks))"
+        let list = names.map(\.quotedIdentifier).joined(separator: ", ")
+        return "INSERT OR \(ConflictClause.fail.rawValue) INTO \(from) (\(list)) VALUES (\(marks))"
     }
 }

@@ -31,7 +31,7 @@ enum ImportUndo {
     /// Watches what a connection changes for a job; nil where nothing is kept of it.
     static func log(of job: StoredJob, _ database: Database) throws -> UndoLog? {
         guard job.keepsUndo else { return nil }
-        // Each statement that calls a trigger keeps the pages that it changes until it has ended, in a file unless temporary data
+        // Each statement that calls a trigger, and may have to take back more than one row (`ConflictClause`), keeps the pages that it changes until it has ended, in a file unless temporary data
         // are in memory (https://www.sqlite.org/tempfiles.html#statement_journal_files). In a worker's commits they are few; in a
         // transaction that has no bounds they would take all memory, and ever more time.
         if !database.isInsideTransaction { try database.execute(sql: "PRAGMA temp_store = MEMORY") }

@@ -71,8 +71,7 @@ final class RowWriter {
         finder = plan.identifier.isEmpty ? nil : try RowFinder(statements, plan)
         let columns = entity.attributes.map(\.column.quotedIdentifier)
         let places = (1...max(1, columns.count)).map { "?\($0)" }
-        // With triggers it takes back what these have done. Otherwise it writes one row, or none, and need not be able to: what undo
-        // needs is kept by triggers, for which SQLite would keep each page as it was (statement journals).
+        // What undo needs is kept by triggers, too; what they have done need not be taken back.
         refusing = constraints.hasTriggers ? .abort : .fail
         // The statement's policy goes before those of constraints (`ON CONFLICT REPLACE`): no row gives way silently.
         insert = try statements.prepare(

@@ -142,8 +142,7 @@ final class StoredMirror {
             try find(index)
         }
         // Where all of them may go, even so many, deleting them tells which are there.
-        let deletesNothingElse = try deletesNothingElse()
-        guard try !deletesNothingElse || reason(unread: unread) != nil else { return nil }
+        if try deletesNothingElse(), try reason(unread: unread) == nil { return nil }
         for index in roots.indices where roots[index].mayCountMore { try count(index) }
         return try reason(unread: unread)
     }

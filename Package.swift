@@ -13,6 +13,7 @@ let package = Package(
         .executable(name: "importer", targets: ["ImportCommand", "Revision"]),
         .library(name: "Importer", targets: ["Importer"]),
         .library(name: "ImportModel", targets: ["ImportModel"]),
+        .library(name: "ImportPostgreSQL", targets: ["ImportPostgreSQL"]),
     ],
     dependencies: [
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
@@ -25,6 +26,7 @@ let package = Package(
         .systemLibrary(name: "CArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"])]),
         .systemLibrary(name: "CXXHash", pkgConfig: "libxxhash", providers: [.apt(["libxxhash-dev"])]),
         .systemLibrary(name: "CNettle", pkgConfig: "nettle", providers: [.apt(["nettle-dev"])]),
+        .systemLibrary(name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .systemLibrary(name: "CMalloc"),
         .systemLibrary(name: "CRevision"),
         .target(name: "Revision", cSettings: revision),
@@ -37,6 +39,7 @@ let package = Package(
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]
         ),
+        .target(name: "ImportPostgreSQL", dependencies: ["Importer", "ImportModel", "CPostgreSQL"]),
         .target(
             name: "ImportServer",
             dependencies: [
@@ -48,7 +51,7 @@ let package = Package(
         .executableTarget(
             name: "ImportCommand",
             dependencies: [
-                "Importer", "ImportModel", "ImportServer", "CRevision",
+                "Importer", "ImportModel", "ImportPostgreSQL", "ImportServer", "CRevision",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
         ),
@@ -64,6 +67,10 @@ let package = Package(
         .testTarget(
             name: "ImportServerTests",
             dependencies: ["ImportServer", "Importer", "ImportModel", "TestSupport"]
+        ),
+        .testTarget(
+            name: "ImportPostgreSQLTests",
+            dependencies: ["ImportPostgreSQL", "Importer", "ImportModel", "TestSupport"]
         ),
         .testTarget(name: "EndToEndTests", dependencies: ["TestSupport", "ImportCommand", "Importer"]),
         .testTarget(

@@ -333,7 +333,7 @@ public final class ImportPipeline: Sendable {
         var run = try SourceVerification(begun).verify()
         if run.job.model == nil { run = try InferPhase(run).infer() }
         repeat {
-            run = try ImportPhase(run, into: destination).importRecords()
+            run = try destination.importRecords(of: run)
         } while try UnresolvedPhase(run).takesBack()
         run = try SettlePhase(run).settle()
         run = try JudgePhase(run).judge()

@@ -4,7 +4,7 @@ import ImportModel
 /// Decodes a chunk into batches of rows.
 ///
 /// Made and used by one worker; it keeps its memory from chunk to chunk.
-final class ChunkDecoder<Layout: RowLayout> {
+package final class ChunkDecoder<Layout: RowLayout> {
     private let reader: ChunkReader
     /// A decoder for each entity that a source has.
     private var decoders: [RecordDecoder]
@@ -21,9 +21,9 @@ final class ChunkDecoder<Layout: RowLayout> {
     private let maxDepth: Int
     private var hasher = XXH3Hasher()
     /// Whether the chunk has no more records.
-    private(set) var isExhausted = true
+    package private(set) var isExhausted = true
     /// How many records of the chunk are left.
-    var recordsLeft: Int { (reader.chunk?.entry.records ?? 0) - reader.line }
+    package var recordsLeft: Int { (reader.chunk?.entry.records ?? 0) - reader.line }
     /// What the records of the chunk are, in a retry; nil in an import.
     private var retried: RetriedRecords?
     /// A batch ends before its rejects take more memory than this, but for its last one.
@@ -37,7 +37,7 @@ final class ChunkDecoder<Layout: RowLayout> {
     ///   - graph: the plan of its entities together, where they relate to one another.
     ///   - layouts: what the layouts have in common that rows go into, where their plan says so; nil where none do.
     ///   - options: the job's: how deeply a record may be nested, and what a value does that does not fit.
-    init(
+    package init(
         plans: [[EntityPlan]],
         entities: Int,
         graph: GraphPlan? = nil,
@@ -64,7 +64,7 @@ final class ChunkDecoder<Layout: RowLayout> {
     }
 
     /// The bytes that the batches' texts are slices of.
-    var bytes: [UInt8] { reader.bytes }
+    package var bytes: [UInt8] { reader.bytes }
 
     /// Takes the next chunk.
     ///
@@ -73,7 +73,7 @@ final class ChunkDecoder<Layout: RowLayout> {
     ///   - source: the name of its source, for messages.
     ///   - retried: what its records are, in a retry; the source's plans are then those of all entities.
     /// - Throws: `ImportError` when the file is not what was sealed, or its beginning not what was committed.
-    func open(
+    package func open(
         _ chunk: SealedChunk,
         skipping committed: CommittedPrefix,
         source: String,
@@ -99,7 +99,7 @@ final class ChunkDecoder<Layout: RowLayout> {
     /// Decodes the next records.
     ///
     /// - Parameter maxRecords: how many at most, from 1.
-    func decode(upTo maxRecords: Int, into decoded: inout DecodedBatch<Layout>) {
+    package func decode(upTo maxRecords: Int, into decoded: inout DecodedBatch<Layout>) {
         decoded.layout?.reset()
         decode(upTo: maxRecords, into: &decoded.rows, &decoded.layout)
     }
@@ -190,7 +190,7 @@ final class ChunkDecoder<Layout: RowLayout> {
     }
 
     /// Lays out no more of an entity's rows.
-    func closeLayouts(of entity: Int32) {
+    package func closeLayouts(of entity: Int32) {
         for decoder in decoders where decoder.plan.index == entity { decoder.plan.laysOutRows = false }
         laysOutGraph = false
     }

@@ -3,9 +3,9 @@ import ImportModel
 /// An entity made ready for decoding.
 ///
 /// Each distinct path is a slot; an attribute reads the first of its slots that the record fills.
-final class EntityPlan {
+package final class EntityPlan {
     /// The types whose values mostly need no more than a look.
-    enum Shortcut {
+    package enum Shortcut {
         case none
         case string
         case uuid
@@ -15,7 +15,7 @@ final class EntityPlan {
         case double
         case boolean
 
-        init(_ type: AttributeType) {
+        package init(_ type: AttributeType) {
             switch type {
             case .string: self = .string
             case .uuid: self = .uuid
@@ -30,19 +30,19 @@ final class EntityPlan {
     }
 
     /// An attribute as decoding sees it.
-    struct Attribute {
+    package struct Attribute {
         /// The slot that is tried first, and whether there are more.
-        let firstSlot: Int32
-        let hasMoreSlots: Bool
-        let type: AttributeType
+        package let firstSlot: Int32
+        package let hasMoreSlots: Bool
+        package let type: AttributeType
         /// Whether the type alone says how it is coerced.
-        let isPlain: Bool
-        let shortcut: Shortcut
-        let isOptional: Bool
+        package let isPlain: Bool
+        package let shortcut: Shortcut
+        package let isOptional: Bool
         /// Whether an inserted object gets a UUID for it if its record has no value.
-        let isGenerated: Bool
+        package let isGenerated: Bool
         /// Whether an inserted object must have it: not optional, without a default, and not made by the import.
-        let isRequired: Bool
+        package let isRequired: Bool
 
         fileprivate init(_ attribute: AttributeDescription, slots: [Int], isPlain: Bool) {
             firstSlot = Int32(slots.first ?? 0)
@@ -56,60 +56,60 @@ final class EntityPlan {
         }
     }
 
-    let entity: EntityDescription
+    package let entity: EntityDescription
     /// The entity's index in the job.
-    let index: Int32
+    package let index: Int32
     /// The keys that lead to the slots.
     let tree: KeyTree
-    let slotCount: Int
+    package let slotCount: Int
     /// The slots of each attribute, in the order in which they are tried.
-    let slots: [[Int]]
+    package let slots: [[Int]]
     /// What decoding asks of each attribute, for every record.
     ///
     /// In memory of its own, which lives as long as the plan.
-    let attributes: UnsafeBufferPointer<Attribute>
+    package let attributes: UnsafeBufferPointer<Attribute>
     /// The attributes' coercions.
-    let coercions: [AttributeCoercion]
+    package let coercions: [AttributeCoercion]
     /// The path of each slot, in words.
-    let slotPaths: [String]
+    package let slotPaths: [String]
     /// The slot of the record itself (`$`), of its key (`$key`); -1 where no attribute reads them.
-    let recordSlot: Int
-    let recordKeySlot: Int
+    package let recordSlot: Int
+    package let recordKeySlot: Int
     /// Per attribute what an inserted object gets when its record does not mention it.
     ///
     /// Texts are in `defaultBytes`.
-    let defaults: [Cell]
-    let defaultBytes: [UInt8]
+    package let defaults: [Cell]
+    package let defaultBytes: [UInt8]
     /// Whether some attribute is generated.
-    let hasGenerated: Bool
+    package let hasGenerated: Bool
     /// Whether merging rows later needs to know what their records mention.
-    let needsPresence: Bool
+    package let needsPresence: Bool
     /// Which attributes are part of the identifier.
-    let identifier: [Int]
+    package let identifier: [Int]
     /// What a record does whose object is there already.
-    let onConflict: ConflictPolicy
+    package let onConflict: ConflictPolicy
     /// The slot of an element that is no object (`@value`), and of its index in its list (`@index`); -1 where no attribute
     /// reads them.
-    let elementSlot: Int
-    let indexSlot: Int
+    package let elementSlot: Int
+    package let indexSlot: Int
     /// The slots of attributes of the object around (`@parent.name`), with their names.
-    let parentSlots: [(slot: Int, attribute: String)]
+    package let parentSlots: [(slot: Int, attribute: String)]
     /// Attributes that are a reference, and the one that is the row's index in the list of what it refers to.
-    var positions: [(reference: Range<Int>, position: Int)] = []
+    package var positions: [(reference: Range<Int>, position: Int)] = []
     /// Attributes that say in whose lists a row is that has no identifier, and where.
-    var parentColumns: Set<Int> = []
+    package var parentColumns: Set<Int> = []
     /// How many of the attributes a record sets that replaces an object, whether it mentions them or not.
-    let replacedCount: Int
+    package let replacedCount: Int
     /// Per path beside the attributes' the slot that it fills.
-    let otherSlots: [Int]
+    package let otherSlots: [Int]
     /// Which attributes a record sets on insert only.
-    let isLocal: [Bool]
+    package let isLocal: [Bool]
     /// Whether rows may turn out to be rejects when they are written, so that their records' positions are kept.
-    var keepsPlaces = false
+    package var keepsPlaces = false
     /// Whether a record that lacks what a new object must have waits until all are in: it has no row before that.
-    var keepsIncomplete = false
+    package var keepsIncomplete = false
     /// Whether rows are laid out as they are decoded, since nothing has to be asked about them when they are written.
-    var laysOutRows = false
+    package var laysOutRows = false
 
     /// - Parameters:
     ///   - unread: attributes of the table that the entity does not have: no record mentions them.
@@ -118,7 +118,7 @@ final class EntityPlan {
     ///   - transformers: those that the entity may name.
     /// - Throws: `ImportError` when a default does not fit its attribute, or an attribute's options do not go together,
     ///   which a checked model never has, but one whose transformers are not there.
-    init(
+    package init(
         entity: EntityDescription,
         index: Int,
         onConflict: ConflictPolicy = .merge,
@@ -189,7 +189,7 @@ final class EntityPlan {
     /// What is wrong with a record that lacks a value.
     ///
     /// - Parameter byteOffset: the record's.
-    func missing(_ attribute: Int, byteOffset: Int64) -> RecordError {
+    package func missing(_ attribute: Int, byteOffset: Int64) -> RecordError {
         RecordError(
             entity: entity.name,
             keyPath: slotPaths[slots[attribute].first ?? 0],

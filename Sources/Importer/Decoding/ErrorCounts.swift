@@ -1,16 +1,16 @@
 import ImportModel
 
 /// Errors counted by what is wrong at which key path, in the order in which they first came.
-struct ErrorCounts {
+package struct ErrorCounts {
     /// What is counted together.
-    struct Key: Hashable {
+    package struct Key: Hashable {
         let entity: ExactText
         let keyPath: ExactText
-        let code: String
+        package let code: String
         let expected: ExactText
         let found: ExactText
 
-        init(entity: String, keyPath: String, code: String, expected: String, found: String) {
+        package init(entity: String, keyPath: String, code: String, expected: String, found: String) {
             self.entity = ExactText(entity)
             self.keyPath = ExactText(keyPath)
             self.code = code
@@ -18,7 +18,7 @@ struct ErrorCounts {
             self.found = ExactText(found)
         }
 
-        init(_ error: RecordError) {
+        package init(_ error: RecordError) {
             self.init(
                 entity: error.entity,
                 keyPath: Self.withoutIndices(error.keyPath),
@@ -30,7 +30,7 @@ struct ErrorCounts {
         }
 
         /// The path with `[]` for array indices; what is in quotes is a key.
-        static func withoutIndices(_ path: String) -> String {
+        package static func withoutIndices(_ path: String) -> String {
             guard path.utf8.contains(UInt8(ascii: "[")) else { return path }
             var bytes: [UInt8] = []
             var isQuoted = false
@@ -55,20 +55,20 @@ struct ErrorCounts {
     }
 
     /// A count, and where its first error is.
-    struct Group {
-        let key: Key
-        var count: Int64
-        var firstOrdinal: Int64
-        var firstByteOffset: Int64
+    package struct Group {
+        package let key: Key
+        package var count: Int64
+        package var firstOrdinal: Int64
+        package var firstByteOffset: Int64
     }
 
-    private(set) var groups: [Group] = []
+    package private(set) var groups: [Group] = []
     private var places: [Key: Int] = [:]
 
-    var isEmpty: Bool { groups.isEmpty }
+    package var isEmpty: Bool { groups.isEmpty }
 
     /// Counts an error of record `ordinal`.
-    mutating func add(_ error: RecordError, ordinal: Int64) {
+    package mutating func add(_ error: RecordError, ordinal: Int64) {
         let key = Key(error)
         guard let place = places[key] else {
             places[key] = groups.count
@@ -83,7 +83,7 @@ struct ErrorCounts {
     }
 
     /// Adds what was counted elsewhere.
-    mutating func add(_ other: ErrorCounts) {
+    package mutating func add(_ other: ErrorCounts) {
         for group in other.groups {
             guard let place = places[group.key] else {
                 places[group.key] = groups.count
@@ -98,11 +98,11 @@ struct ErrorCounts {
     }
 
     /// The groups in the source order of their first errors; those of one record as they were added.
-    var inSourceOrder: [Group] {
+    package var inSourceOrder: [Group] {
         groups.indices.sorted { (groups[$0].firstOrdinal, $0) < (groups[$1].firstOrdinal, $1) }.map { groups[$0] }
     }
 
-    mutating func removeAll() {
+    package mutating func removeAll() {
         guard !groups.isEmpty else { return }
         groups.removeAll(keepingCapacity: true)
         places.removeAll(keepingCapacity: true)

@@ -1,35 +1,35 @@
 import ImportModel
 
 /// A model whose entities relate to one another, made ready for decoding.
-final class GraphPlan {
+package final class GraphPlan {
     /// An entity with its relationships.
-    struct Node {
-        let plan: EntityPlan
-        let rows: RowDescription
+    package struct Node {
+        package let plan: EntityPlan
+        package let rows: RowDescription
         /// In the order in which their values are read: those that are inherited first.
-        let relationships: [Relationship]
+        package let relationships: [Relationship]
         /// What a new object must have beside its identifier.
-        let requiresMore: Bool
+        package let requiresMore: Bool
         /// Per path of the value that names the subentity its slot, and the entities by value; of the nearest ancestor that
         /// has any.
-        let subentitySlots: [Int]
+        package let subentitySlots: [Int]
         let subentities: [ExactText: Int]
-        let isAbstract: Bool
+        package let isAbstract: Bool
         /// Whether something refers to its rows, or lists them.
-        let needsKey: Bool
+        package let needsKey: Bool
         /// Whether rows of other entities are in its table and have its identifier, so that a stored object may be of one.
-        let isShared: Bool
+        package let isShared: Bool
         /// Whether one of these inherits from it: then a stored object decides what a record's is.
-        let isOpen: Bool
+        package let isOpen: Bool
         /// By the relationship that owns them, the attributes by which its objects say themselves what they refer to, where imports
         /// leave that of stored objects.
-        let localLinks: [Int: Set<Int>]
+        package let localLinks: [Int: Set<Int>]
         /// The to-ones in its own columns that lead to objects without identifier, with the attribute that holds the row id.
-        let referredByRowID: [(relationship: Int, attribute: Int)]
+        package let referredByRowID: [(relationship: Int, attribute: Int)]
     }
 
     /// Where in the store a relationship is, seen from the object that states it.
-    enum Side {
+    package enum Side {
         /// In columns of the object's own row.
         case own
         /// In columns of the rows that it leads to.
@@ -39,40 +39,40 @@ final class GraphPlan {
     }
 
     /// A relationship as decoding sees it.
-    struct Relationship {
+    package struct Relationship {
         /// Its index among the layout's.
-        let index: Int
-        let description: RelationshipDescription
-        let side: Side
+        package let index: Int
+        package let description: RelationshipDescription
+        package let side: Side
         /// The relationship whose names its storage has, among the layout's.
-        let owner: Int
-        let inverse: Int?
-        let destination: Int
+        package let owner: Int
+        package let inverse: Int?
+        package let destination: Int
         /// Per source of its value the slots that fill it.
-        let sources: [Source]
+        package let sources: [Source]
         /// Whether its elements have no identifier, so that their indexes tell them apart.
-        let isPositional: Bool
+        package let isPositional: Bool
         /// Whether an element that lacks its identifier is told by its place: it has no meaning but within the object around it, or
         /// the relationship says so.
-        let isToldByPlace: Bool
+        package let isToldByPlace: Bool
         /// Whether a new object must state it.
-        let isRequired: Bool
+        package let isRequired: Bool
         /// The attributes of the destination that a scalar names.
-        let named: [Int]
+        package let named: [Int]
         /// Whether these are its identifier.
-        let namesIdentifier: Bool
+        package let namesIdentifier: Bool
         /// Whether a list of a new object only adds rows: nothing else can have linked anything to it.
-        let isAppendable: Bool
+        package let isAppendable: Bool
         /// The slot that its value is in, of an object at hand; -1 for none.
-        var slot = -1
+        package var slot = -1
 
-        enum Source {
+        package enum Source {
             case value(slot: Int)
             case members(slot: Int)
             case identifier(slots: [Int])
 
             /// The slot that names it in errors.
-            var slot: Int {
+            package var slot: Int {
                 switch self {
                 case .value(let slot), .members(let slot): slot
                 case .identifier(let slots): slots.first ?? 0
@@ -81,27 +81,27 @@ final class GraphPlan {
         }
     }
 
-    let layout: ModelLayout
+    package let layout: ModelLayout
     /// What a record does whose object is there already.
-    let onConflict: ConflictPolicy
+    package let onConflict: ConflictPolicy
     /// In the model's order.
-    let nodes: [Node]
+    package let nodes: [Node]
 
     /// Whether records of new objects may be appended to empty tables, without a look at what is there.
     ///
     /// Of a one-to-one a former partner has to be found, and in a table of several entities rows of each of them.
-    let isAppendable: Bool
+    package let isAppendable: Bool
     /// Whether references that lead to nothing make rejects of their records, which are known record by record.
-    let rejectsUnresolved: Bool
+    package let rejectsUnresolved: Bool
     /// The plans of the entities, in the model's order.
-    var plans: [EntityPlan] { nodes.map(\.plan) }
+    package var plans: [EntityPlan] { nodes.map(\.plan) }
 
     /// - Parameters:
     ///   - model: of entities that relate to one another.
     ///   - onConflict: what a record does whose object is there already.
     ///   - transformers: those that the model may name.
     /// - Throws: `ImportError` as a plan of an entity does, and where the model cannot be laid out in tables.
-    init(_ model: ModelDescription, onConflict: ConflictPolicy, transformers: TransformerRegistry) throws {
+    package init(_ model: ModelDescription, onConflict: ConflictPolicy, transformers: TransformerRegistry) throws {
         let layout = try ModelLayout(importing: model)
         self.layout = layout
         self.onConflict = onConflict

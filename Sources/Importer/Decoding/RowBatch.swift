@@ -3,8 +3,8 @@ import ImportModel
 /// One value of a row: a tag, and a number or a slice of bytes.
 ///
 /// It knows nothing of SQLite; the store binds it.
-struct Cell {
-    enum Tag: UInt8 {
+package struct Cell {
+    package enum Tag: UInt8 {
         case null
         case integer
         case real
@@ -21,127 +21,127 @@ struct Cell {
         case generatedText
     }
 
-    let tag: Tag
+    package let tag: Tag
     /// The length of a text or blob in bytes; 0 otherwise.
-    let length: UInt32
+    package let length: UInt32
     /// An integer's or double's bits, or a text's or blob's offset.
-    let payload: UInt64
+    package let payload: UInt64
 
-    static let null = Cell(tag: .null, length: 0, payload: 0)
+    package static let null = Cell(tag: .null, length: 0, payload: 0)
 
-    static func integer(_ value: Int64) -> Cell {
+    package static func integer(_ value: Int64) -> Cell {
         Cell(tag: .integer, length: 0, payload: UInt64(bitPattern: value))
     }
 
-    static func real(_ value: Double) -> Cell {
+    package static func real(_ value: Double) -> Cell {
         Cell(tag: .real, length: 0, payload: value.bitPattern)
     }
 
-    static func text(_ tag: Tag, offset: Int, length: Int) -> Cell {
+    package static func text(_ tag: Tag, offset: Int, length: Int) -> Cell {
         Cell(tag: tag, length: UInt32(truncatingIfNeeded: length), payload: UInt64(truncatingIfNeeded: offset))
     }
 
     @inline(__always)
-    var integerValue: Int64 { Int64(bitPattern: payload) }
+    package var integerValue: Int64 { Int64(bitPattern: payload) }
 
     @inline(__always)
-    var realValue: Double { Double(bitPattern: payload) }
+    package var realValue: Double { Double(bitPattern: payload) }
 
     @inline(__always)
-    var textOffset: Int { Int(payload) }
+    package var textOffset: Int { Int(payload) }
 
     @inline(__always)
-    var textLength: Int { Int(length) }
+    package var textLength: Int { Int(length) }
 }
 
 /// What lies between decoding and the store: rows in source order, and what became of the records that are no rows.
 ///
 /// A batch is decoded and committed by the same worker, beside the chunk bytes that its texts are slices of.
-struct RowBatch {
+package struct RowBatch {
     /// One object to be.
-    struct Row {
+    package struct Row {
         /// The entity's index in the job.
-        let entity: Int32
+        package let entity: Int32
         /// The row's index in the batch of the object that this one is nested in; -1 for a record's own.
-        let parent: Int32
+        package let parent: Int32
         /// The record's number in the job, from 1.
-        let ordinal: Int64
+        package let ordinal: Int64
         /// Where the row's cells begin: one per attribute that the record mentions, in the entity's order; -1 where the
         /// row is laid out.
         ///
         /// So a batch's size follows that of its records, however wide the entity is, as a layout's does (`reserve`).
-        let firstCell: Int
+        package let firstCell: Int
         /// Where the row's presence mask begins: a bit per attribute, 64 to a word, set where the record mentions it
         /// or a value was made for it; of a row that is laid out only where the record mentions it.
         ///
         /// Missing is not null.
-        let firstPresenceWord: Int
+        package let firstPresenceWord: Int
         /// The index in `unmet` of what the record lacks if it turns out to be an insert; -1 for nothing.
-        let unmet: Int32
+        package let unmet: Int32
 
         @inline(__always)
-        var isLaidOut: Bool { firstCell < 0 }
+        package var isLaidOut: Bool { firstCell < 0 }
     }
 
     /// Where a record is, kept beside its row where the row may turn out to be a reject.
-    struct Place {
+    package struct Place {
         /// The record's first byte in the chunk's bytes.
-        let chunkOffset: Int
+        package let chunkOffset: Int
         /// The first byte of its line there if its key precedes it; -1 where it has none.
-        let keyedLineOffset: Int
+        package let keyedLineOffset: Int
         /// Its first byte in the source, and its length.
-        let byteOffset: Int64
-        let length: Int
+        package let byteOffset: Int64
+        package let length: Int
         /// The first byte of its identifier in the source.
-        let identifierOffset: Int64
+        package let identifierOffset: Int64
     }
 
     /// A record that was not accepted.
-    struct Reject {
-        let entity: Int32
-        let ordinal: Int64
+    package struct Reject {
+        package let entity: Int32
+        package let ordinal: Int64
         /// The record's first byte in the source, and its length there.
-        let byteOffset: Int64
-        let length: Int64
+        package let byteOffset: Int64
+        package let length: Int64
         /// All of its errors.
-        let errors: [RecordError]
+        package let errors: [RecordError]
         /// The attributes that are null if the record is merged after all: those of the first errors.
-        var nulled: [String] = []
+        package var nulled: [String] = []
         /// Its original bytes, or the first of them.
-        let bytes: [UInt8]
+        package let bytes: [UInt8]
         /// Its key, where it is one of a keyed collection.
-        var key: String?
+        package var key: String?
 
         fileprivate var footprint: Int {
             MemoryLayout<Reject>.stride + bytes.count + 64 + errors.count * (MemoryLayout<RecordError>.stride + 64)
         }
     }
 
-    var rows: [Row] = []
+    package var rows: [Row] = []
     /// The positions of the rows' records, one for each row; empty where the store refuses none.
-    var places: [Place] = []
-    var cells: [Cell] = []
-    var presence: [UInt64] = []
+    package var places: [Place] = []
+    package var cells: [Cell] = []
+    package var presence: [UInt64] = []
     /// What the records say beyond their rows, where entities relate to one another; the positions are then those of records.
     var graph = GraphBatch()
     /// The texts that had to be rewritten.
-    var bytes: [UInt8] = []
-    var rejects: [Reject] = []
+    package var bytes: [UInt8] = []
+    package var rejects: [Reject] = []
     /// What rows would be rejected for, were they inserted; merged into a stored object they are sound.
-    var unmet: [Reject] = []
+    package var unmet: [Reject] = []
     /// The errors of all records but those in `unmet`.
-    private(set) var errors = ErrorCounts()
+    package private(set) var errors = ErrorCounts()
     /// What was changed or lost on the way.
-    var ledger = LedgerCounts()
+    package var ledger = LedgerCounts()
     /// Records read, per entity of the job.
-    var recordsRead: [Int64] = []
+    package var recordsRead: [Int64] = []
     /// Records of a retry whose rejects are repaired already, per entity of the job.
-    var ignored: [Int64] = []
+    package var ignored: [Int64] = []
     /// Where the batch ends.
-    var end = BatchEnd()
+    package var end = BatchEnd()
 
     /// How much memory it takes, roughly.
-    var footprint: Int {
+    package var footprint: Int {
         rows.count * MemoryLayout<Row>.stride + cells.count * MemoryLayout<Cell>.stride + presence.count * 8
             + bytes.count + rejectBytes + unmetBytes + graph.footprint
     }
@@ -150,17 +150,17 @@ struct RowBatch {
     private var unmetBytes = 0
 
     /// How much memory the rejects take, roughly.
-    private(set) var rejectBytes = 0
+    package private(set) var rejectBytes = 0
 
     /// Adds a record that was not accepted.
-    mutating func reject(_ reject: Reject) {
+    package mutating func reject(_ reject: Reject) {
         rejectBytes += reject.footprint
         for error in reject.errors { errors.add(error, ordinal: reject.ordinal) }
         rejects.append(reject)
     }
 
     /// Adds what the row that comes next would be rejected for.
-    mutating func keep(_ reject: Reject) {
+    package mutating func keep(_ reject: Reject) {
         unmetBytes += reject.footprint
         unmet.append(reject)
     }
@@ -168,40 +168,40 @@ struct RowBatch {
     /// Counts the errors of a record that was taken with nulls.
     ///
     /// - Parameter nulled: the attribute of each error.
-    mutating func count(_ errors: [RecordError], nulled: [String], entity: Int32, ordinal: Int64) {
+    package mutating func count(_ errors: [RecordError], nulled: [String], entity: Int32, ordinal: Int64) {
         for error in errors { self.errors.add(error, ordinal: ordinal) }
         for attribute in nulled { ledger.add(.nulled, entity: entity, attribute: attribute) }
     }
 
     /// Whether bit `attribute` of the row's presence mask is set.
     @inline(__always)
-    func isPresent(_ attribute: Int, in row: Row) -> Bool {
+    package func isPresent(_ attribute: Int, in row: Row) -> Bool {
         presence[row.firstPresenceWord + attribute >> 6] & (1 << UInt64(attribute & 63)) != 0
     }
 
     /// The index of the cell of an attribute that the row has.
-    func cell(of attribute: Int, in row: Row) -> Int {
+    package func cell(of attribute: Int, in row: Row) -> Int {
         row.firstCell + (0..<attribute).count { isPresent($0, in: row) }
     }
 
     /// Makes room for this many rows at once, within bounds: arrays that grow leave holes in memory that are as large.
-    mutating func reserve(rows count: Int, attributes: Int) {
+    package mutating func reserve(rows count: Int, attributes: Int) {
         rows.reserveCapacity(min(count, 1 << 16))
         presence.reserveCapacity(min(count * ((attributes + 63) / 64), 1 << 16))
     }
 
     /// Makes room for what this many rows are beyond their cells, so that it grows as the rows do.
-    mutating func reserve(nested count: Int) {
+    package mutating func reserve(nested count: Int) {
         graph.nested.reserveCapacity(min(count, 1 << 16))
     }
 
     /// Makes room for this many cells at once, within bounds.
-    mutating func reserve(cells count: Int) {
+    package mutating func reserve(cells count: Int) {
         cells.reserveCapacity(min(count, 1 << 18))
     }
 
     /// Empties it, keeping its memory for the next one.
-    mutating func reset(entities: Int) {
+    package mutating func reset(entities: Int) {
         rows.removeAll(keepingCapacity: true)
         places.removeAll(keepingCapacity: true)
         graph.removeAll()
@@ -221,36 +221,36 @@ struct RowBatch {
 }
 
 /// Where a batch ends, in the source's coordinates and in its chunk's.
-struct BatchEnd {
+package struct BatchEnd {
     /// Just past the batch's last record in the source.
-    var byteOffset: Int64 = 0
+    package var byteOffset: Int64 = 0
     /// The last record's number in the job.
-    var ordinal: Int64 = 0
+    package var ordinal: Int64 = 0
     /// The last record's record path, as an index of its source's paths.
-    var path = 0
+    package var path = 0
     /// Records of the chunk up to here.
-    var chunkRecords = 0
+    package var chunkRecords = 0
     /// XXH3-64 of these bytes of the chunk file, in hexadecimal.
-    var chunkHash = ""
+    package var chunkHash = ""
     /// Whether it ends its chunk.
-    var isChunkEnd = false
+    package var isChunkEnd = false
 }
 
 /// Counts by entity, attribute and kind, in the order in which they first came.
-struct LedgerCounts {
+package struct LedgerCounts {
     /// What is counted.
-    struct Key: Hashable {
-        let entity: Int32
+    package struct Key: Hashable {
+        package let entity: Int32
         let attribute: ExactText
-        let kind: LedgerKind
+        package let kind: LedgerKind
     }
 
-    private(set) var keys: [Key] = []
-    private(set) var counts: [Int64] = []
+    package private(set) var keys: [Key] = []
+    package private(set) var counts: [Int64] = []
     private var places: [Key: Int] = [:]
 
     /// Adds to a count.
-    mutating func add(_ kind: LedgerKind, entity: Int32, attribute: String, count: Int64 = 1) {
+    package mutating func add(_ kind: LedgerKind, entity: Int32, attribute: String, count: Int64 = 1) {
         let key = Key(entity: entity, attribute: ExactText(attribute), kind: kind)
         if let place = places[key] {
             counts[place] += count
@@ -261,7 +261,7 @@ struct LedgerCounts {
         }
     }
 
-    mutating func removeAll() {
+    package mutating func removeAll() {
         guard !keys.isEmpty else { return }
         keys.removeAll(keepingCapacity: true)
         counts.removeAll(keepingCapacity: true)

@@ -4,7 +4,7 @@
 /// A row that is laid out has no cells. Where entities relate to one another, their links are rows of further tables. Rows of an entity follow one another: from the first that is not laid out on, none is,
 /// but for records that wait to be complete (`EntityPlan.keepsIncomplete`), which are no rows yet.
 /// Decoders are generic over it, so that a row costs no look-up of a witness.
-protocol RowLayout: AnyObject {
+package protocol RowLayout: AnyObject {
     /// What all layouts of a job have in common.
     associatedtype Schema
 
@@ -53,21 +53,21 @@ protocol RowLayout: AnyObject {
 /// fit their table.
 ///
 /// Their chunk is to be decoded again, with the entity closed.
-struct UnusableLayout: Error {
+package struct UnusableLayout: Error {
     /// The entity's index in the job.
-    let entity: Int32
+    package let entity: Int32
 }
 
 /// What a decoder makes of records: rows, and those of them that are laid out already.
 ///
 /// It cannot be copied and its layout is nobody else's: while a store borrows it to commit it, no decoder can fill it again.
-struct DecodedBatch<Layout: RowLayout>: ~Copyable {
-    var rows = RowBatch()
+package struct DecodedBatch<Layout: RowLayout>: ~Copyable {
+    package var rows = RowBatch()
     /// Of each entity whose rows are laid out, those up to the first that has to be written by itself; nil for none.
-    var layout: Layout?
+    package var layout: Layout?
 
     /// How much memory it takes, roughly.
-    var footprint: Int { rows.footprint + (layout?.footprint ?? 0) }
+    package var footprint: Int { rows.footprint + (layout?.footprint ?? 0) }
 }
 
 /// A batch in a list of several.

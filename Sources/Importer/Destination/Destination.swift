@@ -2,11 +2,9 @@ import ImportModel
 
 /// A store that jobs import into: what the pipeline asks of one, and nothing of how it does it.
 ///
-/// It is used in this order: `check`, `lock`, `read` to decide what is to be done, `open`, the journal and the writers, and at
+/// It is used in this order: `check`, `lock`, `read` to decide what is to be done, `open`, the journal and `importRecords`, and at
 /// last `close` or, where the run has failed, `abandon` or `fail`.
-protocol Destination: AnyObject {
-    associatedtype Writers: BatchWriters
-
+package protocol Destination: AnyObject {
     /// Whether there is a store.
     var exists: Bool { get }
     /// Whether a run has ended because another store is in this one's place by now.
@@ -40,17 +38,11 @@ protocol Destination: AnyObject {
     /// Opens the store, which is made if it is not there.
     func open() throws -> any Journal
 
-    /// The writers for a job that has its model.
+    /// Cuts, decodes and commits what is left of a job that has its model.
     ///
-    /// - Parameters:
-    ///   - started: when this run began.
-    ///   - interruption: ends what takes long before a commit, as if it had not begun.
-    func writers(
-        _ job: StoredJob,
-        _ model: ModelDescription,
-        started: ContinuousClock.Instant,
-        _ interruption: Interruption
-    ) throws -> Writers
+    /// - Returns: the run, all of whose records are in the store.
+    /// - Throws: `ImportError`; what was committed before stays.
+    func importRecords(of run: JobRun) throws -> JobRun
 
     /// The report of a job.
     func report(of job: Int64) throws -> ImportReport
@@ -91,7 +83,7 @@ protocol Destination: AnyObject {
 
 extension Destination {
     /// Tidies up where it fails what a run has to do before it begins.
-    func tidyingUp<Result>(_ body: () throws -> Result) throws -> Result {
+    package func tidyingUp<Result>(_ body: () throws -> Result) throws -> Result {
         do {
             return try body()
         } catch {
@@ -99,4 +91,21 @@ extension Destination {
             throw error
         }
     }
+}
+
+/// A store that takes a job's batches one after the other, in source order, each by a call of a `BatchWriter`.
+protocol OrderedDestination: Destination {
+    associatedtype Writers: BatchWriters
+
+    /// The writers for a job that has its model.
+    ///
+    /// - Parameters:
+    ///   - started: when this run began.
+    ///   - interruption: ends what takes long before a commit, as if it had not begun.
+    func writers(
+        _ job: StoredJob,
+        _ model: ModelDescription,
+        started: ContinuousClock.Instant,
+        _ interruption: Interruption
+    ) throws -> Writers
 }

@@ -5,7 +5,7 @@ public struct EntityChanges: Sendable, Hashable {
     /// The entity's table.
     public let table: String
     /// The entity's index in the job.
-    let position: Int
+    package let position: Int
     /// The row ids of new objects, as ranges in ascending order where they came in that order.
     ///
     /// Where there would be too many (`maximumRanges`, and fewer where they come from another process), those that are
@@ -42,11 +42,11 @@ public struct EntityChanges: Sendable, Hashable {
     /// At most this many ranges are kept; scattered row ids must not fill the memory.
     public static let maximumRanges = 10_000
     /// So many are kept of what one commit inserts, to know its rows one by one.
-    static let maximumRangesOfCommit = 1 << 18
+    package static let maximumRangesOfCommit = 1 << 18
     private var mostInserted = maximumRanges
 
     /// - Parameter isOfCommit: whether it is about one commit, until it is announced.
-    init(entity: String, table: String, position: Int = 0, isOfCommit: Bool = false) {
+    package init(entity: String, table: String, position: Int = 0, isOfCommit: Bool = false) {
         self.entity = entity
         self.table = table
         self.position = position
@@ -54,7 +54,7 @@ public struct EntityChanges: Sendable, Hashable {
     }
 
     /// The same for those who are notified of it.
-    var announced: EntityChanges {
+    package var announced: EntityChanges {
         guard mostInserted > Self.maximumRanges else { return self }
         var copy = self
         copy.mostInserted = Self.maximumRanges
@@ -65,7 +65,7 @@ public struct EntityChanges: Sendable, Hashable {
     }
 
     /// Puts together what was counted elsewhere.
-    init(
+    package init(
         of totals: EntityTotals,
         position: Int,
         inserted: (count: Int64, ranges: [ClosedRange<Int64>]),
@@ -84,37 +84,37 @@ public struct EntityChanges: Sendable, Hashable {
             && nested.isEmpty
     }
 
-    mutating func insert(_ rowID: Int64) {
+    package mutating func insert(_ rowID: Int64) {
         inserted += 1
         Self.append(rowID...rowID, to: &insertedRanges, most: mostInserted)
     }
 
-    mutating func insert(_ rowIDs: ClosedRange<Int64>) {
+    package mutating func insert(_ rowIDs: ClosedRange<Int64>) {
         inserted += Int64(rowIDs.count)
         Self.append(rowIDs, to: &insertedRanges, most: mostInserted)
     }
 
-    mutating func update(_ rowID: Int64) {
+    package mutating func update(_ rowID: Int64) {
         updated += 1
         Self.extend(&updatedRanges, with: rowID)
     }
 
     /// Notes that an object has changed by what other objects say: no record of its own is counted.
-    mutating func touch(_ rowID: Int64) {
+    package mutating func touch(_ rowID: Int64) {
         update(rowID)
         nested.touched += 1
     }
 
-    mutating func delete(_ rowID: Int64) {
+    package mutating func delete(_ rowID: Int64) {
         deleted += 1
         Self.extend(&deletedRanges, with: rowID)
     }
 
     /// How many ranges it has.
-    var rangeCount: Int { insertedRanges.count + updatedRanges.count + deletedRanges.count }
+    package var rangeCount: Int { insertedRanges.count + updatedRanges.count + deletedRanges.count }
 
     /// The same, with at most this many ranges of each kind, in ascending order.
-    func coarsened(to count: Int) -> EntityChanges {
+    package func coarsened(to count: Int) -> EntityChanges {
         var copy = self
         copy.insertedRanges = Self.coarsen(insertedRanges, to: count)
         copy.updatedRanges = Self.coarsen(updatedRanges, to: count)
@@ -123,12 +123,12 @@ public struct EntityChanges: Sendable, Hashable {
     }
 
     /// Whether it is about the same entity of the same table, whichever job has imported it.
-    func isAbout(_ other: EntityChanges) -> Bool {
+    package func isAbout(_ other: EntityChanges) -> Bool {
         ExactText(entity) == ExactText(other.entity) && ExactText(table) == ExactText(other.table)
     }
 
     /// Takes in what happened next.
-    mutating func add(_ next: EntityChanges) {
+    package mutating func add(_ next: EntityChanges) {
         for range in next.insertedRanges { Self.append(range, to: &insertedRanges, most: mostInserted) }
         for range in next.updatedRanges { Self.append(range, to: &updatedRanges) }
         for range in next.deletedRanges { Self.append(range, to: &deletedRanges) }
@@ -142,7 +142,7 @@ public struct EntityChanges: Sendable, Hashable {
     }
 
     /// What records of the entity came to, without nested objects.
-    var records: (inserted: Int64, updated: Int64, deleted: Int64) {
+    package var records: (inserted: Int64, updated: Int64, deleted: Int64) {
         (
             inserted.subtractingClamped(nested.inserted),
             updated.subtractingClamped(nested.updated.addingClamped(nested.touched)),
@@ -151,7 +151,7 @@ public struct EntityChanges: Sendable, Hashable {
     }
 
     /// How many records of the entity were read for all that.
-    var recordsRead: Int64 {
+    package var recordsRead: Int64 {
         let (inserted, updated, _) = records
         return [updated, unchanged, ignored, rejected].reduce(inserted) { $0.addingClamped($1) }
     }

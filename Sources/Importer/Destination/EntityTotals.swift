@@ -25,13 +25,13 @@ public struct EntityTotals: Sendable, Hashable {
     /// They are not counted but known, as long as nobody but imports inserts or deletes any.
     public internal(set) var rows: Int64 = 0
 
-    init(entity: String, table: String) {
+    package init(entity: String, table: String) {
         self.entity = entity
         self.table = table
     }
 
     /// Takes in what a commit changed.
-    mutating func add(_ changes: EntityChanges, recordsRead: Int64) {
+    package mutating func add(_ changes: EntityChanges, recordsRead: Int64) {
         // A damaged store may have any counts.
         self.recordsRead = self.recordsRead.addingClamped(recordsRead)
         // A row that is gone was counted as inserted when it came.

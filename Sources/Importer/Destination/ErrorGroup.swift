@@ -16,7 +16,7 @@ public struct ErrorGroup: Sendable, Hashable, Codable {
             self.record = record
         }
 
-        enum CodingKeys: String, CodingKey {
+        package enum CodingKeys: String, CodingKey {
             case source
             case byteOffset = "byte_offset"
             case record
@@ -60,7 +60,7 @@ public struct ErrorGroup: Sendable, Hashable, Codable {
         self.first = first
     }
 
-    enum CodingKeys: String, CodingKey {
+    package enum CodingKeys: String, CodingKey {
         case entity
         case keyPath = "key_path"
         case code, expected, found, count, first
@@ -69,7 +69,7 @@ public struct ErrorGroup: Sendable, Hashable, Codable {
 
 extension ErrorCounts.Key {
     /// What the errors of a group have in common.
-    init(_ group: ErrorGroup) {
+    package init(_ group: ErrorGroup) {
         self.init(
             entity: group.entity,
             keyPath: group.keyPath,

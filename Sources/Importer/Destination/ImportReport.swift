@@ -58,7 +58,7 @@ public struct ImportReport: Sendable, Hashable, Codable {
         /// Starts with nothing.
         public init() {}
 
-        enum CodingKeys: String, CodingKey {
+        package enum CodingKeys: String, CodingKey {
             case recordsRead = "records_read"
             case inserted, updated, unchanged, ignored, rejected, nested
             case nestedInserted = "nested_inserted"
@@ -133,11 +133,11 @@ public struct ImportReport: Sendable, Hashable, Codable {
     public var tookNothing: Bool { state == .finished && message != nil }
 
     /// What a finished job says whose records were all rejected.
-    static let allRejected = "every record was rejected"
+    package static let allRejected = "every record was rejected"
     /// What a job says that was undone before it was finished.
-    static let ended = "it was undone before it was finished"
+    package static let ended = "it was undone before it was finished"
 
-    enum CodingKeys: String, CodingKey {
+    package enum CodingKeys: String, CodingKey {
         case state, job
         case recordsRead = "records_read"
         case inserted, updated, unchanged, ignored, rejected, repaired, chunks

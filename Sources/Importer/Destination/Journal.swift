@@ -3,7 +3,7 @@ import ImportModel
 /// What is read of a store's bookkeeping: jobs, markers, chunks that are committed, counts.
 ///
 /// A store that does not exist has none of it. All throw `ImportError`: `.io` where the store is damaged or cannot be read.
-protocol JournalReader {
+package protocol JournalReader {
     /// All jobs, in the order in which they were started.
     func jobs() throws -> [StoredJob]
 
@@ -85,7 +85,7 @@ protocol JournalReader {
 ///
 /// Each call is one transaction, all or nothing, and none leaves a job in a state that a resume could not go on from. What
 /// counts a batch is not here: a `BatchWriter` commits it with the rows.
-protocol Journal: JournalReader {
+package protocol Journal: JournalReader {
     // MARK: Jobs
 
     /// Brings a store of an older format up.
@@ -206,38 +206,38 @@ protocol Journal: JournalReader {
 }
 
 /// What a job begins with beside its options and sources.
-struct JobBeginning {
-    let transformers: TransformerRegistry
+package struct JobBeginning {
+    package let transformers: TransformerRegistry
     /// To be built at its end.
-    let indexes: StoreIndexes
+    package let indexes: StoreIndexes
     /// The job that it replaces, and where that one's chunks are; nil for none.
-    var replaced: StoredJob?
-    var replacedChunks: RecordedFile?
+    package var replaced: StoredJob?
+    package var replacedChunks: RecordedFile?
     /// What its records repair; nil for an import.
-    var retry: (any RetryPlan)?
+    package var retry: (any RetryPlan)?
     /// Whether its chunk directory is not there yet.
-    let makesChunkDirectory: Bool
+    package let makesChunkDirectory: Bool
 }
 
 /// A job that has its model now, or is begun without.
-struct AdoptedModel {
-    let job: StoredJob
+package struct AdoptedModel {
+    package let job: StoredJob
     /// What that changes in tables that other jobs have filled.
-    var merges: [MergeNotification] = []
+    package var merges: [MergeNotification] = []
     /// What is to be said of it.
-    var messages: [ImportText] = []
+    package var messages: [ImportText] = []
 }
 
 /// What is committed of a source.
-struct CommittedSource {
+package struct CommittedSource {
     /// The chunks, in order and without gaps.
-    let ranges: [HashedRange]
+    package let ranges: [HashedRange]
     /// Whether it was not read to its end, as no more records of it were wanted.
-    let hasReachedLimit: Bool
+    package let hasReachedLimit: Bool
 }
 
 /// The lines of a repair file, and the rejects that they repair.
-protocol RetryPlan {
+package protocol RetryPlan {
     /// The jobs whose rejects the lines repair; none where there is no line.
     var jobs: [Int64] { get }
 
@@ -249,17 +249,17 @@ protocol RetryPlan {
 }
 
 /// A line of a repair file that can be retried.
-struct RetriedLine {
+package struct RetriedLine {
     /// The record's number in the retry, from 1.
-    let ordinal: Int64
+    package let ordinal: Int64
     /// The number of the reject in the store.
-    let reject: Int64
+    package let reject: Int64
     /// The name of its entity.
-    let entity: String
+    package let entity: String
     /// Whether its record is still the text that was written for what is not JSON.
-    let isText: Bool
+    package let isText: Bool
     /// The key of a keyed record.
-    let key: String?
+    package let key: String?
 }
 
 extension ImportError {

@@ -11,10 +11,10 @@ public struct Marker: Sendable, Hashable, Codable {
     /// The last committed record's record path.
     public var recordPath = ""
     /// Where the chunk that is being committed begins in the source.
-    var chunkStart = SplitPosition.start
+    package var chunkStart = SplitPosition.start
     /// What of that chunk is committed.
-    var chunkRecords = 0
-    var chunkHash = ""
+    package var chunkRecords = 0
+    package var chunkHash = ""
     /// Bytes of all sources up to the marker.
     public var bytes: Int64 = 0
     /// Chunks and commits of the job so far.
@@ -25,5 +25,5 @@ public struct Marker: Sendable, Hashable, Codable {
     public var seconds = 0.0
 
     /// The part of the chunk at `chunkStart` that is committed.
-    var committed: CommittedPrefix { CommittedPrefix(records: chunkRecords, hash: chunkHash) }
+    package var committed: CommittedPrefix { CommittedPrefix(records: chunkRecords, hash: chunkHash) }
 }

@@ -28,7 +28,7 @@ public struct MergeNotification: Sendable, Hashable {
     public internal(set) var position = StorePosition.start
 
     // More than seven parameters, as it is a plain value: one for each property.
-    init(
+    package init(
         job: Int64,
         commit: Int64,
         changes: [EntityChanges],
@@ -50,7 +50,7 @@ public struct MergeNotification: Sendable, Hashable {
     }
 
     /// Takes in the notification that follows this one, for an observer that was busy meanwhile.
-    mutating func merge(_ next: MergeNotification) {
+    package mutating func merge(_ next: MergeNotification) {
         needsRefresh = needsRefresh || next.needsRefresh
         if needsRefresh {
             changes = []
@@ -75,7 +75,7 @@ public struct MergeNotification: Sendable, Hashable {
     /// The same, but that all has to be looked at again.
     ///
     /// - Parameter finishedJobs: those that may have come to their end meanwhile.
-    func refreshing(finishedJobs: Set<Int64> = []) -> MergeNotification {
+    package func refreshing(finishedJobs: Set<Int64> = []) -> MergeNotification {
         var copy = self
         copy.finishedJobs.formUnion(finishedJobs)
         copy.needsRefresh = true

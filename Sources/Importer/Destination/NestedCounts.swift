@@ -20,16 +20,16 @@ public struct NestedCounts: Sendable, Hashable {
     public internal(set) var deleted: Int64 = 0
 
     /// Objects that were changed by what others say of them, which no count of records has.
-    var touched: Int64 = 0
+    package var touched: Int64 = 0
 
     /// Whether it says nothing.
     public var isEmpty: Bool { self == NestedCounts() }
 
     /// Starts with nothing.
-    init() {}
+    package init() {}
 
     /// Takes in what happened next.
-    mutating func add(_ next: NestedCounts) {
+    package mutating func add(_ next: NestedCounts) {
         nested = nested.addingClamped(next.nested)
         inserted = inserted.addingClamped(next.inserted)
         updated = updated.addingClamped(next.updated)

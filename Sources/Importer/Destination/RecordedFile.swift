@@ -3,15 +3,15 @@ import Foundation
 /// A chunk directory or a repair file that an import of this store makes, recorded before it is made.
 ///
 /// Only what is recorded here, and still is what was made, is ever removed.
-struct RecordedFile: Sendable, Hashable {
+package struct RecordedFile: Sendable, Hashable {
     /// What it is.
-    enum Kind: String, Sendable {
+    package enum Kind: String, Sendable {
         case chunks
         case repair
     }
 
     /// What it is for.
-    enum State: String, Sendable {
+    package enum State: String, Sendable {
         /// The job needs it until it is finished.
         case used
         /// Nobody needs it any more.
@@ -19,19 +19,19 @@ struct RecordedFile: Sendable, Hashable {
     }
 
     /// The job's.
-    let token: String
+    package let token: String
     /// Absolute.
-    let path: String
-    let kind: Kind
-    var state = State.used
+    package let path: String
+    package let kind: Kind
+    package var state = State.used
     /// Whether it was not there before.
-    var isMade: Bool
+    package var isMade: Bool
     /// Its device and inode; nil until it is made.
     ///
     /// Nothing is put into it before they are recorded.
-    var number: FileNumber?
+    package var number: FileNumber?
 
-    init(token: String, path: String, kind: Kind, isMade: Bool, number: FileNumber? = nil) {
+    package init(token: String, path: String, kind: Kind, isMade: Bool, number: FileNumber? = nil) {
         self.token = token
         self.path = path
         self.kind = kind
@@ -40,12 +40,12 @@ struct RecordedFile: Sendable, Hashable {
     }
 
     /// A job's chunk directory.
-    init(chunksOf job: StoredJob, isMade: Bool) {
+    package init(chunksOf job: StoredJob, isMade: Bool) {
         self.init(token: job.token, path: job.chunkDirectory, kind: .chunks, isMade: isMade)
     }
 
     /// The repair file that a retry of stored rejects reads, as the job knows it; nil where it is another one by now.
-    init?(repairFileOf job: StoredJob) {
+    package init?(repairFileOf job: StoredJob) {
         var status = stat()
         guard job.retry == .stored, let source = job.sources.first?.description, let path = source.path,
             lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, source.size == Int64(status.st_size),
@@ -55,7 +55,7 @@ struct RecordedFile: Sendable, Hashable {
     }
 
     /// Whether it is the directory in which a job keeps its chunks.
-    func isUsed(forChunksOf job: StoredJob) -> Bool {
+    package func isUsed(forChunksOf job: StoredJob) -> Bool {
         token == job.token && kind == .chunks && state == .used
     }
 
@@ -64,7 +64,7 @@ struct RecordedFile: Sendable, Hashable {
     /// - Parameters:
     ///   - found: the device and inode of what is there now.
     ///   - isKnown: whether it has the job's token in it. A device may have another number after a restart of the system.
-    func isSame(as found: FileNumber, isKnown: Bool) -> Bool {
+    package func isSame(as found: FileNumber, isKnown: Bool) -> Bool {
         guard let number else { return false }
         return number == found || (isKnown && number.inode == found.inode)
     }
@@ -72,7 +72,7 @@ struct RecordedFile: Sendable, Hashable {
     // MARK: Removing
 
     /// Removes what was made, as far as it is still that.
-    func remove(store: String) throws {
+    package func remove(store: String) throws {
         switch kind {
         case .chunks: try removeChunks()
         case .repair: try removeRepairFile(store: store)
@@ -80,7 +80,7 @@ struct RecordedFile: Sendable, Hashable {
     }
 
     /// Waits until it is on the disk that the file is gone: it stays recorded until no power cut can bring it back.
-    func syncRemoval() throws {
+    package func syncRemoval() throws {
         let folder = FileNumber(link: path) == nil ? URL(filePath: path).deletingLastPathComponent().path : path
         let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         // A folder that may not be read cannot be synced; the file is gone from it all the same.

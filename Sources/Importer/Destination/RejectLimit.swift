@@ -1,7 +1,7 @@
 import ImportModel
 
 /// How many rejects a job may have before it stops, in source order.
-struct RejectLimit: Sendable {
+package struct RejectLimit: Sendable {
     private enum Rule {
         case none
         /// So many may be committed.
@@ -19,11 +19,11 @@ struct RejectLimit: Sendable {
     }
 
     /// A job all of whose first records are rejected has most likely been given the wrong model.
-    static let firstRecords: Int64 = 1_000
+    package static let firstRecords: Int64 = 1_000
 
     private let rule: Rule
 
-    init(_ job: StoredJob) {
+    package init(_ job: StoredJob) {
         switch (job.options.onError, job.options.maxErrors) {
         case (.stop, _): rule = .count(0, by: .onError)
         case (_, .count(let count)?): rule = .count(count, by: .maxErrors(count))
@@ -37,7 +37,7 @@ struct RejectLimit: Sendable {
     ///   - rejects: of the batch that is to be committed, in source order.
     ///   - before: how many rejects are committed.
     /// - Throws: `Excess` with the first reject that is too many.
-    func check(_ rejects: [RowBatch.Reject], after before: Int64) throws {
+    package func check(_ rejects: [RowBatch.Reject], after before: Int64) throws {
         switch rule {
         case .none:
             return
@@ -53,16 +53,16 @@ struct RejectLimit: Sendable {
     }
 
     /// A batch had one reject too many, and was not committed.
-    struct Excess: Error {
+    package struct Excess: Error {
         /// The first that is too many.
-        let reject: RowBatch.Reject
+        package let reject: RowBatch.Reject
         /// What forbids it; nil where nobody asked.
         fileprivate let bound: Bound?
         /// How many rejects there are before it.
         fileprivate let committed: Int64
 
         /// What it means to a person.
-        func error(in source: String) -> ImportError {
+        package func error(in source: String) -> ImportError {
             let position = ImportError.Position(
                 byteOffset: reject.byteOffset,
                 record: reject.ordinal,
@@ -125,7 +125,7 @@ struct RejectLimit: Sendable {
     /// A number is exceeded here only where rejects turned out to be so at the end, or it was given when there were more.
     ///
     /// - Throws: `ImportError` when more were rejected than `limit` allows.
-    static func judge(rejected: Int64, of read: Int64, by limit: ErrorLimit) throws {
+    package static func judge(rejected: Int64, of read: Int64, by limit: ErrorLimit) throws {
         let isExceeded =
             switch limit {
             case .unlimited: false

@@ -1,11 +1,11 @@
 import ImportModel
 
 /// Indexes that are built at the end of an import, when the tables are full (`RunOptions.indexes`).
-struct StoreIndexes: Sendable {
+package struct StoreIndexes: Sendable {
     /// The attributes of each index, in its order.
-    let wanted: [[String]]
+    package let wanted: [[String]]
 
-    init(wanted: [[String]]) {
+    package init(wanted: [[String]]) {
         self.wanted = wanted
     }
 
@@ -13,7 +13,7 @@ struct StoreIndexes: Sendable {
     ///
     /// - Parameter model: nil while it is not known; then only what no model could have is found.
     /// - Throws: `ImportError` with `.usage`.
-    func check(_ model: ModelDescription?) throws {
+    package func check(_ model: ModelDescription?) throws {
         for names in wanted {
             guard Set(names.map { ExactText($0) }).count == names.count, !names.isEmpty else {
                 throw ImportError(
@@ -34,7 +34,7 @@ struct StoreIndexes: Sendable {
     }
 
     /// Those that no entity has all attributes of.
-    func missing(in model: ModelDescription) -> [[String]] { wanted.filter { !Self.fits($0, model) } }
+    package func missing(in model: ModelDescription) -> [[String]] { wanted.filter { !Self.fits($0, model) } }
 
     private static func fits(_ names: [String], _ model: ModelDescription) -> Bool {
         model.entities.contains { columns(names, of: $0) != nil }
@@ -48,7 +48,7 @@ struct StoreIndexes: Sendable {
         return near.isEmpty ? "" : "; did you mean \(near.joined(separator: ", "))?"
     }
 
-    static func columns(_ names: [String], of entity: EntityDescription) -> [String]? {
+    package static func columns(_ names: [String], of entity: EntityDescription) -> [String]? {
         let columns = names.compactMap { name in
             entity.attributes.first { ExactText($0.name) == ExactText(name) }?.column
         }

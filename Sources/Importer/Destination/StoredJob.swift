@@ -2,9 +2,9 @@ import Foundation
 import ImportModel
 
 /// A job as the store keeps it.
-struct StoredJob: Sendable {
+package struct StoredJob: Sendable {
     /// What a job retries.
-    enum Retry: String, Sendable, Hashable, Codable {
+    package enum Retry: String, Sendable, Hashable, Codable {
         /// A repair file, under the model of the rejects' job.
         case file
         /// A repair file under a model that was given.
@@ -14,57 +14,57 @@ struct StoredJob: Sendable {
     }
 
     /// What a job does to objects that are there, where its source is a change set or what another job has kept.
-    struct Change: Sendable, Hashable, Codable {
-        enum Kind: String, Sendable, Hashable, Codable {
+    package struct Change: Sendable, Hashable, Codable {
+        package enum Kind: String, Sendable, Hashable, Codable {
             case patch, undo
         }
 
-        let kind: Kind
-        var options: PatchOptions
+        package let kind: Kind
+        package var options: PatchOptions
         /// Just past the last change in the source.
-        var endOffset: Int64 = 0
+        package var endOffset: Int64 = 0
         /// The job that is undone; nil for a patch.
-        var undoes: Int64?
+        package var undoes: Int64?
         /// Whether a program's delegate has a say, which is not kept.
-        var hasDelegate: Bool?
+        package var hasDelegate: Bool?
     }
 
     /// One of its sources.
-    struct Source: Sendable {
-        var description: SourceDescription
-        let shape: SourceShape
+    package struct Source: Sendable {
+        package var description: SourceDescription
+        package let shape: SourceShape
         /// Per record path the name of its entity.
-        let entities: [String]
+        package let entities: [String]
     }
 
-    var id: Int64 = 0
+    package var id: Int64 = 0
     /// Tells this job's chunk directory from any other.
-    var token = UUID().uuidString.lowercased()
-    var state = ImportReport.State.running
-    var message: String?
+    package var token = UUID().uuidString.lowercased()
+    package var state = ImportReport.State.running
+    package var message: String?
     /// Whether it was undone before it was finished, so that its sources were not read to their ends.
-    var isEnded = false
+    package var isEnded = false
     /// What its result depends on.
-    var options: JobOptions
+    package var options: JobOptions
     /// Whether the chunks were cut before, by `split`, and are not this job's to remove.
-    var takesChunks = false
+    package var takesChunks = false
     /// What it retries; nil where it is an import of its own.
-    var retry: Retry?
+    package var retry: Retry?
     /// How it changes what is there; nil where it imports records.
-    var change: Change?
+    package var change: Change?
     /// Whether an import keeps what is needed to undo it.
-    var keepsUndo = false
-    var sources: [Source]
+    package var keepsUndo = false
+    package var sources: [Source]
     /// The model that it imports with; nil until it is inferred.
-    var model: ModelDescription?
+    package var model: ModelDescription?
     /// Whether an inferred model was inferred from all records, and not only from those before a fault.
-    var isModelFinal = true
-    var chunkDirectory: String
+    package var isModelFinal = true
+    package var chunkDirectory: String
 
     /// The tables of its entities; none before it has a model.
-    var tables: [String] { model?.tables ?? [] }
+    package var tables: [String] { model?.tables ?? [] }
 
-    init(
+    package init(
         options: JobOptions,
         takesChunks: Bool = false,
         retry: Retry? = nil,
@@ -83,18 +83,18 @@ struct StoredJob: Sendable {
     }
 
     /// Whether records may turn out to be rejects when all have been read: nothing depends on knowing it at once.
-    var mayRejectLate: Bool {
+    package var mayRejectLate: Bool {
         if case .count? = options.maxErrors { return false }
         return options.onError != .stop && retry == nil
     }
 
     /// Whether what a job has done is taken back: by an undo that is not undone itself.
-    static func isUndone(_ job: Int64, _ jobs: [StoredJob]) -> Bool {
+    package static func isUndone(_ job: Int64, _ jobs: [StoredJob]) -> Bool {
         jobs.contains { $0.change?.undoes == job && $0.id > job && !isUndone($0.id, jobs) }
     }
 
     /// Whether records can be read again when all have been read.
-    var isReadableAgain: Bool { !takesChunks && sources.allSatisfy(\.description.isRepeatable) }
+    package var isReadableAgain: Bool { !takesChunks && sources.allSatisfy(\.description.isRepeatable) }
 }
 
 extension ModelDescription {

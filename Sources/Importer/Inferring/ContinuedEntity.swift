@@ -3,9 +3,9 @@ import ImportModel
 /// An entity as the store has it: where inference begins for a table that is there.
 ///
 /// Its types and key paths decide; what the source alone would say of them yields.
-struct ContinuedEntity: Sendable {
+package struct ContinuedEntity: Sendable {
     /// An attribute for each column that an import can write, in the columns' order.
-    var entity: EntityDescription
+    package var entity: EntityDescription
     /// The columns, in lower case, that a model which was given says every record has.
     ///
     /// Of all others that was only observed: a source in which a record lacks them makes them optional.
@@ -17,19 +17,19 @@ struct ContinuedEntity: Sendable {
     /// Those among them without a declared type, which hold whatever the source has.
     var untyped: Set<ExactText> = []
     /// Columns that the table computes itself: nothing is written there, and no other column gets their name.
-    var computed: [String] = []
+    package var computed: [String] = []
 
     /// Columns by which rows are referred to or refer to others: no attribute is written there, or gets their name.
-    var links: [String] = []
+    package var links: [String] = []
     /// Whether its rows have a key that those of child tables can refer to.
-    var isKeyed = false
+    package var isKeyed = false
     /// The entities that its relationships lead to, by their names.
     var children: [ExactText: ContinuedEntity] = [:]
     /// Why records cannot be added by an inferred model; nil where they can.
-    var obstacle: Obstacle?
+    package var obstacle: Obstacle?
 
     /// Why an inferred model cannot continue a table.
-    enum Obstacle: Sendable {
+    package enum Obstacle: Sendable {
         /// Its rows belong to those of this entity.
         case nested(in: String)
         /// It has relationships of other kinds than inference makes: their names.
@@ -40,7 +40,7 @@ struct ContinuedEntity: Sendable {
     static func folded(_ column: String) -> ExactText { ExactText(column.asciiLowercased) }
 
     /// Whether a record must have the attribute.
-    func isRequired(_ attribute: AttributeDescription) -> Bool {
+    package func isRequired(_ attribute: AttributeDescription) -> Bool {
         required.contains(Self.folded(attribute.column)) || entity.identifier.contains(attribute.name)
     }
 }

@@ -1,7 +1,7 @@
 import ImportModel
 
 /// Hands a run's workers the chunks that are there, and those that it cuts from where the job stands.
-struct ChunkFeed {
+package struct ChunkFeed {
     private let run: JobRun
     private(set) var point: ResumePoint
     private var open: [Int: SourceStream]
@@ -12,7 +12,7 @@ struct ChunkFeed {
     /// Finds out where the job goes on, and shows it.
     ///
     /// - Throws: `ImportError` when the chunks or the sources are not what they were.
-    init(_ run: JobRun) throws {
+    package init(_ run: JobRun) throws {
         self.run = run
         open = run.open
         point = try Self.resumePoint(of: run)
@@ -27,7 +27,7 @@ struct ChunkFeed {
 
     /// - Parameter keepsAll: whether no chunk goes before all are cut, so that the disk may fill up.
     /// - Returns: what was wrong with the source at which the split had to stop, or nil.
-    func feed(_ queue: ChunkQueue, keepsAll: Bool) throws -> ImportError? {
+    package func feed(_ queue: ChunkQueue, keepsAll: Bool) throws -> ImportError? {
         defer { directory.endWriting() }
         // What is left half written goes before anybody else touches a chunk.
         let stage = point.split.source < job.sources.count ? try splitStage() : nil

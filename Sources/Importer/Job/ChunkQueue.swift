@@ -1,14 +1,14 @@
 import Foundation
 
 /// Sealed chunks on their way from the splitter to the workers: bounded, so that neither runs away from the other.
-final class ChunkQueue: Sendable {
+package final class ChunkQueue: Sendable {
     /// A chunk with its index in the order of commits.
-    struct Item: Sendable {
+    package struct Item: Sendable {
         /// Counts from 0 in the order in which chunks are handed out.
-        let turn: Int
-        let chunk: SealedChunk
+        package let turn: Int
+        package let chunk: SealedChunk
         /// What of it is committed already.
-        let committed: CommittedPrefix
+        package let committed: CommittedPrefix
     }
 
     private struct State {
@@ -24,14 +24,14 @@ final class ChunkQueue: Sendable {
     private let capacity: Int
 
     /// - Parameter capacity: how many chunks may wait, from 1.
-    init(capacity: Int) {
+    package init(capacity: Int) {
         self.capacity = capacity
     }
 
     /// Adds a chunk; waits while the queue is full.
     ///
     /// - Throws: the error that stopped the import meanwhile.
-    func put(_ chunk: SealedChunk, committed: CommittedPrefix = .none) throws {
+    package func put(_ chunk: SealedChunk, committed: CommittedPrefix = .none) throws {
         condition.lock()
         defer { condition.unlock() }
         while state.failure == nil, state.waiting.count >= capacity { condition.wait() }
@@ -41,7 +41,7 @@ final class ChunkQueue: Sendable {
     }
 
     /// No more chunks come.
-    func close() {
+    package func close() {
         condition.withLock {
             state.isClosed = true
             condition.broadcast()
@@ -51,7 +51,7 @@ final class ChunkQueue: Sendable {
     /// The next chunk; waits while there is none, and is nil when no more come.
     ///
     /// - Throws: the error that stopped the import meanwhile.
-    func take() throws -> Item? {
+    package func take() throws -> Item? {
         condition.lock()
         defer { condition.unlock() }
         while state.failure == nil, state.waiting.isEmpty, !state.isClosed { condition.wait() }
@@ -66,7 +66,7 @@ final class ChunkQueue: Sendable {
     /// Stops everyone who waits or will.
     ///
     /// The first error counts.
-    func fail(_ error: any Error) {
+    package func fail(_ error: any Error) {
         condition.withLock {
             if state.failure == nil { state.failure = error }
             condition.broadcast()

@@ -1,7 +1,7 @@
 import ImportModel
 
 /// Cuts, decodes and commits what is left of a job that has its model.
-struct ImportPhase<Store: Destination> {
+struct ImportPhase<Store: OrderedDestination> {
     private var run: JobRun
     private let destination: Store
     private let context: RunContext
@@ -40,4 +40,8 @@ struct ImportPhase<Store: Destination> {
             advice: "Everything in them is imported. Finish the split, then resume."
         )
     }
+}
+
+extension OrderedDestination {
+    package func importRecords(of run: JobRun) throws -> JobRun { try ImportPhase(run, into: self).importRecords() }
 }

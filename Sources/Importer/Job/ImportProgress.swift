@@ -87,7 +87,7 @@ public final class ImportProgress: Sendable {
     public var snapshots: Snapshots { Snapshots(progress: self) }
 
     /// Changes the counts.
-    func update(_ change: (inout Snapshot) -> Void) {
+    package func update(_ change: (inout Snapshot) -> Void) {
         let waiting = state.withLock { state in
             change(&state.snapshot)
             state.changes += 1
@@ -100,14 +100,14 @@ public final class ImportProgress: Sendable {
     /// Notes how a run has ended.
     ///
     /// - Parameter error: what it threw; nil if it returned.
-    func end(after error: (any Error)?) {
+    package func end(after error: (any Error)?) {
         guard let error else { return update { $0.end = .finished } }
         let isInterruption = (error as? ImportError)?.isInterruption == true || error is CancellationError
         update { $0.end = isInterruption ? .interrupted : .failed }
     }
 
     /// Does the work of a run, and notes how it ends.
-    func ending<Result>(_ work: () throws -> Result) throws -> Result {
+    package func ending<Result>(_ work: () throws -> Result) throws -> Result {
         do {
             let result = try work()
             end(after: nil)

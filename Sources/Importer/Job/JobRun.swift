@@ -2,46 +2,46 @@ import Foundation
 import ImportModel
 
 /// One run of one job, as each phase leaves it to the next.
-struct JobRun {
+package struct JobRun {
     /// How an earlier run left the job.
-    struct Before {
-        let state: ImportReport.State
-        let message: String?
-        let indexes: StoreIndexes
+    package struct Before {
+        package let state: ImportReport.State
+        package let message: String?
+        package let indexes: StoreIndexes
     }
 
-    let context: RunContext
-    let destination: any Destination
-    let journal: any Journal
-    let directory: ChunkDirectory
+    package let context: RunContext
+    package let destination: any Destination
+    package let journal: any Journal
+    package let directory: ChunkDirectory
     /// nil where this run begins the job.
-    let before: Before?
+    package let before: Before?
     /// Time that the job had taken before, in seconds.
-    let secondsBefore: Double
-    let started: ContinuousClock.Instant
+    package let secondsBefore: Double
+    package let started: ContinuousClock.Instant
     /// Where inference begins, by entity; nil for what the store itself has.
-    let continued: [String: ContinuedEntity]?
-    var job: StoredJob
+    package let continued: [String: ContinuedEntity]?
+    package var job: StoredJob
     /// Sources that are open already, by their index in the job.
-    var open: [Int: SourceStream]
+    package var open: [Int: SourceStream]
     /// What was wrong with a source when its records were inferred: what is before it is imported first.
-    var fault: ImportError?
+    package var fault: ImportError?
     /// Whether this very run has cut the chunks that wait, so that they need no second look.
-    var hasJustSplit = false
+    package var hasJustSplit = false
 
-    var limits: SplitLimits { SplitLimits(job.options) }
+    package var limits: SplitLimits { SplitLimits(job.options) }
 
     /// The time that the job has taken up to now, in all of its runs.
-    var seconds: Double { secondsBefore + (ContinuousClock.now - started).inSeconds }
+    package var seconds: Double { secondsBefore + (ContinuousClock.now - started).inSeconds }
 
-    func marker() throws -> Marker { try journal.marker(of: job) }
+    package func marker() throws -> Marker { try journal.marker(of: job) }
 
     /// Does the run's phases and closes the store.
     ///
     /// - Returns: the job's report.
     /// - Throws: `ImportError`; the store then says that the job is interrupted or failed, as far as it still can. One that was
     ///   made for a job that cannot be done goes again.
-    func go(_ phases: (JobRun) throws -> Void) throws -> ImportReport {
+    package func go(_ phases: (JobRun) throws -> Void) throws -> ImportReport {
         do {
             try notingFailures(phases)
             return try destination.close(after: job)
@@ -67,14 +67,14 @@ struct JobRun {
     // MARK: A job that cannot be done
 
     /// What ends a run and changes nothing in what the store says of the job.
-    struct Refusal: Error {
-        let error: ImportError
+    package struct Refusal: Error {
+        package let error: ImportError
     }
 
     /// Leaves a job that was there before as it was, and takes one that this run has begun out of the store again.
     ///
     /// - Returns: what this run ends with.
-    func refuse(_ error: ImportError) throws -> any Error {
+    package func refuse(_ error: ImportError) throws -> any Error {
         guard let before else {
             abandon()
             return error
@@ -85,7 +85,7 @@ struct JobRun {
     }
 
     /// Takes the job out of the store again, as it cannot be done as it is asked for: the next one may ask otherwise.
-    func abandon() {
+    package func abandon() {
         do {
             if let reset = try journal.remove(job) { context.merges.enqueue(reset) }
         } catch {
@@ -97,5 +97,5 @@ struct JobRun {
     // MARK: What it leaves behind
 
     /// All is in the store: that something cannot be removed is no failure of the import, and the next run tries again.
-    func removeLeft() { try? journal.removeLeftFiles() }
+    package func removeLeft() { try? journal.removeLeftFiles() }
 }

@@ -1,19 +1,19 @@
 import ImportModel
 
 /// What every phase of a run is handed: where the run goes, how, and to whom it reports.
-struct RunContext: Sendable {
+package struct RunContext: Sendable {
     /// The store's name.
-    let store: String
-    let options: RunOptions
-    let opener: SourceOpener
-    let transformers: TransformerRegistry
-    let progress: ImportProgress
+    package let store: String
+    package let options: RunOptions
+    package let opener: SourceOpener
+    package let transformers: TransformerRegistry
+    package let progress: ImportProgress
     /// This run's own: it also ends the reading of a source when a worker has failed.
-    let interruption: Interruption
-    let merges: MergeCenter
+    package let interruption: Interruption
+    package let merges: MergeCenter
 
     /// Says something to the person who watches the run.
-    func announce(_ messages: [ImportText]) {
+    package func announce(_ messages: [ImportText]) {
         progress.update { $0.messages += messages }
     }
 }

@@ -5,7 +5,7 @@ import Foundation
 /// A worker takes chunks until there are none. An operation per chunk could wait for a turn that belongs to one that was
 /// never started. One worker does the work of all, if more slowly: the pool needs one to have begun, and lets the others
 /// begin when the system has threads for them.
-final class WorkerPool: Sendable {
+package final class WorkerPool: Sendable {
     private struct State {
         var hasBegun = false
         /// How many have begun and not ended.
@@ -24,7 +24,7 @@ final class WorkerPool: Sendable {
     /// - Parameters:
     ///   - workers: how many run at a time, from 1.
     ///   - onFailure: called with a worker's error at once, on its thread, so that the others can be stopped.
-    init(workers: Int, onFailure: @escaping @Sendable (any Error) -> Void) {
+    package init(workers: Int, onFailure: @escaping @Sendable (any Error) -> Void) {
         queue.name = "importer.workers"
         queue.maxConcurrentOperationCount = workers
         queue.qualityOfService = .userInitiated
@@ -43,7 +43,7 @@ final class WorkerPool: Sendable {
     /// - Returns: what `feed` returned.
     /// - Throws: the first error of a worker, or else what `feed` threw; `ImportError` with `.noResources` when the system
     ///   has no thread for any worker.
-    static func run<Result>(
+    package static func run<Result>(
         _ workers: Int,
         on queue: ChunkQueue,
         interruption: Interruption,
@@ -72,7 +72,7 @@ final class WorkerPool: Sendable {
     /// Starts workers, and waits until one of them has begun.
     ///
     /// - Throws: `ImportError` with `.noResources` when the system has no thread for any.
-    func start(_ workers: [@Sendable () throws -> Void]) throws {
+    package func start(_ workers: [@Sendable () throws -> Void]) throws {
         // Where the system has no thread to give, Dispatch does not come back from adding an operation: it tries again each
         // second, for ever, and tells nobody. So another thread adds them, and it is asked here whether there are threads.
         try SystemThread.start(to: "start the workers") { [self] in
@@ -86,7 +86,7 @@ final class WorkerPool: Sendable {
     /// Waits for all workers that have begun; no other one begins after that.
     ///
     /// - Throws: the first error of a worker.
-    func wait() throws {
+    package func wait() throws {
         let failure = condition.withLock {
             while state.running > 0 { condition.wait() }
             state.isOver = true

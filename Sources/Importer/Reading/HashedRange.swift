@@ -1,6 +1,6 @@
 /// A stretch of a source whose hash is known.
-struct HashedRange: Sendable, Hashable {
-    let firstByte: Int64
-    let endByte: Int64
-    let hash: String
+package struct HashedRange: Sendable, Hashable {
+    package let firstByte: Int64
+    package let endByte: Int64
+    package let hash: String
 }

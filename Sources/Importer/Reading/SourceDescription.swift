@@ -1,29 +1,29 @@
 /// One input of a job, as it was when the job met it.
-struct SourceDescription: Sendable, Hashable, Codable {
+package struct SourceDescription: Sendable, Hashable, Codable {
     /// The path as given, `-` for standard input, or `archive.zip:member.json` for a member of an archive.
-    let name: String
+    package let name: String
     /// The file's absolute path; nil for standard input.
-    let path: String?
+    package let path: String?
     /// The member's path inside an archive of several.
-    let member: String?
+    package let member: String?
     /// The file's own size in bytes (compressed, if it is); nil for standard input.
-    let size: Int64?
+    package let size: Int64?
     /// The file's modification time, in nanoseconds since 1970; nil for standard input.
-    let modified: Int64?
+    package let modified: Int64?
     /// The time of its last change, of its bytes or of what the system notes of it (`st_ctime`), in nanoseconds since 1970.
     ///
     /// Nil for standard input, and in what was written before this was noted.
-    let changed: Int64?
+    package let changed: Int64?
     /// The file's number on its disk (`st_ino`); nil where `changed` is.
-    let inode: UInt64?
+    package let inode: UInt64?
     /// Whether its bytes are compressed or in an archive, so that `size` is not its length.
-    let isCompressed: Bool
+    package let isCompressed: Bool
     /// XXH3-64 of its first MiB, decompressed, in hexadecimal; nil before it was looked into.
-    let fingerprint: String?
+    package let fingerprint: String?
 
     // More than seven parameters, as it is a plain value: one for each property.
     /// Describes a source by an argument for each property; nothing is looked at.
-    init(
+    package init(
         name: String,
         path: String?,
         member: String?,
@@ -46,13 +46,13 @@ struct SourceDescription: Sendable, Hashable, Codable {
     }
 
     /// Whether it can be one, where it was read from somewhere.
-    var isSound: Bool { (0...(1 << 53)).contains(size ?? 0) && path?.isEmpty != true }
+    package var isSound: Bool { (0...(1 << 53)).contains(size ?? 0) && path?.isEmpty != true }
 
     /// Whether the source can be read a second time.
-    var isRepeatable: Bool { path != nil }
+    package var isRepeatable: Bool { path != nil }
 
     /// The same source, with the fingerprint of what it begins with.
-    func fingerprinted(_ sample: [UInt8]) -> SourceDescription {
+    package func fingerprinted(_ sample: [UInt8]) -> SourceDescription {
         SourceDescription(
             name: name,
             path: path,
@@ -67,7 +67,7 @@ struct SourceDescription: Sendable, Hashable, Codable {
     }
 
     /// Its length in bytes, where that is known before it is read.
-    var plainSize: Int64? { isCompressed ? nil : size }
+    package var plainSize: Int64? { isCompressed ? nil : size }
 }
 
 extension [SourceDescription] {

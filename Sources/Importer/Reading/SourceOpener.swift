@@ -1,9 +1,9 @@
 import Foundation
 
 /// Finds out what a command's `SOURCE` arguments stand for, and opens the sources.
-struct SourceOpener: Sendable {
+package struct SourceOpener: Sendable {
     /// What `-` reads.
-    let standardInput: Int32
+    package let standardInput: Int32
     /// What the source with their name reads.
     let records: GivenRecords?
 
@@ -26,7 +26,7 @@ struct SourceOpener: Sendable {
     /// - Returns: at least one source.
     /// - Throws: `ImportError`: `.noInput` when there is no such file, it is a directory, or may not be read; `.badInput`
     ///   when it is a damaged or empty archive.
-    func describe(_ argument: String, interruption: Interruption) throws -> [SourceDescription] {
+    package func describe(_ argument: String, interruption: Interruption) throws -> [SourceDescription] {
         if argument == "-" || argument == records?.name { return [.pipe(named: argument)] }
         var status = stat()
         guard stat(argument, &status) == 0 else { throw ImportError.cannotOpen(argument, errno: errno) }
@@ -61,7 +61,7 @@ struct SourceOpener: Sendable {
     /// What a source of an earlier run is now: its size and time may be others.
     ///
     /// - Throws: `ImportError`, as `describe` does, or when an archive has no such member any more.
-    func describe(again source: SourceDescription, interruption: Interruption) throws -> SourceDescription {
+    package func describe(again source: SourceDescription, interruption: Interruption) throws -> SourceDescription {
         guard let path = source.path else { return source }
         guard let now = try describe(path, interruption: interruption).first(where: { $0.member == source.member })
         else {
@@ -109,7 +109,7 @@ struct SourceOpener: Sendable {
     /// - Returns: the stream, at `offset`, or past a byte order mark.
     /// - Throws: `ImportError`: `.noInput` when it cannot be opened; `.badInput` when it is not UTF-8, or shorter than
     ///   `offset`.
-    func open(
+    package func open(
         _ source: SourceDescription,
         at offset: Int64 = 0,
         interruption: Interruption

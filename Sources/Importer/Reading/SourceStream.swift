@@ -1,16 +1,16 @@
 /// An opened source: UTF-8 without a byte order mark, its beginning open to a look, and always knowing where it is.
-final class SourceStream: ByteStream {
+package final class SourceStream: ByteStream {
     /// The first bytes of a source, for detection.
-    struct Sample {
-        let bytes: [UInt8]
+    package struct Sample {
+        package let bytes: [UInt8]
         /// Whether the source ends here, undamaged.
-        let isWhole: Bool
+        package let isWhole: Bool
     }
 
     /// Where in the source the next byte read is, from 0, in decompressed bytes: 3 after a byte order mark.
-    private(set) var offset: Int64
+    package private(set) var offset: Int64
     /// The source's length in bytes; nil where it is not known before the end (compressed, or not a file).
-    let totalBytes: Int64?
+    package let totalBytes: Int64?
 
     private let stream: PeekedStream
     private let interruption: Interruption
@@ -42,12 +42,12 @@ final class SourceStream: ByteStream {
     }
 
     /// The next bytes, at most `limit`, without taking them.
-    func peek(limit: Int = 1 << 20) throws -> Sample {
+    package func peek(limit: Int = 1 << 20) throws -> Sample {
         let bytes = try stream.peek(limit + 1)
         return Sample(bytes: Array(bytes.prefix(limit)), isWhole: bytes.count <= limit && stream.isPeekedToEnd)
     }
 
-    func read(into block: inout [UInt8]) throws -> Int {
+    package func read(into block: inout [UInt8]) throws -> Int {
         try interruption.check()
         let count = try stream.read(into: &block)
         offset += Int64(count)

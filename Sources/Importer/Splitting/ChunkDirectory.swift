@@ -11,14 +11,14 @@ import Synchronization
 /// A directory of chunk files and their manifest, reached through one descriptor so that nobody can swap it for another.
 ///
 /// Nothing in it is opened through a symbolic link. Any thread may use it; two threads never write the same file.
-final class ChunkDirectory: Sendable {
+package final class ChunkDirectory: Sendable {
     /// As given, for messages.
-    let path: String
+    package let path: String
     /// Whether this object has made the directory.
-    let isMade: Bool
+    package let isMade: Bool
     /// Its device and inode.
-    let number: FileNumber
-    let descriptor: Int32
+    package let number: FileNumber
+    package let descriptor: Int32
     /// Files of chunks that are done with; nil when no more are kept.
     private let spares = Mutex<[Spare]?>([])
 
@@ -35,7 +35,7 @@ final class ChunkDirectory: Sendable {
     ///   - path: its path; what is above it may be a symbolic link.
     ///   - creates: whether to make it, with mode 0700, if it is not there.
     /// - Throws: `ImportError` with `.cannotCreate` when it cannot be made, is a symbolic link or is no directory.
-    init(path: String, creates: Bool) throws {
+    package init(path: String, creates: Bool) throws {
         var name = path
         // A slash at the end would let the system follow a symbolic link.
         while name.count > 1, name.hasSuffix("/") { name.removeLast() }
@@ -64,13 +64,13 @@ final class ChunkDirectory: Sendable {
     }
 
     /// The name of the chunk file with this number, from 1.
-    static func fileName(_ number: Int) -> String {
+    package static func fileName(_ number: Int) -> String {
         let digits = String(number)
         return "chunk-" + String(repeating: "0", count: max(0, 6 - digits.count)) + digits + ".ndjson"
     }
 
     /// The name under which what is to become the file `name` is written.
-    static func temporaryName(_ name: String) -> String { name + ".partial" }
+    package static func temporaryName(_ name: String) -> String { name + ".partial" }
 
     /// Writes a whole file under a temporary name and renames it, so that a file with this name is whole.
     ///
@@ -80,7 +80,7 @@ final class ChunkDirectory: Sendable {
     ///   - synced: whether file and name must be on the disk when this returns.
     /// - Throws: `ImportError` when it cannot be written, `.cannotCreate` when another file has the name or the temporary
     ///   one; nothing with these names is changed then.
-    func write(_ bytes: UnsafeRawBufferPointer, to name: String, synced: Bool) throws {
+    package func write(_ bytes: UnsafeRawBufferPointer, to name: String, synced: Bool) throws {
         let draft = try ChunkDraft(of: name, in: self)
         try draft.append(bytes)
         try draft.finish(synced: synced)
@@ -91,7 +91,7 @@ final class ChunkDirectory: Sendable {
     /// - Parameters:
     ///   - bytes: all of it.
     ///   - replaces: whether a manifest that is there is written over; it is not otherwise.
-    func writeManifest(_ bytes: UnsafeRawBufferPointer, replaces: Bool) throws {
+    package func writeManifest(_ bytes: UnsafeRawBufferPointer, replaces: Bool) throws {
         let name = ChunkManifest.fileName
         guard replaces else { return try write(bytes, to: name, synced: true) }
         let temporary = Self.temporaryName(name)
@@ -110,7 +110,7 @@ final class ChunkDirectory: Sendable {
     }
 
     /// Gives a file another name, unless a file has it already.
-    func rename(_ name: String, to new: String) throws {
+    package func rename(_ name: String, to new: String) throws {
         if linkat(descriptor, name, descriptor, new, 0) == 0 {
             guard unlinkat(descriptor, name, 0) == 0 else {
                 throw ImportError.system(errno, "remove", "\(path)/\(name)")
@@ -133,7 +133,7 @@ final class ChunkDirectory: Sendable {
     /// Reads a whole chunk file.
     ///
     /// - Returns: whether it is there with the size of its entry; its checksum is not looked at.
-    func read(_ entry: ChunkEntry, into bytes: inout [UInt8]) throws -> Bool {
+    package func read(_ entry: ChunkEntry, into bytes: inout [UInt8]) throws -> Bool {
         if entry.records == 0 {
             bytes = []
             return true
@@ -156,7 +156,7 @@ final class ChunkDirectory: Sendable {
     /// Whether the chunk file of `entry` is there with its size and checksum.
     ///
     /// A chunk without records needs no file.
-    func isIntact(_ entry: ChunkEntry) throws -> Bool {
+    package func isIntact(_ entry: ChunkEntry) throws -> Bool {
         if entry.records == 0 { return true }
         guard let file = try openIfThere(Self.fileName(entry.number)), try file.size() == entry.bytes else {
             return false
@@ -176,7 +176,7 @@ final class ChunkDirectory: Sendable {
     /// A few of them stay, under names that are no chunk's, for the next chunks to be written over them: what they take
     /// of the page cache and the disk is there already, and to get it again costs more than to write it (0.17 to 0.28 s
     /// for 475 MB in chunks of 8 MB, against 0.08 s over files that are there).
-    func remove(chunk number: Int) throws {
+    package func remove(chunk number: Int) throws {
         let name = Self.fileName(number)
         if try !makeSpare(name) { try remove(name) }
     }
@@ -216,7 +216,7 @@ final class ChunkDirectory: Sendable {
     /// Says that no more chunks are written: the files that were kept for them go, and no more are kept.
     ///
     /// One that cannot be removed goes with the directory.
-    func endWriting() {
+    package func endWriting() {
         let names = spares.withLock { spares in
             defer { spares = nil }
             return spares ?? []
@@ -225,7 +225,7 @@ final class ChunkDirectory: Sendable {
     }
 
     /// Removes a file; it is no error if it is not there.
-    func remove(_ name: String) throws {
+    package func remove(_ name: String) throws {
         guard unlinkat(descriptor, name, 0) == 0 || errno == ENOENT else {
             let code = errno
             guard code == EISDIR else { throw ImportError.system(code, "remove", "\(path)/\(name)") }
@@ -275,7 +275,7 @@ final class ChunkDirectory: Sendable {
     }
 
     /// Waits until the names in this directory are on the disk.
-    func sync() throws {
+    package func sync() throws {
         guard fsync(descriptor) == 0 else { throw ImportError.system(errno, "sync the chunk directory", path) }
     }
 }

@@ -10,39 +10,39 @@
 /// has its member in braces (`{"key": record}`): the record begins at the key's opening quote, which is the line's second
 /// byte, so that byte *j* is the source's at the beginning plus *j* - 1, and the record is two bytes shorter than its line.
 /// `ChunkPositions` does this arithmetic.
-struct ChunkEntry: Sendable, Hashable, Codable {
+package struct ChunkEntry: Sendable, Hashable, Codable {
     /// Counts chunks of a directory, from 1.
-    let number: Int
+    package let number: Int
     /// The source's index in the job, from 0.
-    let source: Int
+    package let source: Int
     /// Where in the source this chunk begins: the end of the chunk before it, or the source's first byte.
     ///
     /// Counts decompressed bytes, from 0. The first chunk of a source that begins with a byte order mark begins at 3.
-    let firstByte: Int64
+    package let firstByte: Int64
     /// Just past this chunk's last byte in the source, which is the next chunk's `firstByte`.
     ///
     /// The end of the chunk's last record (in a source of lines: of its line, before the line break), or of the source.
-    let endByte: Int64
+    package let endByte: Int64
     /// XXH3-64 of the source's bytes from `firstByte` to `endByte`, in hexadecimal.
-    let sourceHash: String
+    package let sourceHash: String
     /// The first record's number in the job, from 1.
-    let firstOrdinal: Int64
+    package let firstOrdinal: Int64
     /// How many records it holds, passed-over ones included.
     ///
     /// 0 only in a source's last chunk; then it has no file.
-    let records: Int
+    package let records: Int
     /// Runs of record paths: how many records, and the index of their record path in the header.
-    let paths: [Run]
+    package let paths: [Run]
     /// Runs of gaps: how many records, and how many source bytes precede each of them that are not in its line.
     ///
     /// They count from the end of the record before, or from `firstByte`.
-    let gaps: [Run]
+    package let gaps: [Run]
     /// The chunk file's size in bytes.
-    let bytes: Int64
+    package let bytes: Int64
     /// XXH3-64 of the chunk file, in hexadecimal.
-    let checksum: String
+    package let checksum: String
     /// Records that were passed over while streaming.
-    let rejects: [PassedOver]
+    package let rejects: [PassedOver]
     /// Values that are outside the record paths, counted by where they are.
     ///
     /// These are the ones that begin before the chunk's last record ends; in a source's last chunk all the rest too. A
@@ -50,34 +50,34 @@ struct ChunkEntry: Sendable, Hashable, Codable {
     /// members whose key is in no record path, except the value's own key. A source has at most 1,000 such names, the
     /// first in its order; the rest is counted under `…`. Values that have bytes that are not UTF-8 are counted again,
     /// under `invalidUTF8 ` and their path; so is a key with such bytes that leads to records.
-    let outside: [String: Int64]
+    package let outside: [String: Int64]
     /// What a fresh parser needs to continue from `endByte`.
-    let end: SplitPosition
+    package let end: SplitPosition
     /// Whether the source ended, whole, at `endByte`, or no record after it is wanted.
-    let isLast: Bool
+    package let isLast: Bool
 
     /// A run of equal values: `[count, value]` in JSON.
-    struct Run: Sendable, Hashable, Codable {
+    package struct Run: Sendable, Hashable, Codable {
         /// How many.
-        var count: Int
+        package var count: Int
         /// The value that they share.
-        var value: Int64
+        package var value: Int64
 
         /// A run of `count` times `value`.
-        init(count: Int, value: Int64) {
+        package init(count: Int, value: Int64) {
             self.count = count
             self.value = value
         }
 
         /// Reads `[count, value]`.
-        init(from decoder: any Decoder) throws {
+        package init(from decoder: any Decoder) throws {
             var container = try decoder.unkeyedContainer()
             count = try container.decode(Int.self)
             value = try container.decode(Int64.self)
         }
 
         /// Writes `[count, value]`.
-        func encode(to encoder: any Encoder) throws {
+        package func encode(to encoder: any Encoder) throws {
             var container = encoder.unkeyedContainer()
             try container.encode(count)
             try container.encode(value)
@@ -85,20 +85,20 @@ struct ChunkEntry: Sendable, Hashable, Codable {
     }
 
     /// A record that the splitter rejected (`recordTooLarge`, `recordTooDeep`).
-    struct PassedOver: Sendable, Hashable, Codable {
+    package struct PassedOver: Sendable, Hashable, Codable {
         /// The record's line in the chunk, from 0.
-        let line: Int
+        package let line: Int
         /// Its first byte in the source.
-        let firstByte: Int64
+        package let firstByte: Int64
         /// Its length in the source.
-        let length: Int64
+        package let length: Int64
         /// `recordTooLarge` or `recordTooDeep`.
-        let code: String
+        package let code: String
         /// Its first bytes, at most 4,096, in Base64.
-        let head: String
+        package let head: String
 
         /// Says what was passed over.
-        init(line: Int, firstByte: Int64, length: Int64, code: String, head: String) {
+        package init(line: Int, firstByte: Int64, length: Int64, code: String, head: String) {
             self.line = line
             self.firstByte = firstByte
             self.length = length
@@ -109,7 +109,7 @@ struct ChunkEntry: Sendable, Hashable, Codable {
 
     // More than seven parameters, as it is a plain value: one for each property.
     /// Says what was sealed: an argument for each property.
-    init(
+    package init(
         number: Int,
         source: Int,
         firstByte: Int64,

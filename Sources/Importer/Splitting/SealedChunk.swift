@@ -1,17 +1,17 @@
 import ImportModel
 
 /// A chunk file that is whole, with what is needed to decode it.
-struct SealedChunk: Sendable {
-    let entry: ChunkEntry
-    let directory: ChunkDirectory
-    let layout: SourceShape.Layout
+package struct SealedChunk: Sendable {
+    package let entry: ChunkEntry
+    package let directory: ChunkDirectory
+    package let layout: SourceShape.Layout
     /// The record paths of the source.
-    let paths: [String]
+    package let paths: [String]
     /// Per record path of the source, whether its records carry a key.
-    let isKeyed: [Bool]
-    let maxRecordBytes: Int
+    package let isKeyed: [Bool]
+    package let maxRecordBytes: Int
 
-    init(_ entry: ChunkEntry, in directory: ChunkDirectory, shape: SourceShape, maxRecordBytes: Int) {
+    package init(_ entry: ChunkEntry, in directory: ChunkDirectory, shape: SourceShape, maxRecordBytes: Int) {
         self.entry = entry
         self.directory = directory
         self.maxRecordBytes = maxRecordBytes
@@ -24,7 +24,7 @@ struct SealedChunk: Sendable {
     ///
     /// - Parameter bytes: what it is read into; exactly as long as the file afterwards.
     /// - Throws: `ImportError` when it cannot be read, or is not what was sealed.
-    func read(into bytes: inout [UInt8]) throws {
+    package func read(into bytes: inout [UInt8]) throws {
         let isWhole = try directory.read(entry, into: &bytes)
         let checksum = bytes.withUnsafeBytes { XXH3Hasher.digest(of: $0) }
         guard isWhole, entry.bytes == 0 || checksum == entry.checksum else {
@@ -40,10 +40,10 @@ struct SealedChunk: Sendable {
 }
 
 /// The part of a chunk that earlier commits cover.
-struct CommittedPrefix: Sendable, Hashable {
-    var records = 0
+package struct CommittedPrefix: Sendable, Hashable {
+    package var records = 0
     /// XXH3-64 of the bytes of the chunk file that hold these records.
-    var hash = ""
+    package var hash = ""
 
-    static let none = CommittedPrefix()
+    package static let none = CommittedPrefix()
 }

@@ -1,26 +1,26 @@
 import ImportModel
 
 /// The job options that decide which records the splitter passes over.
-struct SplitLimits: Sendable, Hashable {
+package struct SplitLimits: Sendable, Hashable {
     /// Larger records are passed over, in bytes of the source, from 1.
     ///
     /// A record of a keyed collection counts with its key.
-    var maxRecordBytes: Int
+    package var maxRecordBytes: Int
     /// Records nested more deeply are passed over, in containers of the record itself, from 1.
-    var maxDepth: Int
+    package var maxDepth: Int
     /// How many records of each record path of a source are left out at its beginning, from 0.
-    var skip: Int64
+    package var skip: Int64
     /// How many records of each record path of a source are taken after these at most, from 0; nil for all.
-    var limit: Int64?
+    package var limit: Int64?
 
-    init(maxRecordBytes: Int = 64 << 20, maxDepth: Int = 1024, skip: Int64 = 0, limit: Int64? = nil) {
+    package init(maxRecordBytes: Int = 64 << 20, maxDepth: Int = 1024, skip: Int64 = 0, limit: Int64? = nil) {
         self.maxRecordBytes = maxRecordBytes
         self.maxDepth = maxDepth
         self.skip = skip
         self.limit = limit
     }
 
-    init(_ options: JobOptions) {
+    package init(_ options: JobOptions) {
         self.init(
             maxRecordBytes: options.maxRecordBytes,
             maxDepth: options.maxDepth,
@@ -30,10 +30,10 @@ struct SplitLimits: Sendable, Hashable {
     }
 
     /// Whether the records of each path must be counted.
-    var areCounted: Bool { skip > 0 || limit != nil }
+    package var areCounted: Bool { skip > 0 || limit != nil }
 
     /// Whether a source with `paths` record paths is not read any further once it has given `records` records.
-    func isReached(records: Int64, paths: Int) -> Bool {
+    package func isReached(records: Int64, paths: Int) -> Bool {
         guard let limit else { return false }
         let (wanted, isTooMany) = limit.multipliedReportingOverflow(by: Int64(paths))
         return !isTooMany && records >= wanted
@@ -46,7 +46,7 @@ extension SplitLimits: Codable {
     }
 
     /// Reads what a manifest has; it says nothing of records that are left out where there are none.
-    init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         maxRecordBytes = try values.decode(Int.self, forKey: .maxRecordBytes)
         maxDepth = try values.decode(Int.self, forKey: .maxDepth)
@@ -54,7 +54,7 @@ extension SplitLimits: Codable {
         limit = try values.decodeIfPresent(Int64.self, forKey: .limit)
     }
 
-    func encode(to encoder: any Encoder) throws {
+    package func encode(to encoder: any Encoder) throws {
         var values = encoder.container(keyedBy: CodingKeys.self)
         try values.encode(maxRecordBytes, forKey: .maxRecordBytes)
         try values.encode(maxDepth, forKey: .maxDepth)

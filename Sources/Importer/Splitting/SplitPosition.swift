@@ -1,29 +1,29 @@
 /// A position between two records of a source, with what a fresh parser needs to continue from there.
-struct SplitPosition: Sendable, Hashable, Codable {
+package struct SplitPosition: Sendable, Hashable, Codable {
     /// Offset in the source, from 0, in decompressed bytes.
-    var byteOffset: Int64
+    package var byteOffset: Int64
     /// The opening tokens of the containers that enclose this position: `{"items":[0`.
     ///
     /// Empty at the top level.
     /// A placeholder replaces the element or member before it, as the source continues with a comma or the container's
     /// end. Keys that are in no record path are placeholders too.
-    var enclosing: String
+    package var enclosing: String
     /// Line breaks (LF) before this position.
-    var lineBreaks: Int64
+    package var lineBreaks: Int64
     /// Where the line that holds this position begins.
-    var lineStart: Int64
+    package var lineStart: Int64
     /// How many records of each record path precede this position, those that were left out included.
     ///
     /// In the order of the paths; nil where all records are accepted, or at a source's beginning.
-    var recordsBefore: [Int64]?
+    package var recordsBefore: [Int64]?
     /// The record paths, by their index, whose collections have not been found before this position: `$.items[*]` where no
     /// `items` was an array.
     ///
     /// Nil where all have been found, and at a source's beginning.
-    var unseenPaths: [Int]?
+    package var unseenPaths: [Int]?
 
     /// A position; by default a source's beginning.
-    init(
+    package init(
         byteOffset: Int64 = 0,
         enclosing: String = "",
         lineBreaks: Int64 = 0,
@@ -40,10 +40,10 @@ struct SplitPosition: Sendable, Hashable, Codable {
     }
 
     /// The beginning of a source.
-    static let start = SplitPosition()
+    package static let start = SplitPosition()
 
     /// Whether it can be a position in a source, where it was read from somewhere.
-    var isSound: Bool {
+    package var isSound: Bool {
         let numbers = [byteOffset, lineBreaks, lineStart] + (recordsBefore ?? [])
         return numbers.allSatisfy { (0...(1 << 53)).contains($0) } && lineStart <= byteOffset
             && lineBreaks <= byteOffset && (unseenPaths ?? []).allSatisfy { (0..<64).contains($0) }

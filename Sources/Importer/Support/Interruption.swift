@@ -33,7 +33,7 @@ public final class Interruption: Sendable {
     }
 
     /// One that is stopped with this one, and may be stopped without it.
-    func child() -> Interruption {
+    package func child() -> Interruption {
         let child = Interruption()
         onRequest { [weak self] in child.request(self?.reason ?? .interrupt) }
         return child
@@ -57,19 +57,19 @@ public final class Interruption: Sendable {
     }
 
     /// What a stopped call throws.
-    var error: ImportError {
+    package var error: ImportError {
         let reason = reason ?? .interrupt
         return ImportError(reason.error, "\(reason.message)")
     }
 
     /// - Throws: `ImportError` with the code of the interruption, if there was one.
-    func check() throws {
+    package func check() throws {
         if isRequested { throw error }
     }
 }
 
 extension Interruption.Reason {
-    var error: ImportError.Reason {
+    package var error: ImportError.Reason {
         switch self {
         case .interrupt: .interrupted
         case .terminate: .terminated

@@ -1,19 +1,19 @@
 import Foundation
 
 /// Values that the bookkeeping keeps as JSON texts.
-enum StoredJSON {
-    static func encode(_ value: some Encodable) throws -> String {
+package enum StoredJSON {
+    package static func encode(_ value: some Encodable) throws -> String {
         String(decoding: try makeEncoder().encode(value), as: UTF8.self)
     }
 
     /// An encoder for many values.
-    static func makeEncoder() -> JSONEncoder {
+    package static func makeEncoder() -> JSONEncoder {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return encoder
     }
 
-    static func decode<Value: Decodable>(_ type: Value.Type, _ text: String) throws -> Value {
+    package static func decode<Value: Decodable>(_ type: Value.Type, _ text: String) throws -> Value {
         try JSONDecoder().decode(type, from: Data(text.utf8))
     }
 }

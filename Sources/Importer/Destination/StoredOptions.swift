@@ -1,16 +1,16 @@
 /// What a job's `options` column has: the job's options, and beside them, in the same JSON object, what kind of job it is.
-struct StoredOptions: Codable {
-    let options: JobOptions
-    let takesChunks: Bool
-    let retry: StoredJob.Retry?
-    let change: StoredJob.Change?
-    let keepsUndo: Bool
+package struct StoredOptions: Codable {
+    package let options: JobOptions
+    package let takesChunks: Bool
+    package let retry: StoredJob.Retry?
+    package let change: StoredJob.Change?
+    package let keepsUndo: Bool
 
     private enum CodingKeys: String, CodingKey {
         case takesChunks, retry, change, keepsUndo
     }
 
-    init(of job: StoredJob) {
+    package init(of job: StoredJob) {
         options = job.options
         takesChunks = job.takesChunks
         retry = job.retry
@@ -18,7 +18,7 @@ struct StoredOptions: Codable {
         keepsUndo = job.keepsUndo
     }
 
-    init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         options = try JobOptions(from: decoder)
         let values = try decoder.container(keyedBy: CodingKeys.self)
         takesChunks = try values.decode(Bool.self, forKey: .takesChunks)
@@ -27,7 +27,7 @@ struct StoredOptions: Codable {
         keepsUndo = try values.decodeIfPresent(Bool.self, forKey: .keepsUndo) ?? false
     }
 
-    func encode(to encoder: any Encoder) throws {
+    package func encode(to encoder: any Encoder) throws {
         try options.encode(to: encoder)
         var values = encoder.container(keyedBy: CodingKeys.self)
         try values.encode(takesChunks, forKey: .takesChunks)

@@ -20,7 +20,8 @@ public final class ImportPipeline: Sendable {
     /// Whether it has been run, or has read what can be read once only.
     private let isSpent = Atomic(false)
 
-    private enum Request {
+    /// What is to be done.
+    package enum Request: Sendable {
         case sources([String], JobOptions)
         case resume(ErrorLimit?)
         case retry(RetryRequest)
@@ -31,6 +32,10 @@ public final class ImportPipeline: Sendable {
     private let request: Request
     private let runOptions: RunOptions
     private let opener: SourceOpener
+    /// Its chunk directory has this path with `.chunks` after it, where none is given.
+    private let chunksBase: String
+    /// Makes what it imports into; nil for the SQLite store at the path `store`.
+    private let destinationMaker: (@Sendable () throws -> any Destination)?
     private let transformers: TransformerRegistry
 
     private init(
@@ -42,11 +47,38 @@ public final class ImportPipeline: Sendable {
         _ opener: SourceOpener = SourceOpener()
     ) {
         self.store = StoreFile.resolved(store)
+        chunksBase = self.store
+        destinationMaker = nil
         self.request = request
         runOptions = run
         self.transformers = transformers
         self.merges = merges
         self.opener = opener
+    }
+
+    /// Prepares what is asked for in a store that is no SQLite file; nothing is touched before `run`.
+    ///
+    /// - Parameters:
+    ///   - store: what people call the store.
+    ///   - chunksBeside: the path that, with `.chunks` after it, is the chunk directory where none is given.
+    ///   - destination: makes the way into it, each time that the pipeline looks or runs.
+    package init(
+        _ request: Request,
+        named store: String,
+        chunksBeside path: String,
+        _ run: RunOptions,
+        _ transformers: TransformerRegistry,
+        _ merges: MergeCenter,
+        _ destination: @escaping @Sendable () throws -> any Destination
+    ) {
+        self.store = store
+        chunksBase = path
+        destinationMaker = destination
+        self.request = request
+        runOptions = run
+        opener = SourceOpener()
+        self.transformers = transformers
+        self.merges = merges
     }
 
     /// Prepares an import of `sources` into `store`; nothing is touched before `run`.
@@ -263,10 +295,11 @@ public final class ImportPipeline: Sendable {
     }
 
     private func importAll() throws -> Outcome {
-        try importAll(into: destination)
+        try importAll(into: try destination())
     }
 
-    private var destination: SQLiteDestination {
+    private func destination() throws -> any Destination {
+        if let destinationMaker { return try destinationMaker() }
         let destination = SQLiteDestination(store, durability: runOptions.durability)
         destination.rowSelection = RecordPredicate.selectRows
         return destination
@@ -378,7 +411,7 @@ public final class ImportPipeline: Sendable {
 
     /// What the model that is given changes of the store; nil without one.
     private var migration: ImportMigration? {
-        guard case .sources(_, let job) = request else { return nil }
+        guard destinationMaker == nil, case .sources(_, let job) = request else { return nil }
         return job.model.map { ImportMigration(of: store, to: $0, transformers) }
     }
 
@@ -426,6 +459,7 @@ public final class ImportPipeline: Sendable {
             options: options,
             run: runOptions,
             planner: planner,
+            chunksBase: chunksBase,
             isPlanning: isPlanning
         )
         return try destination.read { journal in
@@ -497,7 +531,7 @@ public final class ImportPipeline: Sendable {
     /// What the request means for the store as it is, for a call that does not run it.
     private func look(_ interruption: Interruption) throws -> JobOpening.Decision {
         guard !isSpent.load(ordering: .relaxed) else { throw spent }
-        let destination = destination
+        let destination = try destination()
         try check(destination)
         let decision = try decide(in: destination, isPlanning: true, interruption)
         if runOptions.migrates { try migration?.plan(progress, interruption) } else { try checkStoreModel(decision) }

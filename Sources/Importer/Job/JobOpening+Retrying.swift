@@ -2,7 +2,7 @@ import Foundation
 import ImportModel
 
 /// What a retry was asked for.
-struct RetryRequest: Sendable {
+package struct RetryRequest: Sendable {
     /// The records that it imports.
     enum Records: Sendable {
         /// Those of a repair file.

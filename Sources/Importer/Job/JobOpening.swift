@@ -28,12 +28,14 @@ struct JobOpening {
     let options: JobOptions
     let run: RunOptions
     let planner: JobPlanner
+    /// The chunk directory has this path with `.chunks` after it, where none is given.
+    let chunksBase: String
     /// Whether nothing may be made or changed.
     let isPlanning: Bool
 
     /// Where this run keeps its chunks.
     private var chunkDirectory: String {
-        Self.absolute(run.chunkDirectory ?? store + ".chunks")
+        Self.absolute(run.chunkDirectory ?? chunksBase + ".chunks")
     }
 
     static func absolute(_ path: String) -> String {

@@ -4,11 +4,11 @@ import ImportModel
 package struct ErrorCounts {
     /// What is counted together.
     package struct Key: Hashable {
-        let entity: ExactText
-        let keyPath: ExactText
+        package let entity: ExactText
+        package let keyPath: ExactText
         package let code: String
-        let expected: ExactText
-        let found: ExactText
+        package let expected: ExactText
+        package let found: ExactText
 
         package init(entity: String, keyPath: String, code: String, expected: String, found: String) {
             self.entity = ExactText(entity)
@@ -64,6 +64,8 @@ package struct ErrorCounts {
 
     package private(set) var groups: [Group] = []
     private var places: [Key: Int] = [:]
+
+    package init() {}
 
     package var isEmpty: Bool { groups.isEmpty }
 

@@ -241,13 +241,15 @@ package struct LedgerCounts {
     /// What is counted.
     package struct Key: Hashable {
         package let entity: Int32
-        let attribute: ExactText
+        package let attribute: ExactText
         package let kind: LedgerKind
     }
 
     package private(set) var keys: [Key] = []
     package private(set) var counts: [Int64] = []
     private var places: [Key: Int] = [:]
+
+    package init() {}
 
     /// Adds to a count.
     package mutating func add(_ kind: LedgerKind, entity: Int32, attribute: String, count: Int64 = 1) {

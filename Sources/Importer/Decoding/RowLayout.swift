@@ -66,6 +66,8 @@ package struct DecodedBatch<Layout: RowLayout>: ~Copyable {
     /// Of each entity whose rows are laid out, those up to the first that has to be written by itself; nil for none.
     package var layout: Layout?
 
+    package init() {}
+
     /// How much memory it takes, roughly.
     package var footprint: Int { rows.footprint + (layout?.footprint ?? 0) }
 }

@@ -7,23 +7,23 @@ public struct EntityTotals: Sendable, Hashable {
     /// The entity's table.
     public let table: String
     /// Records that were read.
-    public internal(set) var recordsRead: Int64 = 0
+    public package(set) var recordsRead: Int64 = 0
     /// Objects that are new.
-    public internal(set) var inserted: Int64 = 0
+    public package(set) var inserted: Int64 = 0
     /// Records that changed an object.
-    public internal(set) var updated: Int64 = 0
+    public package(set) var updated: Int64 = 0
     /// Records whose object had all their values already.
-    public internal(set) var unchanged: Int64 = 0
+    public package(set) var unchanged: Int64 = 0
     /// Records left out: their object existed already, or what they would repair is repaired.
-    public internal(set) var ignored: Int64 = 0
+    public package(set) var ignored: Int64 = 0
     /// Records that were not accepted.
-    public internal(set) var rejected: Int64 = 0
+    public package(set) var rejected: Int64 = 0
     /// Objects that were nested in records of any entity, beside those.
-    public internal(set) var nested = NestedCounts()
+    public package(set) var nested = NestedCounts()
     /// Rows in the entity's table, those from before the job too.
     ///
     /// They are not counted but known, as long as nobody but imports inserts or deletes any.
-    public internal(set) var rows: Int64 = 0
+    public package(set) var rows: Int64 = 0
 
     package init(entity: String, table: String) {
         self.entity = entity

@@ -149,3 +149,44 @@ public struct ImportReport: Sendable, Hashable, Codable {
         case conflictList = "conflict_list"
     }
 }
+
+extension ImportReport {
+    // More than seven parameters, as it is a plain value: one for each property.
+    /// The report of a job that imports records of entities that do not relate to one another.
+    ///
+    /// - Parameter total: the counts of all entities.
+    package init(
+        of job: StoredJob,
+        _ state: State,
+        total: Counts,
+        entities: [String: Counts],
+        chunks: Int,
+        chunksDone: Int,
+        bytes: Int64,
+        seconds: Double,
+        ledger: [String: [String: [String: Int64]]],
+        errors: [ErrorGroup]
+    ) {
+        let tookNothing = state == .finished && total.recordsRead > 0 && total.rejected == total.recordsRead
+        self.init(
+            state: state,
+            job: job.id,
+            recordsRead: total.recordsRead,
+            inserted: total.inserted,
+            updated: total.updated,
+            unchanged: total.unchanged,
+            ignored: total.ignored,
+            rejected: total.rejected,
+            repaired: 0,
+            chunks: chunks,
+            chunksDone: chunksDone,
+            bytes: bytes,
+            seconds: seconds,
+            entities: entities,
+            ledger: ledger,
+            errors: errors,
+            sources: job.sources.map(\.description.name),
+            message: job.message ?? (tookNothing ? Self.allRejected : nil)
+        )
+    }
+}

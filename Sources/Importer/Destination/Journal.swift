@@ -226,6 +226,12 @@ package struct AdoptedModel {
     package var merges: [MergeNotification] = []
     /// What is to be said of it.
     package var messages: [ImportText] = []
+
+    package init(job: StoredJob, merges: [MergeNotification] = [], messages: [ImportText] = []) {
+        self.job = job
+        self.merges = merges
+        self.messages = messages
+    }
 }
 
 /// What is committed of a source.
@@ -234,6 +240,11 @@ package struct CommittedSource {
     package let ranges: [HashedRange]
     /// Whether it was not read to its end, as no more records of it were wanted.
     package let hasReachedLimit: Bool
+
+    package init(ranges: [HashedRange], hasReachedLimit: Bool) {
+        self.ranges = ranges
+        self.hasReachedLimit = hasReachedLimit
+    }
 }
 
 /// The lines of a repair file, and the rejects that they repair.

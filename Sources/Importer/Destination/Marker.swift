@@ -24,6 +24,9 @@ public struct Marker: Sendable, Hashable, Codable {
     /// Time spent on the job so far, in seconds.
     public var seconds = 0.0
 
+    /// The beginning of a job.
+    package init() {}
+
     /// The part of the chunk at `chunkStart` that is committed.
     package var committed: CommittedPrefix { CommittedPrefix(records: chunkRecords, hash: chunkHash) }
 }

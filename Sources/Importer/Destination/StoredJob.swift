@@ -35,6 +35,12 @@ package struct StoredJob: Sendable {
         package let shape: SourceShape
         /// Per record path the name of its entity.
         package let entities: [String]
+
+        package init(description: SourceDescription, shape: SourceShape, entities: [String]) {
+            self.description = description
+            self.shape = shape
+            self.entities = entities
+        }
     }
 
     package var id: Int64 = 0

@@ -36,6 +36,8 @@ package struct ContinuedEntity: Sendable {
         case relationships([String])
     }
 
+    package init(entity: EntityDescription) { self.entity = entity }
+
     /// A column's name as SQLite compares it.
     static func folded(_ column: String) -> ExactText { ExactText(column.asciiLowercased) }
 

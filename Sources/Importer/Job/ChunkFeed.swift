@@ -28,17 +28,28 @@ package struct ChunkFeed {
     /// - Parameter keepsAll: whether no chunk goes before all are cut, so that the disk may fill up.
     /// - Returns: what was wrong with the source at which the split had to stop, or nil.
     package func feed(_ queue: ChunkQueue, keepsAll: Bool) throws -> ImportError? {
+        try feed(keepsAll: keepsAll) { try queue.put($0, committed: $1) }
+    }
+
+    /// - Parameters:
+    ///   - keepsAll: whether no chunk goes before all are cut, so that the disk may fill up.
+    ///   - put: called with each chunk, and with what of it is committed already; may wait or throw.
+    /// - Returns: what was wrong with the source at which the split had to stop, or nil.
+    package func feed(
+        keepsAll: Bool,
+        _ put: @escaping (SealedChunk, CommittedPrefix) throws -> Void
+    ) throws -> ImportError? {
         defer { directory.endWriting() }
         // What is left half written goes before anybody else touches a chunk.
         let stage = point.split.source < job.sources.count ? try splitStage() : nil
         for (index, entry) in point.chunks.enumerated() {
-            try queue.put(sealed(entry), committed: index == 0 ? point.committed : .none)
+            try put(sealed(entry), index == 0 ? point.committed : .none)
         }
         guard let stage else { return nil }
         var isFirst = point.chunks.isEmpty
         return try stage.run(from: point.split, open: open) { [directory, point] chunk in
             if keepsAll { try directory.checkRoom(forChunkOf: chunk.entry.bytes) }
-            try queue.put(chunk, committed: isFirst ? point.committed : .none)
+            try put(chunk, isFirst ? point.committed : .none)
             isFirst = false
         }
     }

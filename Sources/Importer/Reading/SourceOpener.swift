@@ -220,7 +220,7 @@ extension SourceDescription {
     /// The name for messages.
     ///
     /// Control characters in it are escaped: it may go to a terminal.
-    var displayName: String { name.shownPath }
+    package var displayName: String { name.shownPath }
 
     fileprivate static func pipe(named name: String) -> SourceDescription {
         SourceDescription(name: name, path: nil, member: nil, size: nil, modified: nil)

@@ -16,7 +16,7 @@ extension StoreInspection {
         /// What must hold, and of what.
         public var name: String { subject.map { "\($0): \(rule)" } ?? rule }
 
-        init(_ rule: String, of subject: String? = nil, holds: Bool, detail: String) {
+        package init(_ rule: String, of subject: String? = nil, holds: Bool, detail: String) {
             self.subject = subject
             self.rule = rule
             self.holds = holds

@@ -102,6 +102,33 @@ public struct StoreInspection: Sendable {
         /// The record's key, where it is one of a keyed collection (`$.users.*`).
         public let key: String?
 
+        // More than seven parameters, as it is a plain value: one for each property.
+        package init(
+            number: Int64,
+            job: Int64,
+            ordinal: Int64,
+            entity: String,
+            source: String,
+            byteOffset: Int64,
+            length: Int64,
+            errors: [ImportModel.RecordError],
+            record: [UInt8],
+            state: RejectState,
+            key: String?
+        ) {
+            self.number = number
+            self.job = job
+            self.ordinal = ordinal
+            self.entity = entity
+            self.source = source
+            self.byteOffset = byteOffset
+            self.length = length
+            self.errors = errors
+            self.record = record
+            self.state = state
+            self.key = key
+        }
+
         /// Whether only the record's first bytes are kept.
         public var isPartial: Bool { Int64(record.count) < length }
     }
@@ -263,7 +290,7 @@ public struct StoreInspection: Sendable {
 }
 
 extension ImportReport.Counts {
-    mutating func add(_ other: Self) {
+    package mutating func add(_ other: Self) {
         recordsRead = recordsRead.addingClamped(other.recordsRead)
         inserted = inserted.addingClamped(other.inserted)
         updated = updated.addingClamped(other.updated)

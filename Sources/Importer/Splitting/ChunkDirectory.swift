@@ -274,6 +274,12 @@ package final class ChunkDirectory: Sendable {
         return file
     }
 
+    /// Waits until a chunk, and its name, are on the disk.
+    package func sync(chunk number: Int) throws {
+        try openFile(Self.fileName(number), O_RDONLY, "open").sync()
+        try sync()
+    }
+
     /// Waits until the names in this directory are on the disk.
     package func sync() throws {
         guard fsync(descriptor) == 0 else { throw ImportError.system(errno, "sync the chunk directory", path) }

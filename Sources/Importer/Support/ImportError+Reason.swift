@@ -193,6 +193,12 @@ extension ImportError {
         case chunkDamaged
         /// Another program or import holds the store.
         case storeInUse
+        /// The server of a store cannot be reached, or takes no more connections.
+        case serverUnavailable
+        /// The server of a store lets this user not in.
+        case loginRefused
+        /// The user may not do there what the import needs.
+        case permissionMissing
         /// The system gives no descriptor.
         case noDescriptors
         /// The system gives no thread.
@@ -243,6 +249,8 @@ extension ImportError.Reason {
             .chunkDamaged:
             .io
         case .storeInUse: .inUse
+        case .serverUnavailable: .unavailable
+        case .loginRefused, .permissionMissing: .noPermission
         case .noDescriptors, .noThreads: .noResources
         case .fault: .software
         case .interrupted: .interrupted

@@ -8,12 +8,16 @@ public struct ImportError: LocalizedError, Sendable, Hashable, CustomStringConve
         case usage = 64
         case badInput = 65
         case noInput = 66
+        /// A server cannot be reached.
+        case unavailable = 69
         case software = 70
         /// The system gives no thread or descriptor.
         case noResources = 71
         case cannotCreate = 73
         case io = 74
         case inUse = 75
+        /// A server refuses the login, or what the user may do there is not enough.
+        case noPermission = 77
         case hangup = 129
         case interrupted = 130
         case terminated = 143

@@ -70,6 +70,8 @@ extension ImportText {
         case mirroring(store: String, job: Int64)
         /// Taking back what a job has done.
         case undoing(store: String, job: Int64? = nil)
+        /// Taking part in an import that another process has begun.
+        case working
     }
 
     /// Which rejects a repair file is advised to have.
@@ -106,6 +108,7 @@ extension ImportText.Call {
         case .migrating: "ModelMigration.run"
         case .mirroring: "ImportPipeline(mirroring:in:options:run:)"
         case .undoing: "UndoPipeline.run"
+        case .working: "ServerWork.run"
         }
     }
 }

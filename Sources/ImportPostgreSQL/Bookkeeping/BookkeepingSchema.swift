@@ -1,0 +1,102 @@
+import Importer
+
+/// The importer's own tables in a server's schema.
+///
+/// They are those of a SQLite store as far as both have the same to keep. Rows that count something are a chunk's, and totals are
+/// sums of them: no row is one that all workers update.
+enum BookkeepingSchema {
+    /// The format that this program writes, and the only one that it reads.
+    static let format = 1
+
+    /// Statements that make what is not there.
+    static let statements = """
+        CREATE TABLE IF NOT EXISTS _import_meta (key text PRIMARY KEY, value text NOT NULL);
+        CREATE TABLE IF NOT EXISTS _import_model (
+            id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, model text NOT NULL
+        );
+        CREATE TABLE IF NOT EXISTS _import_job (
+            id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, token text NOT NULL UNIQUE, state text NOT NULL, message text,
+            options text NOT NULL, model bigint REFERENCES _import_model, is_model_final boolean NOT NULL DEFAULT true,
+            chunk_directory text NOT NULL, host text NOT NULL, fingerprint text NOT NULL, indexes text NOT NULL DEFAULT '[]',
+            is_split boolean NOT NULL DEFAULT false, owner text NOT NULL DEFAULT '', epoch bigint NOT NULL DEFAULT 0,
+            seconds double precision NOT NULL DEFAULT 0, started timestamptz(3) NOT NULL DEFAULT clock_timestamp(),
+            finished timestamptz(3)
+        );
+        CREATE TABLE IF NOT EXISTS _import_source (
+            job bigint NOT NULL REFERENCES _import_job, position integer NOT NULL, description text NOT NULL,
+            shape text NOT NULL, entities text NOT NULL, PRIMARY KEY (job, position)
+        );
+        CREATE TABLE IF NOT EXISTS _import_entity (
+            job bigint NOT NULL REFERENCES _import_job, position integer NOT NULL, entity text NOT NULL,
+            table_name text NOT NULL, made_table boolean NOT NULL, was_empty boolean NOT NULL, PRIMARY KEY (job, position)
+        );
+        CREATE TABLE IF NOT EXISTS _import_chunk (
+            job bigint NOT NULL REFERENCES _import_job, number bigint NOT NULL, source integer NOT NULL,
+            first_byte bigint NOT NULL, end_byte bigint NOT NULL, source_hash text NOT NULL, first_ordinal bigint NOT NULL,
+            records bigint NOT NULL, entry text NOT NULL, state text NOT NULL DEFAULT 'sealed', owner text NOT NULL DEFAULT '',
+            host text NOT NULL DEFAULT '', lease_until timestamptz NOT NULL DEFAULT '-infinity',
+            attempts integer NOT NULL DEFAULT 0, done timestamptz, PRIMARY KEY (job, number)
+        );
+        CREATE INDEX IF NOT EXISTS _import_chunk_sealed ON _import_chunk (job, number) WHERE state = 'sealed';
+        CREATE TABLE IF NOT EXISTS _import_count (
+            job bigint NOT NULL REFERENCES _import_job, chunk bigint NOT NULL, position integer NOT NULL,
+            records_read bigint NOT NULL DEFAULT 0, inserted bigint NOT NULL DEFAULT 0, updated bigint NOT NULL DEFAULT 0,
+            unchanged bigint NOT NULL DEFAULT 0, ignored bigint NOT NULL DEFAULT 0, rejected bigint NOT NULL DEFAULT 0,
+            PRIMARY KEY (job, chunk, position)
+        );
+        CREATE TABLE IF NOT EXISTS _import_reject (
+            id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, job bigint NOT NULL REFERENCES _import_job,
+            chunk bigint NOT NULL, ordinal bigint NOT NULL, entity text NOT NULL, source integer NOT NULL,
+            byte_offset bigint NOT NULL, length bigint NOT NULL, errors text NOT NULL, record bytea NOT NULL,
+            record_key text, state text NOT NULL DEFAULT 'open', UNIQUE (job, ordinal)
+        );
+        CREATE TABLE IF NOT EXISTS _import_error (
+            job bigint NOT NULL REFERENCES _import_job, chunk bigint NOT NULL, place integer NOT NULL, entity text NOT NULL,
+            key_path text NOT NULL, code text NOT NULL, expected text NOT NULL, found text NOT NULL, count bigint NOT NULL,
+            first_byte_offset bigint NOT NULL, first_ordinal bigint NOT NULL, first_source integer NOT NULL,
+            PRIMARY KEY (job, chunk, place)
+        );
+        CREATE TABLE IF NOT EXISTS _import_ledger (
+            job bigint NOT NULL REFERENCES _import_job, chunk bigint NOT NULL, entity text NOT NULL, attribute text NOT NULL,
+            kind text NOT NULL, count bigint NOT NULL, PRIMARY KEY (job, chunk, entity, attribute, kind)
+        );
+        CREATE TABLE IF NOT EXISTS _import_settle (
+            job bigint NOT NULL REFERENCES _import_job, position integer NOT NULL, bucket integer NOT NULL,
+            state text NOT NULL DEFAULT 'open', owner text NOT NULL DEFAULT '', lease_until timestamptz NOT NULL
+            DEFAULT '-infinity', attempts integer NOT NULL DEFAULT 0, PRIMARY KEY (job, position, bucket)
+        );
+        CREATE TABLE IF NOT EXISTS _import_file (
+            host text NOT NULL, token text NOT NULL, path text NOT NULL, kind text NOT NULL, state text NOT NULL,
+            is_made boolean NOT NULL, device bigint, inode bigint, PRIMARY KEY (host, token, path)
+        );
+        """
+
+    /// Makes the tables, or makes sure that those that are there are of this format.
+    ///
+    /// - Throws: `ImportError` with `.storeForeign` where they are not.
+    static func prepare(_ connection: ServerConnection, label: String) throws {
+        try check(connection, label: label)
+        _ = try connection.execute(statements)
+        _ = try connection.execute(
+            "INSERT INTO _import_meta VALUES ('format', '\(format)') ON CONFLICT (key) DO NOTHING"
+        )
+    }
+
+    /// Whether the schema has the tables.
+    static func isThere(_ connection: ServerConnection) throws -> Bool {
+        try connection.execute("SELECT to_regclass('_import_meta') IS NOT NULL").first?.bool(0) ?? false
+    }
+
+    /// - Throws: `ImportError` with `.storeForeign` where the tables are of another format.
+    static func check(_ connection: ServerConnection, label: String) throws {
+        guard try isThere(connection) else { return }
+        let found = try connection.execute("SELECT value FROM _import_meta WHERE key = 'format'").first?.optionalText(0)
+        guard let found, found != "\(format)" else { return }
+        throw ImportError(
+            .storeForeign,
+            at: label,
+            "its _import_ tables have format \(found), and this program knows format \(format)",
+            advice: "Use the version of the importer that made them, or import into another schema."
+        )
+    }
+}

@@ -1,0 +1,219 @@
+import Importer
+
+/// A chunk that a worker has taken for a while: others may take it again when the time is over, and the fence decides who
+/// commits it.
+struct ChunkLease: Sendable {
+    let entry: ChunkEntry
+    /// How often it was taken, this time included; with the owner it tells this lease from all others.
+    let attempts: Int64
+}
+
+/// A job's chunks as the server has them: sealed, taken for a while, done.
+///
+/// Times are the server's, whatever the clocks of the hosts say.
+struct ChunkTable: Sendable {
+    /// How long a chunk is a worker's own, in seconds.
+    static let leaseSeconds = 60
+    /// A chunk that was taken so often in vain fails the job.
+    static let mostAttempts = 5
+
+    let job: Int64
+
+    // MARK: Cutting
+
+    /// Where cutting goes on: the end of the last chunk that has a row.
+    func cutMarker(_ connection: ServerConnection, label: String) throws -> Marker {
+        var marker = Marker()
+        marker.seconds = try connection.execute("SELECT seconds FROM _import_job WHERE id = $1", [.integer(job)])
+            .first?.double(0) ?? 0
+        let last = try connection.execute(
+            "SELECT entry FROM _import_chunk WHERE job = $1 ORDER BY number DESC LIMIT 1",
+            [.integer(job)]
+        ).first
+        guard let last else { return marker }
+        let entry = try entry(last.text(0), label: label)
+        marker.source = entry.isLast ? entry.source + 1 : entry.source
+        marker.byteOffset = entry.isLast ? 0 : entry.endByte
+        marker.chunkStart = entry.isLast ? .start : entry.end
+        marker.recordOrdinal = entry.firstOrdinal + Int64(entry.records) - 1
+        let sums = try connection.execute(
+            """
+            SELECT coalesce(sum(bytes), 0)::bigint, coalesce(sum(chunks), 0)::bigint FROM (
+                SELECT max(end_byte) AS bytes, count(*) AS chunks FROM _import_chunk WHERE job = $1 GROUP BY source
+            ) AS sources
+            """,
+            [.integer(job)]
+        ).first
+        marker.bytes = try sums?.integer(0) ?? 0
+        marker.chunksDone = Int(try sums?.integer(1) ?? 0)
+        marker.commits = Int64(marker.chunksDone)
+        return marker
+    }
+
+    private func entry(_ text: String, label: String) throws -> ChunkEntry {
+        guard let entry = try? StoredJSON.decode(ChunkEntry.self, text) else {
+            throw ImportError(
+                .storeDamaged,
+                at: label,
+                "the store is damaged: _import_chunk.entry of the job \(job)",
+                advice: "Restore it from a backup."
+            )
+        }
+        return entry
+    }
+
+    /// Adds a chunk that is on the disk; again, nothing changes.
+    func register(_ entry: ChunkEntry, _ connection: ServerConnection) throws {
+        _ = try connection.execute(
+            """
+            INSERT INTO _import_chunk (
+                job, number, source, first_byte, end_byte, source_hash, first_ordinal, records, entry
+            ) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING
+            """,
+            [
+                .integer(job), .integer(Int64(entry.number)), .integer(Int64(entry.source)), .integer(entry.firstByte),
+                .integer(entry.endByte), .text(entry.sourceHash), .integer(entry.firstOrdinal),
+                .integer(Int64(entry.records)), .text(try StoredJSON.encode(entry)),
+            ]
+        )
+    }
+
+    /// Notes that no more chunks come.
+    func noteSplit(_ connection: ServerConnection) throws {
+        _ = try connection.execute("UPDATE _import_job SET is_split = true WHERE id = $1", [.integer(job)])
+    }
+
+    // MARK: Working
+
+    /// Takes the first chunk that nobody has.
+    ///
+    /// - Parameters:
+    ///   - owner: 128 random bits, in hexadecimal, that are this worker's alone.
+    ///   - host: where it works, for people.
+    /// - Returns: nil where there is none now.
+    /// - Throws: `ImportError` where a chunk was taken too often in vain.
+    func lease(_ owner: String, host: String, _ connection: ServerConnection, label: String) throws -> ChunkLease? {
+        let row = try connection.execute(
+            """
+            UPDATE _import_chunk SET owner = $1, host = $3, attempts = attempts + 1,
+                lease_until = clock_timestamp() + interval '\(Self.leaseSeconds) s'
+            WHERE job = $2 AND number = (
+                SELECT number FROM _import_chunk WHERE job = $2 AND state = 'sealed' AND lease_until < clock_timestamp()
+                ORDER BY number LIMIT 1 FOR UPDATE SKIP LOCKED
+            ) RETURNING entry, attempts
+            """,
+            [.text(owner), .integer(job), .text(host)]
+        ).first
+        guard let row else { return nil }
+        let lease = ChunkLease(entry: try entry(row.text(0), label: label), attempts: try row.integer(1))
+        guard lease.attempts <= Self.mostAttempts else {
+            _ = try connection.execute(
+                "UPDATE _import_chunk SET state = 'failed' WHERE job = $1 AND number = $2 AND state = 'sealed'",
+                [.integer(job), .integer(Int64(lease.entry.number))]
+            )
+            throw ImportError(
+                .storeFailed,
+                at: label,
+                "the chunk \(lease.entry.number) was taken \(Self.mostAttempts) times and never committed",
+                advice: "Look at what its workers have said; then go on: \(call: .resuming(store: label))."
+            )
+        }
+        return lease
+    }
+
+    /// The fence of a chunk's transaction, its first statement: the row is locked until the commit.
+    ///
+    /// - Returns: whether the chunk is still this lease's to commit.
+    func fence(_ lease: ChunkLease, _ owner: String, _ connection: ServerConnection) throws -> Bool {
+        try connection.execute(
+            """
+            UPDATE _import_chunk SET state = 'done', done = clock_timestamp()
+            WHERE job = $1 AND number = $2 AND state = 'sealed' AND owner = $3 AND attempts = $4
+            """,
+            [.integer(job), .integer(Int64(lease.entry.number)), .text(owner), .integer(lease.attempts)]
+        ).affected == 1
+    }
+
+    /// What became of a commit whose answer was lost: waits for the old transaction, and tells.
+    ///
+    /// - Returns: whether this lease has committed the chunk.
+    func isDone(_ lease: ChunkLease, _ owner: String, _ connection: ServerConnection) throws -> Bool {
+        let row = try connection.execute(
+            "SELECT state, owner, attempts FROM _import_chunk WHERE job = $1 AND number = $2 FOR UPDATE",
+            [.integer(job), .integer(Int64(lease.entry.number))]
+        ).first
+        guard let row else { return false }
+        return try row.text(0) == "done" && row.text(1) == owner && row.integer(2) == lease.attempts
+    }
+
+    /// Gives a chunk back that was not committed; it was not taken in vain.
+    func giveBack(_ lease: ChunkLease, _ owner: String, _ connection: ServerConnection) throws {
+        _ = try connection.execute(
+            """
+            UPDATE _import_chunk SET lease_until = '-infinity', attempts = attempts - 1
+            WHERE job = $1 AND number = $2 AND state = 'sealed' AND owner = $3 AND attempts = $4
+            """,
+            [.integer(job), .integer(Int64(lease.entry.number)), .text(owner), .integer(lease.attempts)]
+        )
+    }
+
+    /// What is left of a job.
+    struct Outlook {
+        /// The job's state.
+        let state: String
+        /// Whether all is cut.
+        let isSplit: Bool
+        /// Whether chunks wait or are at work.
+        let hasSealed: Bool
+        /// Whether some chunk was taken too often in vain.
+        let hasFailed: Bool
+
+        /// Whether all chunks are done.
+        var isDone: Bool { isSplit && !hasSealed && !hasFailed }
+    }
+
+    /// - Returns: nil where the job is gone.
+    func outlook(_ connection: ServerConnection) throws -> Outlook? {
+        let row = try connection.execute(
+            """
+            SELECT state, is_split, EXISTS (SELECT 1 FROM _import_chunk WHERE job = $1 AND state = 'sealed'),
+                EXISTS (SELECT 1 FROM _import_chunk WHERE job = $1 AND state = 'failed')
+            FROM _import_job WHERE id = $1
+            """,
+            [.integer(job)]
+        ).first
+        guard let row else { return nil }
+        return Outlook(
+            state: try row.text(0),
+            isSplit: try row.bool(1),
+            hasSealed: try row.bool(2),
+            hasFailed: try row.bool(3)
+        )
+    }
+
+    /// What is committed: chunks, records, bytes and rejects.
+    struct Done {
+        var chunks: Int64 = 0
+        var records: Int64 = 0
+        var bytes: Int64 = 0
+        var rejects: Int64 = 0
+    }
+
+    func done(_ connection: ServerConnection) throws -> Done {
+        let row = try connection.execute(
+            """
+            SELECT count(*), coalesce(sum(records), 0)::bigint, coalesce(sum(end_byte - first_byte), 0)::bigint,
+                (SELECT coalesce(sum(rejected), 0)::bigint FROM _import_count WHERE job = $1)
+            FROM _import_chunk WHERE job = $1 AND state = 'done'
+            """,
+            [.integer(job)]
+        ).first
+        guard let row else { return Done() }
+        return Done(
+            chunks: try row.integer(0),
+            records: try row.integer(1),
+            bytes: try row.integer(2),
+            rejects: try row.integer(3)
+        )
+    }
+}

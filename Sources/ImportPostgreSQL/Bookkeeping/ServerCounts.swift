@@ -1,0 +1,134 @@
+import Foundation
+import ImportModel
+import Importer
+
+/// Everything that counts a chunk, and is committed with its rows.
+struct ServerCounts {
+    let job: StoredJob
+    /// The job's entities, in their order.
+    let plans: [EntityPlan]
+
+    /// What a chunk's batches have come to.
+    struct Tally {
+        var read: [Int64]
+        var inserted: [Int64]
+        var rejected: [Int64]
+        var errors = ErrorCounts()
+        var ledger = LedgerCounts()
+        var rejects: [RowBatch.Reject] = []
+
+        init(entities: Int) {
+            read = Array(repeating: 0, count: entities)
+            inserted = read
+            rejected = read
+        }
+
+        /// Adds a reject that decoding has not counted.
+        mutating func rejectLate(_ reject: RowBatch.Reject) {
+            for error in reject.errors { errors.add(error, ordinal: reject.ordinal) }
+            rejects.append(reject)
+        }
+    }
+
+    /// Writes counts, errors, ledger and rejects of a chunk, in its transaction.
+    func write(_ tally: Tally, of entry: ChunkEntry, _ connection: ServerConnection) throws {
+        let (job, chunk) = (ServerValue.integer(job.id), ServerValue.integer(Int64(entry.number)))
+        for (position, read) in tally.read.enumerated() where read > 0 {
+            _ = try connection.execute(
+                """
+                INSERT INTO _import_count (job, chunk, position, records_read, inserted, rejected)
+                VALUES ($1, $2, $3, $4, $5, $6)
+                """,
+                [
+                    job, chunk, .integer(Int64(position)), .integer(read), .integer(tally.inserted[position]),
+                    .integer(tally.rejected[position]),
+                ]
+            )
+        }
+        for (place, group) in tally.errors.inSourceOrder.enumerated() {
+            _ = try connection.execute(
+                """
+                INSERT INTO _import_error (
+                    job, chunk, place, entity, key_path, code, expected, found, count, first_byte_offset, first_ordinal,
+                    first_source
+                ) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+                """,
+                [
+                    job, chunk, .integer(Int64(place)), .bookkeeping(group.key.entity.text),
+                    .bookkeeping(group.key.keyPath.text), .text(group.key.code), .bookkeeping(group.key.expected.text),
+                    .bookkeeping(group.key.found.text), .integer(group.count), .integer(group.firstByteOffset),
+                    .integer(group.firstOrdinal), .integer(Int64(entry.source)),
+                ]
+            )
+        }
+        for (key, count) in zip(tally.ledger.keys, tally.ledger.counts) {
+            let entity = key.entity < 0 ? "" : plans[Int(key.entity)].entity.name
+            _ = try connection.execute(
+                """
+                INSERT INTO _import_ledger (job, chunk, entity, attribute, kind, count) VALUES ($1, $2, $3, $4, $5, $6)
+                ON CONFLICT (job, chunk, entity, attribute, kind) DO UPDATE SET count = _import_ledger.count + excluded.count
+                """,
+                [
+                    job, chunk, .bookkeeping(entity), .bookkeeping(key.attribute.text), .text(key.kind.rawValue),
+                    .integer(count),
+                ]
+            )
+        }
+        try write(tally.rejects, of: entry, connection)
+    }
+
+    private func write(_ rejects: [RowBatch.Reject], of entry: ChunkEntry, _ connection: ServerConnection) throws {
+        guard !rejects.isEmpty else { return }
+        let encoder = StoredJSON.makeEncoder()
+        for reject in rejects {
+            _ = try connection.execute(
+                """
+                INSERT INTO _import_reject (
+                    job, chunk, ordinal, entity, source, byte_offset, length, errors, record, record_key
+                ) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+                """,
+                [
+                    .integer(job.id), .integer(Int64(entry.number)), .integer(reject.ordinal),
+                    .text(plans[Int(reject.entity)].entity.name), .integer(Int64(entry.source)),
+                    .integer(reject.byteOffset), .integer(reject.length),
+                    .bookkeeping(String(decoding: try encoder.encode(reject.errors), as: UTF8.self)),
+                    .bytes(reject.bytes), reject.key.map { .bookkeeping($0) } ?? .null,
+                ]
+            )
+        }
+    }
+
+    // MARK: Reading
+
+    /// What a job has done so far, by entity.
+    static func totals(of job: StoredJob, _ connection: ServerConnection) throws -> [EntityTotals] {
+        try connection.execute(
+            """
+            SELECT entity.entity, entity.table_name, coalesce(sum(records_read), 0)::bigint,
+                coalesce(sum(inserted), 0)::bigint, coalesce(sum(updated), 0)::bigint,
+                coalesce(sum(unchanged), 0)::bigint, coalesce(sum(ignored), 0)::bigint,
+                coalesce(sum(rejected), 0)::bigint
+            FROM _import_entity AS entity LEFT JOIN _import_count AS counts USING (job, position)
+            WHERE job = $1 GROUP BY position, entity.entity, entity.table_name ORDER BY position
+            """,
+            [.integer(job.id)]
+        ).map { row in
+            var totals = EntityTotals(entity: try row.text(0), table: try row.text(1))
+            totals.recordsRead = try row.integer(2)
+            totals.inserted = try row.integer(3)
+            totals.updated = try row.integer(4)
+            totals.unchanged = try row.integer(5)
+            totals.ignored = try row.integer(6)
+            totals.rejected = try row.integer(7)
+            return totals
+        }
+    }
+}
+
+extension ServerValue {
+    /// A text of the bookkeeping: a server's text has no U+0000, which becomes U+FFFD.
+    static func bookkeeping(_ text: String) -> ServerValue {
+        guard text.utf8.contains(0) else { return .text(text) }
+        return .text(String(text.unicodeScalars.map { $0 == "\0" ? "\u{FFFD}" : Character($0) }))
+    }
+}

@@ -1,0 +1,529 @@
+import Foundation
+import ImportModel
+import Importer
+
+/// What is read of a schema's bookkeeping.
+///
+/// The marker of a job is the end of what is cut: chunks are committed in any order, and each has a row of its own from when it is
+/// sealed. What of it is committed is for those who look (`ServerInspection`).
+class ServerJournalReader: JournalReader {
+    let session: ServerSession
+    var store: ServerStore { session.store }
+    var label: String { session.label }
+
+    init(_ session: ServerSession) {
+        self.session = session
+    }
+
+    /// - Returns: nil while there is no bookkeeping.
+    func readIfThere<Result>(_ body: (ServerConnection) throws -> Result) throws -> Result? {
+        try session.read { connection in
+            guard try BookkeepingSchema.isThere(connection) else { return nil }
+            return try body(connection)
+        }
+    }
+
+    func jobs() throws -> [StoredJob] {
+        try readIfThere { connection in
+            try BookkeepingSchema.check(connection, label: label)
+            let isLocked = try session.isLocked || ServerSession.isLockHeld(connection, store.lockName)
+            return try StoredJob.all(connection, label: label).map { job in
+                var job = job
+                // Whoever was running it is gone.
+                if job.state == .running, !isLocked { job.state = .interrupted }
+                return job
+            }
+        } ?? []
+    }
+
+    func marker(of job: StoredJob) throws -> Marker {
+        try readIfThere { try ChunkTable(job: job.id).cutMarker($0, label: label) } ?? Marker()
+    }
+
+    func committed(of job: StoredJob, source: Int) throws -> CommittedSource {
+        let found = try readIfThere { connection in
+            let rows = try connection.execute(
+                """
+                SELECT first_byte, end_byte, source_hash, records FROM _import_chunk
+                WHERE job = $1 AND source = $2 ORDER BY number
+                """,
+                [.integer(job.id), .integer(Int64(source))]
+            )
+            let ranges = try rows.map {
+                HashedRange(firstByte: try $0.integer(0), endByte: try $0.integer(1), hash: try $0.text(2))
+            }
+            let records = try rows.reduce(Int64(0)) { try $0 + $1.integer(3) }
+            let paths = job.sources.indices.contains(source) ? job.sources[source].shape.paths.count : 1
+            let isReached = SplitLimits(job.options).isReached(records: records, paths: paths)
+            return CommittedSource(ranges: ranges, hasReachedLimit: isReached)
+        }
+        return found ?? CommittedSource(ranges: [], hasReachedLimit: false)
+    }
+
+    func recordCounts(of job: StoredJob) throws -> (read: Int64, rejected: Int64) {
+        try readIfThere { connection in
+            let row = try connection.execute(
+                "SELECT coalesce(sum(records_read), 0), coalesce(sum(rejected), 0) FROM _import_count WHERE job = $1",
+                [.integer(job.id)]
+            ).first
+            return (try row?.integer(0) ?? 0, try row?.integer(1) ?? 0)
+        } ?? (0, 0)
+    }
+
+    func readEntities(of job: StoredJob) throws -> Set<String> {
+        try readIfThere { connection in
+            try Set(
+                connection.execute(
+                    """
+                    SELECT entity FROM _import_entity AS entity WHERE job = $1 AND EXISTS (
+                        SELECT 1 FROM _import_count AS counts WHERE counts.job = entity.job
+                            AND counts.position = entity.position AND records_read > 0
+                    )
+                    """,
+                    [.integer(job.id)]
+                ).map { try $0.text(0) }
+            )
+        } ?? []
+    }
+
+    private func ledgerNames(of job: StoredJob, _ kind: LedgerKind) throws -> [(name: String, count: Int64)] {
+        try readIfThere { connection in
+            try connection.execute(
+                """
+                SELECT attribute, sum(count)::bigint FROM _import_ledger
+                WHERE job = $1 AND kind = $2 GROUP BY attribute ORDER BY attribute COLLATE "C"
+                """,
+                [.integer(job.id), .text(kind.rawValue)]
+            ).map { (try $0.text(0), try $0.integer(1)) }
+        } ?? []
+    }
+
+    func outsideNames(of job: StoredJob) throws -> [String] { try ledgerNames(of: job, .outside).map(\.name) }
+
+    func unfoundPaths(of job: StoredJob) throws -> [String] {
+        try ledgerNames(of: job, .notFound).compactMap { name, count in
+            Int(count) == job.sources.count { $0.shape.paths.contains(name) } ? name : nil
+        }
+    }
+
+    func indexes(of job: StoredJob) throws -> StoreIndexes {
+        let text = try readIfThere {
+            try $0.execute("SELECT indexes FROM _import_job WHERE id = $1", [.integer(job.id)]).first?.text(0)
+        }
+        guard let text = text ?? nil else { return StoreIndexes(wanted: []) }
+        return StoreIndexes(wanted: try StoredJSON.decode([[String]].self, text))
+    }
+
+    // MARK: Files
+
+    func files() throws -> [RecordedFile] {
+        try readIfThere { try RecordedFile.all($0, ofHost: store.host) } ?? []
+    }
+
+    func leftFiles() throws -> [RecordedFile] {
+        try readIfThere { try RecordedFile.left($0, ofHost: store.host) } ?? []
+    }
+
+    // MARK: Tables
+
+    func hasTable(_ name: String) throws -> Bool {
+        try session.read { try ServerTables.kind(of: name, $0) == .table }
+    }
+
+    func isTaken(_ name: String) throws -> Bool {
+        try session.read { connection in
+            switch try ServerTables.kind(of: name, connection) {
+            case nil: false
+            case .table: try ServerTables.hasRows(name, connection)
+            case .other: true
+            }
+        }
+    }
+
+    func checkTables(_ names: [String]) throws {
+        try session.read { try ServerTables.check(names, $0, label: label) }
+    }
+
+    func identifiedEntities(excluding job: Int64?) throws -> [EntityDescription] {
+        try readIfThere { connection in
+            var known: [ExactText: EntityDescription] = [:]
+            for stored in try StoredJob.all(connection, label: label) where stored.id != job {
+                for entity in stored.model?.entities ?? [] where !entity.identifier.isEmpty {
+                    known[ExactText(entity.table)] = entity
+                }
+            }
+            return try known.values.sorted { $0.name < $1.name }.filter {
+                try ServerTables.kind(of: $0.table, connection) == .table
+            }
+        } ?? []
+    }
+
+    func continuedEntities(of job: StoredJob) throws -> [String: ContinuedEntity] {
+        try session.read { connection in
+            let known = try BookkeepingSchema.isThere(connection) ? StoredJob.all(connection, label: label) : []
+            var continued: [String: ContinuedEntity] = [:]
+            for name in Set(job.sources.flatMap(\.entities)) {
+                guard try ServerTables.kind(of: name, connection) == .table, try ServerTables.hasRows(name, connection)
+                else { continue }
+                let described = known.reversed().lazy.filter { $0.id != job.id }
+                    .compactMap { $0.model?.entities.first { $0.name == name || $0.table == name } }.first
+                guard let described else {
+                    throw ImportError(
+                        .tableUnsuitable,
+                        at: label,
+                        "the table \(name) has rows that no import has written, so a model cannot be inferred for it",
+                        advice: "Give a model with \(.model)."
+                    )
+                }
+                continued[name] = ContinuedEntity(entity: described)
+            }
+            return continued
+        }
+    }
+
+    // MARK: Retries
+
+    private var cannotRetry: ImportError {
+        ImportError(
+            .storeUnusable,
+            at: label,
+            "rejects of a server's schema cannot be retried yet",
+            advice: "Import the repaired records as sources of their own."
+        )
+    }
+
+    func hasUntried(_ selection: RejectSelection, besidesThoseOf retries: [Int64]) throws -> Bool { throw cannotRetry }
+
+    func forEachRepairLine(_ selection: RejectSelection, _ body: (ArraySlice<UInt8>) throws -> Void) throws -> Int64 {
+        throw cannotRetry
+    }
+
+    func retryPlan(
+        _ name: String,
+        maxRecordBytes: Int,
+        _ lines: (_ body: (ArraySlice<UInt8>) throws -> Void) throws -> Void
+    ) throws -> any RetryPlan {
+        throw cannotRetry
+    }
+}
+
+/// A schema's bookkeeping, open for writing under the schema's lock. Each call is one transaction, which may be done twice.
+final class ServerJournal: ServerJournalReader, Journal {
+    func bringUp() throws { try session.write { try BookkeepingSchema.prepare($0, label: label) } }
+
+    // MARK: Jobs
+
+    func begin(_ planned: StoredJob, _ beginning: JobBeginning) throws -> AdoptedModel {
+        guard beginning.retry == nil else { throw unsupported("retries") }
+        guard planned.options.mirror == nil else { throw unsupported("\(.mirror)") }
+        guard !planned.keepsUndo else { throw unsupported("\(.keepsUndo)") }
+        return try session.write { connection in
+            var job = planned
+            try BookkeepingSchema.prepare(connection, label: label)
+            if var chunks = beginning.replacedChunks {
+                chunks.state = .left
+                try chunks.save(connection, host: store.host)
+            }
+            if let replaced = beginning.replaced { try remove(replaced, connection) }
+            try job.insert(connection, host: store.host, indexes: beginning.indexes)
+            if let model = job.model { try adopt(model, by: &job, beginning.transformers, isFinal: true, connection) }
+            if !job.takesChunks {
+                try RecordedFile(chunksOf: job, isMade: beginning.makesChunkDirectory)
+                    .save(connection, host: store.host)
+            }
+            return AdoptedModel(job: job)
+        }
+    }
+
+    private func unsupported(_ what: ImportText) -> ImportError {
+        ImportError(
+            .optionsConflict,
+            at: label,
+            "\(what) cannot be had in a server's schema yet",
+            advice: "Import into a SQLite store."
+        )
+    }
+
+    func resume(_ job: StoredJob, building indexes: StoreIndexes) throws -> StoreIndexes {
+        let before = try self.indexes(of: job)
+        try session.write { connection in
+            _ = try connection.execute(
+                "UPDATE _import_job SET options = $2, is_split = false WHERE id = $1",
+                [.integer(job.id), .text(try StoredJSON.encode(StoredOptions(of: job)))]
+            )
+            if !indexes.wanted.isEmpty { try save(indexes, of: job, connection) }
+            // A job that goes on may try again what was tried in vain.
+            _ = try connection.execute(
+                "UPDATE _import_chunk SET state = 'sealed', attempts = 0 WHERE job = $1 AND state = 'failed'",
+                [.integer(job.id)]
+            )
+        }
+        return before
+    }
+
+    private func save(_ indexes: StoreIndexes, of job: StoredJob, _ connection: ServerConnection) throws {
+        _ = try connection.execute(
+            "UPDATE _import_job SET indexes = $2 WHERE id = $1",
+            [.integer(job.id), .text(try StoredJSON.encode(indexes.wanted))]
+        )
+    }
+
+    func adopt(
+        _ model: ModelDescription,
+        by job: StoredJob,
+        _ transformers: TransformerRegistry,
+        isFinal: Bool
+    ) throws -> AdoptedModel {
+        try session.write { connection in
+            var job = job
+            try adopt(model, by: &job, transformers, isFinal: isFinal, connection)
+            return AdoptedModel(job: job)
+        }
+    }
+
+    /// Gives a job its model, and the schema the model's tables.
+    private func adopt(
+        _ model: ModelDescription,
+        by job: inout StoredJob,
+        _ transformers: TransformerRegistry,
+        isFinal: Bool,
+        _ connection: ServerConnection
+    ) throws {
+        guard model.isFlat else { throw unsupported("relationships") }
+        // What cannot be imported with, or read back, must not get into the store.
+        for (position, entity) in model.entities.enumerated() {
+            _ = try EntityPlan(entity: entity, index: position, transformers: transformers)
+        }
+        let text = model.encoded()
+        let known = try connection.execute("SELECT id FROM _import_model WHERE model = $1", [.text(text)]).first
+            ?? connection.execute("INSERT INTO _import_model (model) VALUES ($1) RETURNING id", [.text(text)]).first
+        guard let number = try known?.integer(0) else { throw ImportError(.fault, "the server gave a model no number") }
+        _ = try connection.execute(
+            "UPDATE _import_job SET model = $2, is_model_final = $3 WHERE id = $1",
+            [.integer(job.id), .integer(number), .boolean(isFinal)]
+        )
+        job.model = model
+        job.isModelFinal = isFinal
+        for (position, entity) in model.entities.enumerated() {
+            let isKnown = try !connection.execute(
+                "SELECT 1 FROM _import_entity WHERE job = $1 AND position = $2",
+                [.integer(job.id), .integer(Int64(position))]
+            ).isEmpty
+            guard !isKnown else { continue }
+            let isMade = try ServerTables.prepare(entity, connection, label: label)
+            let isEmpty = try isMade || !ServerTables.hasRows(entity.table, connection)
+            _ = try connection.execute(
+                """
+                INSERT INTO _import_entity (job, position, entity, table_name, made_table, was_empty)
+                VALUES ($1, $2, $3, $4, $5, $6)
+                """,
+                [
+                    .integer(job.id), .integer(Int64(position)), .text(entity.name), .text(entity.table),
+                    .boolean(isMade), .boolean(isEmpty),
+                ]
+            )
+        }
+    }
+
+    func refresh(
+        _ job: StoredJob,
+        _ sources: [SourceDescription],
+        retry: (any RetryPlan)?,
+        forgetsModel: Bool
+    ) throws -> (job: StoredJob, merge: MergeNotification?) {
+        try session.write { connection in
+            var job = job
+            for (position, description) in sources.enumerated() where job.sources.indices.contains(position) {
+                job.sources[position].description = description
+                _ = try connection.execute(
+                    "UPDATE _import_source SET description = $3 WHERE job = $1 AND position = $2",
+                    [.integer(job.id), .integer(Int64(position)), .text(try StoredJSON.encode(description))]
+                )
+            }
+            guard forgetsModel else { return (job, nil) }
+            try clear(job, connection)
+            _ = try connection.execute(
+                "UPDATE _import_job SET model = NULL, is_model_final = true WHERE id = $1",
+                [.integer(job.id)]
+            )
+            job.model = nil
+            job.isModelFinal = true
+            return (job, nil)
+        }
+    }
+
+    func remove(_ job: StoredJob) throws -> MergeNotification? {
+        try session.write { try remove(job, $0) }
+        return nil
+    }
+
+    private func remove(_ job: StoredJob, _ connection: ServerConnection) throws {
+        try clear(job, connection)
+        for table in ["_import_source", "_import_job"] {
+            let column = table == "_import_job" ? "id" : "job"
+            _ = try connection.execute("DELETE FROM \(table) WHERE \(column) = $1", [.integer(job.id)])
+        }
+    }
+
+    /// Takes away the rows that a job has inserted, and what counts them.
+    ///
+    /// - Throws: `ImportError` where its rows cannot be told from others.
+    private func clear(_ job: StoredJob, _ connection: ServerConnection) throws {
+        let entities = try connection.execute(
+            """
+            SELECT entity.table_name, made_table, was_empty, coalesce(sum(inserted), 0)::bigint
+            FROM _import_entity AS entity LEFT JOIN _import_count AS counts USING (job, position)
+            WHERE job = $1 GROUP BY position, entity.table_name, made_table, was_empty
+            """,
+            [.integer(job.id)]
+        )
+        for row in entities {
+            let (table, isMade, wasEmpty, inserted) =
+                (try row.text(0), try row.bool(1), try row.bool(2), try row.integer(3))
+            guard inserted == 0 || wasEmpty else {
+                throw ImportError(
+                    .rowsIndistinct,
+                    at: label,
+                    "the rows that the import has added to \(table) cannot be told from those that were there before",
+                    advice: "Resume it: \(call: .resuming(store: label))."
+                )
+            }
+            let name = ServerTables.quoted(table)
+            if isMade {
+                _ = try connection.execute("DROP TABLE IF EXISTS \(name)")
+            } else if inserted > 0 {
+                _ = try connection.execute("TRUNCATE \(name)")
+            }
+        }
+        for table in [
+            "_import_count", "_import_reject", "_import_error", "_import_ledger", "_import_settle", "_import_chunk",
+            "_import_entity",
+        ] {
+            _ = try connection.execute("DELETE FROM \(table) WHERE job = $1", [.integer(job.id)])
+        }
+        _ = try connection.execute("UPDATE _import_job SET is_split = false WHERE id = $1", [.integer(job.id)])
+    }
+
+    // MARK: Their states
+
+    func start(_ job: StoredJob, seconds: Double) throws -> StoredJob {
+        try session.claim(job.id)
+        var job = job
+        try session.write { try job.setState(.running, seconds: seconds, $0) }
+        return job
+    }
+
+    func stop(_ job: StoredJob, _ state: ImportReport.State, _ message: String, seconds: Double) throws {
+        var job = job
+        try session.write { try job.setState(state, message: message, seconds: seconds, $0) }
+    }
+
+    func putBack(
+        _ job: StoredJob,
+        _ state: ImportReport.State,
+        _ message: String?,
+        seconds: Double,
+        _ indexes: StoreIndexes
+    ) throws {
+        var job = job
+        try session.write { connection in
+            try job.setState(state, message: message, seconds: seconds, connection)
+            try save(indexes, of: job, connection)
+        }
+    }
+
+    func finish(
+        _ job: StoredJob,
+        message: String?,
+        seconds: Double,
+        keepsChunks: Bool
+    ) throws -> MergeNotification {
+        var job = job
+        return try session.write { connection in
+            try job.setState(.finished, message: message, seconds: seconds, connection)
+            if keepsChunks {
+                _ = try connection.execute("DELETE FROM _import_file WHERE token = $1", [.text(job.token)])
+            }
+            var marker = try ChunkTable(job: job.id).cutMarker(connection, label: label)
+            marker.seconds = seconds
+            return MergeNotification(
+                job: job.id,
+                commit: marker.commits,
+                changes: [],
+                totals: try ServerCounts.totals(of: job, connection),
+                marker: marker,
+                isFinished: true
+            )
+        }
+    }
+
+    func takeBackUnresolved(_ job: StoredJob, _ interruption: Interruption) throws -> MergeNotification? { nil }
+
+    func settle(
+        _ job: StoredJob,
+        _ opener: SourceOpener,
+        _ interruption: Interruption
+    ) throws -> MergeNotification? {
+        guard let model = job.model else { return nil }
+        let wanted = try indexes(of: job)
+        try session.write { connection in
+            let filled = try readEntities(of: job, connection)
+            for entity in model.entities where filled.contains(entity.name) {
+                _ = try ServerTables.buildIndexes(of: entity, wanted, connection, label: label)
+            }
+        }
+        return nil
+    }
+
+    private func readEntities(of job: StoredJob, _ connection: ServerConnection) throws -> Set<String> {
+        try Set(
+            connection.execute(
+                """
+                SELECT DISTINCT entity FROM _import_entity JOIN _import_count USING (job, position)
+                WHERE job = $1 AND records_read > rejected
+                """,
+                [.integer(job.id)]
+            ).map { try $0.text(0) }
+        )
+    }
+
+    func mirror(
+        _ job: StoredJob,
+        _ options: MirrorOptions,
+        _ transformers: TransformerRegistry,
+        _ interruption: Interruption
+    ) throws -> MergeNotification? {
+        throw unsupported("\(.mirror)")
+    }
+
+    // MARK: Files
+
+    func record(_ files: [RecordedFile], chunksOf job: StoredJob?) throws {
+        try session.write { connection in
+            for file in files { try file.save(connection, host: store.host) }
+            guard let job else { return }
+            _ = try connection.execute(
+                "UPDATE _import_job SET chunk_directory = $2, host = $3 WHERE id = $1",
+                [.integer(job.id), .text(job.chunkDirectory), .text(store.host)]
+            )
+        }
+    }
+
+    func removeLeftFiles() throws {
+        for file in try leftFiles() {
+            do {
+                try file.remove(store: label)
+                try file.syncRemoval()
+            } catch is ImportError {
+                // It stays recorded, and the next run tries again.
+                continue
+            }
+            try session.write { connection in
+                _ = try connection.execute(
+                    "DELETE FROM _import_file WHERE host = $1 AND token = $2 AND path = $3",
+                    [.text(store.host), .text(file.token), .text(file.path)]
+                )
+            }
+        }
+    }
+}

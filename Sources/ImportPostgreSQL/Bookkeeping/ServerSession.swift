@@ -1,0 +1,170 @@
+import Foundation
+import ImportModel
+import Importer
+
+/// The importing process's own connection, from a job's lock to its end.
+///
+/// A connection that is lost is made again, with its lock; what was being written is written again, as a whole. So each piece of
+/// writing must be one that can be done twice.
+final class ServerSession {
+    let store: ServerStore
+    let interruption: Interruption
+    private var connection: ServerConnection?
+    /// Whether this is the schema's only importing process.
+    private(set) var isLocked = false
+    /// The job that this process imports, and what it is known by in its row; nil before it is started.
+    private var claim: (job: Int64, owner: String, epoch: Int64)?
+
+    var label: String { store.label }
+
+    init(_ store: ServerStore, _ interruption: Interruption) {
+        self.store = store
+        self.interruption = interruption
+    }
+
+    // MARK: Connection
+
+    private func open() throws -> ServerConnection {
+        if let connection { return connection }
+        let made = try store.connect(interruption)
+        connection = made
+        if isLocked {
+            do {
+                try takeLock(made)
+            } catch {
+                drop()
+                throw error
+            }
+        }
+        return made
+    }
+
+    /// Forgets a connection that is of no use any more.
+    private func drop() {
+        connection?.close()
+        connection = nil
+    }
+
+    /// Calls `body` with a connection, and again with another one where that is lost.
+    private func withConnection<Result>(_ body: (ServerConnection) throws -> Result) throws -> Result {
+        var patience = store.patience
+        while true {
+            do {
+                return try body(open())
+            } catch let failure as ServerFailure where failure.isTransient {
+                if failure.isConnectionLost { drop() }
+                try patience.wait(after: failure, label: label, interruption)
+            } catch is CommitUnknown {
+                drop()
+                try patience.wait(after: nil, label: label, interruption)
+            } catch let failure as ServerFailure {
+                throw failure.importError(at: label, showsValues: store.showsValues)
+            }
+        }
+    }
+
+    // MARK: Reading and writing
+
+    func read<Result>(_ body: (ServerConnection) throws -> Result) throws -> Result {
+        try withConnection(body)
+    }
+
+    /// One transaction; of a process that was cut off and replaced by another, it is refused.
+    ///
+    /// - Throws: `ImportError`, with `.storeInUse` where another process has taken the job over.
+    func write<Result>(_ body: (ServerConnection) throws -> Result) throws -> Result {
+        try withConnection { connection in
+            try connection.transaction {
+                try checkClaim(connection)
+                return try body(connection)
+            }
+        }
+    }
+
+    private func checkClaim(_ connection: ServerConnection) throws {
+        guard let claim else { return }
+        let rows = try connection.execute(
+            "SELECT 1 FROM _import_job WHERE id = $1 AND owner = $2 AND epoch = $3 FOR SHARE",
+            [.integer(claim.job), .text(claim.owner), .integer(claim.epoch)]
+        )
+        guard rows.isEmpty else { return }
+        throw ImportError(
+            .storeInUse,
+            at: label,
+            "another process has taken over the import meanwhile",
+            advice: "Let it end, or take part with \(call: .working)."
+        )
+    }
+
+    // MARK: The lock and the claim
+
+    /// Makes this the schema's only importing process.
+    ///
+    /// - Throws: `ImportError` with `.storeInUse`.
+    func lock() throws {
+        try withConnection { try takeLock($0) }
+        isLocked = true
+    }
+
+    private func takeLock(_ connection: ServerConnection) throws {
+        let isOurs = try connection.execute(
+            "SELECT pg_try_advisory_lock(\(Self.lockNumber))",
+            [.text(store.lockName)]
+        ).first?.bool(0)
+        guard isOurs == true else {
+            throw ImportError(
+                .storeInUse,
+                at: label,
+                "another process imports into the schema \(connection.schema)",
+                advice: "Let it end, or take part with \(call: .working)."
+            )
+        }
+    }
+
+    /// The number of the schema's advisory lock, from its name as `$1`.
+    static let lockNumber = "hashtextextended($1 || '/' || current_schema(), 0)"
+
+    /// Whether some process has the lock.
+    static func isLockHeld(_ connection: ServerConnection, _ name: String) throws -> Bool {
+        try connection.execute(
+            """
+            SELECT EXISTS (
+                SELECT 1 FROM pg_locks, (SELECT \(lockNumber) AS number) AS wanted
+                WHERE locktype = 'advisory' AND granted AND objsubid = 1
+                    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+                    AND ((classid::bigint << 32) | objid::bigint) = wanted.number
+            )
+            """,
+            [.text(name)]
+        ).first?.bool(0) ?? false
+    }
+
+    func unlock() {
+        guard isLocked else { return }
+        isLocked = false
+        claim = nil
+        // The lock is the session's.
+        drop()
+    }
+
+    /// Makes this process the one that a job's row names.
+    func claim(_ job: Int64) throws {
+        let owner = UUID().uuidString.lowercased()
+        let epoch = try withConnection { connection in
+            try connection.transaction {
+                try connection.execute(
+                    "UPDATE _import_job SET owner = $2, epoch = epoch + 1 WHERE id = $1 RETURNING epoch",
+                    [.integer(job), .text(owner)]
+                ).first?.integer(0)
+            }
+        }
+        guard let epoch else { throw ImportError(.fault, at: label, "the job \(job) is gone") }
+        claim = (job, owner, epoch)
+    }
+
+    func close() {
+        claim = nil
+        isLocked = false
+        drop()
+    }
+}

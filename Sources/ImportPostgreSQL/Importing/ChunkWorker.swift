@@ -1,0 +1,313 @@
+import Foundation
+import ImportModel
+import Importer
+
+/// One worker: takes chunks that nobody has, decodes them, and commits each with everything that counts it, in one transaction.
+///
+/// It has a connection of its own. It may be in the importing process or in any other on a host that sees the chunk folder.
+final class ChunkWorker {
+    /// What the workers of a process have in common.
+    struct Task: Sendable {
+        let store: ServerStore
+        let job: StoredJob
+        let model: ModelDescription
+        let transformers: TransformerRegistry
+        let directory: ChunkDirectory
+        let keepsChunks: Bool
+        let interruption: Interruption
+        let bell: ChunkBell
+        /// Told of what is committed: records, bytes, rejects.
+        let onCommit: @Sendable (_ records: Int64, _ bytes: Int64, _ rejects: Int64) -> Void
+    }
+
+    private let task: Task
+    private let plans: [EntityPlan]
+    private let decoder: ChunkDecoder<UnusedLayout>
+    private let chunks: ChunkTable
+    private let counts: ServerCounts
+    private let owner: String
+    private var rows: [ChunkRows]
+    private var connection: ServerConnection?
+
+    private var job: StoredJob { task.job }
+    private var label: String { task.store.label }
+
+    /// - Throws: `ImportError` where the model cannot be imported with.
+    init(_ task: Task) throws {
+        self.task = task
+        let plans = try task.model.entities.enumerated().map {
+            try EntityPlan(
+                entity: $1,
+                index: $0,
+                onConflict: task.job.options.onConflict,
+                transformers: task.transformers
+            )
+        }
+        for plan in plans { plan.keepsPlaces = true }
+        self.plans = plans
+        let bySource = task.job.sources.map { source in
+            source.entities.compactMap { name in plans.first { $0.entity.name == name } }
+        }
+        decoder = ChunkDecoder(plans: bySource, entities: plans.count, layouts: nil, options: task.job.options)
+        chunks = ChunkTable(job: task.job.id)
+        counts = ServerCounts(job: task.job, plans: plans)
+        var random = SystemRandomNumberGenerator()
+        owner = (0..<2).map { _ in
+            let digits = String(random.next(), radix: 16)
+            return String(repeating: "0", count: 16 - digits.count) + digits
+        }.joined()
+        rows = try plans.map { try ChunkRows($0, task.job.options) }
+    }
+
+    // MARK: Its life
+
+    /// Works until all chunks are done.
+    ///
+    /// - Throws: `ImportError`; what was committed before stays, and no chunk is left half committed.
+    func work() throws {
+        defer { connection?.close() }
+        while true {
+            try task.interruption.check()
+            let seen = task.bell.count
+            if let lease = try patiently({ try chunks.lease(owner, host: task.store.host, $0, label: label) }) {
+                try importChunk(lease)
+                continue
+            }
+            guard let outlook = try patiently({ try chunks.outlook($0) }), !outlook.hasFailed else {
+                throw ImportError(
+                    .storeFailed,
+                    at: label,
+                    "another worker has given a chunk up",
+                    advice: "Look at what the workers have said; then go on: \(call: .resuming(store: label))."
+                )
+            }
+            if outlook.isDone { return }
+            task.bell.wait(after: seen, seconds: 0.25)
+        }
+    }
+
+    /// Calls `body` with a connection, and again with another one where that is lost.
+    private func patiently<Result>(_ body: (ServerConnection) throws -> Result) throws -> Result {
+        var patience = task.store.patience
+        while true {
+            do {
+                if let connection { return try body(connection) }
+                let made = try task.store.connect(task.interruption)
+                connection = made
+                return try body(made)
+            } catch let failure as ServerFailure where failure.isTransient {
+                if failure.isConnectionLost { drop() }
+                try patience.wait(after: failure, label: label, task.interruption)
+            } catch let failure as ServerFailure {
+                throw failure.importError(at: label, showsValues: task.store.showsValues)
+            }
+        }
+    }
+
+    private func drop() {
+        connection?.close()
+        connection = nil
+    }
+
+    // MARK: One chunk
+
+    private func importChunk(_ lease: ChunkLease) throws {
+        do {
+            var refused = RefusedRows()
+            while let row = try decodeAndCommit(lease, without: refused) {
+                // A row that the server does not take makes its record a reject, and the chunk is done again without it.
+                refused.add(row)
+            }
+        } catch {
+            try? patiently { try chunks.giveBack(lease, owner, $0) }
+            throw error
+        }
+    }
+
+    /// - Returns: the row that the server has refused, with nothing committed; nil when all is done.
+    private func decodeAndCommit(_ lease: ChunkLease, without refused: RefusedRows) throws -> RefusedRow? {
+        let source = job.sources[lease.entry.source]
+        let chunk = SealedChunk(
+            lease.entry,
+            in: task.directory,
+            shape: source.shape,
+            maxRecordBytes: SplitLimits(job.options).maxRecordBytes
+        )
+        let tally = try decode(chunk, source.description.name, without: refused)
+        try checkLimit(tally, source.description.name)
+        do {
+            guard try commit(lease, tally) else {
+                // Another one has taken it over; what this one did is not in the store.
+                return nil
+            }
+        } catch let failure as RefusedRow {
+            return failure
+        }
+        task.onCommit(
+            Int64(lease.entry.records),
+            lease.entry.endByte - lease.entry.firstByte,
+            tally.rejected.reduce(0, +)
+        )
+        if !task.keepsChunks, lease.entry.records > 0 {
+            try task.directory.remove(ChunkDirectory.fileName(lease.entry.number))
+        }
+        return nil
+    }
+
+    private func decode(
+        _ chunk: SealedChunk,
+        _ source: String,
+        without refused: RefusedRows
+    ) throws -> ServerCounts.Tally {
+        var tally = ServerCounts.Tally(entities: plans.count)
+        for index in rows.indices { rows[index].begin() }
+        try decoder.open(chunk, skipping: .none, source: source)
+        var batch = DecodedBatch<UnusedLayout>()
+        // A chunk without records still has what is outside of them.
+        repeat {
+            try task.interruption.check()
+            decoder.decode(upTo: 8_192, into: &batch)
+            try add(batch.rows, refused, &tally)
+        } while !decoder.isExhausted
+        for reject in tally.rejects { tally.rejected[Int(reject.entity)] += 1 }
+        return tally
+    }
+
+    private func add(
+        _ batch: borrowing RowBatch,
+        _ refused: RefusedRows,
+        _ tally: inout ServerCounts.Tally
+    ) throws {
+        for entity in plans.indices { tally.read[entity] += batch.recordsRead[entity] }
+        for reject in batch.rejects { tally.rejects.append(reject) }
+        tally.errors.add(batch.errors)
+        for (key, count) in zip(batch.ledger.keys, batch.ledger.counts) {
+            tally.ledger.add(key.kind, entity: key.entity, attribute: key.attribute.text, count: count)
+        }
+        let late = LateRejects(plans: plans, chunkBytes: decoder.bytes)
+        try decoder.bytes.withUnsafeBufferPointer { chunk in
+            try batch.bytes.withUnsafeBufferPointer { own in
+                try batch.cells.withUnsafeBufferPointer { cells in
+                    for (place, row) in batch.rows.enumerated() {
+                        let entity = Int(row.entity)
+                        if let error = refused[row.ordinal] {
+                            tally.rejectLate(late.reject(place, error, batch))
+                            continue
+                        }
+                        let fault = rows[entity].append(row, cells: cells, chunk: chunk, own: own, presence: batch.presence)
+                        guard let fault else {
+                            tally.inserted[entity] += 1
+                            continue
+                        }
+                        let error = rows[entity].error(fault, byteOffset: batch.places[place].byteOffset)
+                        tally.rejectLate(late.reject(place, error, batch))
+                    }
+                }
+            }
+        }
+    }
+
+    /// Where the first reject stops the import, no chunk with one is committed.
+    private func checkLimit(_ tally: ServerCounts.Tally, _ source: String) throws {
+        guard !tally.rejects.isEmpty, job.options.onError == .stop else { return }
+        let rejects = tally.rejects.sorted { $0.ordinal < $1.ordinal }
+        do {
+            try RejectLimit(job).check(rejects, after: 0)
+        } catch let excess as RejectLimit.Excess {
+            throw excess.error(in: source)
+        }
+    }
+
+    // MARK: Its transaction
+
+    /// - Returns: whether it is committed by this lease; otherwise another one has the chunk.
+    /// - Throws: `RefusedRow`, and `ImportError`.
+    private func commit(_ lease: ChunkLease, _ tally: ServerCounts.Tally) throws -> Bool {
+        var patience = task.store.patience
+        var isUnknown = false
+        while true {
+            do {
+                if isUnknown {
+                    if try patiently({ try chunks.isDone(lease, owner, $0) }) { return true }
+                    isUnknown = false
+                }
+                return try patiently { try transaction(lease, tally, $0) }
+            } catch is CommitUnknown {
+                isUnknown = true
+                drop()
+                try patience.wait(after: nil, label: label, task.interruption)
+            }
+        }
+    }
+
+    private func transaction(
+        _ lease: ChunkLease,
+        _ tally: ServerCounts.Tally,
+        _ connection: ServerConnection
+    ) throws -> Bool {
+        struct Lost: Error {}
+        do {
+            return try connection.transaction {
+                guard try chunks.fence(lease, owner, connection) else { throw Lost() }
+                for rows in rows where rows.count > 0 {
+                    do {
+                        let copied = try connection.copy(rows.statement) { try rows.write(to: &$0) }
+                        guard copied == Int64(rows.count) else {
+                            throw ImportError(.fault, at: label, "\(copied) of \(rows.count) rows were copied")
+                        }
+                    } catch let failure as ServerFailure {
+                        if let refused = rows.refused(failure) { throw refused }
+                        throw failure
+                    }
+                }
+                try counts.write(tally, of: lease.entry, connection)
+                return true
+            }
+        } catch is Lost {
+            return false
+        }
+    }
+}
+
+/// Rows go nowhere but into cells.
+final class UnusedLayout: RowLayout {
+    struct Schema {}
+
+    static let fewestRows = Int.max
+    var footprint: Int { 0 }
+
+    init(_ schema: Schema) {}
+
+    func reset() {}
+    func reserve(_ bytes: Int) {}
+    func open(_ entity: Int32) {}
+    func close(_ entity: Int32) {}
+    func append(_ values: RowValues, presence: UnsafeMutableBufferPointer<UInt64>, entity: Int32) -> Bool { false }
+    func mark() {}
+    func goBack() {}
+    func finish() {}
+}
+
+/// Wakes the workers of this process when there may be something to do.
+final class ChunkBell: Sendable {
+    // Guarded by `condition`; a `Mutex` cannot be waited on.
+    nonisolated(unsafe) private var rings = 0
+    private let condition = NSCondition()
+
+    var count: Int { condition.withLock { rings } }
+
+    func ring() {
+        condition.withLock {
+            rings += 1
+            condition.broadcast()
+        }
+    }
+
+    /// Waits until it was rung since there were so many rings, or the time is over.
+    func wait(after seen: Int, seconds: Double) {
+        let deadline = Date(timeIntervalSinceNow: seconds)
+        condition.withLock {
+            while rings == seen, condition.wait(until: deadline) {}
+        }
+    }
+}

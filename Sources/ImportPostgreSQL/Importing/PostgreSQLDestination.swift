@@ -1,0 +1,76 @@
+import ImportModel
+import Importer
+
+/// A schema of a server as an import sees it: each chunk is a transaction of its own, in any order, and any number of processes
+/// may take part.
+final class PostgreSQLDestination: Destination {
+    private let store: ServerStore
+    private let session: ServerSession
+
+    /// - Parameters:
+    ///   - store: the schema.
+    ///   - interruption: of the run.
+    init(_ store: ServerStore, _ interruption: Interruption) {
+        self.store = store
+        session = ServerSession(store, interruption)
+    }
+
+    /// The schema is made when it is needed.
+    var exists: Bool { true }
+    var isLost: Bool { false }
+
+    func check() throws { try session.read { _ in } }
+
+    func lock() throws { try session.lock() }
+
+    func unlock() { session.unlock() }
+
+    func read<Result>(_ body: (any JournalReader) throws -> Result) throws -> Result {
+        try body(ServerJournalReader(session))
+    }
+
+    func tidyUp() { try? ServerJournal(session).removeLeftFiles() }
+
+    func open() throws -> any Journal { ServerJournal(session) }
+
+    func importRecords(of run: JobRun) throws -> JobRun { try ServerImport(run, session).importRecords() }
+
+    func report(of job: Int64) throws -> ImportReport {
+        try session.read { try ServerReports(store).report(of: job, $0) }
+    }
+
+    func close(after job: StoredJob) throws -> ImportReport {
+        let report = try report(of: job.id)
+        session.close()
+        return report
+    }
+
+    func fail(_ job: StoredJob) { session.close() }
+
+    func abandon() { session.close() }
+
+    func build(_ indexes: StoreIndexes, of job: StoredJob, _ interruption: Interruption) throws -> [String] {
+        guard !indexes.wanted.isEmpty, let model = job.model else { return [] }
+        return try session.write { connection in
+            try model.entities.flatMap {
+                try ServerTables.buildIndexes(of: $0, indexes, connection, label: store.label)
+            }
+        }
+    }
+
+    func makeRepairFile<Result>(
+        at path: String,
+        token: String,
+        _ body: (_ write: (ArraySlice<UInt8>) throws -> Void) throws -> Result
+    ) throws -> Result {
+        throw ImportError(.fault, at: store.label, "rejects of a server's schema cannot be retried yet")
+    }
+
+    func explain(_ error: any Error) -> ImportError {
+        switch error {
+        case let error as ImportError: error
+        case let failure as ServerFailure: failure.importError(at: store.label, showsValues: store.showsValues)
+        default: ImportError(.fault, at: store.label, "\(error)")
+        }
+    }
+}

@@ -1,0 +1,109 @@
+import Foundation
+import ImportModel
+import Importer
+
+/// Cuts what is left of a job's sources, registers the chunks, and works on them beside whoever else does.
+struct ServerImport {
+    /// So many chunks may be cut and not done: the folder does not fill up where workers are slow.
+    private static let mostWaiting: Int64 = 64
+
+    private var run: JobRun
+    private let session: ServerSession
+    private let context: RunContext
+    private let chunks: ChunkTable
+
+    init(_ run: JobRun, _ session: ServerSession) {
+        self.run = run
+        self.session = session
+        context = run.context
+        chunks = ChunkTable(job: run.job.id)
+    }
+
+    /// - Returns: the run, all of whose records are in the store.
+    /// - Throws: `ImportError`; what was committed before stays.
+    consuming func importRecords() throws -> JobRun {
+        guard let model = run.job.model else { throw ImportError(.fault, at: context.store, "the job has no model") }
+        context.progress.update { $0.phase = .importing }
+        let feed = try ChunkFeed(run)
+        let done = try session.read { [chunks] in try chunks.done($0) }
+        context.progress.update {
+            $0.importedBytes = done.bytes
+            $0.importedRecords = done.records
+            $0.resumedBytes = done.bytes
+            $0.resumedRecords = done.records
+            $0.rejects = done.rejects
+        }
+        let bell = ChunkBell()
+        let task = task(model, bell)
+        let fault = try WorkerPool.run(
+            context.options.workers,
+            on: ChunkQueue(capacity: 1),
+            interruption: context.interruption,
+            stop: { _ in bell.ring() },
+            work: { try ChunkWorker(task).work() },
+            feed: { [self] in
+                let fault = try feed.feed(keepsAll: false) { chunk, _ in try register(chunk.entry, bell) }
+                // Where a source has a fault, what is before it is all that is done now.
+                try session.write { try chunks.noteSplit($0) }
+                bell.ring()
+                return fault
+            }
+        )
+        if let fault = fault ?? run.fault { throw fault }
+        try context.interruption.check()
+        try checkCompleteness()
+        run.open = [:]
+        return run
+    }
+
+    private func task(_ model: ModelDescription, _ bell: ChunkBell) -> ChunkWorker.Task {
+        let keepsChunks =
+            context.options.keepsChunks || run.job.takesChunks || !run.job.isModelFinal
+            || session.store.durability == .off || model.entities.contains { !$0.identifier.isEmpty }
+        return ChunkWorker.Task(
+            store: session.store,
+            job: run.job,
+            model: model,
+            transformers: context.transformers,
+            directory: run.directory,
+            keepsChunks: keepsChunks,
+            interruption: context.interruption,
+            bell: bell
+        ) { [progress = context.progress] records, bytes, rejects in
+            progress.update {
+                $0.importedRecords += records
+                $0.importedBytes += bytes
+                $0.rejects += rejects
+            }
+        }
+    }
+
+    /// Puts a chunk before the workers; it is on the disk by then.
+    private func register(_ entry: ChunkEntry, _ bell: ChunkBell) throws {
+        if entry.records > 0 { try run.directory.sync(chunk: entry.number) }
+        try session.write { try chunks.register(entry, $0) }
+        bell.ring()
+        while try session.read({ try waiting($0) }) >= Self.mostWaiting {
+            try context.interruption.check()
+            Thread.sleep(forTimeInterval: 0.05)
+        }
+    }
+
+    private func waiting(_ connection: ServerConnection) throws -> Int64 {
+        try connection.execute(
+            "SELECT count(*) FROM _import_chunk WHERE job = $1 AND state = 'sealed'",
+            [.integer(run.job.id)]
+        ).first?.integer(0) ?? 0
+    }
+
+    /// Chunks that were cut by somebody else may be only the beginning.
+    private func checkCompleteness() throws {
+        guard try run.marker().source < run.job.sources.count else { return }
+        throw ImportError(
+            .splitUnfinished,
+            at: run.directory.path,
+            "the split that made these chunks was not finished",
+            advice: "Everything in them is imported. Finish the split, then resume."
+        )
+    }
+}

@@ -1,0 +1,126 @@
+import ImportModel
+import Importer
+
+/// Looks into a server's schema without importing.
+public struct ServerInspection: Sendable {
+    private let store: ServerStore
+
+    /// Nothing is opened before it is asked.
+    public init(_ store: ServerStore) {
+        self.store = store
+    }
+
+    private var label: String { store.label }
+
+    private var noImport: ImportError {
+        ImportError(.storeEmpty, at: label, "holds no import", advice: "Check the address and the schema.")
+    }
+
+    private func read<Result>(_ body: (ServerConnection) throws -> Result) throws -> Result {
+        let interruption = Interruption()
+        let session = ServerSession(store, interruption)
+        defer { session.close() }
+        return try session.read { connection in
+            try connection.transaction("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") {
+                guard try BookkeepingSchema.isThere(connection) else { throw noImport }
+                try BookkeepingSchema.check(connection, label: label)
+                return try body(connection)
+            }
+        }
+    }
+
+    /// The report of the job that `resume` would resume: the last unfinished one, or else the last one.
+    ///
+    /// - Throws: `ImportError`: `.noInput` when the schema has no import.
+    public func status() throws -> ImportReport {
+        try read { connection in
+            let jobs = try StoredJob.all(connection, label: label)
+            guard let job = jobs.last(where: { $0.state != .finished }) ?? jobs.last else { throw noImport }
+            return try ServerReports(store).report(of: job, connection)
+        }
+    }
+
+    /// The report of a job, by its number in the schema, from 1.
+    ///
+    /// - Throws: `ImportError` as `status` does; `.noInput` when there is no such job.
+    public func status(of job: Int64) throws -> ImportReport {
+        try read { try ServerReports(store).report(of: job, $0) }
+    }
+
+    /// The reports of all jobs that are not finished, in the order in which they were started.
+    ///
+    /// - Throws: `ImportError` as `status` does.
+    public func unfinished() throws -> [ImportReport] {
+        try read { connection in
+            try StoredJob.all(connection, label: label).filter { $0.state != .finished }
+                .map { try ServerReports(store).report(of: $0, connection) }
+        }
+    }
+
+    /// Calls `body` with each open reject, job by job in source order.
+    ///
+    /// - Parameters:
+    ///   - selection: which ones, if not all that are open.
+    ///   - body: called while the server sends them.
+    /// - Throws: `ImportError` as `status` does, and what `body` throws.
+    public func forEachReject(
+        _ selection: RejectSelection = RejectSelection(),
+        _ body: (StoreInspection.Reject) throws -> Void
+    ) throws {
+        try read { connection in
+            let jobs = try StoredJob.all(connection, label: label)
+            guard !jobs.isEmpty else { throw noImport }
+            var sources: [Int64: [String]] = [:]
+            for job in jobs { sources[job.id] = job.sources.map(\.description.displayName) }
+            try connection.forEachRow(
+                """
+                SELECT id, job, ordinal, entity, source, byte_offset, length, errors, record, record_key, state
+                FROM _import_reject WHERE ($1::bigint IS NULL OR job = $1) AND ($2::text IS NULL OR entity = $2)
+                ORDER BY job, ordinal
+                """,
+                [selection.job.map { .integer($0) } ?? .null, selection.entity.map { .text($0) } ?? .null]
+            ) { row in
+                let job = try row.integer(1)
+                let source = Int(try row.integer(4))
+                let names = sources[job] ?? []
+                guard let errors = try? StoredJSON.decode([RecordError].self, row.text(7)) else {
+                    throw ImportError(
+                        .storeDamaged,
+                        at: label,
+                        "the store is damaged: _import_reject.errors of the job \(job)",
+                        advice: "Restore it from a backup."
+                    )
+                }
+                try body(
+                    StoreInspection.Reject(
+                        number: try row.integer(0),
+                        job: job,
+                        ordinal: try row.integer(2),
+                        entity: try row.text(3),
+                        source: names.indices.contains(source) ? names[source] : "",
+                        byteOffset: try row.integer(5),
+                        length: try row.integer(6),
+                        errors: errors,
+                        record: try row.bytes(8),
+                        state: RejectState(rawValue: try row.text(10)) ?? .open,
+                        key: try row.optionalText(9)
+                    )
+                )
+            }
+        }
+    }
+
+    /// Proves from the schema alone that every record is accounted for.
+    ///
+    /// - Returns: the checks, job by job.
+    /// - Throws: `ImportError` as `status` does.
+    public func verify() throws -> [StoreInspection.Check] {
+        try read { connection in
+            let jobs = try StoredJob.all(connection, label: label)
+            guard !jobs.isEmpty else { throw noImport }
+            var checks: [StoreInspection.Check] = []
+            for job in jobs { checks += try ServerVerification(store, job).checks(connection) }
+            return checks
+        }
+    }
+}

@@ -1,0 +1,130 @@
+import ImportModel
+import Importer
+
+/// Reports of a schema's jobs, put together from rows that are each a chunk's.
+struct ServerReports {
+    /// At most this many groups of errors, and names of a ledger, are counted one by one, as in a SQLite store.
+    private static let named = 1_000
+
+    private let store: ServerStore
+
+    init(_ store: ServerStore) {
+        self.store = store
+    }
+
+    private var label: String { store.label }
+
+    func report(of number: Int64, _ connection: ServerConnection) throws -> ImportReport {
+        guard let job = try StoredJob.all(connection, label: label).first(where: { $0.id == number }) else {
+            throw ImportError(.jobNotFound, at: label, "has no job \(number)", advice: "\(call: .status) lists them.")
+        }
+        return try report(of: job, connection)
+    }
+
+    func report(of job: StoredJob, _ connection: ServerConnection) throws -> ImportReport {
+        var entities: [String: ImportReport.Counts] = [:]
+        var total = ImportReport.Counts()
+        for totals in try ServerCounts.totals(of: job, connection) {
+            var counts = ImportReport.Counts()
+            counts.recordsRead = totals.recordsRead
+            counts.inserted = totals.inserted
+            counts.updated = totals.updated
+            counts.unchanged = totals.unchanged
+            counts.ignored = totals.ignored
+            counts.rejected = totals.rejected
+            entities[totals.entity] = counts
+            total.add(counts)
+        }
+        let chunks = ChunkTable(job: job.id)
+        let done = try chunks.done(connection)
+        let cut = try chunks.cutMarker(connection, label: label)
+        let state = try state(of: job, connection)
+        return ImportReport(
+            of: job,
+            state,
+            total: total,
+            entities: entities,
+            chunks: cut.chunksDone,
+            chunksDone: Int(done.chunks),
+            bytes: done.bytes,
+            seconds: cut.seconds,
+            ledger: try ledger(of: job, connection),
+            errors: try errors(of: job, connection)
+        )
+    }
+
+    /// A job's state; one that is called running without an importing process was interrupted.
+    func state(of job: StoredJob, _ connection: ServerConnection) throws -> ImportReport.State {
+        guard job.state == .running else { return job.state }
+        return try ServerSession.isLockHeld(connection, store.lockName) ? .running : .interrupted
+    }
+
+    private func ledger(
+        of job: StoredJob,
+        _ connection: ServerConnection
+    ) throws -> [String: [String: [String: Int64]]] {
+        var ledger: [String: [String: [String: Int64]]] = [:]
+        var names: [String: Int] = [:]
+        // Names of unknown keys are bounded in the order in which they first came.
+        let rows = try connection.execute(
+            """
+            SELECT entity, attribute, kind, sum(count)::bigint FROM _import_ledger WHERE job = $1
+            GROUP BY entity, attribute, kind ORDER BY min(chunk), entity COLLATE "C", attribute COLLATE "C"
+            """,
+            [.integer(job.id)]
+        )
+        for row in rows {
+            let (entity, kind) = (try row.text(0), try row.text(2))
+            var attribute = try row.text(1)
+            if kind == LedgerKind.unknownKey.rawValue, attribute != "…" {
+                let count = names[entity, default: 0]
+                if count >= Self.named { attribute = "…" } else { names[entity] = count + 1 }
+            }
+            ledger[entity, default: [:]][attribute, default: [:]][kind, default: 0] += try row.integer(3)
+        }
+        return ledger
+    }
+
+    private func errors(of job: StoredJob, _ connection: ServerConnection) throws -> [ErrorGroup] {
+        let rows = try connection.execute(
+            """
+            SELECT entity, key_path, code, expected, found, sum(count)::bigint, min(first_ordinal),
+                (array_agg(first_byte_offset ORDER BY first_ordinal))[1],
+                (array_agg(first_source ORDER BY first_ordinal))[1]
+            FROM _import_error WHERE job = $1 GROUP BY entity, key_path, code, expected, found
+            ORDER BY min(first_ordinal), min(place)
+            """,
+            [.integer(job.id)]
+        )
+        let names = job.sources.map(\.description.displayName)
+        let groups = try rows.map { row in
+            let source = Int(try row.integer(8))
+            return ErrorGroup(
+                entity: try row.text(0),
+                keyPath: try row.text(1),
+                code: try row.text(2),
+                expected: try row.text(3),
+                found: try row.text(4),
+                count: try row.integer(5),
+                first: ErrorGroup.Place(
+                    source: names.indices.contains(source) ? names[source] : "",
+                    byteOffset: try row.integer(7),
+                    record: try row.integer(6)
+                )
+            )
+        }
+        guard groups.count > Self.named else { return groups }
+        let others = groups[Self.named...]
+        return groups[..<Self.named] + [
+            ErrorGroup(
+                entity: "",
+                keyPath: ErrorGroup.others,
+                code: "",
+                expected: "",
+                found: "",
+                count: others.reduce(0) { $0 + $1.count },
+                first: others[Self.named].first
+            )
+        ]
+    }
+}

@@ -1,0 +1,98 @@
+import ImportModel
+import Importer
+
+/// What must hold of a job, and whether it does.
+struct ServerVerification {
+    private let store: ServerStore
+    private let job: StoredJob
+
+    init(_ store: ServerStore, _ job: StoredJob) {
+        self.store = store
+        self.job = job
+    }
+
+    func checks(_ connection: ServerConnection) throws -> [StoreInspection.Check] {
+        let report = try ServerReports(store).report(of: job, connection)
+        var checks: [StoreInspection.Check] = []
+        func check(_ rule: String, _ holds: Bool, _ detail: String) {
+            checks.append(StoreInspection.Check(rule, of: "job \(job.id)", holds: holds, detail: detail))
+        }
+        let outcomes = [
+            ("inserted", report.inserted), ("updated", report.updated), ("unchanged", report.unchanged),
+            ("ignored", report.ignored), ("rejected", report.rejected),
+        ]
+        let sum = outcomes.reduce(Int64(0)) { $0.addingReportingOverflow($1.1).partialValue }
+        check(
+            "read = " + outcomes.map(\.0).joined(separator: " + "),
+            report.recordsRead == sum,
+            "\(report.recordsRead) = " + outcomes.map { "\($0.1)" }.joined(separator: " + ")
+        )
+        func number(_ sql: String) throws -> Int64 {
+            try connection.execute(sql, [.integer(job.id)]).first?.integer(0) ?? 0
+        }
+        let done = try number(
+            "SELECT coalesce(sum(records), 0)::bigint FROM _import_chunk WHERE job = $1 AND state = 'done'"
+        )
+        check("the chunks that are done count every record read", done == report.recordsRead, "\(done) and \(report.recordsRead)")
+        let rejects = try number("SELECT count(*) FROM _import_reject WHERE job = $1")
+        check("every reject is kept", rejects == report.rejected, "\(rejects) and \(report.rejected)")
+        let gaps = try number(
+            """
+            SELECT count(*) FROM (
+                SELECT first_byte, first_ordinal, records, source, lag(end_byte) OVER sources AS before,
+                    lag(first_ordinal + records) OVER (ORDER BY number) AS next
+                FROM _import_chunk WHERE job = $1 WINDOW sources AS (PARTITION BY source ORDER BY number)
+            ) AS chunks WHERE first_byte <> before OR first_ordinal <> coalesce(next, 1)
+            """
+        )
+        check("the chunks follow one another without a gap", gaps == 0, "\(gaps) gaps")
+        let uncounted = try number(
+            """
+            SELECT count(*) FROM _import_count AS counts WHERE job = $1 AND NOT EXISTS (
+                SELECT 1 FROM _import_chunk AS chunk
+                WHERE chunk.job = counts.job AND chunk.number = counts.chunk AND state = 'done'
+            ) AND chunk > 0
+            """
+        )
+        check("nothing is counted of a chunk that is not done", uncounted == 0, "\(uncounted) counts")
+        if job.state == .finished {
+            let open = try number("SELECT count(*) FROM _import_chunk WHERE job = $1 AND state <> 'done'")
+            check("every chunk is done", open == 0, "\(open) are not")
+            let stages = try connection.execute(
+                """
+                SELECT count(*) FROM pg_class
+                WHERE relnamespace = current_schema()::regnamespace AND relname ~ '^_import_stage_\(job.id)_'
+                """
+            ).first?.integer(0) ?? 0
+            check("no staging table is left", stages == 0, "\(stages) are")
+        }
+        return checks + (try rowChecks(connection))
+    }
+
+    /// Rows of tables that were empty, against what was inserted.
+    private func rowChecks(_ connection: ServerConnection) throws -> [StoreInspection.Check] {
+        let later = try connection.execute(
+            "SELECT count(*) FROM _import_job WHERE id <> $1",
+            [.integer(job.id)]
+        ).first?.integer(0) ?? 0
+        guard later == 0, job.state == .finished else { return [] }
+        let entities = try connection.execute(
+            """
+            SELECT entity.table_name, coalesce(sum(inserted), 0)::bigint
+            FROM _import_entity AS entity LEFT JOIN _import_count AS counts USING (job, position)
+            WHERE job = $1 GROUP BY entity.table_name HAVING bool_and(was_empty) ORDER BY entity.table_name
+            """,
+            [.integer(job.id)]
+        )
+        return try entities.map { row in
+            let (table, inserted) = (try row.text(0), try row.integer(1))
+            let rows = try connection.execute("SELECT count(*) FROM \(ServerTables.quoted(table))").first?.integer(0) ?? 0
+            return StoreInspection.Check(
+                "\(table) has the rows that were inserted",
+                of: "job \(job.id)",
+                holds: rows == inserted,
+                detail: "\(rows) and \(inserted)"
+            )
+        }
+    }
+}

@@ -25,7 +25,7 @@ struct ImporterCommand: ParsableCommand {
             ImportSubcommand.self, ResumeSubcommand.self, StatusSubcommand.self, SplitSubcommand.self,
             InferSubcommand.self, ModelSubcommand.self, FetchSubcommand.self, RejectsSubcommand.self,
             RetrySubcommand.self, VerifySubcommand.self, WatchSubcommand.self, ServeSubcommand.self,
-            MigrateSubcommand.self,
+            MigrateSubcommand.self, WorkSubcommand.self,
             DiffSubcommand.self, PatchSubcommand.self, UndoSubcommand.self, MergeSubcommand.self,
             ConflictsSubcommand.self, ResolveSubcommand.self, MirrorSubcommand.self,
         ],

@@ -35,7 +35,7 @@ public final class ImportPipeline: Sendable {
     /// Its chunk directory has this path with `.chunks` after it, where none is given.
     private let chunksBase: String
     /// Makes what it imports into; nil for the SQLite store at the path `store`.
-    private let destinationMaker: (@Sendable () throws -> any Destination)?
+    private let destinationMaker: (@Sendable (Interruption) throws -> any Destination)?
     private let transformers: TransformerRegistry
 
     private init(
@@ -61,7 +61,7 @@ public final class ImportPipeline: Sendable {
     /// - Parameters:
     ///   - store: what people call the store.
     ///   - chunksBeside: the path that, with `.chunks` after it, is the chunk directory where none is given.
-    ///   - destination: makes the way into it, each time that the pipeline looks or runs.
+    ///   - destination: makes the way into it, each time that the pipeline looks or runs; is given what may end that.
     package init(
         _ request: Request,
         named store: String,
@@ -69,7 +69,7 @@ public final class ImportPipeline: Sendable {
         _ run: RunOptions,
         _ transformers: TransformerRegistry,
         _ merges: MergeCenter,
-        _ destination: @escaping @Sendable () throws -> any Destination
+        _ destination: @escaping @Sendable (Interruption) throws -> any Destination
     ) {
         self.store = store
         chunksBase = path
@@ -299,7 +299,7 @@ public final class ImportPipeline: Sendable {
     }
 
     private func destination() throws -> any Destination {
-        if let destinationMaker { return try destinationMaker() }
+        if let destinationMaker { return try destinationMaker(interruption) }
         let destination = SQLiteDestination(store, durability: runOptions.durability)
         destination.rowSelection = RecordPredicate.selectRows
         return destination

@@ -1,11 +1,12 @@
 import Foundation
 import ImportModel
+import ImportPostgreSQL
 
 /// What is refused before the arguments are parsed, because the parser would take it for something else.
 enum ArgumentCheck {
     /// What is wrong with `arguments`, for a person; nil where the parser may have them.
     static func problem(_ arguments: [String], commands: [String]) -> String? {
-        shortOption(arguments) ?? unknownCommand(arguments, commands: commands + ["help"]) ?? unknownOption(arguments)
+        serverAddress(arguments, commands: commands) ?? shortOption(arguments) ?? unknownCommand(arguments, commands: commands + ["help"]) ?? unknownOption(arguments)
     }
 
     /// These take what comes next, whatever it begins with: `--where "-1 < age"`.
@@ -50,6 +51,18 @@ enum ArgumentCheck {
             !FileManager.default.fileExists(atPath: first)
         else { return nil }
         return "there is no command or file '\(first)'" + suggestion(for: first, among: commands)
+    }
+
+    /// Commands that take the address of a server for a store.
+    static let takingServers: Set = ["import", "resume", "status", "rejects", "verify", "work"]
+
+    /// The address of a server, given to a command that needs a SQLite store.
+    static func serverAddress(_ arguments: [String], commands: [String]) -> String? {
+        guard let command = arguments.first, commands.contains(command), !takingServers.contains(command),
+            arguments.contains(where: ServerAddress.isOne)
+        else { return nil }
+        return "\(command) needs a SQLite store, and not a server's database; these take one: "
+            + takingServers.sorted().joined(separator: ", ")
     }
 
     /// Alone, an unknown option would be answered with what else is missing.

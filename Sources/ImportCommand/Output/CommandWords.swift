@@ -79,6 +79,7 @@ extension ImportText.Call {
         case .checkingModel: "model check FILE"
         case .migrating(let store): "migrate \(store.shellQuoted) --model FILE"
         case .mirroring(let store, let job): "mirror \(store.shellQuoted) --job \(job)"
+        case .working: "work URL"
         case .undoing(let store, let job): "undo \(store.shellQuoted)" + (job.map { " --job \($0)" } ?? "")
         }
     }

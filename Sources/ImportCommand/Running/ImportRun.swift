@@ -4,6 +4,7 @@ import Importer
 /// What `import`, `resume` and `retry` have in common: run, show progress, report, say how to resume.
 struct ImportRun {
     let store: String
+    let inspection: any JobInspection
     /// The sources as they are known before the run, `-` for standard input.
     let sources: [String]
     /// Other files and directories that the import reads or fills.
@@ -18,7 +19,7 @@ struct ImportRun {
 
     func perform(_ pipeline: ImportPipeline) throws {
         let reportFile = try output.report.map { try ReportFile(path: $0, apartFrom: files) }
-        let before = UnfinishedJobs(store)
+        let before = UnfinishedJobs(inspection)
         let watch = WatchedRun(
             progress: pipeline.progress,
             interruption: pipeline.interruption,
@@ -31,7 +32,7 @@ struct ImportRun {
             outcome = try watch.perform { try pipeline.run() }
         } catch let error as ImportError {
             // The report of what is in the store, if it has come that far; the error is what counts.
-            let report = pipeline.hasLostStore ? nil : UnfinishedJobs(store).change(since: before)
+            let report = pipeline.hasLostStore ? nil : UnfinishedJobs(inspection).change(since: before)
             if let report {
                 try? reportFile?.write(report)
                 if output.json { try? print(JSONText.document(report)) }
@@ -59,7 +60,7 @@ struct ImportRun {
         if output.json { return try JSONText.document(outcome.report) }
         guard !output.progress.quiet else { return nil }
         if outcome.wasAlreadyFinished { return answer.text(outcome.report, store: store) }
-        let unfinished = (try? StoreInspection(store: store).unfinished()) ?? []
+        let unfinished = (try? inspection.unfinished()) ?? []
         return ReportText.text(outcome.report, unfinished: unfinished, store: store, command: CommandName.text)
     }
 
@@ -75,9 +76,9 @@ struct ImportRun {
 private struct UnfinishedJobs {
     private let jobs: [ImportReport]
 
-    init(_ store: String) {
+    init(_ inspection: any JobInspection) {
         // A store that is not there, or is none, has no jobs; the import itself says what is wrong with it.
-        jobs = (try? StoreInspection(store: store).unfinished()) ?? []
+        jobs = (try? inspection.unfinished()) ?? []
     }
 
     /// The job that was begun or resumed since; jobs of other sources stay as they were.

@@ -1,4 +1,5 @@
 import ArgumentParser
+import ImportPostgreSQL
 import Importer
 
 /// The main job.
@@ -27,7 +28,12 @@ struct ImportSubcommand: ParsableCommand {
     @Argument(help: ArgumentHelp("Files, - for standard input, or one chunk directory.", valueName: "source"))
     var sources: [String]
 
-    @Option(help: ArgumentHelp("The SQLite file to import into; created if it does not exist.", valueName: "store"))
+    @Option(
+        help: ArgumentHelp(
+            "The SQLite file to import into, created if it does not exist; or postgresql://USER@HOST/DATABASE.",
+            valueName: "store"
+        )
+    )
     var into: String
 
     @OptionGroup(title: "Job options") var job: JobArguments
@@ -55,6 +61,7 @@ struct ImportSubcommand: ParsableCommand {
     @Flag(help: "Show the store in a browser meanwhile, and until Ctrl-C (see importer serve).")
     var serve = false
 
+    @OptionGroup(title: "Server options") var schema: SchemaArguments
     @OptionGroup(title: "Output options") var output: OutputArguments
     @OptionGroup(title: "Page options") var page: ServerArguments
 
@@ -63,6 +70,14 @@ struct ImportSubcommand: ParsableCommand {
         if again && restart { throw ValidationError("--again and --restart exclude each other") }
         if sources.count(where: { $0 == "-" }) > 1 { throw ValidationError("standard input can be given once only") }
         if migrate && job.model == nil { throw ValidationError("--migrate needs --model") }
+        if ServerAddress.isOne(into) {
+            for (option, isGiven) in [
+                ("--migrate", migrate), ("--undo", undo), ("--serve", serve), ("--watch", output.watch),
+                ("--mirror", mirror.options != nil),
+            ] where isGiven {
+                throw ValidationError("\(option) needs a SQLite store")
+            }
+        }
         if dryRun && serve { throw ValidationError("--dry-run makes no store to serve") }
         if !serve && page.isGiven {
             throw ValidationError("--port, --bind, --host, --hide-values and --open need --serve")
@@ -78,12 +93,8 @@ struct ImportSubcommand: ParsableCommand {
         runOptions.keepsUndo = undo
         var jobOptions = try job.options(isQuiet: output.progress.quiet)
         jobOptions.mirror = mirror.options
-        let pipeline = ImportPipeline(
-            sources: sources,
-            into: into,
-            job: jobOptions,
-            run: runOptions
-        )
+        let place = try StorePlace(into, schema)
+        let pipeline = pipeline(into: place, jobOptions, runOptions)
         for source in repeatedSources {
             StandardError.write(
                 message: "\(source) is given more than once: its records are imported each time",
@@ -91,12 +102,18 @@ struct ImportSubcommand: ParsableCommand {
             )
         }
         if dryRun {
-            return try printPreview(of: pipeline)
+            return try printPreview(of: pipeline, place)
         }
         var others: [(role: String, path: String)] = []
         if let model = job.model { others.append((role: "the model", path: model)) }
         if let chunks = runArguments.chunks { others.append((role: "the chunk directory", path: chunks)) }
-        var run = ImportRun(store: into, sources: sources, others: others, output: output)
+        var run = ImportRun(
+            store: into,
+            inspection: place.inspection,
+            sources: sources,
+            others: others,
+            output: output
+        )
         guard serve else { return try run.perform(pipeline) }
         // What reads the report from standard output reads nothing else there.
         let isReport = output.json
@@ -107,7 +124,14 @@ struct ImportSubcommand: ParsableCommand {
         try server.perform(until: pipeline.interruption) { try run.perform(pipeline) }
     }
 
-    private func printPreview(of pipeline: ImportPipeline) throws {
+    private func pipeline(into place: StorePlace, _ job: JobOptions, _ run: RunOptions) -> ImportPipeline {
+        switch place {
+        case .file(let path): ImportPipeline(sources: sources, into: path, job: job, run: run)
+        case .server(let server): ImportPipeline(sources: sources, into: server, job: job, run: run)
+        }
+    }
+
+    private func printPreview(of pipeline: ImportPipeline, _ place: StorePlace) throws {
         let watch = WatchedRun(
             progress: pipeline.progress,
             interruption: pipeline.interruption,
@@ -116,7 +140,7 @@ struct ImportSubcommand: ParsableCommand {
         let preview = try watch.perform { try pipeline.preview() }
         if output.json { return try StandardOutput.write(json: preview) }
         let names = preview.plan.sources.map(\.name)
-        let unfinished = (try? StoreInspection(store: into).unfinished()) ?? []
+        let unfinished = (try? place.inspection.unfinished()) ?? []
         try StandardOutput.write(PreviewText.text(preview, job: unfinished.last { $0.sources == names }))
     }
 

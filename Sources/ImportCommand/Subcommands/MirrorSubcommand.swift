@@ -38,7 +38,7 @@ struct MirrorSubcommand: ParsableCommand {
             options: limits.options,
             run: RunOptions(durability: durability)
         )
-        var run = ImportRun(store: store, sources: [], output: output)
+        var run = ImportRun(store: store, inspection: StoreInspection(store: store), sources: [], output: output)
         run.answer = .nothingToMirror
         try run.perform(pipeline)
     }

@@ -29,6 +29,8 @@ struct RejectsSubcommand: ParsableCommand {
     @Argument(help: "The store.")
     var store: String
 
+    @OptionGroup(title: "Server options") var schema: SchemaArguments
+
     @OptionGroup var rejects: RejectArguments
 
     @Flag(help: "Also rejects that are repaired or undone, and records that a retry has rejected.")
@@ -65,11 +67,15 @@ struct RejectsSubcommand: ParsableCommand {
     func run() throws {
         var selection = rejects.selection
         selection.includesSettled = all
-        if to != nil || raw { return try export(selection) }
+        let place = try StorePlace(store, schema)
+        if to != nil || raw {
+            guard case .file = place else { throw ValidationError("--to and --raw need a SQLite store") }
+            return try export(selection)
+        }
         var pending = ""
         var isEmpty = true
         do {
-            try StoreInspection(store: store).forEachReject(selection) { reject in
+            try place.inspection.forEachReject(selection) { reject in
                 isEmpty = false
                 pending +=
                     json

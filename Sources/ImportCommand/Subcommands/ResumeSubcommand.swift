@@ -1,4 +1,5 @@
 import ArgumentParser
+import ImportPostgreSQL
 import Importer
 
 /// Resumes.
@@ -33,11 +34,17 @@ struct ResumeSubcommand: ParsableCommand {
     var maxErrors: ErrorLimit?
 
     @OptionGroup(title: "Run options") var runArguments: RunArguments
+    @OptionGroup(title: "Server options") var schema: SchemaArguments
     @OptionGroup(title: "Output options") var output: OutputArguments
 
     func run() throws {
-        let pipeline = ImportPipeline(resuming: store, run: runArguments.options, maxErrors: maxErrors)
-        let inspection = StoreInspection(store: store)
+        let place = try StorePlace(store, schema)
+        let pipeline =
+            switch place {
+            case .file(let path): ImportPipeline(resuming: path, run: runArguments.options, maxErrors: maxErrors)
+            case .server(let server): ImportPipeline(resuming: server, run: runArguments.options, maxErrors: maxErrors)
+            }
+        let inspection = place.inspection
         let job = try? inspection.status()
         let unfinished = (try? inspection.unfinished()) ?? []
         if let job, unfinished.count > 1 {
@@ -48,7 +55,13 @@ struct ResumeSubcommand: ParsableCommand {
             )
         }
         let others = runArguments.chunks.map { [(role: "the chunk directory", path: $0)] } ?? []
-        var run = ImportRun(store: store, sources: job?.sources ?? [], others: others, output: output)
+        var run = ImportRun(
+            store: store,
+            inspection: inspection,
+            sources: job?.sources ?? [],
+            others: others,
+            output: output
+        )
         run.answer = .nothingToResume
         try run.perform(pipeline)
     }

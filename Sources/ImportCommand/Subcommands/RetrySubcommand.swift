@@ -69,7 +69,13 @@ struct RetrySubcommand: ParsableCommand {
         var others: [(role: String, path: String)] = []
         if let model { others.append((role: "the model", path: model)) }
         if let chunks = runArguments.chunks { others.append((role: "the chunk directory", path: chunks)) }
-        var run = ImportRun(store: store, sources: file.map { [$0] } ?? [], others: others, output: output)
+        var run = ImportRun(
+            store: store,
+            inspection: StoreInspection(store: store),
+            sources: file.map { [$0] } ?? [],
+            others: others,
+            output: output
+        )
         run.answer = file == nil ? .nothingToRetry : .retried
         try run.perform(pipeline)
     }

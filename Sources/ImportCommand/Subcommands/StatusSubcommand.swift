@@ -23,6 +23,8 @@ struct StatusSubcommand: ParsableCommand {
     @Argument(help: "The store.")
     var store: String
 
+    @OptionGroup(title: "Server options") var schema: SchemaArguments
+
     @Option(help: ArgumentHelp("Show this job in full.", valueName: "n"))
     var job: Int64?
 
@@ -43,8 +45,14 @@ struct StatusSubcommand: ParsableCommand {
     var unresolved = false
 
     func run() throws {
-        let inspection = StoreInspection(store: store)
-        if unresolved { return try writeUnresolved(inspection) }
+        let place = try StorePlace(store, schema)
+        let inspection = place.inspection
+        if unresolved {
+            guard let inspection = inspection as? StoreInspection else {
+                throw ValidationError("--unresolved needs a SQLite store")
+            }
+            return try writeUnresolved(inspection)
+        }
         let jobs = try inspection.jobs()
         if json {
             let report = try job.map { try inspection.status(of: $0) } ?? inspection.status()

@@ -24,6 +24,8 @@ struct VerifySubcommand: ParsableCommand {
     @Argument(help: "The store.")
     var store: String
 
+    @OptionGroup(title: "Server options") var schema: SchemaArguments
+
     @Flag(help: "Exit with 65 where other programs have deleted, added or changed rows, too.")
     var strict = false
 
@@ -43,9 +45,10 @@ struct VerifySubcommand: ParsableCommand {
     }
 
     func run() throws {
-        let inspection = StoreInspection(store: store)
+        let place = try StorePlace(store, schema)
+        let inspection = place.inspection
         let checks = try inspection.verify()
-        let tables = try inspection.tables()
+        let tables = try (inspection as? StoreInspection)?.tables() ?? []
         let unfinished = try inspection.unfinished()
         if json {
             let records =

@@ -16,6 +16,8 @@ final class ChunkWorker {
         let keepsChunks: Bool
         let interruption: Interruption
         let bell: ChunkBell
+        /// How long there may be nothing to do and no importing process, in seconds; nil in the importing process itself.
+        var endsWithout: Double?
         /// Told of what is committed: records, bytes, rejects.
         let onCommit: @Sendable (_ records: Int64, _ bytes: Int64, _ rejects: Int64) -> Void
     }
@@ -66,11 +68,13 @@ final class ChunkWorker {
     /// - Throws: `ImportError`; what was committed before stays, and no chunk is left half committed.
     func work() throws {
         defer { connection?.close() }
+        var idleSince: ContinuousClock.Instant?
         while true {
             try task.interruption.check()
             let seen = task.bell.count
             if let lease = try patiently({ try chunks.lease(owner, host: task.store.host, $0, label: label) }) {
                 try importChunk(lease)
+                idleSince = nil
                 continue
             }
             guard let outlook = try patiently({ try chunks.outlook($0) }), !outlook.hasFailed else {
@@ -81,9 +85,26 @@ final class ChunkWorker {
                     advice: "Look at what the workers have said; then go on: \(call: .resuming(store: label))."
                 )
             }
-            if outlook.isDone { return }
+            if outlook.isDone || task.endsWithout != nil && outlook.state == "finished" { return }
+            if let seconds = task.endsWithout {
+                let isLed = try patiently { [task] in try ServerSession.isLockHeld($0, task.store.lockName) }
+                if isLed { idleSince = nil } else { try checkIdleness(&idleSince, seconds) }
+            }
             task.bell.wait(after: seen, seconds: 0.25)
         }
+    }
+
+    /// - Throws: `ImportError` with `.storeInUse` where nobody has led the import for too long.
+    private func checkIdleness(_ since: inout ContinuousClock.Instant?, _ seconds: Double) throws {
+        let start = since ?? .now
+        since = start
+        guard ContinuousClock.now - start > .seconds(seconds) else { return }
+        throw ImportError(
+            .storeInUse,
+            at: label,
+            "the importing process is gone, and nobody resumes the import",
+            advice: "What is committed stays. Resume it: \(call: .resuming(store: label))."
+        )
     }
 
     /// Calls `body` with a connection, and again with another one where that is lost.
@@ -167,7 +188,7 @@ final class ChunkWorker {
         repeat {
             try task.interruption.check()
             decoder.decode(upTo: 8_192, into: &batch)
-            try add(batch.rows, refused, &tally)
+            add(batch.rows, refused, &tally)
         } while !decoder.isExhausted
         for reject in tally.rejects { tally.rejected[Int(reject.entity)] += 1 }
         return tally
@@ -177,7 +198,7 @@ final class ChunkWorker {
         _ batch: borrowing RowBatch,
         _ refused: RefusedRows,
         _ tally: inout ServerCounts.Tally
-    ) throws {
+    ) {
         for entity in plans.indices { tally.read[entity] += batch.recordsRead[entity] }
         for reject in batch.rejects { tally.rejects.append(reject) }
         tally.errors.add(batch.errors)
@@ -185,9 +206,9 @@ final class ChunkWorker {
             tally.ledger.add(key.kind, entity: key.entity, attribute: key.attribute.text, count: count)
         }
         let late = LateRejects(plans: plans, chunkBytes: decoder.bytes)
-        try decoder.bytes.withUnsafeBufferPointer { chunk in
-            try batch.bytes.withUnsafeBufferPointer { own in
-                try batch.cells.withUnsafeBufferPointer { cells in
+        decoder.bytes.withUnsafeBufferPointer { chunk in
+            batch.bytes.withUnsafeBufferPointer { own in
+                batch.cells.withUnsafeBufferPointer { cells in
                     for (place, row) in batch.rows.enumerated() {
                         let entity = Int(row.entity)
                         if let error = refused[row.ordinal] {

@@ -7,7 +7,7 @@ struct ServerImport {
     /// So many chunks may be cut and not done: the folder does not fill up where workers are slow.
     private static let mostWaiting: Int64 = 64
 
-    private var run: JobRun
+    private let run: JobRun
     private let session: ServerSession
     private let context: RunContext
     private let chunks: ChunkTable
@@ -21,7 +21,7 @@ struct ServerImport {
 
     /// - Returns: the run, all of whose records are in the store.
     /// - Throws: `ImportError`; what was committed before stays.
-    consuming func importRecords() throws -> JobRun {
+    func importRecords() throws -> JobRun {
         guard let model = run.job.model else { throw ImportError(.fault, at: context.store, "the job has no model") }
         context.progress.update { $0.phase = .importing }
         let feed = try ChunkFeed(run)
@@ -52,6 +52,7 @@ struct ServerImport {
         if let fault = fault ?? run.fault { throw fault }
         try context.interruption.check()
         try checkCompleteness()
+        var run = run
         run.open = [:]
         return run
     }

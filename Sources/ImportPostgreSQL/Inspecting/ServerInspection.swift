@@ -57,6 +57,29 @@ public struct ServerInspection: Sendable {
         }
     }
 
+    /// All jobs of the schema, in the order in which they were started.
+    ///
+    /// - Throws: `ImportError` as `status` does.
+    public func jobs() throws -> [StoreInspection.JobSummary] {
+        try read { connection in
+            let times = try connection.execute(
+                """
+                SELECT id, to_char(started AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+                    to_char(finished AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') FROM _import_job ORDER BY id
+                """
+            )
+            guard !times.isEmpty else { throw noImport }
+            return try times.map { row in
+                let report = try ServerReports(store).report(of: row.integer(0), connection)
+                return StoreInspection.JobSummary(
+                    report,
+                    started: try row.text(1),
+                    finished: try row.optionalText(2)
+                )
+            }
+        }
+    }
+
     /// Calls `body` with each open reject, job by job in source order.
     ///
     /// - Parameters:

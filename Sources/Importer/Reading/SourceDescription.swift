@@ -72,7 +72,7 @@ package struct SourceDescription: Sendable, Hashable, Codable {
 
 extension [SourceDescription] {
     /// Their length in bytes together; nil where that of one is not known before it is read.
-    var plainSize: Int64? {
+    package var plainSize: Int64? {
         reduce(Int64?(0)) { total, source in
             guard let total, let size = source.plainSize else { return nil }
             return total.addingClamped(size)

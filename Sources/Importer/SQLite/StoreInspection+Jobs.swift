@@ -113,3 +113,27 @@ extension StoreInspection {
         job.state == .running && !isLocked ? .interrupted : job.state
     }
 }
+
+extension StoreInspection.JobSummary {
+    /// What a report says of a job, and when that was.
+    package init(_ report: ImportReport, started: String, finished: String?) {
+        self.init(
+            job: report.job,
+            state: report.state,
+            isRetry: false,
+            change: nil,
+            undoes: nil,
+            sources: report.sources,
+            started: started,
+            finished: finished,
+            recordsRead: report.recordsRead,
+            inserted: report.inserted,
+            updated: report.updated,
+            deleted: nil,
+            unchanged: report.unchanged,
+            ignored: report.ignored,
+            rejected: report.rejected,
+            repaired: report.repaired
+        )
+    }
+}

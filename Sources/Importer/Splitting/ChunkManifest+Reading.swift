@@ -70,3 +70,15 @@ extension ChunkManifest {
         }
     }
 }
+
+extension ChunkDirectory {
+    /// Whether its chunks are those that were cut for a job.
+    ///
+    /// - Parameters:
+    ///   - token: the job's; nil for chunks that `split` has cut.
+    ///   - shapes: of the job's sources.
+    package func holdsChunks(ofJob token: String?, _ shapes: [SourceShape]) throws -> Bool {
+        guard let header = try ChunkManifest.readWhatIsSound(in: self)?.header else { return false }
+        return header.job == token && header.shapes == shapes
+    }
+}

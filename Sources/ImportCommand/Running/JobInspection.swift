@@ -1,0 +1,39 @@
+import ImportPostgreSQL
+import Importer
+
+/// What can be asked of a store's jobs, whatever the store is.
+protocol JobInspection {
+    func status() throws -> ImportReport
+    func status(of job: Int64) throws -> ImportReport
+    func unfinished() throws -> [ImportReport]
+    func jobs() throws -> [StoreInspection.JobSummary]
+    func forEachReject(_ selection: RejectSelection, _ body: (StoreInspection.Reject) throws -> Void) throws
+    func verify() throws -> [StoreInspection.Check]
+}
+
+extension StoreInspection: JobInspection {}
+extension ServerInspection: JobInspection {}
+
+/// What an argument names as a store: a file, or a schema of a server.
+enum StorePlace {
+    case file(String)
+    case server(ServerStore)
+
+    /// - Throws: `ImportError` with `.usage` where an address of a server cannot be read, and where a file is given options of
+    ///   one.
+    init(_ text: String, _ arguments: SchemaArguments) throws {
+        guard ServerAddress.isOne(text) else {
+            try arguments.checkThatNoneIsGiven()
+            self = .file(text)
+            return
+        }
+        self = .server(try arguments.store(at: text))
+    }
+
+    var inspection: any JobInspection {
+        switch self {
+        case .file(let path): StoreInspection(store: path)
+        case .server(let store): ServerInspection(store)
+        }
+    }
+}

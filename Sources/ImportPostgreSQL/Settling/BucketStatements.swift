@@ -1,0 +1,15 @@
+/// The statements that settle one bucket: in this order, in one transaction, on one connection.
+///
+/// None has parameters. The transaction leaves nothing behind but objects and an empty bucket, so after a kill it is run
+/// again as if it had never begun; whoever runs it notes in the same transaction that the bucket is done.
+struct BucketStatements: Sendable {
+    /// What settles the rows; their results say nothing.
+    var settling: [String]
+    /// A query for the records that become rejects, in source order: `_ordinal` and `_child`, and `missing`, which is true
+    /// where they lack what a new object needs, and false where their object is there and must not be.
+    ///
+    /// There may be as many as the bucket has rows. It can be read as a cursor, or row by row.
+    var rejects: String
+    /// A query for one row of counts: `inserted`, `updated`, `unchanged`, `ignored`, `rejected`.
+    var counts: String
+}

@@ -1,0 +1,34 @@
+import ImportModel
+
+/// What settling needs to know of an entity whose records are staged first and made objects by their identifier later.
+struct SettledEntity: Sendable {
+    /// A column of the entity's table, and of its staging table.
+    struct Column: Sendable {
+        /// Quoted, as `PQescapeIdentifier` does it.
+        var name: String
+        /// In SQL, with its collation where that is not the type's; that of the table where the table was there before.
+        var type: String
+        /// Whether it is part of the identifier; then no staged row has NULL in it.
+        var isIdentifier = false
+        /// Whether an object that is inserted without a value gets a made one, which never takes the place of another.
+        var isGenerated = false
+        /// Whether it is compared as text: `json` has no equality
+        /// (<https://www.postgresql.org/docs/current/datatype-json.html>).
+        var isJSON = false
+        /// Whether records set it in new objects only (`"owner": "local"`).
+        var isLocal = false
+    }
+
+    /// The table of the objects: quoted, with its schema.
+    var table: String
+    /// The staging table to be: quoted, with its schema.
+    var stage: String
+    /// In the order in which rows are staged; an identifier's in the order of its index.
+    var columns: [Column]
+    /// What a record does whose object is there already.
+    var policy: ConflictPolicy
+    /// Whether the table had no rows when the job began, so that it has none but the job's and no index yet.
+    var tableWasEmpty: Bool
+    /// The statements that make the indexes of a table that was empty (`CREATE UNIQUE INDEX IF NOT EXISTS …`).
+    var indexes: [String] = []
+}

@@ -1,0 +1,175 @@
+import ImportModel
+
+/// Statements for rows that take turns, as they are not the only ones of their object, or lack what a new one needs.
+///
+/// The object that is there, and then the staged rows in source order, are a *line*. The first in it that lacks nothing is the
+/// object; those before it are rejects. Each of the others is compared with what those before it have left, attribute by
+/// attribute: the value of the last one that has set it.
+///
+/// All of that is found with a line sorted once, whatever its attributes are: each row knows the place of the last one before
+/// it that has set an attribute (`max(place) FILTER …`), and reads its value there (`nth_value`,
+/// <https://www.postgresql.org/docs/current/functions-window.html>). Nothing is gathered in arrays, which a single object of
+/// many rows would make too large.
+struct TurnStatements {
+    /// So many columns are compared by one statement, which has two of its own for each: a query has 1,664 at most
+    /// (<https://www.postgresql.org/docs/current/limits.html>).
+    private static let mostColumns = 400
+
+    private let entity: SettledEntity
+    private let staged: StagedColumns
+    private let stage: String
+    /// The columns, in groups; one group without any where the first row counts alone.
+    private let groups: [Range<Int>]
+    private let isMerging: Bool
+
+    /// - Parameter stage: the bucket's table.
+    init(_ entity: SettledEntity, _ staged: StagedColumns, stage: String) {
+        self.entity = entity
+        self.staged = staged
+        self.stage = stage
+        isMerging = entity.policy == .merge || entity.policy == .replace
+        groups =
+            isMerging
+            ? stride(from: 0, to: entity.columns.count, by: Self.mostColumns).map {
+                $0..<min($0 + Self.mostColumns, entity.columns.count)
+            } : [0..<0]
+    }
+
+    // MARK: Taking turns
+
+    /// Finds out what becomes of the rows: makes a temporary table for each group of columns, with a row for each turn.
+    var taking: [String] { groups.indices.map(turns) }
+
+    private func turns(_ group: Int) -> String {
+        let range = groups[group]
+        let keys = staged.keyNames.joined(separator: ", ")
+        let line = "PARTITION BY \(keys) ORDER BY is_object DESC, _ordinal, _child"
+        // The first row is the object, and sets all.
+        let isFirst = "(complete = 1 AND NOT _unmet)"
+        var (places, changes, values): ([String], [String], [String]) = ([], [], [])
+        for column in range {
+            let before = "nth_value(c\(column), p\(column)) OVER line"
+            guard staged.isSettable(column) else {
+                places.append("max(place) FILTER (WHERE \(isFirst)) OVER earlier AS p\(column)")
+                values.append("CASE WHEN \(isFirst) THEN c\(column) ELSE \(before) END")
+                continue
+            }
+            let isSet = staged.isSet(column, by: "numbered").map { "complete > 0 AND \($0)" } ?? "complete > 0"
+            let isSetNow = staged.isSet(column, by: "told")
+            places.append("max(place) FILTER (WHERE \(isFirst) OR \(isSet)) OVER earlier AS p\(column)")
+            let differs = "\(staged.compared("c\(column)", column)) IS DISTINCT FROM \(staged.compared(before, column))"
+            changes.append(isSetNow.map { "\($0) AND \(differs)" } ?? differs)
+            let takes = isSetNow.map { "\(isFirst) OR \($0)" }
+            values.append(takes.map { "CASE WHEN \($0) THEN c\(column) ELSE \(before) END" } ?? "c\(column)")
+        }
+        let isChanged =
+            changes.isEmpty ? "false" : "complete > 0 AND NOT \(isFirst) AND (\(changes.joined(separator: " OR ")))"
+        let kept = zip(range, values).map { ", CASE WHEN is_last THEN \($1) END AS v\($0)" }.joined()
+        return """
+            CREATE TEMPORARY TABLE _import_turn_\(group) ON COMMIT DROP AS WITH line AS (\(self.line(range))), \
+            numbered AS (SELECT *, row_number() OVER line ::integer AS place, \
+            count(*) FILTER (WHERE NOT _unmet) OVER line AS complete, \
+            first_value(is_object) OVER line AS has_object, lead(1) OVER line IS NULL AS is_last \
+            FROM line WINDOW line AS (\(line) ROWS UNBOUNDED PRECEDING)), \
+            told AS (SELECT *\(places.map { ", \($0)" }.joined()) \
+            FROM numbered WINDOW earlier AS (\(line) ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)) \
+            SELECT \(keys), _ordinal, _child, place, has_object, is_last, complete = 0 AS is_missing, \
+            \(isFirst) AS is_first, \(isChanged) AS is_changed\(kept) \
+            FROM told WINDOW line AS (\(line) ROWS UNBOUNDED PRECEDING)
+            """
+    }
+
+    /// The staged rows with contended keys, and the objects that these keys have.
+    private func line(_ range: Range<Int>) -> String {
+        let keys = staged.keyNames
+        let masks = isMerging ? (0..<staged.masks).map { "_mask_\($0)" } : []
+        let named = zip(staged.keys(of: "s"), keys).map { "\($0) AS \($1)" }
+        let row =
+            named + ["s._ordinal", "s._child", "s._unmet", "false AS is_object"] + masks.map { "s.\($0)" }
+            + range.map { "s.c\($0)" }
+        let rows = "SELECT \(row.joined(separator: ", ")) FROM \(stage) AS s WHERE \(isContended(staged.keys(of: "s")))"
+        guard !entity.tableWasEmpty else { return rows }
+        let object =
+            staged.objectKeys(of: "t") + ["0", "0", "false", "true"] + masks.map { _ in "0" }
+            + range.map { "t.\(entity.columns[$0].name)" }
+        return """
+            \(rows) UNION ALL SELECT \(object.joined(separator: ", ")) FROM \(entity.table) AS t \
+            WHERE \(isContended(staged.objectKeys(of: "t")))
+            """
+    }
+
+    private func isContended(_ keys: [String]) -> String {
+        let same = StagedColumns.areSame(staged.keyNames.map { "c.\($0)" }, keys)
+        return "EXISTS (SELECT FROM pg_temp._import_contended AS c WHERE \(same))"
+    }
+
+    // MARK: Writing
+
+    /// Writes what the turns have come to.
+    var writing: [String] {
+        guard isMerging else {
+            let values = entity.columns.indices.map { "s.c\($0)" }.joined(separator: ", ")
+            return [
+                entity.inserting(
+                    """
+                    SELECT \(values) FROM \(stage) AS s JOIN pg_temp._import_turn_0 AS u USING (_ordinal, _child) \
+                    WHERE u.is_first AND NOT u.has_object
+                    """
+                )
+            ]
+        }
+        let last = groups.indices.map { "_import_turn_\($0) AS u\($0)" }.map { "pg_temp.\($0)" }.joined(separator: ", ")
+        let joined = groups.indices.dropFirst().map { group in
+            StagedColumns.areSame(staged.keyNames.map { "u0.\($0)" }, staged.keyNames.map { "u\(group).\($0)" })
+                + " AND u\(group).is_last"
+        }
+        let isLast = (["u0.is_last"] + joined).joined(separator: " AND ")
+        func value(_ column: Int) -> String { "u\(column / Self.mostColumns).v\(column)" }
+        let values = entity.columns.indices.map(value).joined(separator: ", ")
+        let new = "SELECT \(values) FROM \(last) WHERE \(isLast) AND NOT u0.has_object AND NOT u0.is_missing"
+        var statements = [entity.inserting(new)]
+        let settable = entity.columns.indices.filter(staged.isSettable)
+        if !entity.tableWasEmpty, !settable.isEmpty {
+            let sets = settable.map { "\(entity.columns[$0].name) = \(value($0))" }.joined(separator: ", ")
+            let differs = settable.map {
+                let old = staged.compared("t.\(entity.columns[$0].name)", $0)
+                return "\(old) IS DISTINCT FROM \(staged.compared(value($0), $0))"
+            }
+            let same = StagedColumns.areSame(staged.objectKeys(of: "t"), staged.keyNames.map { "u0.\($0)" })
+            statements.append(
+                """
+                UPDATE \(entity.table) AS t SET \(sets) FROM \(last) \
+                WHERE \(same) AND \(isLast) AND u0.has_object AND (\(differs.joined(separator: " OR ")))
+                """
+            )
+        }
+        return statements
+    }
+
+    // MARK: Counting
+
+    /// How many of the rows have changed their object.
+    var updated: String {
+        let joined = groups.indices.dropFirst().map { group in
+            let keys = staged.keyNames + ["place"]
+            return "JOIN pg_temp._import_turn_\(group) AS u\(group) USING (\(keys.joined(separator: ", ")))"
+        }
+        let isChanged = groups.indices.map { "u\($0).is_changed" }.joined(separator: " OR ")
+        let tables = (["pg_temp._import_turn_0 AS u0"] + joined).joined(separator: " ")
+        return "SELECT count(*) FROM \(tables) WHERE \(isChanged)"
+    }
+
+    /// Rows that become rejects: they lack what a new object needs, or come after one that must be alone.
+    private var isReject: String { entity.policy == .error ? "NOT is_first" : "is_missing" }
+
+    /// How many of the rows become rejects.
+    var rejected: String { "SELECT count(*) FROM pg_temp._import_turn_0 WHERE \(isReject)" }
+
+    /// Which rows become rejects.
+    var rejects: String {
+        """
+        SELECT _ordinal, _child, is_missing AS missing FROM pg_temp._import_turn_0 WHERE \(isReject) \
+        ORDER BY _ordinal, _child
+        """
+    }
+}

@@ -28,7 +28,8 @@ enum BookkeepingSchema {
         );
         CREATE TABLE IF NOT EXISTS _import_entity (
             job bigint NOT NULL REFERENCES _import_job, position integer NOT NULL, entity text NOT NULL,
-            table_name text NOT NULL, made_table boolean NOT NULL, was_empty boolean NOT NULL, PRIMARY KEY (job, position)
+            table_name text NOT NULL, made_table boolean NOT NULL, was_empty boolean NOT NULL,
+            buckets integer NOT NULL DEFAULT 0, PRIMARY KEY (job, position)
         );
         CREATE TABLE IF NOT EXISTS _import_chunk (
             job bigint NOT NULL REFERENCES _import_job, number bigint NOT NULL, source integer NOT NULL,
@@ -62,8 +63,9 @@ enum BookkeepingSchema {
         );
         CREATE TABLE IF NOT EXISTS _import_settle (
             job bigint NOT NULL REFERENCES _import_job, position integer NOT NULL, bucket integer NOT NULL,
-            state text NOT NULL DEFAULT 'open', owner text NOT NULL DEFAULT '', lease_until timestamptz NOT NULL
-            DEFAULT '-infinity', attempts integer NOT NULL DEFAULT 0, PRIMARY KEY (job, position, bucket)
+            state text NOT NULL DEFAULT 'open', owner text NOT NULL DEFAULT '',
+            lease_until timestamptz NOT NULL DEFAULT '-infinity', attempts bigint NOT NULL DEFAULT 0,
+            PRIMARY KEY (job, position, bucket)
         );
         CREATE TABLE IF NOT EXISTS _import_file (
             host text NOT NULL, token text NOT NULL, path text NOT NULL, kind text NOT NULL, state text NOT NULL,

@@ -62,6 +62,19 @@ struct ChunkTable: Sendable {
         return entry
     }
 
+    /// The chunk that has a record.
+    func entry(having ordinal: Int64, _ connection: ServerConnection, label: String) throws -> ChunkEntry {
+        let row = try connection.execute(
+            """
+            SELECT entry FROM _import_chunk WHERE job = $1 AND first_ordinal <= $2 AND records > 0
+            ORDER BY first_ordinal DESC LIMIT 1
+            """,
+            [.integer(job), .integer(ordinal)]
+        ).first
+        guard let row else { throw ImportError(.fault, at: label, "no chunk has the record \(ordinal)") }
+        return try entry(row.text(0), label: label)
+    }
+
     /// Adds a chunk that is on the disk; again, nothing changes.
     func register(_ entry: ChunkEntry, _ connection: ServerConnection) throws {
         _ = try connection.execute(

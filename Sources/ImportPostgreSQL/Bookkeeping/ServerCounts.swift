@@ -45,22 +45,6 @@ struct ServerCounts {
                 ]
             )
         }
-        for (place, group) in tally.errors.inSourceOrder.enumerated() {
-            _ = try connection.execute(
-                """
-                INSERT INTO _import_error (
-                    job, chunk, place, entity, key_path, code, expected, found, count, first_byte_offset, first_ordinal,
-                    first_source
-                ) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
-                """,
-                [
-                    job, chunk, .integer(Int64(place)), .bookkeeping(group.key.entity.text),
-                    .bookkeeping(group.key.keyPath.text), .text(group.key.code), .bookkeeping(group.key.expected.text),
-                    .bookkeeping(group.key.found.text), .integer(group.count), .integer(group.firstByteOffset),
-                    .integer(group.firstOrdinal), .integer(Int64(entry.source)),
-                ]
-            )
-        }
         for (key, count) in zip(tally.ledger.keys, tally.ledger.counts) {
             let entity = key.entity < 0 ? "" : plans[Int(key.entity)].entity.name
             _ = try connection.execute(
@@ -71,6 +55,30 @@ struct ServerCounts {
                 [
                     job, chunk, .bookkeeping(entity), .bookkeeping(key.attribute.text), .text(key.kind.rawValue),
                     .integer(count),
+                ]
+            )
+        }
+        try writeRejects(tally, of: entry, place: 0, connection)
+    }
+
+    /// Writes errors and rejects alone.
+    ///
+    /// - Parameter place: the number of the first group of errors among the chunk's.
+    func writeRejects(_ tally: Tally, of entry: ChunkEntry, place first: Int, _ connection: ServerConnection) throws {
+        let (job, chunk) = (ServerValue.integer(job.id), ServerValue.integer(Int64(entry.number)))
+        for (place, group) in tally.errors.inSourceOrder.enumerated() {
+            _ = try connection.execute(
+                """
+                INSERT INTO _import_error (
+                    job, chunk, place, entity, key_path, code, expected, found, count, first_byte_offset, first_ordinal,
+                    first_source
+                ) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+                """,
+                [
+                    job, chunk, .integer(Int64(first + place)), .bookkeeping(group.key.entity.text),
+                    .bookkeeping(group.key.keyPath.text), .text(group.key.code), .bookkeeping(group.key.expected.text),
+                    .bookkeeping(group.key.found.text), .integer(group.count), .integer(group.firstByteOffset),
+                    .integer(group.firstOrdinal), .integer(Int64(entry.source)),
                 ]
             )
         }

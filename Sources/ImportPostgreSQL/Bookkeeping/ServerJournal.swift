@@ -322,7 +322,12 @@ final class ServerJournal: ServerJournalReader, Journal {
                     .boolean(isMade), .boolean(isEmpty),
                 ]
             )
+            if !isEmpty, !entity.identifier.isEmpty {
+                try ServerTables.prepareIdentifier(of: entity, connection, label: label)
+            }
         }
+        let bytes = job.sources.reduce(Int64(0)) { $0 + ($1.description.plainSize ?? $1.description.size ?? 0) }
+        try ServerSettling.prepare(job, model, bytes: bytes, connection)
     }
 
     func refresh(
@@ -377,6 +382,10 @@ final class ServerJournal: ServerJournalReader, Journal {
             """,
             [.integer(job.id)]
         )
+        for (position, _) in (job.model?.entities ?? []).enumerated() {
+            let stage = ServerTables.quoted(ServerSettling.stage(of: job.id, position))
+            _ = try connection.execute("DROP TABLE IF EXISTS \(stage)")
+        }
         for row in entities {
             let (table, isMade, wasEmpty, inserted) =
                 (try row.text(0), try row.bool(1), try row.bool(2), try row.integer(3))

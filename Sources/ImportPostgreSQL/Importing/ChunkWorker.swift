@@ -29,7 +29,7 @@ final class ChunkWorker {
     private let counts: ServerCounts
     private let owner: String
     private var rows: [ChunkRows]
-    private var connection: ServerConnection?
+    private let link: ServerLink
 
     private var job: StoredJob { task.job }
     private var label: String { task.store.label }
@@ -37,6 +37,21 @@ final class ChunkWorker {
     /// - Throws: `ImportError` where the model cannot be imported with.
     init(_ task: Task) throws {
         self.task = task
+        plans = try Self.plans(task)
+        decoder = Self.decoder(task, plans)
+        chunks = ChunkTable(job: task.job.id)
+        counts = ServerCounts(job: task.job, plans: plans)
+        owner = Self.makeOwner()
+        link = ServerLink(task.store, task.interruption)
+        rows = try plans.map { plan in
+            guard !plan.identifier.isEmpty else { return try ChunkRows(plan, task.job.options) }
+            let stage = ServerSettling.stage(of: task.job.id, Int(plan.index))
+            return try ChunkRows(staging: plan, table: stage, task.job.options)
+        }
+    }
+
+    /// The plans of a job's entities, for one worker.
+    static func plans(_ task: Task) throws -> [EntityPlan] {
         let plans = try task.model.entities.enumerated().map {
             try EntityPlan(
                 entity: $1,
@@ -45,20 +60,25 @@ final class ChunkWorker {
                 transformers: task.transformers
             )
         }
+        // Whether a row is accepted is known when the server has it.
         for plan in plans { plan.keepsPlaces = true }
-        self.plans = plans
+        return plans
+    }
+
+    static func decoder(_ task: Task, _ plans: [EntityPlan]) -> ChunkDecoder<UnusedLayout> {
         let bySource = task.job.sources.map { source in
             source.entities.compactMap { name in plans.first { $0.entity.name == name } }
         }
-        decoder = ChunkDecoder(plans: bySource, entities: plans.count, layouts: nil, options: task.job.options)
-        chunks = ChunkTable(job: task.job.id)
-        counts = ServerCounts(job: task.job, plans: plans)
+        return ChunkDecoder(plans: bySource, entities: plans.count, layouts: nil, options: task.job.options)
+    }
+
+    /// 128 random bits, in hexadecimal.
+    static func makeOwner() -> String {
         var random = SystemRandomNumberGenerator()
-        owner = (0..<2).map { _ in
+        return (0..<2).map { _ in
             let digits = String(random.next(), radix: 16)
             return String(repeating: "0", count: 16 - digits.count) + digits
         }.joined()
-        rows = try plans.map { try ChunkRows($0, task.job.options) }
     }
 
     // MARK: Its life
@@ -67,17 +87,17 @@ final class ChunkWorker {
     ///
     /// - Throws: `ImportError`; what was committed before stays, and no chunk is left half committed.
     func work() throws {
-        defer { connection?.close() }
+        defer { link.close() }
         var idleSince: ContinuousClock.Instant?
         while true {
             try task.interruption.check()
             let seen = task.bell.count
-            if let lease = try patiently({ try chunks.lease(owner, host: task.store.host, $0, label: label) }) {
+            if let lease = try link.use({ try chunks.lease(owner, host: task.store.host, $0, label: label) }) {
                 try importChunk(lease)
                 idleSince = nil
                 continue
             }
-            guard let outlook = try patiently({ try chunks.outlook($0) }), !outlook.hasFailed else {
+            guard let outlook = try link.use({ try chunks.outlook($0) }), !outlook.hasFailed else {
                 throw ImportError(
                     .storeFailed,
                     at: label,
@@ -87,7 +107,7 @@ final class ChunkWorker {
             }
             if outlook.isDone || task.endsWithout != nil && outlook.state == "finished" { return }
             if let seconds = task.endsWithout {
-                let isLed = try patiently { [task] in try ServerSession.isLockHeld($0, task.store.lockName) }
+                let isLed = try link.use { [task] in try ServerSession.isLockHeld($0, task.store.lockName) }
                 if isLed { idleSince = nil } else { try checkIdleness(&idleSince, seconds) }
             }
             task.bell.wait(after: seen, seconds: 0.25)
@@ -107,29 +127,6 @@ final class ChunkWorker {
         )
     }
 
-    /// Calls `body` with a connection, and again with another one where that is lost.
-    private func patiently<Result>(_ body: (ServerConnection) throws -> Result) throws -> Result {
-        var patience = task.store.patience
-        while true {
-            do {
-                if let connection { return try body(connection) }
-                let made = try task.store.connect(task.interruption)
-                connection = made
-                return try body(made)
-            } catch let failure as ServerFailure where failure.isTransient {
-                if failure.isConnectionLost { drop() }
-                try patience.wait(after: failure, label: label, task.interruption)
-            } catch let failure as ServerFailure {
-                throw failure.importError(at: label, showsValues: task.store.showsValues)
-            }
-        }
-    }
-
-    private func drop() {
-        connection?.close()
-        connection = nil
-    }
-
     // MARK: One chunk
 
     private func importChunk(_ lease: ChunkLease) throws {
@@ -140,7 +137,7 @@ final class ChunkWorker {
                 refused.add(row)
             }
         } catch {
-            try? patiently { try chunks.giveBack(lease, owner, $0) }
+            try? link.use { try chunks.giveBack(lease, owner, $0) }
             throw error
         }
     }
@@ -217,7 +214,8 @@ final class ChunkWorker {
                         }
                         let fault = rows[entity].append(row, cells: cells, chunk: chunk, own: own, presence: batch.presence)
                         guard let fault else {
-                            tally.inserted[entity] += 1
+                                // Of a staged row it is not known yet what it comes to.
+                            if plans[entity].identifier.isEmpty { tally.inserted[entity] += 1 }
                             continue
                         }
                         let error = rows[entity].error(fault, byteOffset: batch.places[place].byteOffset)
@@ -244,21 +242,10 @@ final class ChunkWorker {
     /// - Returns: whether it is committed by this lease; otherwise another one has the chunk.
     /// - Throws: `RefusedRow`, and `ImportError`.
     private func commit(_ lease: ChunkLease, _ tally: ServerCounts.Tally) throws -> Bool {
-        var patience = task.store.patience
-        var isUnknown = false
-        while true {
-            do {
-                if isUnknown {
-                    if try patiently({ try chunks.isDone(lease, owner, $0) }) { return true }
-                    isUnknown = false
-                }
-                return try patiently { try transaction(lease, tally, $0) }
-            } catch is CommitUnknown {
-                isUnknown = true
-                drop()
-                try patience.wait(after: nil, label: label, task.interruption)
-            }
-        }
+        try link.commit(
+            { try transaction(lease, tally, $0) },
+            wasDone: { try chunks.isDone(lease, owner, $0) }
+        )
     }
 
     private func transaction(

@@ -52,9 +52,26 @@ struct ServerImport {
         if let fault = fault ?? run.fault { throw fault }
         try context.interruption.check()
         try checkCompleteness()
+        if ServerSettling.isNeeded(model) { try settle(task) }
         var run = run
         run.open = [:]
         return run
+    }
+
+    /// Makes objects of what is staged, by as many workers.
+    private func settle(_ task: ChunkWorker.Task) throws {
+        context.progress.update { $0.phase = .finishing }
+        let settling = try ServerSettling(task)
+        let pool = WorkerPool(workers: context.options.workers) { [interruption = context.interruption] _ in
+            interruption.request(.interrupt)
+        }
+        try pool.start(
+            Array(repeating: { try ServerSettling(task).work() }, count: context.options.workers)
+        )
+        try pool.wait()
+        try settling.finish(session)
+        let rejects = try session.read { try chunks.done($0).rejects }
+        context.progress.update { $0.rejects = rejects }
     }
 
     private func task(_ model: ModelDescription, _ bell: ChunkBell) -> ChunkWorker.Task {

@@ -46,7 +46,7 @@ extension EntityPlan {
     /// What is wrong with a record whose object is there already.
     ///
     /// - Parameter identifierOffset: where its identifier is in the source.
-    func duplicateError(at identifierOffset: Int64) -> ImportModel.RecordError {
+    package func duplicateError(at identifierOffset: Int64) -> ImportModel.RecordError {
         RecordError(
             entity: entity.name,
             keyPath: keyPath(of: identifier),

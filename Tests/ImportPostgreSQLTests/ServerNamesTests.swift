@@ -1,7 +1,0 @@
-import Testing
-
-@testable import ImportPostgreSQL
-
-struct ServerNamesTests {
-    @Test func keepsTheServersLimit() { #expect(ServerNames.longest == 63) }
-}

@@ -35,7 +35,7 @@ public final class ImportPipeline: Sendable {
     /// Its chunk directory has this path with `.chunks` after it, where none is given.
     private let chunksBase: String
     /// Makes what it imports into; nil for the SQLite store at the path `store`.
-    private let destinationMaker: (@Sendable (Interruption) throws -> any Destination)?
+    private let destinationMaker: (@Sendable (Interruption) throws -> any RecordDestination)?
     private let transformers: TransformerRegistry
 
     private init(
@@ -69,7 +69,7 @@ public final class ImportPipeline: Sendable {
         _ run: RunOptions,
         _ transformers: TransformerRegistry,
         _ merges: MergeCenter,
-        _ destination: @escaping @Sendable (Interruption) throws -> any Destination
+        _ destination: @escaping @Sendable (Interruption) throws -> any RecordDestination
     ) {
         self.store = store
         chunksBase = path
@@ -298,7 +298,7 @@ public final class ImportPipeline: Sendable {
         try importAll(into: try destination())
     }
 
-    private func destination() throws -> any Destination {
+    private func destination() throws -> any RecordDestination {
         if let destinationMaker { return try destinationMaker(interruption) }
         let destination = SQLiteDestination(store, durability: runOptions.durability)
         destination.rowSelection = RecordPredicate.selectRows
@@ -306,7 +306,7 @@ public final class ImportPipeline: Sendable {
     }
 
     /// - Parameter destination: the store, by its type, for which the import phase is specialised.
-    func importAll(into destination: some Destination) throws -> Outcome {
+    func importAll(into destination: some RecordDestination) throws -> Outcome {
         try progress.ending {
             defer { destination.unlock() }
             do {
@@ -318,7 +318,7 @@ public final class ImportPipeline: Sendable {
     }
 
     /// The phases of an import, from its store's lock to its report.
-    private func journey(to destination: some Destination) throws -> Outcome {
+    private func journey(to destination: some RecordDestination) throws -> Outcome {
         defer { merges.close() }
         try merges.open()
         let interruption = interruption.child()
@@ -362,7 +362,7 @@ public final class ImportPipeline: Sendable {
     }
 
     /// What an import does with a job that is open, from where it is to its end.
-    private static func phases(_ begun: JobRun, into destination: some Destination) throws {
+    private static func phases(_ begun: JobRun, into destination: some RecordDestination) throws {
         var run = try SourceVerification(begun).verify()
         if run.job.model == nil { run = try InferPhase(run).infer() }
         repeat {
@@ -374,14 +374,14 @@ public final class ImportPipeline: Sendable {
         try FinishJob(run).finish()
     }
 
-    private func check(_ destination: some Destination) throws {
+    private func check(_ destination: some RecordDestination) throws {
         try destination.check()
         if case .sources = request { return }
         guard destination.exists else { throw noStore }
     }
 
     /// Nothing is left to be imported; indexes may have been asked for only now.
-    private func conclude(_ job: StoredJob, in destination: some Destination) throws -> Outcome {
+    private func conclude(_ job: StoredJob, in destination: some RecordDestination) throws -> Outcome {
         let built = try destination.build(StoreIndexes(wanted: runOptions.indexes), of: job, interruption)
         destination.tidyUp()
         progress.update {
@@ -395,7 +395,7 @@ public final class ImportPipeline: Sendable {
     private func change(
         _ job: StoredJob,
         _ decision: JobOpening.Decision,
-        in destination: some Destination,
+        in destination: some RecordDestination,
         _ context: RunContext
     ) throws -> Outcome {
         guard let destination = destination as? SQLiteDestination else {
@@ -440,7 +440,7 @@ public final class ImportPipeline: Sendable {
 
     /// What the request means for the store as it is.
     private func decide(
-        in destination: some Destination,
+        in destination: some RecordDestination,
         isPlanning: Bool,
         _ interruption: Interruption
     ) throws -> JobOpening.Decision {

@@ -6,7 +6,10 @@ import ImportPostgreSQL
 enum ArgumentCheck {
     /// What is wrong with `arguments`, for a person; nil where the parser may have them.
     static func problem(_ arguments: [String], commands: [String]) -> String? {
-        serverAddress(arguments, commands: commands) ?? shortOption(arguments) ?? unknownCommand(arguments, commands: commands + ["help"]) ?? unknownOption(arguments)
+        serverAddress(arguments, commands: commands) ?? shortOption(arguments) ?? unknownCommand(
+            arguments,
+            commands: commands + ["help"]
+        ) ?? unknownOption(arguments)
     }
 
     /// These take what comes next, whatever it begins with: `--where "-1 < age"`.

@@ -24,7 +24,8 @@ struct ChunkTable: Sendable {
     /// Where cutting goes on: the end of the last chunk that has a row.
     func cutMarker(_ connection: ServerConnection, label: String) throws -> Marker {
         var marker = Marker()
-        marker.seconds = try connection.execute("SELECT seconds FROM _import_job WHERE id = $1", [.integer(job)])
+        marker.seconds =
+            try connection.execute("SELECT seconds FROM _import_job WHERE id = $1", [.integer(job)])
             .first?.double(0) ?? 0
         let last = try connection.execute(
             "SELECT entry FROM _import_chunk WHERE job = $1 ORDER BY number DESC LIMIT 1",

@@ -207,7 +207,9 @@ class ServerJournalReader: JournalReader {
     }
 }
 
-/// A schema's bookkeeping, open for writing under the schema's lock. Each call is one transaction, which may be done twice.
+/// A schema's bookkeeping, open for writing under the schema's lock.
+///
+/// Each call is one transaction, which may be done twice.
 final class ServerJournal: ServerJournalReader, Journal {
     func bringUp() throws { try session.write { try BookkeepingSchema.prepare($0, label: label) } }
 
@@ -295,7 +297,8 @@ final class ServerJournal: ServerJournalReader, Journal {
             _ = try EntityPlan(entity: entity, index: position, transformers: transformers)
         }
         let text = model.encoded()
-        let known = try connection.execute("SELECT id FROM _import_model WHERE model = $1", [.text(text)]).first
+        let known =
+            try connection.execute("SELECT id FROM _import_model WHERE model = $1", [.text(text)]).first
             ?? connection.execute("INSERT INTO _import_model (model) VALUES ($1) RETURNING id", [.text(text)]).first
         guard let number = try known?.integer(0) else { throw ImportError(.fault, "the server gave a model no number") }
         _ = try connection.execute(
@@ -327,7 +330,7 @@ final class ServerJournal: ServerJournalReader, Journal {
             }
         }
         let bytes = job.sources.reduce(Int64(0)) { $0 + ($1.description.plainSize ?? $1.description.size ?? 0) }
-        try ServerSettling.prepare(job, model, bytes: bytes, connection)
+        try StagedEntities.prepare(job, model, bytes: bytes, connection)
     }
 
     func refresh(
@@ -383,7 +386,7 @@ final class ServerJournal: ServerJournalReader, Journal {
             [.integer(job.id)]
         )
         for (position, _) in (job.model?.entities ?? []).enumerated() {
-            let stage = ServerTables.quoted(ServerSettling.stage(of: job.id, position))
+            let stage = ServerTables.quoted(StagedEntities.stage(of: job.id, position))
             _ = try connection.execute("DROP TABLE IF EXISTS \(stage)")
         }
         for row in entities {

@@ -33,7 +33,8 @@ public struct ServerAddress: Sendable, Hashable {
             throw ImportError(
                 .optionInvalid,
                 "the address has a \(name), which everybody could read in the list of processes",
-                advice: "Leave it out, and put it into ~/.pgpass, a file that PGPASSFILE names, a service file, or PGPASSWORD."
+                advice:
+                    "Leave it out, and put it into ~/.pgpass, a file that PGPASSFILE names, a service file, or PGPASSWORD."
             )
         }
     }

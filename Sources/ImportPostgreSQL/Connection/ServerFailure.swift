@@ -12,8 +12,9 @@ struct ServerFailure: Error, Sendable {
     var context: String?
     var isConnectionLost = false
 
-    /// Whether the same may go well a little later: the connection is gone, the server restarts, or transactions were in each
-    /// other's way. A full disk is not among them.
+    /// Whether the same may go well a little later.
+    ///
+    /// The connection is gone, the server restarts, or transactions were in each other's way. A full disk is not among them.
     var isTransient: Bool {
         if isConnectionLost { return true }
         guard sqlState != "53100" else { return false }

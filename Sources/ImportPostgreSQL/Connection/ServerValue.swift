@@ -39,7 +39,10 @@ struct ServerRow: Sendable {
 
     /// What a statement of ours never gives, but a damaged schema may.
     private func unusable(_ index: Int) -> ImportError {
-        ImportError(.storeDamaged, "the server has sent a value of another kind than was asked for (column \(index + 1))")
+        ImportError(
+            .storeDamaged,
+            "the server has sent a value of another kind than was asked for (column \(index + 1))"
+        )
     }
 
     func optionalText(_ index: Int) throws -> String? {

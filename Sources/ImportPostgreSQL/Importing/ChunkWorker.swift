@@ -45,7 +45,7 @@ final class ChunkWorker {
         link = ServerLink(task.store, task.interruption)
         rows = try plans.map { plan in
             guard !plan.identifier.isEmpty else { return try ChunkRows(plan, task.job.options) }
-            let stage = ServerSettling.stage(of: task.job.id, Int(plan.index))
+            let stage = StagedEntities.stage(of: task.job.id, Int(plan.index))
             return try ChunkRows(staging: plan, table: stage, task.job.options)
         }
     }
@@ -212,9 +212,15 @@ final class ChunkWorker {
                             tally.rejectLate(late.reject(place, error, batch))
                             continue
                         }
-                        let fault = rows[entity].append(row, cells: cells, chunk: chunk, own: own, presence: batch.presence)
+                        let fault = rows[entity].append(
+                            row,
+                            cells: cells,
+                            chunk: chunk,
+                            own: own,
+                            presence: batch.presence
+                        )
                         guard let fault else {
-                                // Of a staged row it is not known yet what it comes to.
+                            // Of a staged row it is not known yet what it comes to.
                             if plans[entity].identifier.isEmpty { tally.inserted[entity] += 1 }
                             continue
                         }

@@ -3,7 +3,7 @@ import Importer
 
 /// A schema of a server as an import sees it: each chunk is a transaction of its own, in any order, and any number of processes
 /// may take part.
-final class PostgreSQLDestination: Destination {
+final class PostgreSQLDestination: RecordDestination {
     private let store: ServerStore
     private let session: ServerSession
 

@@ -144,7 +144,8 @@ public final class ServerWork: Sendable {
                 .chunksNotFound,
                 at: path,
                 "the chunk folder of the import is not there on this host",
-                advice: "Share it, by NFS for example, and name it with \(.chunkDirectory) if its path is another one here."
+                advice:
+                    "Share it, by NFS for example, and name it with \(.chunkDirectory) if its path is another one here."
             )
         }
         let directory = try ChunkDirectory(path: path, creates: false)

@@ -33,7 +33,11 @@ struct ServerVerification {
         let done = try number(
             "SELECT coalesce(sum(records), 0)::bigint FROM _import_chunk WHERE job = $1 AND state = 'done'"
         )
-        check("the chunks that are done count every record read", done == report.recordsRead, "\(done) and \(report.recordsRead)")
+        check(
+            "the chunks that are done count every record read",
+            done == report.recordsRead,
+            "\(done) and \(report.recordsRead)"
+        )
         let rejects = try number("SELECT count(*) FROM _import_reject WHERE job = $1")
         check("every reject is kept", rejects == report.rejected, "\(rejects) and \(report.rejected)")
         let gaps = try number(
@@ -58,12 +62,13 @@ struct ServerVerification {
         if job.state == .finished {
             let open = try number("SELECT count(*) FROM _import_chunk WHERE job = $1 AND state <> 'done'")
             check("every chunk is done", open == 0, "\(open) are not")
-            let stages = try connection.execute(
-                """
-                SELECT count(*) FROM pg_class
-                WHERE relnamespace = current_schema()::regnamespace AND relname ~ '^_import_stage_\(job.id)_'
-                """
-            ).first?.integer(0) ?? 0
+            let stages =
+                try connection.execute(
+                    """
+                    SELECT count(*) FROM pg_class
+                    WHERE relnamespace = current_schema()::regnamespace AND relname ~ '^_import_stage_\(job.id)_'
+                    """
+                ).first?.integer(0) ?? 0
             check("no staging table is left", stages == 0, "\(stages) are")
         }
         return checks + (try rowChecks(connection))
@@ -71,10 +76,11 @@ struct ServerVerification {
 
     /// Rows of tables that were empty, against what was inserted.
     private func rowChecks(_ connection: ServerConnection) throws -> [StoreInspection.Check] {
-        let later = try connection.execute(
-            "SELECT count(*) FROM _import_job WHERE id <> $1",
-            [.integer(job.id)]
-        ).first?.integer(0) ?? 0
+        let later =
+            try connection.execute(
+                "SELECT count(*) FROM _import_job WHERE id <> $1",
+                [.integer(job.id)]
+            ).first?.integer(0) ?? 0
         guard later == 0, job.state == .finished else { return [] }
         let entities = try connection.execute(
             """
@@ -86,7 +92,8 @@ struct ServerVerification {
         )
         return try entities.map { row in
             let (table, inserted) = (try row.text(0), try row.integer(1))
-            let rows = try connection.execute("SELECT count(*) FROM \(ServerTables.quoted(table))").first?.integer(0) ?? 0
+            let rows =
+                try connection.execute("SELECT count(*) FROM \(ServerTables.quoted(table))").first?.integer(0) ?? 0
             return StoreInspection.Check(
                 "\(table) has the rows that were inserted",
                 of: "job \(job.id)",

@@ -22,7 +22,11 @@ package struct LateRejects {
     }
 
     /// The reject that a record is for errors that were found only now.
-    package func reject(_ row: RowBatch.Row, _ place: RowBatch.Place, _ errors: [ImportModel.RecordError]) -> RowBatch.Reject {
+    package func reject(
+        _ row: RowBatch.Row,
+        _ place: RowBatch.Place,
+        _ errors: [ImportModel.RecordError]
+    ) -> RowBatch.Reject {
         RowBatch.Reject(
             entity: row.entity,
             ordinal: row.ordinal,

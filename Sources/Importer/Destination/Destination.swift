@@ -2,7 +2,7 @@ import ImportModel
 
 /// A store that jobs import into: what the pipeline asks of one, and nothing of how it does it.
 ///
-/// It is used in this order: `check`, `lock`, `read` to decide what is to be done, `open`, the journal and `importRecords`, and at
+/// It is used in this order: `check`, `lock`, `read` to decide what is to be done, `open`, the journal, what takes the records, and at
 /// last `close` or, where the run has failed, `abandon` or `fail`.
 package protocol Destination: AnyObject {
     /// Whether there is a store.
@@ -37,12 +37,6 @@ package protocol Destination: AnyObject {
 
     /// Opens the store, which is made if it is not there.
     func open() throws -> any Journal
-
-    /// Cuts, decodes and commits what is left of a job that has its model.
-    ///
-    /// - Returns: the run, all of whose records are in the store.
-    /// - Throws: `ImportError`; what was committed before stays.
-    func importRecords(of run: JobRun) throws -> JobRun
 
     /// The report of a job.
     func report(of job: Int64) throws -> ImportReport

@@ -1,6 +1,15 @@
 import ImportModel
 
-/// Cuts, decodes and commits what is left of a job that has its model.
+/// A destination that knows how the records of a run come into it.
+package protocol RecordDestination: Destination {
+    /// Cuts, decodes and commits what is left of a job that has its model.
+    ///
+    /// - Returns: the run, all of whose records are in the store.
+    /// - Throws: `ImportError`; what was committed before stays.
+    func importRecords(of run: JobRun) throws -> JobRun
+}
+
+/// Cuts, decodes and commits what is left of a job that has its model, in source order.
 struct ImportPhase<Store: OrderedDestination> {
     private var run: JobRun
     private let destination: Store
@@ -42,6 +51,6 @@ struct ImportPhase<Store: OrderedDestination> {
     }
 }
 
-extension OrderedDestination {
-    package func importRecords(of run: JobRun) throws -> JobRun { try ImportPhase(run, into: self).importRecords() }
+extension RecordDestination where Self: OrderedDestination {
+    func importRecords(of run: JobRun) throws -> JobRun { try ImportPhase(run, into: self).importRecords() }
 }

@@ -3,7 +3,7 @@ import GRDB
 import ImportModel
 
 /// A SQLite store that jobs import into, from its lock to its last connection: no other importer writes it meanwhile.
-final class SQLiteDestination: OrderedDestination {
+final class SQLiteDestination: OrderedDestination, RecordDestination {
     private let path: String
     private let durability: RunOptions.Durability
     private var lockFile: StoreLock?

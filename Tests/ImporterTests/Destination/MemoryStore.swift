@@ -8,7 +8,7 @@ import Synchronization
 ///
 /// It has only what the boundary asks for, and does it in the slowest and most obvious way: jobs with a model, without
 /// identifiers, on one thread at a time.
-final class MemoryStore: OrderedDestination, Sendable {
+final class MemoryStore: OrderedDestination, RecordDestination, Sendable {
     /// What a commit is refused with.
     struct Failure: Error {}
 

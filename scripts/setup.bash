@@ -31,18 +31,37 @@ install_missing() {
     [ ${#missing[@]} -eq 0 ] && return
     command -v apt-get >/dev/null 2>&1 ||
         die "please install ${missing[*]} (or what your system calls them): there is no apt-get here"
-    local as_root=()
-    if [ "$(id -u)" -ne 0 ]; then
-        command -v sudo >/dev/null 2>&1 || die "please install ${missing[*]} as root"
-        as_root=(sudo)
-    fi
+    [ "$(id -u)" -eq 0 ] || command -v sudo >/dev/null 2>&1 || die "please install ${missing[*]} as root"
     say "Installing what is missing: ${missing[*]}"
     # Package lists that are hours old are fine; a fresh machine has none at all.
-    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "${missing[@]}" \
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "${missing[@]}" \
         </dev/null >&2 && return
-    "${as_root[@]}" apt-get update </dev/null >&2
-    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "${missing[@]}" \
+    as_root apt-get update </dev/null >&2
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "${missing[@]}" \
         </dev/null >&2
+}
+
+as_root() {
+    if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo "$@"; fi
+}
+
+# The folder of the programs of PostgreSQL's server, the newest that there is; nothing where there is none.
+postgresql_programs() {
+    local newest
+    newest=$({ ls -d /usr/lib/postgresql/*/bin/initdb 2>/dev/null || true; } | sort -V | tail -n 1)
+    [ -n "$newest" ] || newest=$(command -v initdb || true)
+    if [ -n "$newest" ]; then dirname -- "$(readlink -f -- "$newest")"; fi
+}
+
+# PostgreSQL for tests, which start servers of their own: none for the whole system comes with it, as Debian has it otherwise.
+install_postgresql() {
+    [ -z "$(postgresql_programs)" ] || return 0
+    local settings=/etc/postgresql-common/createcluster.conf status=0
+    install_missing postgresql-common=pg_conftool || return
+    as_root cp -p "$settings" "$settings.before" && as_root pg_conftool "$settings" set create_main_cluster false || return
+    (install_missing postgresql=initdb) || status=$?
+    as_root mv "$settings.before" "$settings"
+    return "$status"
 }
 
 # What the tests use besides.
@@ -50,6 +69,8 @@ install_for_testing() {
     install_for_building
     install_missing python3=python3 sqlite3=sqlite3 zstd=zstd xz-utils=xz bzip2=bzip2 gzip=gzip zip=zip tar=tar \
         tmux=tmux gcc=cc
+    # In a shell of its own, as it ends the script where it fails.
+    (install_postgresql) || say "PostgreSQL cannot be had here: the tests that need it are skipped."
 }
 
 # What counts instructions.
@@ -65,7 +86,7 @@ install_for_packaging() {
 install_for_building() {
     command -v swift >/dev/null 2>&1 || die "needs a Swift toolchain, 6.1 or newer: https://www.swift.org/install/"
     install_missing pkg-config=pkg-config libyajl-dev=lib:yajl libsqlite3-dev=lib:sqlite3 \
-        libarchive-dev=lib:libarchive libxxhash-dev=lib:libxxhash nettle-dev=lib:nettle
+        libarchive-dev=lib:libarchive libxxhash-dev=lib:libxxhash nettle-dev=lib:nettle libpq-dev=lib:libpq
 }
 
 # The commit that the sources are of, with -dirty where they differ from it; nothing where they are not a clone of their own.

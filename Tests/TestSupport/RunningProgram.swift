@@ -28,7 +28,7 @@ func accountOfThreads(of identifier: pid_t) -> String {
 /// The state of a process or thread as `proc(5)` has it; nil where there is none.
 ///
 /// - Parameter directory: its own under `/proc`.
-func processState(_ directory: String) -> Character? {
+package func processState(_ directory: String) -> Character? {
     guard let text = try? String(contentsOfFile: "\(directory)/stat", encoding: .utf8) else { return nil }
     // A name may have any characters.
     return text.split(separator: ")").last?.first { $0 != " " }

@@ -1,0 +1,177 @@
+import Foundation
+import Synchronization
+
+/// A PostgreSQL server in a temporary folder (`scripts/postgres-server`), which ends with this process, however that ends.
+///
+/// Tests share one, each with a database of its own; one that crashes its server starts another.
+package final class PostgreSQLServer: Sendable {
+    /// What the script could not do.
+    package struct Failure: Error, CustomStringConvertible {
+        package let ending: ChildProcess.Ending
+        package let description: String
+    }
+
+    private static let common = Result { try PostgreSQLServer() }
+
+    /// Whether there is PostgreSQL, for `.enabled(if:)`; why not is in `unavailability`, and said on standard error.
+    ///
+    /// A server that there is, but that does not start, fails the tests instead.
+    package static let isAvailable: Bool = {
+        guard let unavailability else { return true }
+        FileHandle.standardError.write(Data("Tests are skipped: \(unavailability)\n".utf8))
+        return false
+    }()
+
+    /// Why there is no PostgreSQL; nil where there is.
+    package static let unavailability: String? = {
+        guard case .failure(let failure as Failure) = common, failure.ending == .exit(69) else { return nil }
+        return failure.description
+    }()
+
+    /// The server that tests share, started when the first of them asks for it.
+    package static func shared() throws -> PostgreSQLServer { try common.get() }
+
+    /// The folder of its socket.
+    package let folder: String
+    /// Its database `postgres`.
+    package var url: String { url(of: "postgres") }
+    /// What a program needs in its environment to be let in.
+    package var environment: [String: String] { ["PGPASSFILE": passwordFile] }
+
+    private let guardian: Guardian
+    private let databases = Atomic<Int>(0)
+    private var passwordFile: String { "\(folder)/pgpass" }
+
+    /// Starts a server of one's own.
+    ///
+    /// - Parameter settings: `NAME=VALUE` as the server's documentation has them.
+    package init(settings: [String] = []) throws {
+        guardian = try Guardian()
+        folder = guardian.directory.path
+        try start(settings: settings)
+    }
+
+    /// Starts it again after `crash` or `stop`.
+    package func start(settings: [String] = []) throws { try control(["start"] + settings) }
+
+    /// Ends it as if it had died.
+    ///
+    /// Connections break, and what is not committed is gone: not for the shared one.
+    package func crash() throws { try control(["crash"]) }
+
+    /// Ends it in order.
+    ///
+    /// Connections break, and what is not committed is rolled back: not for the shared one.
+    package func stop() throws { try control(["stop"]) }
+
+    /// Makes an empty database.
+    ///
+    /// - Returns: its URL, for `query` and for a program that has `environment`.
+    package func makeDatabase() throws -> String {
+        let name = "test_\(databases.add(1, ordering: .relaxed).newValue)"
+        try query("CREATE DATABASE \(name)")
+        return url(of: name)
+    }
+
+    /// A URL that is enough for libpq in this process, as it names the file of the password, too.
+    package func withPasswordFile(_ url: String) -> String { "\(url)&passfile=\(passwordFile)" }
+
+    /// Runs SQL by psql, which is independent of the code under test.
+    ///
+    /// - Parameters:
+    ///   - texts: what is sent, one after the other on one connection; the statements of a text are one transaction.
+    ///   - url: the database [postgres].
+    /// - Returns: the rows, as psql shows their values; nil is NULL.
+    /// - Throws: `Failure` with what the server says against it.
+    @discardableResult
+    package func query(_ texts: String..., in url: String? = nil) throws -> [[String?]] {
+        let null = "NULL \(UUID().uuidString)"
+        let options = ["-X", "-q", "-t", "--csv", "-v", "ON_ERROR_STOP=1", "-P", "null=\(null)"]
+        let output = try control(["psql"] + options + ["-d", url ?? self.url] + texts.flatMap { ["-c", $0] })
+        return fields(ofCSV: output).map { $0.map { $0 == null ? nil : $0 } }
+    }
+
+    private func url(of database: String) -> String { "postgresql://importer@/\(database)?host=\(folder)" }
+
+    @discardableResult
+    private func control(_ arguments: [String]) throws -> String {
+        let result = try run([Guardian.script, "--no-install", folder] + arguments)
+        guard result.ending == .exit(0) else {
+            throw Failure(ending: result.ending, description: "\(result.errorText)\(result.ending)")
+        }
+        return result.outputText
+    }
+}
+
+/// Ends a server and removes its folder when it goes, or when this process has ended in whatever way.
+private final class Guardian: Sendable {
+    static let script = Project.root.appending(path: "scripts/postgres-server").path
+
+    /// Goes after the server has ended.
+    let directory: TemporaryDirectory
+    /// No other process has it: where it is closed, the shell that reads its other end goes on.
+    private let socket: Int32
+    private let processIdentifier: pid_t
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        var ends: [Int32] = [0, 0]
+        guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
+            throw NeverCame("a pair of sockets: \(errno)")
+        }
+        defer { close(ends[1]) }
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_adddup2(&actions, ends[1], STDIN_FILENO)
+        for number in [STDOUT_FILENO, STDERR_FILENO] {
+            posix_spawn_file_actions_addopen(&actions, number, "/dev/null", O_WRONLY, 0)
+        }
+        // In a session of its own: what interrupts or kills the tests' group does not reach it.
+        let text = #"cat; "$0" --no-install "$1" crash; rm -rf "$1""#
+        let arguments = ["setsid", "sh", "-c", text, Self.script, directory.path]
+        let pointers = arguments.map { strdup($0) } + [nil]
+        defer { for pointer in pointers { free(pointer) } }
+        var identifier: pid_t = 0
+        let code = posix_spawnp(&identifier, arguments[0], &actions, nil, pointers, environ)
+        guard code == 0 else {
+            close(ends[0])
+            throw ChildProcess.StartFailure(command: arguments, code: code)
+        }
+        socket = ends[0]
+        processIdentifier = identifier
+    }
+
+    deinit {
+        close(socket)
+        var status: Int32 = 0
+        waitpid(processIdentifier, &status, 0)
+    }
+}
+
+/// The fields of each line of CSV as psql writes it: a line ends with a line feed that is not in quotes.
+private func fields(ofCSV text: String) -> [[String]] {
+    var lines: [[String]] = []
+    var line: [String] = []
+    var field: [UInt8] = []
+    var isQuoted = false
+    var last: UInt8?
+    for byte in text.utf8 {
+        switch byte {
+        case UInt8(ascii: "\""):
+            isQuoted.toggle()
+            // Quotes that end and begin again at once are one of the text.
+            if isQuoted, last == byte { field.append(byte) }
+        case UInt8(ascii: ",") where !isQuoted, UInt8(ascii: "\n") where !isQuoted:
+            line.append(String(decoding: field, as: UTF8.self))
+            field = []
+            if byte == UInt8(ascii: "\n") {
+                lines.append(line)
+                line = []
+            }
+        default: field.append(byte)
+        }
+        last = byte
+    }
+    return lines
+}

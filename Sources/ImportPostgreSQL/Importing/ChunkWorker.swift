@@ -188,6 +188,12 @@ final class ChunkWorker {
             add(batch.rows, refused, &tally)
         } while !decoder.isExhausted
         for reject in tally.rejects { tally.rejected[Int(reject.entity)] += 1 }
+        for (entity, rows) in rows.enumerated() {
+            for (attribute, count) in rows.nulled {
+                let name = plans[entity].entity.attributes[attribute].name
+                tally.ledger.add(.nulled, entity: Int32(entity), attribute: name, count: Int64(count))
+            }
+        }
         return tally
     }
 
@@ -208,7 +214,10 @@ final class ChunkWorker {
                 batch.cells.withUnsafeBufferPointer { cells in
                     for (place, row) in batch.rows.enumerated() {
                         let entity = Int(row.entity)
-                        if let error = refused[row.ordinal] {
+                        if let error = refused.error(
+                            of: row.ordinal,
+                            byteOffset: batch.places[place].byteOffset
+                        ) {
                             tally.rejectLate(late.reject(place, error, batch))
                             continue
                         }
@@ -260,25 +269,27 @@ final class ChunkWorker {
         _ connection: ServerConnection
     ) throws -> Bool {
         struct Lost: Error {}
+        /// Whose COPY it was that the server has refused.
+        var copied: ChunkRows?
         do {
             return try connection.transaction {
                 guard try chunks.fence(lease, owner, connection) else { throw Lost() }
                 for rows in rows where rows.count > 0 {
-                    do {
-                        let copied = try connection.copy(rows.statement) { try rows.write(to: &$0) }
-                        guard copied == Int64(rows.count) else {
-                            throw ImportError(.fault, at: label, "\(copied) of \(rows.count) rows were copied")
-                        }
-                    } catch let failure as ServerFailure {
-                        if let refused = rows.refused(failure) { throw refused }
-                        throw failure
+                    copied = rows
+                    let count = try connection.copy(rows.statement) { try rows.write(to: &$0) }
+                    guard count == Int64(rows.count) else {
+                        throw ImportError(.fault, at: label, "\(count) of \(rows.count) rows were copied")
                     }
                 }
+                copied = nil
                 try counts.write(tally, of: lease.entry, connection)
                 return true
             }
         } catch is Lost {
             return false
+        } catch let failure as ServerFailure where !failure.isTransient {
+            if let refused = try copied?.findRefused(failure, connection) { throw refused }
+            throw failure
         }
     }
 }

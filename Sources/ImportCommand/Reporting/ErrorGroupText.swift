@@ -39,10 +39,14 @@ enum ErrorGroupText {
         case .missingValue: return "missing in \(NumberText.counted(group.count, "record"))"
         case .duplicateIdentifier:
             return NumberText.counted(group.count, "record") + " whose identifier exists already"
-        case .constraintViolation where group.found.contains(RecordError.constraintFailed):
+        case .constraintViolation
+        where group.found.contains(RecordError.constraintFailed) || group.expected == RecordError.takenRow:
             return NumberText.counted(group.count, "record") + ", " + group.found
         case .constraintViolation:
             return NumberText.counted(group.count, "record") + " that the table refuses (expected \(group.expected))"
+        case .nulCharacter: return "\(found), which cannot be stored"
+        case .rowTooLarge: return records("too large for a row") + " (\(group.expected))"
+        case .identifierTooLong: return "\(found) too long for an index (\(group.expected))"
         case .malformed where group.keyPath.isEmpty: return records("not JSON")
         case .invalidUTF8 where group.keyPath.isEmpty: return records("not UTF-8")
         case .recordTooLarge: return records("too large") + " (\(group.expected) are allowed)"

@@ -41,6 +41,16 @@ public struct CoercionError: Error, Sendable, Hashable, Codable {
         ///
         /// The byte offset is the record's.
         case constraintViolation
+        /// Text with U+0000, which a server's `text` cannot have.
+        case nulCharacter
+        /// A record whose row is larger than a server's table holds.
+        ///
+        /// The byte offset is the record's.
+        case rowTooLarge
+        /// A value that is too long for an index of a server's table: that of the identifier, or another one.
+        ///
+        /// The byte offset is the record's.
+        case identifierTooLong
         /// Fewer elements than the relationship's `minCount`.
         case tooFew
         /// More elements than the relationship's `maxCount`.

@@ -1,0 +1,248 @@
+import ImportModel
+import Importer
+
+/// What one chunk has of one entity, in COPY's binary format
+/// (<https://www.postgresql.org/docs/current/sql-copy.html#id-1.9.55.9.4>).
+///
+/// It is kept from chunk to chunk for its memory, and belongs to one worker. Copies of it share the rows.
+struct ChunkRows {
+    /// What COPY begins with, no flags and no extension included, and what it ends with.
+    static let header: [UInt8] = Array("PGCOPY\n".utf8) + [0xFF, 0x0D, 0x0A, 0] + [UInt8](repeating: 0, count: 8)
+    static let trailer: [UInt8] = [0xFF, 0xFF]
+    /// A server holds no row of more bytes in its memory (`MaxAllocSize`).
+    private static let mostRowBytes = 0x3FFF_FFFF
+    /// What a field takes at most beside the bytes of its text.
+    private static let fieldBytes = 4 + 24
+
+    let plan: EntityPlan
+    /// The table's name on the server.
+    let table: String
+    /// The entity's, in the order of its attributes.
+    let columns: [ServerColumn]
+    /// The names of the columns that are copied, with those of staging.
+    let names: [String]
+    /// `COPY "table" ("a", "b") FROM STDIN (FORMAT binary)`.
+    let statement: String
+    /// How many masks staged rows have; 0 where rows go into the entity's table.
+    private let masks: Int
+    private let layout: ColumnLayout
+    private let rows = CopyBuffer()
+    /// The records of the rows, and where each row begins.
+    private(set) var ordinals: [Int64] = []
+    private var starts: [Int] = []
+    /// Per attribute how many values have become NULL since `begin`, as the server cannot have them and the job says
+    /// so.
+    private(set) var nulled: [Int: Int] = [:]
+
+    /// Rows for the entity's own table.
+    init(_ plan: EntityPlan, _ options: JobOptions) throws {
+        let columns = ServerColumn.all(of: plan.entity)
+        self.init(
+            plan,
+            options,
+            table: ServerNames.fitting(plan.entity.table),
+            columns,
+            names: columns.map(\.name),
+            masks: 0
+        )
+    }
+
+    /// Rows for a staging table: first `_ordinal`, `_child` (NULL), the masks, of 63 attributes each, and `_unmet`;
+    /// then `c0`, `c1` … for the attributes.
+    ///
+    /// - Parameter table: the staging table's name, not quoted.
+    init(staging plan: EntityPlan, table: String, _ options: JobOptions) throws {
+        let columns = ServerColumn.all(of: plan.entity)
+        let masks = max(1, (columns.count + 62) / 63)
+        let own = ["_ordinal", "_child"] + (0..<masks).map { "_mask_\($0)" } + ["_unmet"]
+        self.init(
+            plan,
+            options,
+            table: ServerNames.fitting(table),
+            columns,
+            names: own + columns.indices.map { "c\($0)" },
+            masks: masks
+        )
+    }
+
+    private init(
+        _ plan: EntityPlan,
+        _ options: JobOptions,
+        table: String,
+        _ columns: [ServerColumn],
+        names: [String],
+        masks: Int
+    ) {
+        self.plan = plan
+        self.table = table
+        self.columns = columns
+        self.names = names
+        self.masks = masks
+        layout = ColumnLayout(columns, plan, options)
+        let list = names.map(ServerNames.quoted).joined(separator: ", ")
+        statement = "COPY \(ServerNames.quoted(table)) (\(list)) FROM STDIN (FORMAT binary)"
+    }
+
+    /// Rows.
+    var count: Int { ordinals.count }
+    /// The bytes of the rows.
+    var byteCount: Int { rows.count }
+
+    /// Empties it.
+    mutating func begin() {
+        rows.count = 0
+        ordinals.removeAll(keepingCapacity: true)
+        starts.removeAll(keepingCapacity: true)
+        if !nulled.isEmpty { nulled.removeAll() }
+    }
+
+    /// Adds a row.
+    ///
+    /// Attributes that are not present get their defaults.
+    ///
+    /// - Parameters:
+    ///   - cells: the batch's.
+    ///   - chunk: the chunk's bytes.
+    ///   - own: the batch's own bytes.
+    ///   - presence: the batch's masks.
+    /// - Returns: nil when it is added; on a fault nothing is.
+    mutating func append(
+        _ row: RowBatch.Row,
+        cells: UnsafeBufferPointer<Cell>,
+        chunk: UnsafeBufferPointer<UInt8>,
+        own: UnsafeBufferPointer<UInt8>,
+        presence: [UInt64]
+    ) -> RowFault? {
+        let width = columns.count
+        let words = (width &+ 63) >> 6
+        var present = 0
+        for word in 0..<words { present &+= presence[row.firstPresenceWord &+ word].nonzeroBitCount }
+        var size = layout.defaultLength &+ 64 &+ 12 &* masks &+ Self.fieldBytes &* width &+ FieldBytes.slack
+        for cell in cells[row.firstCell..<row.firstCell &+ present] { size &+= Int(cell.length) }
+        guard size <= Self.mostRowBytes else { return RowFault(reason: .rowTooLarge, attribute: -1) }
+        let start = rows.count
+        var out = rows.room(size)
+        FieldBytes.put(Int16(truncatingIfNeeded: names.count), at: out)
+        out += 2
+        if masks > 0 { out = putStaging(row, cells, presence, at: out) }
+        let source = Source(
+            chunk: chunk.baseAddress.map { UnsafeRawPointer($0) },
+            own: own.baseAddress.map { UnsafeRawPointer($0) }
+        )
+        let defaults = Source(chunk: nil, own: UnsafeRawPointer(layout.defaultBytes))
+        var next = row.firstCell
+        var mask: UInt64 = 0
+        for index in 0..<width {
+            if index & 63 == 0 { mask = presence[row.firstPresenceWord &+ index >> 6] }
+            let isPresent = mask & 1 != 0
+            mask >>= 1
+            let length: Int
+            if isPresent {
+                length = layout.types[index].put(cells[next], source, at: out + 4)
+                next &+= 1
+            } else {
+                length = layout.types[index].put(layout.defaults[index], defaults, at: out + 4)
+            }
+            if length < FieldLength.null {
+                guard layout.becomesNull[index], length == FieldLength.hasNUL else {
+                    return fault(length, index, nulledFrom: start)
+                }
+                nulls.append(index)
+                FieldBytes.put(Int32(-1), at: out)
+                out += 4
+                continue
+            }
+            FieldBytes.put(Int32(truncatingIfNeeded: length), at: out)
+            out += 4 &+ max(0, length)
+        }
+        rows.count = out - rows.base
+        ordinals.append(row.ordinal)
+        starts.append(start)
+        if !nulls.isEmpty { countNulls() }
+        return nil
+    }
+
+    /// The attributes of the current row that have become NULL.
+    private var nulls: [Int] = []
+
+    private mutating func countNulls() {
+        for index in nulls { nulled[index, default: 0] += 1 }
+        nulls.removeAll()
+    }
+
+    private mutating func fault(_ length: Int, _ attribute: Int, nulledFrom start: Int) -> RowFault {
+        nulls.removeAll()
+        rows.count = start
+        let reason: RowFault.Reason =
+            switch length {
+            case FieldLength.hasNUL: .nulCharacter
+            case FieldLength.outOfRange: .outOfRange
+            default: .wrongForm
+            }
+        return RowFault(reason: reason, attribute: attribute)
+    }
+
+    /// Writes what staged rows have before the attributes.
+    ///
+    /// A value that was made for an object that has none is not mentioned: it takes no other one's place.
+    private func putStaging(
+        _ row: RowBatch.Row,
+        _ cells: UnsafeBufferPointer<Cell>,
+        _ presence: [UInt64],
+        at place: UnsafeMutableRawPointer
+    ) -> UnsafeMutableRawPointer {
+        var out = place
+        FieldBytes.put(Int32(8), at: out)
+        FieldBytes.put(row.ordinal, at: out + 4)
+        FieldBytes.put(Int32(-1), at: out + 12)
+        out += 16
+        var next = row.firstCell
+        for mask in 0..<masks {
+            var bits: Int64 = 0
+            let first = mask &* 63
+            for index in first..<max(first, min(first &+ 63, columns.count))
+            where presence[row.firstPresenceWord &+ index >> 6] & 1 << UInt64(index & 63) != 0 {
+                if !cells[next].isGenerated { bits |= 1 << Int64(index &- first) }
+                next &+= 1
+            }
+            FieldBytes.put(Int32(8), at: out)
+            FieldBytes.put(bits, at: out + 4)
+            out += 12
+        }
+        FieldBytes.put(Int32(1), at: out)
+        FieldBytes.put(UInt8(row.unmet < 0 ? 0 : 1), at: out + 4)
+        return out + 5
+    }
+
+    // MARK: COPY
+
+    /// Writes all rows, as the data of `statement`.
+    ///
+    /// - Throws: what the stream throws.
+    func write(to stream: inout CopyStream) throws {
+        try write(0..<count, to: &stream)
+    }
+
+    /// Writes some of the rows, by their indexes.
+    ///
+    /// - Throws: what the stream throws.
+    func write(_ range: Range<Int>, to stream: inout CopyStream) throws {
+        try Self.header.withUnsafeBytes { try stream.write($0) }
+        if !range.isEmpty {
+            let end = range.upperBound < count ? starts[range.upperBound] : rows.count
+            try stream.write(rows.bytes(starts[range.lowerBound]..<end))
+        }
+        try Self.trailer.withUnsafeBytes { try stream.write($0) }
+    }
+}
+
+extension Cell {
+    /// Whether its value was made for an object that has none.
+    @inline(__always)
+    fileprivate var isGenerated: Bool {
+        switch tag {
+        case .generatedText: true
+        case .null, .integer, .real, .chunkText, .batchText, .batchBlob: false
+        }
+    }
+}

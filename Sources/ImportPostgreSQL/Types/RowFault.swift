@@ -1,0 +1,19 @@
+import ImportModel
+
+/// Why a row cannot be one of a server's table.
+struct RowFault: Error, Sendable, Hashable {
+    enum Reason: Sendable, Hashable {
+        /// Text with U+0000, which `text` cannot have.
+        case nulCharacter
+        /// A decimal with more digits than `numeric` has.
+        case outOfRange
+        /// A value in another form than decoding gives it.
+        case wrongForm
+        /// A row of more bytes than the server takes at once.
+        case rowTooLarge
+    }
+
+    let reason: Reason
+    /// The attribute's index in its entity; -1 for the row itself.
+    let attribute: Int
+}

@@ -30,7 +30,8 @@ struct ChunkRows {
     /// The records of the rows, and where each row begins.
     private(set) var ordinals: [Int64] = []
     private var starts: [Int] = []
-    /// Per attribute how many values have become NULL since `begin`, as the server cannot have them and the job says so.
+    /// Per attribute how many values have become NULL since `begin`, as the server cannot have them and the job says
+    /// so.
     private(set) var nulled: [Int: Int] = [:]
 
     /// Rows for the entity's own table.
@@ -46,8 +47,8 @@ struct ChunkRows {
         )
     }
 
-    /// Rows for a staging table: first `_ordinal`, `_child` (NULL), the masks, of 63 attributes each, and `_unmet`; then `c0`, `c1` …
-    /// for the attributes.
+    /// Rows for a staging table: first `_ordinal`, `_child` (NULL), the masks, of 63 attributes each, and `_unmet`;
+    /// then `c0`, `c1` … for the attributes.
     ///
     /// - Parameter table: the staging table's name, not quoted.
     init(staging plan: EntityPlan, table: String, _ options: JobOptions) throws {

@@ -60,9 +60,9 @@ final class LibPQConnection {
                 throw failure
             case .timedOut(let host):
                 // Where libpq does not wait itself, it does not go on to the next host either.
-                let rest = Self.hosts(after: host, of: made)
+                let rest = Self.hosts(of: made).settings(after: host)
                 PQfinish(made)
-                guard let rest else { throw ServerFailure(connecting: "\(host): timeout expired") }
+                guard !rest.isEmpty else { throw ServerFailure(connecting: "\(host): timeout expired") }
                 settings += rest
             }
         }
@@ -120,34 +120,20 @@ final class LibPQConnection {
 
     private static func currentHost(of handle: OpaquePointer) -> String {
         let host = PQhost(handle).map { String(cString: $0) } ?? ""
-        return "\(host), port \(PQport(handle).map { String(cString: $0) } ?? "")"
+        return HostList.name(host, port: PQport(handle).map { String(cString: $0) } ?? "")
     }
 
-    /// The settings that leave out all hosts up to the one that was tried last; nil where it is the last.
-    private static func hosts(after host: String, of handle: OpaquePointer) -> [(name: String, value: String)]? {
-        guard let options = PQconninfo(handle) else { return nil }
+    /// The hosts of a connection, wherever they were named.
+    private static func hosts(of handle: OpaquePointer) -> HostList {
+        var lists = HostList()
+        guard let options = PQconninfo(handle) else { return lists }
         defer { PQconninfoFree(options) }
-        var lists: [String: [Substring]] = [:]
         var option = options
         while let keyword = option.pointee.keyword {
-            defer { option += 1 }
-            let name = String(cString: keyword)
-            guard ["host", "hostaddr", "port"].contains(name), let value = option.pointee.val else { continue }
-            lists[name] = String(cString: value).split(separator: ",", omittingEmptySubsequences: false)
+            if let value = option.pointee.val { lists[String(cString: keyword)] = String(cString: value) }
+            option += 1
         }
-        let count = max(lists["host"]?.count ?? 0, lists["hostaddr"]?.count ?? 0)
-        let tried = (0..<count).first { index in
-            func item(_ name: String) -> Substring {
-                guard let list = lists[name] else { return "" }
-                return list.count == 1 ? list[0] : list.indices.contains(index) ? list[index] : ""
-            }
-            let name = item("host").isEmpty ? item("hostaddr") : item("host")
-            return "\(name), port \(item("port").isEmpty ? "5432" : item("port"))" == host
-        }
-        guard let tried, tried + 1 < count else { return nil }
-        return lists.filter { $0.value.count > 1 }.map { name, list in
-            (name, list.dropFirst(tried + 1).joined(separator: ","))
-        }
+        return lists
     }
 
     deinit { close() }
@@ -489,19 +475,26 @@ final class LibPQConnection {
     ///
     /// - Returns: what the server says of it.
     private func abandonCopy() -> ServerFailure? {
+        // The server may be waiting for something else than rows.
+        if interruption.isRequested { cancel() }
         do {
-            // The server may be waiting for something else than rows.
-            if interruption.isRequested { cancel() }
             try endCopy("ended by the client")
             try flush(.never, within: Self.patience)
+        } catch {
+            // Where nothing can be sent any more, the server's last words may have been received: they are read only
+            // now.
+            guard !isOpen else {
+                close()
+                return nil
+            }
+        }
+        do {
             try forEachResult(.after(.zero)) { _ in true }
             return nil
-        } catch let failure as ServerFailure {
-            if failure.isConnectionLost { close() }
-            return failure
         } catch {
-            close()
-            return nil
+            let failure = error as? ServerFailure
+            if failure?.isConnectionLost ?? true { close() }
+            return failure
         }
     }
 }

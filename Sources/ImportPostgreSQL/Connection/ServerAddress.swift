@@ -49,8 +49,8 @@ public struct ServerAddress: Sendable, Hashable {
     }
 
     private static let form: ImportText = """
-        Give it as postgresql://USER@HOST/DATABASE. Within a name, write %3A for a colon, %2F for a slash, %3F for a question \
-        mark, %40 for an at sign and %25 for a percent sign.
+        Give it as postgresql://USER@HOST/DATABASE. Within a name, write %3A for a colon, %2F for a slash, %3F for a \
+        question mark, %40 for an at sign and %25 for a percent sign.
         """
 
     private static func refusal(of name: String) -> ImportError {
@@ -58,8 +58,8 @@ public struct ServerAddress: Sendable, Hashable {
             .optionInvalid,
             "the address of the server has a \(name), which everybody could read in the list of processes",
             advice: """
-                Leave it out. A password can be in ~/.pgpass, in a file that PGPASSFILE names, in a service file, or in \
-                PGPASSWORD; on a terminal it is asked for.
+                Leave it out. A password can be in ~/.pgpass, in a file that PGPASSFILE names, in a service file, or \
+                in PGPASSWORD; on a terminal it is asked for.
                 """
         )
     }

@@ -33,6 +33,7 @@ public struct ServerStore: Sendable {
     /// - Throws: `ServerFailure` where a later try may go well, `ImportError` where none will.
     func connect(_ interruption: Interruption) throws -> ServerConnection {
         let connection = try ServerConnection(address, interruption: interruption, askForPassword: passwordPrompt)
+        try connection.makeSchema()
         if durability == .off { _ = try connection.execute("SET synchronous_commit = off") }
         return connection
     }

@@ -195,7 +195,7 @@ extension ImportError {
         case storeInUse
         /// The server of a store cannot be reached, or takes no more connections.
         case serverUnavailable
-        /// The server of a store lets this user not in.
+        /// The server of a store refuses the login.
         case loginRefused
         /// The user may not do there what the import needs.
         case permissionMissing

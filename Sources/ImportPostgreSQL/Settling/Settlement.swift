@@ -28,13 +28,14 @@ struct Settlement: Sendable {
         staged = StagedColumns(entity)
     }
 
-    /// How many buckets are good for sources of so many bytes: each is to fit into the memory that settling asks for.
+    /// How many buckets are good for sources of so many bytes: what settling asks of memory holds one, and connections settle
+    /// side by side.
     ///
-    /// More would cost more: staging into 64 takes 14 % longer than into one, and a table that is not empty is looked
-    /// through once for each, unless few rows are looked up by its index.
-    static func buckets(forBytes bytes: Int64) -> Int {
-        let bucketBytes: Int64 = 64 << 20
-        return Int(min(256, max(1, bytes / bucketBytes)))
+    /// A table that was not empty is read twice for each bucket, unless its index is quicker, so it gets fewer and larger ones.
+    static func buckets(forBytes bytes: Int64, tableWasEmpty: Bool = true) -> Int {
+        let megabytes = bytes >> 20
+        let count = tableWasEmpty ? megabytes / 64 : max(megabytes / 256, min(2, megabytes / 32))
+        return Int(min(256, max(1, count)))
     }
 
     // MARK: Staging
@@ -84,6 +85,11 @@ struct Settlement: Sendable {
             SELECT count(*) AS staged, 0::bigint AS inserted, 0::bigint AS updated FROM \(stage)
             """,
         ]
+        if !entity.tableWasEmpty {
+            // Without statistics the server takes all keys for a few, and puts the larger table into memory.
+            let keys = staged.identifier.map { "c\($0)" }.joined(separator: ", ")
+            settling.append("ANALYZE \(stage) (\(keys))")
+        }
         // What turns make of objects is made of what was there before.
         settling += turns.taking
         if !entity.tableWasEmpty, let merging = mergingPlain(stage) { settling.append(merging) }
@@ -125,8 +131,15 @@ struct Settlement: Sendable {
         let values = entity.columns.indices.map { "s.c\($0)" }.joined(separator: ", ")
         // Those that have one are contended under the other policies.
         let isLookedFor = !entity.tableWasEmpty && (entity.policy == .merge || entity.policy == .replace)
-        let condition = isLookedFor ? "\(isPlain) AND NOT \(hasObject)" : isPlain
-        return entity.inserting("SELECT \(values) FROM \(stage) AS s WHERE \(condition)")
+        guard isLookedFor else { return entity.inserting("SELECT \(values) FROM \(stage) AS s WHERE \(isPlain)") }
+        // `NOT EXISTS` would put all keys of the table into memory; this is the same, by way of the bucket's.
+        let same = StagedColumns.areSame(staged.objectKeys(of: "t"), staged.keys(of: "s"))
+        return entity.inserting(
+            """
+            SELECT \(values) FROM \(stage) AS s LEFT JOIN \(entity.table) AS t ON \(same) \
+            WHERE t.ctid IS NULL AND \(isPlain)
+            """
+        )
     }
 
     /// Merges the plain rows into their objects; nil where there is nothing that they could change.

@@ -20,6 +20,14 @@ extension ChunkRows {
             return error(.wrongForm, at: fault.attribute, expected: type, found: "value", byteOffset)
         case .rowTooLarge:
             return error(.rowTooLarge, at: fault.attribute, expected: Self.largestRow, found: "row", byteOffset)
+        case .identifierTooLong:
+            return error(
+                .identifierTooLong,
+                at: fault.attribute,
+                expected: "at most 2,600 bytes",
+                found: "value",
+                byteOffset
+            )
         }
     }
 
@@ -63,7 +71,7 @@ extension ChunkRows {
         guard isAboutRows(failure) else { return 0..<0 }
         guard let line = line(of: failure), ordinals.indices.contains(line.number - 1) else { return 0..<count }
         guard isAboutSeveral(failure) else { return line.number - 1..<line.number }
-        return max(0, line.number - Self.mostBuffered - 1)..<line.number
+        return max(0, line.number - Self.mostBuffered)..<line.number
     }
 
     /// Finds the row that a COPY was refused for, by copying fewer and fewer of them.
@@ -75,15 +83,26 @@ extension ChunkRows {
     /// - Throws: `ServerFailure` that is not about a row.
     func findRefused(_ failure: ServerFailure, _ connection: ServerConnection) throws -> RefusedRow? {
         if let row = refused(failure) { return row }
-        var range = refusedAmong(failure)
-        guard !range.isEmpty else { return nil }
-        // What is looked for is the first one that is refused: all rows before `range` are taken.
+        guard isAboutRows(failure) else { return nil }
+        let likely = refusedAmong(failure)
+        if let row = try findRefused(among: likely, connection) { return row }
+        return likely.count < count ? try findRefused(among: 0..<count, connection) : nil
+    }
+
+    /// - Returns: nil where the server takes all of them.
+    private func findRefused(among rows: Range<Int>, _ connection: ServerConnection) throws -> RefusedRow? {
+        var range = rows
+        guard var refusal = try copying(range, connection) else { return nil }
         while range.count > 1 {
             let half = range.lowerBound..<range.lowerBound + range.count / 2
-            let isRefused = try copying(half, connection) != nil
-            range = isRefused ? half : half.upperBound..<range.upperBound
+            if let earlier = try copying(half, connection) {
+                (range, refusal) = (half, earlier)
+            } else {
+                range = half.upperBound..<range.upperBound
+                guard let later = try copying(range, connection) else { return nil }
+                refusal = later
+            }
         }
-        guard let refusal = try copying(range, connection) else { return nil }
         return refused(refusal, row: range.lowerBound, column: line(of: refusal)?.column)
     }
 

@@ -39,12 +39,12 @@ enum ServerNames {
         func isKept(_ name: String) -> Bool { name.utf8.count <= longest && !system.contains(ExactText(name)) }
         var used = system
         var given: [String?] = names.map { name in
-            isKept(name) && used.insert(ExactText(name)).inserted ? name : nil
+            isKept(name) && used.update(with: ExactText(name)) == nil ? name : nil
         }
         for (place, name) in names.enumerated() where given[place] == nil {
             var number = 1
             var free = fitting(name)
-            while !used.insert(ExactText(free)).inserted {
+            while used.update(with: ExactText(free)) != nil {
                 number += 1
                 free = fitting("\(name)_\(number)")
             }

@@ -130,8 +130,8 @@ extension ServerTables {
             at: label,
             "\(entity.name).\(column.attribute.name) (column \(column.name) of the table \(entity.table)) \(text)",
             advice: """
-                Give a model (\(.model)) that agrees, change the column, or import into another table or schema. Nothing \
-                was written.
+                Give a model (\(.model)) that agrees, change the column, or import into another table or schema. \
+                Nothing was written.
                 """
         )
     }

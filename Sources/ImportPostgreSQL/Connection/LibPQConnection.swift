@@ -28,7 +28,7 @@ final class LibPQConnection {
     /// Between two looks at the interruption.
     private static let pause: Int32 = 50
     /// How long a server may take to end what was cancelled; then the connection is given up.
-    private static let patience = Duration.seconds(10)
+    private static let patience = Duration.seconds(5)
 
     // MARK: Connecting
 

@@ -38,22 +38,23 @@ struct Reconnection {
     /// Waits before the next attempt.
     ///
     /// - Parameters:
-    ///   - failure: why the last one was in vain.
-    ///   - address: the server's.
+    ///   - failure: why the last one was in vain; nil where the connection was lost in a COMMIT.
+    ///   - label: what messages call the server (`ServerAddress.label`).
     ///   - showsValues: whether messages may have values.
     ///   - interruption: ends the waiting.
-    /// - Throws: `ImportError` with `.unavailable` when the time is over, and at once what `failure` means where it is
-    ///   not transient; the interruption's.
+    /// - Throws: `ImportError` with `.unavailable` when the time is over, and at once what `failure` means where it is not
+    ///   transient; the interruption's.
     mutating func wait(
-        after failure: ServerFailure,
-        at address: ServerAddress,
+        after failure: ServerFailure?,
+        label: String,
         showsValues: Bool = false,
         _ interruption: Interruption
     ) throws {
         try interruption.check()
-        let meaning = failure.importError(at: address.label, showsValues: showsValues)
+        let failure = failure ?? ServerFailure(message: "in a COMMIT", isConnectionLost: true)
+        let meaning = failure.importError(at: label, showsValues: showsValues)
         guard failure.isTransient else { throw meaning }
-        guard let delay = nextDelay() else { throw exhausted(meaning, address) }
+        guard let delay = nextDelay() else { throw exhausted(meaning, label) }
         let end = ContinuousClock.now + delay
         while ContinuousClock.now < end {
             let rest = min(end - ContinuousClock.now, .milliseconds(50))
@@ -62,11 +63,12 @@ struct Reconnection {
         }
     }
 
-    private func exhausted(_ meaning: ImportError, _ address: ServerAddress) -> ImportError {
+    private func exhausted(_ meaning: ImportError, _ label: String) -> ImportError {
+        // The text names the server already.
         ImportError(
             .serverUnavailable,
-            "\(meaning.text), for \(Int(limit / .seconds(1))) seconds now",
-            advice: "What is committed stays. When the server can be reached: \(call: .resuming(store: address.label))."
-        ).about(address.label)
+            "\(meaning.text); it was tried again for \(Int(limit / .seconds(1))) seconds",
+            advice: "What is committed stays. When the server can be reached: \(call: .resuming(store: label))."
+        ).about(label)
     }
 }

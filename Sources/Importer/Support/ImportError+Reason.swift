@@ -183,7 +183,7 @@ extension ImportError {
         case cannotWrite
         /// A call of the system fails for another reason.
         case systemCallFailed
-        /// SQLite fails for another reason.
+        /// SQLite, or the server of a store, fails for another reason.
         case storeFailed
         /// The store is damaged.
         case storeDamaged

@@ -25,9 +25,8 @@ struct ReconnectionTests {
 
     @Test func endsWithHowToResume() throws {
         var reconnection = Reconnection(for: .zero)
-        let address = try ServerAddress("postgresql://a/b")
         let error = #expect(throws: ImportError.self) {
-            try reconnection.wait(after: lost, at: address, Interruption())
+            try reconnection.wait(after: lost, label: "postgresql://a/b", Interruption())
         }
         #expect(error?.code == .unavailable)
         #expect(error?.message.contains("gone") == true)
@@ -36,21 +35,19 @@ struct ReconnectionTests {
 
     @Test func doesNotWaitForWhatStays() throws {
         var reconnection = Reconnection(for: .seconds(1_000))
-        let address = try ServerAddress("postgresql://a/b")
         let failure = ServerFailure(sqlState: "28P01", message: "no")
         let error = #expect(throws: ImportError.self) {
-            try reconnection.wait(after: failure, at: address, Interruption())
+            try reconnection.wait(after: failure, label: "postgresql://a/b", Interruption())
         }
         #expect(error?.reason == .loginRefused)
     }
 
     @Test func hearsAnInterruption() throws {
         var reconnection = Reconnection(for: .seconds(1_000))
-        let address = try ServerAddress("postgresql://a/b")
         let interruption = Interruption()
         interruption.request(.terminate)
         let error = #expect(throws: ImportError.self) {
-            try reconnection.wait(after: lost, at: address, interruption)
+            try reconnection.wait(after: lost, label: "postgresql://a/b", interruption)
         }
         #expect(error?.reason == .terminated)
     }

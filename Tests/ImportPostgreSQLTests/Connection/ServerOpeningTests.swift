@@ -192,7 +192,7 @@ struct ServerOpeningTests {
                 do {
                     return try ServerConnection(address, interruption: Interruption())
                 } catch let failure as ServerFailure {
-                    try reconnection.wait(after: failure, at: address, Interruption())
+                    try reconnection.wait(after: failure, label: address.label, Interruption())
                 }
             }
         }()

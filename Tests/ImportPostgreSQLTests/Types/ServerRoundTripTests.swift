@@ -229,6 +229,11 @@ struct ServerRoundTripTests {
         let found = try chunk.findRefused(failure, database.connection)
         #expect(found?.ordinal == 1_235)
         #expect(found?.error.code == .rowTooLarge)
+        // A server that collects more rows than that names a line before it.
+        let early = ServerFailure(sqlState: "54000", message: failure.message, context: "COPY thing, line 1000")
+        #expect(try chunk.findRefused(early, database.connection) == found)
+        let other = ServerFailure(sqlState: "53100", message: "disk full", context: "COPY thing, line 1000")
+        #expect(try chunk.findRefused(other, database.connection) == nil)
         #expect(try database.query("SELECT count(*) FROM thing") == [["0"]])
     }
 

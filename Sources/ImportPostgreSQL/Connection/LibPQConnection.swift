@@ -244,7 +244,7 @@ final class LibPQConnection {
                     wait.cancelled = .now
                     cancel()
                 }
-                continue
+                // What encryption has received already, the socket does not show.
             }
             guard PQconsumeInput(handle) == 1 else { throw failure() }
         }

@@ -42,8 +42,8 @@ struct Reconnection {
     ///   - label: what messages call the server (`ServerAddress.label`).
     ///   - showsValues: whether messages may have values.
     ///   - interruption: ends the waiting.
-    /// - Throws: `ImportError` with `.unavailable` when the time is over, and at once what `failure` means where it is not
-    ///   transient; the interruption's.
+    /// - Throws: `ImportError` with `.unavailable` when the time is over, and at once what `failure` means where it is
+    ///   not transient; the interruption's.
     mutating func wait(
         after failure: ServerFailure?,
         label: String,

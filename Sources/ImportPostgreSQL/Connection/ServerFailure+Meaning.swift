@@ -19,7 +19,7 @@ extension ServerFailure {
 
     /// Data exceptions quote the data in their primary message, too: `invalid input syntax for type integer: "…"`.
     private var messageWithoutValues: String {
-        guard stateClass == "22", let start = message.firstIndex(of: "\"") else { return message }
+        guard stateClass == "22", !isConnecting, let start = message.firstIndex(of: "\"") else { return message }
         guard let end = message.lastIndex(of: "\""), start < end else { return String(message[..<start]) + "…" }
         return message[..<start] + "\"…\"" + message[message.index(after: end)...]
     }
@@ -44,41 +44,30 @@ extension ServerFailure {
     ///
     /// They are English, as no program of ours calls `setlocale`.
     var trouble: Trouble {
-        func says(_ words: String...) -> Bool { words.contains { message.contains($0) } }
-        if needsPassword || says("no password supplied") { return .password }
-        if says("Too many open files") { return .descriptors }
+        func says(_ words: [String]) -> Bool { words.contains { message.contains($0) } }
+        if needsPassword || says(["no password supplied"]) { return .password }
+        if says(["Too many open files"]) { return .descriptors }
         guard isConnecting else { return .lost }
-        if says("session is read-only", "session is not read-only", "server is in hot standby", "server is not in hot")
-        {
-            return .readOnly
-        }
-        if message.hasPrefix("invalid ")
-            || says(
-                "definition of service",
-                "service file",
-                "could not match",
-                "invalid port number",
-                "invalid integer value"
-            )
-        {
-            return .settings
-        }
-        if says(
-            "server does not support SSL",
-            "certificate",
-            "root.crt",
-            "SSL error",
-            "private key file",
-            "sslmode value",
-            "server does not support GSSAPI",
-            "channel binding"
-        ) {
-            return .encryption
-        }
+        if says(Self.wordsOfRoles) { return .readOnly }
+        if message.hasPrefix("invalid ") || says(Self.wordsOfSettings) { return .settings }
+        if says(Self.wordsOfEncryption) { return .encryption }
         // A name server that is away for a moment is like a server that is.
-        if says("could not translate host name"), !says("Temporary failure") { return .noSuchHost }
+        if says(["could not translate host name"]), !says(["Temporary failure"]) { return .noSuchHost }
         return .unreachable
     }
+
+    /// What it says of `target_session_attrs`.
+    private static let wordsOfRoles = [
+        "session is read-only", "session is not read-only", "server is in hot standby", "server is not in hot standby",
+    ]
+
+    private static let wordsOfSettings = [
+        "definition of service", "service file", "could not match", "invalid port number", "invalid integer value",
+    ]
+
+    private static let wordsOfEncryption = [
+        "server does not support SSL", "certificate", "SSL error", "private key file", "GSSAPI", "channel binding",
+    ]
 
     private func meaningOfTrouble(_ words: String) -> Meaning {
         switch trouble {

@@ -39,8 +39,8 @@ struct ServerFailure: Error, Sendable, Hashable {
 
     /// The line, from 1, of a COPY into `table` that was refused; in the binary format, the row.
     ///
-    /// It comes from the context, `COPY people, line 17, column age: "x"`, which may be in another language. Values come
-    /// after the line, and may look like anything, another line of the context included.
+    /// It comes from the context, `COPY people, line 17, column age: "x"`, which may be in another language. Values
+    /// come after the line, and may look like anything, another line of the context included.
     ///
     /// - Parameter table: its name, without its schema.
     func copyLine(of table: String) -> Int64? {

@@ -82,6 +82,15 @@ struct ServerFailureTests {
         #expect(error.message.contains(words))
     }
 
+    @Test func aWrongParameterOfTheAddressIsNamed() {
+        let failure = ServerFailure(
+            connecting: #"connection to server failed: FATAL:  22023: invalid value for parameter "x": "y""#
+        )
+        let error = failure.importError(at: "s", showsValues: false)
+        #expect(error.reason == .optionInvalid)
+        #expect(error.message.contains(#"parameter "x": "y""#))
+    }
+
     // MARK: What a server says
 
     @Test(arguments: [

@@ -18,11 +18,11 @@ struct ConnectionText {
     /// - Throws: `Refusal`.
     init(_ uri: String) throws(Refusal) {
         var message: UnsafeMutablePointer<CChar>?
-        guard let options = PQconninfoParse(uri, &message) else {
-            defer { PQfreemem(message) }
+        guard let options = cPQconninfoParse(uri, &message) else {
+            defer { cPQfreemem(message) }
             throw Refusal(words: message.map { String(cString: $0).trimmedEnd } ?? "there is no memory for it")
         }
-        defer { PQconninfoFree(options) }
+        defer { cPQconninfoFree(options) }
         var settings: [String: String] = [:]
         var secrets: [String] = []
         var option = options

@@ -46,22 +46,22 @@ final class LibPQConnection {
             let made = try Self.start(settings)
             switch Self.finish(made, timeout, interruption) {
             case .connected:
-                PQsetErrorVerbosity(made, PQERRORS_DEFAULT)
-                PQsetnonblocking(made, 1)
+                cPQsetErrorVerbosity(made, PQERRORS_DEFAULT)
+                cPQsetnonblocking(made, 1)
                 handle = made
                 return
             case .interrupted:
-                PQfinish(made)
+                cPQfinish(made)
                 throw interruption.error
             case .failed:
-                let needsPassword = PQconnectionNeedsPassword(made) == 1
+                let needsPassword = cPQconnectionNeedsPassword(made) == 1
                 let failure = ServerFailure(connecting: Self.message(of: made), needsPassword: needsPassword)
-                PQfinish(made)
+                cPQfinish(made)
                 throw failure
             case .timedOut(let host):
                 // Where libpq does not wait itself, it does not go on to the next host either.
                 let rest = Self.hosts(of: made).settings(after: host)
-                PQfinish(made)
+                cPQfinish(made)
                 guard !rest.isEmpty else { throw ServerFailure(connecting: "\(host): timeout expired") }
                 settings += rest
             }
@@ -78,13 +78,13 @@ final class LibPQConnection {
         }
         let names = pairs.map { UnsafePointer<CChar>($0.0) } + [nil]
         let values = pairs.map { UnsafePointer<CChar>($0.1) } + [nil]
-        guard let handle = PQconnectStartParams(names, values, 1) else {
+        guard let handle = cPQconnectStartParams(names, values, 1) else {
             throw ImportError(.fault, "there is no memory for a connection")
         }
         // Without one, libpq writes notices to standard error.
-        PQsetNoticeProcessor(handle, { _, _ in }, nil)
+        cPQsetNoticeProcessor(handle, { _, _ in }, nil)
         // A refused login has its SQLSTATE in its text alone.
-        PQsetErrorVerbosity(handle, PQERRORS_VERBOSE)
+        cPQsetErrorVerbosity(handle, PQERRORS_VERBOSE)
         return handle
     }
 
@@ -99,14 +99,14 @@ final class LibPQConnection {
         var next = PGRES_POLLING_WRITING
         var host = currentHost(of: handle)
         var deadline = ContinuousClock.now + timeout
-        while PQstatus(handle) != CONNECTION_BAD {
+        while cPQstatus(handle) != CONNECTION_BAD {
             if interruption.isRequested { return .interrupted }
             let events = next == PGRES_POLLING_READING ? POLLIN : POLLOUT
-            guard wait(PQsocket(handle), Int16(events)) != 0 else {
+            guard wait(cPQsocket(handle), Int16(events)) != 0 else {
                 guard ContinuousClock.now < deadline else { return .timedOut(host: host) }
                 continue
             }
-            next = PQconnectPoll(handle)
+            next = cPQconnectPoll(handle)
             if next == PGRES_POLLING_OK { return .connected }
             if next == PGRES_POLLING_FAILED { return .failed }
             let present = currentHost(of: handle)
@@ -119,15 +119,15 @@ final class LibPQConnection {
     }
 
     private static func currentHost(of handle: OpaquePointer) -> String {
-        let host = PQhost(handle).map { String(cString: $0) } ?? ""
-        return HostList.name(host, port: PQport(handle).map { String(cString: $0) } ?? "")
+        let host = cPQhost(handle).map { String(cString: $0) } ?? ""
+        return HostList.name(host, port: cPQport(handle).map { String(cString: $0) } ?? "")
     }
 
     /// The hosts of a connection, wherever they were named.
     private static func hosts(of handle: OpaquePointer) -> HostList {
         var lists = HostList()
-        guard let options = PQconninfo(handle) else { return lists }
-        defer { PQconninfoFree(options) }
+        guard let options = cPQconninfo(handle) else { return lists }
+        defer { cPQconninfoFree(options) }
         var option = options
         while let keyword = option.pointee.keyword {
             if let value = option.pointee.val { lists[String(cString: keyword)] = String(cString: value) }
@@ -139,17 +139,17 @@ final class LibPQConnection {
     deinit { close() }
 
     /// Whether it may still be of use; a connection that was lost may be found out later.
-    var isOpen: Bool { handle.map { PQstatus($0) == CONNECTION_OK } ?? false }
+    var isOpen: Bool { handle.map { cPQstatus($0) == CONNECTION_OK } ?? false }
 
     /// The server's version as libpq has it: 150004 is 15.4.
-    var serverVersion: Int { Int(handle.map { PQserverVersion($0) } ?? 0) }
+    var serverVersion: Int { Int(handle.map { cPQserverVersion($0) } ?? 0) }
 
     /// The process that the server says serves this connection.
-    var backendPID: Int64 { Int64(handle.map { PQbackendPID($0) } ?? 0) }
+    var backendPID: Int64 { Int64(handle.map { cPQbackendPID($0) } ?? 0) }
 
     /// Ends it; what is running on the server ends, too, when the server notices.
     func close() {
-        if let handle { PQfinish(handle) }
+        if let handle { cPQfinish(handle) }
         handle = nil
     }
 
@@ -158,10 +158,10 @@ final class LibPQConnection {
     /// - Throws: `ServerFailure`.
     func quoted(_ name: String) throws -> String {
         let handle = try opened()
-        guard !name.utf8.contains(0), let text = PQescapeIdentifier(handle, name, name.utf8.count) else {
+        guard !name.utf8.contains(0), let text = cPQescapeIdentifier(handle, name, name.utf8.count) else {
             throw ServerFailure(sqlState: "42602", message: "a name cannot be written in SQL")
         }
-        defer { PQfreemem(text) }
+        defer { cPQfreemem(text) }
         return String(cString: text)
     }
 
@@ -171,13 +171,13 @@ final class LibPQConnection {
     }
 
     private static func message(of handle: OpaquePointer) -> String {
-        PQerrorMessage(handle).map { String(cString: $0).trimmedEnd } ?? ""
+        cPQerrorMessage(handle).map { String(cString: $0).trimmedEnd } ?? ""
     }
 
     /// What libpq says went wrong; the connection is lost where it says so.
     private func failure() -> ServerFailure {
         guard let handle else { return ServerFailure(message: "the connection is closed", isConnectionLost: true) }
-        return ServerFailure(message: Self.message(of: handle), isConnectionLost: PQstatus(handle) == CONNECTION_BAD)
+        return ServerFailure(message: Self.message(of: handle), isConnectionLost: cPQstatus(handle) == CONNECTION_BAD)
     }
 
     // MARK: Waiting
@@ -214,15 +214,15 @@ final class LibPQConnection {
         let handle = try opened()
         let wait = Wait(heed: heed)
         while true {
-            switch PQflush(handle) {
+            switch cPQflush(handle) {
             case 0: return
             case 1: break
             default: throw failure()
             }
             // The server may be sending what has to be read before it takes more.
-            let ready = Self.wait(PQsocket(handle), Int16(POLLIN | POLLOUT))
-            if ready & Int16(POLLOUT) == 0, ready != 0, PQconsumeInput(handle) == 0 { throw failure() }
-            if ready & Int16(POLLIN) != 0, PQconsumeInput(handle) == 0 { throw failure() }
+            let ready = Self.wait(cPQsocket(handle), Int16(POLLIN | POLLOUT))
+            if ready & Int16(POLLOUT) == 0, ready != 0, cPQconsumeInput(handle) == 0 { throw failure() }
+            if ready & Int16(POLLIN) != 0, cPQconsumeInput(handle) == 0 { throw failure() }
             if ready == 0, wait.isOver(interruption) { throw interruption.error }
             if let limit, ContinuousClock.now - wait.since > limit { throw failure() }
         }
@@ -233,8 +233,8 @@ final class LibPQConnection {
     /// - Throws: `ServerFailure`; the interruption's `ImportError` where the server does not end what was cancelled.
     private func awaitResult(_ wait: inout Wait) throws {
         let handle = try opened()
-        while PQisBusy(handle) == 1 {
-            if Self.wait(PQsocket(handle), Int16(POLLIN)) == 0 {
+        while cPQisBusy(handle) == 1 {
+            if Self.wait(cPQsocket(handle), Int16(POLLIN)) == 0 {
                 if let cancelled = wait.cancelled {
                     guard ContinuousClock.now - cancelled < Self.patience else {
                         close()
@@ -246,16 +246,16 @@ final class LibPQConnection {
                 }
                 // What encryption has received already, the socket does not show.
             }
-            guard PQconsumeInput(handle) == 1 else { throw failure() }
+            guard cPQconsumeInput(handle) == 1 else { throw failure() }
         }
     }
 
     /// Asks the server to end the running statement (`PQcancel`), over a connection of its own.
     private func cancel() {
-        guard let handle, let request = PQgetCancel(handle) else { return }
-        defer { PQfreeCancel(request) }
+        guard let handle, let request = cPQgetCancel(handle) else { return }
+        defer { cPQfreeCancel(request) }
         var message = [CChar](repeating: 0, count: 256)
-        PQcancel(request, &message, Int32(message.count))
+        cPQcancel(request, &message, Int32(message.count))
     }
 
     // MARK: Statements
@@ -274,7 +274,7 @@ final class LibPQConnection {
         _ body: (ServerRows) -> Bool
     ) throws {
         try send(sql, parameters, heed)
-        if byRow, let handle { PQsetSingleRowMode(handle) }
+        if byRow, let handle { cPQsetSingleRowMode(handle) }
         try forEachResult(heed, body)
     }
 
@@ -286,7 +286,7 @@ final class LibPQConnection {
             throw ServerFailure(sqlState: "22021", message: "a text of a statement has the character U+0000")
         }
         guard !parameters.isEmpty else {
-            guard PQsendQuery(handle, sql) == 1 else { throw failure() }
+            guard cPQsendQuery(handle, sql) == 1 else { throw failure() }
             return try finishSending(heed)
         }
         var types: [Oid] = []
@@ -315,7 +315,7 @@ final class LibPQConnection {
         }
         guard let count = Int32(exactly: values.count) else { throw failure() }
         let texts = values.map { UnsafePointer<CChar>($0) }
-        guard PQsendQueryParams(handle, sql, count, types, texts, lengths, formats, 0) == 1 else { throw failure() }
+        guard cPQsendQueryParams(handle, sql, count, types, texts, lengths, formats, 0) == 1 else { throw failure() }
         try finishSending(heed)
     }
 
@@ -349,15 +349,15 @@ final class LibPQConnection {
                 // What the server has said before it went says more.
                 throw error ?? loss
             }
-            guard let handle, let result = PQgetResult(handle) else { break }
-            defer { PQclear(result) }
-            switch PQresultStatus(result) {
+            guard let handle, let result = cPQgetResult(handle) else { break }
+            defer { cPQclear(result) }
+            switch cPQresultStatus(result) {
             case PGRES_FATAL_ERROR, PGRES_BAD_RESPONSE, PGRES_NONFATAL_ERROR:
                 if error == nil { error = failure(of: result) }
                 if error?.isConnectionLost == true { throw error ?? failure() }
             case PGRES_COPY_IN:
                 if error == nil { return true }
-                PQputCopyEnd(handle, "ended by the client")
+                cPQputCopyEnd(handle, "ended by the client")
             case PGRES_COPY_OUT, PGRES_COPY_BOTH:
                 close()
                 throw ServerFailure(sqlState: "0A000", message: "the statement sends a COPY", isConnectionLost: true)
@@ -375,13 +375,13 @@ final class LibPQConnection {
     private func failure(of result: OpaquePointer) -> ServerFailure {
         // The letters are those of postgres_ext.h (PG_DIAG_SQLSTATE and so on).
         func field(_ code: UnicodeScalar) -> String? {
-            PQresultErrorField(result, Int32(code.value)).map { String(cString: $0) }
+            cPQresultErrorField(result, Int32(code.value)).map { String(cString: $0) }
         }
         let isFatal = ["FATAL", "PANIC"].contains(field("V"))
-        let isLost = handle.map { PQstatus($0) == CONNECTION_BAD } ?? true
+        let isLost = handle.map { cPQstatus($0) == CONNECTION_BAD } ?? true
         return ServerFailure(
             sqlState: field("C") ?? "",
-            message: field("M") ?? PQresultErrorMessage(result).map { String(cString: $0).trimmedEnd } ?? "",
+            message: field("M") ?? cPQresultErrorMessage(result).map { String(cString: $0).trimmedEnd } ?? "",
             detail: field("D"),
             hint: field("H"),
             context: field("W"),
@@ -393,22 +393,22 @@ final class LibPQConnection {
     }
 
     private static func rows(_ result: OpaquePointer) -> ServerRows {
-        let width = PQnfields(result)
-        let rows = (0..<PQntuples(result)).map { row in
+        let width = cPQnfields(result)
+        let rows = (0..<cPQntuples(result)).map { row in
             ServerRow(
                 values: (0..<width).map { column in
-                    guard PQgetisnull(result, row, column) == 0, let text = PQgetvalue(result, row, column) else {
+                    guard cPQgetisnull(result, row, column) == 0, let text = cPQgetvalue(result, row, column) else {
                         return nil
                     }
-                    let length = Int(PQgetlength(result, row, column))
+                    let length = Int(cPQgetlength(result, row, column))
                     return String(decoding: UnsafeRawBufferPointer(start: text, count: length), as: UTF8.self)
                 }
             )
         }
         return ServerRows(
             rows: rows,
-            affected: PQcmdTuples(result).flatMap { Int64(String(cString: $0)) } ?? 0,
-            tag: PQcmdStatus(result).map { String(cString: $0) } ?? ""
+            affected: cPQcmdTuples(result).flatMap { Int64(String(cString: $0)) } ?? 0,
+            tag: cPQcmdStatus(result).map { String(cString: $0) } ?? ""
         )
     }
 
@@ -452,7 +452,7 @@ final class LibPQConnection {
             throw ServerFailure(sqlState: "54000", message: "too many bytes at once")
         }
         while true {
-            let isTaken = PQputCopyData(handle, start, count)
+            let isTaken = cPQputCopyData(handle, start, count)
             guard isTaken >= 0 else { throw failure() }
             // libpq would keep what the socket does not take, and so everything where the server is slow.
             try flush(heed)
@@ -464,10 +464,10 @@ final class LibPQConnection {
         let handle = try opened()
         let end = ContinuousClock.now + Self.patience
         while true {
-            let isTaken = PQputCopyEnd(handle, reason)
+            let isTaken = cPQputCopyEnd(handle, reason)
             guard isTaken >= 0, ContinuousClock.now < end else { throw failure() }
             if isTaken == 1 { return }
-            _ = Self.wait(PQsocket(handle), Int16(POLLOUT))
+            _ = Self.wait(cPQsocket(handle), Int16(POLLOUT))
         }
     }
 

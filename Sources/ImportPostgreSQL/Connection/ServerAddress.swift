@@ -35,6 +35,7 @@ public struct ServerAddress: Sendable, Hashable {
         let address = scheme + uri.dropFirst(scheme.count)
         if Self.seemsToHavePassword(address.dropFirst(scheme.count)) { throw Self.refusal(of: "password") }
         let text: ConnectionText
+        try LibPQ.load()
         do {
             text = try ConnectionText(address)
         } catch {

@@ -132,9 +132,11 @@ final class ChunkWorker {
     private func importChunk(_ lease: ChunkLease) throws {
         do {
             var refused = RefusedRows()
-            while let row = try decodeAndCommit(lease, without: refused) {
+            while true {
                 // A row that the server does not take makes its record a reject, and the chunk is done again without it.
-                refused.add(row)
+                let rows = try decodeAndCommit(lease, without: refused)
+                if rows.isEmpty { break }
+                for row in rows { refused.add(row) }
             }
         } catch {
             try? link.use { try chunks.giveBack(lease, owner, $0) }
@@ -142,8 +144,13 @@ final class ChunkWorker {
         }
     }
 
-    /// - Returns: the row that the server has refused, with nothing committed; nil when all is done.
-    private func decodeAndCommit(_ lease: ChunkLease, without refused: RefusedRows) throws -> RefusedRow? {
+    /// Rows that the server has refused; nothing of the chunk is committed.
+    private struct Refusal: Error {
+        let rows: [RefusedRow]
+    }
+
+    /// - Returns: the rows that the server has refused, with nothing committed; none when all is done.
+    private func decodeAndCommit(_ lease: ChunkLease, without refused: RefusedRows) throws -> [RefusedRow] {
         let source = job.sources[lease.entry.source]
         let chunk = SealedChunk(
             lease.entry,
@@ -152,25 +159,31 @@ final class ChunkWorker {
             maxRecordBytes: SplitLimits(job.options).maxRecordBytes
         )
         let tally = try decode(chunk, source.description.name, without: refused)
-        try checkLimit(tally, of: lease.entry, source.description.name)
+        try checkLimit(tally, source.description.name)
         do {
             guard try commit(lease, tally) else {
                 // Another one has taken it over; what this one did is not in the store.
-                return nil
+                return []
             }
-        } catch let failure as RefusedRow {
-            return failure
+        } catch let refusal as Refusal {
+            return refusal.rows
         }
         task.onCommit(
             Int64(lease.entry.records),
             lease.entry.endByte - lease.entry.firstByte,
             tally.rejected.reduce(0, +)
         )
-        if !tally.rejects.isEmpty { try judge() }
+        if !tally.rejects.isEmpty {
+            // A model that none of the first records fits is most likely another's.
+            if lease.entry.firstOrdinal == 1, job.options.maxErrors == nil {
+                try checkRejects(tally, source.description.name)
+            }
+            try judge()
+        }
         if !task.keepsChunks, lease.entry.records > 0 {
             try task.directory.remove(ChunkDirectory.fileName(lease.entry.number))
         }
-        return nil
+        return []
     }
 
     private func decode(
@@ -242,13 +255,15 @@ final class ChunkWorker {
         }
     }
 
-    /// Where the first reject stops the import, no chunk with one is committed; nor is the first chunk where its records say that
-    /// the model is another's.
-    private func checkLimit(_ tally: ServerCounts.Tally, of entry: ChunkEntry, _ source: String) throws {
-        guard !tally.rejects.isEmpty, job.options.onError == .stop || entry.firstOrdinal == 1 else { return }
-        let rejects = tally.rejects.sorted { $0.ordinal < $1.ordinal }
+    /// Where the first reject stops the import, no chunk with one is committed.
+    private func checkLimit(_ tally: ServerCounts.Tally, _ source: String) throws {
+        guard !tally.rejects.isEmpty, job.options.onError == .stop else { return }
+        try checkRejects(tally, source)
+    }
+
+    private func checkRejects(_ tally: ServerCounts.Tally, _ source: String) throws {
         do {
-            try RejectLimit(job).check(rejects, after: 0)
+            try RejectLimit(job).check(tally.rejects.sorted { $0.ordinal < $1.ordinal }, after: 0)
         } catch let excess as RejectLimit.Excess {
             throw excess.error(in: source)
         }
@@ -264,7 +279,7 @@ final class ChunkWorker {
     // MARK: Its transaction
 
     /// - Returns: whether it is committed by this lease; otherwise another one has the chunk.
-    /// - Throws: `RefusedRow`, and `ImportError`.
+    /// - Throws: `Refusal`, and `ImportError`.
     private func commit(_ lease: ChunkLease, _ tally: ServerCounts.Tally) throws -> Bool {
         try link.commit(
             { try transaction(lease, tally, $0) },
@@ -278,7 +293,7 @@ final class ChunkWorker {
         _ connection: ServerConnection
     ) throws -> Bool {
         struct Lost: Error {}
-        /// Whose COPY it was that the server has refused.
+        // Whose COPY it was that the server has refused.
         var copied: ChunkRows?
         do {
             return try connection.transaction {
@@ -297,7 +312,8 @@ final class ChunkWorker {
         } catch is Lost {
             return false
         } catch let failure as ServerFailure where !failure.isTransient {
-            if let refused = try copied?.findRefused(failure, connection) { throw refused }
+            let refused = try copied?.findRefused(failure, connection) ?? []
+            guard refused.isEmpty else { throw Refusal(rows: refused) }
             throw failure
         }
     }

@@ -74,56 +74,50 @@ extension ChunkRows {
         return max(0, line.number - Self.mostBuffered)..<line.number
     }
 
-    /// Finds the row that a COPY was refused for, by copying fewer and fewer of them.
+    /// Finds the rows that a COPY was refused for, by copying fewer and fewer of them; nothing of it stays.
     ///
     /// - Parameters:
     ///   - failure: how the COPY of all of them ended; its transaction is over.
-    ///   - connection: without a transaction. What is copied is rolled back.
-    /// - Returns: nil where the failure is not about a row.
+    ///   - connection: without a transaction.
+    /// - Returns: none where the failure is not about rows.
     /// - Throws: `ServerFailure` that is not about a row.
-    func findRefused(_ failure: ServerFailure, _ connection: ServerConnection) throws -> RefusedRow? {
-        if let row = refused(failure) { return row }
-        guard isAboutRows(failure) else { return nil }
-        let likely = refusedAmong(failure)
-        if let row = try findRefused(among: likely, connection) { return row }
-        return likely.count < count ? try findRefused(among: 0..<count, connection) : nil
-    }
-
-    /// - Returns: nil where the server takes all of them.
-    private func findRefused(among rows: Range<Int>, _ connection: ServerConnection) throws -> RefusedRow? {
-        var range = rows
-        guard var refusal = try copying(range, connection) else { return nil }
-        while range.count > 1 {
-            let half = range.lowerBound..<range.lowerBound + range.count / 2
-            if let earlier = try copying(half, connection) {
-                (range, refusal) = (half, earlier)
-            } else {
-                range = half.upperBound..<range.upperBound
-                guard let later = try copying(range, connection) else { return nil }
-                refusal = later
-            }
-        }
-        return refused(refusal, row: range.lowerBound, column: line(of: refusal)?.column)
-    }
-
-    /// Copies some rows and takes that back.
-    ///
-    /// - Returns: why the server refuses one of them; nil where it takes them all.
-    private func copying(_ range: Range<Int>, _ connection: ServerConnection) throws -> ServerFailure? {
+    func findRefused(_ failure: ServerFailure, _ connection: ServerConnection) throws -> [RefusedRow] {
         struct Undone: Error {}
+        guard isAboutRows(failure), count > 0 else { return [] }
+        var found: [RefusedRow] = []
         do {
             let _: Void = try connection.transaction {
-                _ = try connection.copy(statement) { try write(range, to: &$0) }
-                // Foreign keys that are deferred are looked at here.
-                _ = try connection.execute("SET CONSTRAINTS ALL IMMEDIATE")
+                try findRefused(among: 0..<count, connection, &found)
                 throw Undone()
             }
-            return nil
-        } catch is Undone {
-            return nil
+        } catch is Undone {}
+        return found
+    }
+
+    /// Copies rows, and where one of them is refused, those before and after the middle by themselves.
+    private func findRefused(
+        among range: Range<Int>,
+        _ connection: ServerConnection,
+        _ found: inout [RefusedRow]
+    ) throws {
+        _ = try connection.execute("SAVEPOINT importer")
+        do {
+            _ = try connection.copy(statement) { try write(range, to: &$0) }
+            // Foreign keys that are deferred are looked at here.
+            _ = try connection.execute("SET CONSTRAINTS ALL IMMEDIATE")
+            _ = try connection.execute("RELEASE SAVEPOINT importer")
+            return
         } catch let failure as ServerFailure where isAboutRows(failure) {
-            return failure
+            _ = try connection.execute("ROLLBACK TO SAVEPOINT importer; RELEASE SAVEPOINT importer")
+            guard range.count > 1 else {
+                let column = line(of: failure)?.column
+                if let row = refused(failure, row: range.lowerBound, column: column) { found.append(row) }
+                return
+            }
         }
+        let middle = range.lowerBound + range.count / 2
+        try findRefused(among: range.lowerBound..<middle, connection, &found)
+        try findRefused(among: middle..<range.upperBound, connection, &found)
     }
 
     /// How many rows a server collects at most.

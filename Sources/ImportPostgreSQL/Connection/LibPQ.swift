@@ -1,0 +1,19 @@
+import CPostgreSQL
+import Importer
+
+/// The library itself.
+enum LibPQ {
+    private static let isLoaded = cpostgresql_load() != nil
+
+    /// Loads it where that has not been done; nothing of it may be called before.
+    ///
+    /// - Throws: `ImportError` with `.serverUnavailable` where it is not installed.
+    static func load() throws {
+        guard !isLoaded else { return }
+        throw ImportError(
+            .serverUnavailable,
+            "libpq, by which servers are spoken to, is not installed",
+            advice: "Install it: apt install libpq5."
+        )
+    }
+}

@@ -28,13 +28,14 @@ struct Settlement: Sendable {
         staged = StagedColumns(entity)
     }
 
-    /// How many buckets are good for sources of so many bytes: each is to fit into the memory that settling asks for.
+    /// How many buckets are good for sources of so many bytes: what settling asks of memory holds one, and connections settle
+    /// side by side.
     ///
-    /// More would cost more: staging into 64 takes 14 % longer than into one, and a table that is not empty is looked
-    /// through once for each, unless few rows are looked up by its index.
-    static func buckets(forBytes bytes: Int64) -> Int {
-        let bucketBytes: Int64 = 64 << 20
-        return Int(min(256, max(1, bytes / bucketBytes)))
+    /// A table that was not empty is read twice for each bucket, unless its index is quicker, so it gets fewer and larger ones.
+    static func buckets(forBytes bytes: Int64, tableWasEmpty: Bool = true) -> Int {
+        let megabytes = bytes >> 20
+        let count = tableWasEmpty ? megabytes / 64 : max(megabytes / 256, min(2, megabytes / 32))
+        return Int(min(256, max(1, count)))
     }
 
     // MARK: Staging
@@ -84,16 +85,30 @@ struct Settlement: Sendable {
             SELECT count(*) AS staged, 0::bigint AS inserted, 0::bigint AS updated FROM \(stage)
             """,
         ]
+        if !entity.tableWasEmpty {
+            // Without statistics the server takes all keys for a few, and puts the larger table into memory.
+            let keys = staged.identifier.map { "c\($0)" }.joined(separator: ", ")
+            settling.append("ANALYZE \(stage) (\(keys))")
+        }
         // What turns make of objects is made of what was there before.
         settling += turns.taking
-        if !entity.tableWasEmpty, let merging = mergingPlain(stage) { settling.append(merging) }
+        if let merging = mergingPlain(stage) { settling.append(merging) }
         settling.append(insertingPlain(stage))
         settling += turns.writing
         settling.append("TRUNCATE \(stage)")
         return BucketStatements(settling: settling, rejects: turns.rejects, counts: counts(turns))
     }
 
-    /// Finds the keys whose rows take turns; under `ignore` and `error` those of objects that are there, too.
+    /// Whether plain rows are merged into objects that are there.
+    ///
+    /// Where both together have more columns than a query may
+    /// (<https://www.postgresql.org/docs/current/limits.html>), they take turns, too, which compares some at a time.
+    private var mergesPlain: Bool {
+        let isMerging = entity.policy == .merge || entity.policy == .replace
+        return isMerging && !entity.tableWasEmpty && 2 * entity.columns.count + staged.masks < 1_600
+    }
+
+    /// Finds the keys whose rows take turns; those of objects that are there, too, where plain rows are not merged into them.
     private func contended(_ stage: String) -> String {
         let keys = staged.keys(of: "s")
         let named = zip(keys, staged.keyNames).map { "\($0) AS \($1)" }.joined(separator: ", ")
@@ -104,7 +119,7 @@ struct Settlement: Sendable {
             SELECT \(named) FROM \(stage) AS s GROUP BY \(keys.joined(separator: ", ")) HAVING count(*) > 1
             """
         if mayLack { sql += " UNION SELECT \(named) FROM \(stage) AS s WHERE s._unmet" }
-        if !entity.tableWasEmpty, entity.policy == .ignore || entity.policy == .error {
+        if !entity.tableWasEmpty, !mergesPlain {
             sql += " UNION SELECT \(named) FROM \(stage) AS s WHERE \(hasObject)"
         }
         return sql
@@ -123,15 +138,20 @@ struct Settlement: Sendable {
     /// Inserts the plain rows that have no object.
     private func insertingPlain(_ stage: String) -> String {
         let values = entity.columns.indices.map { "s.c\($0)" }.joined(separator: ", ")
-        // Those that have one are contended under the other policies.
-        let isLookedFor = !entity.tableWasEmpty && (entity.policy == .merge || entity.policy == .replace)
-        let condition = isLookedFor ? "\(isPlain) AND NOT \(hasObject)" : isPlain
-        return entity.inserting("SELECT \(values) FROM \(stage) AS s WHERE \(condition)")
+        guard mergesPlain else { return entity.inserting("SELECT \(values) FROM \(stage) AS s WHERE \(isPlain)") }
+        // `NOT EXISTS` would put all keys of the table into memory; this is the same, by way of the bucket's.
+        let same = StagedColumns.areSame(staged.objectKeys(of: "t"), staged.keys(of: "s"))
+        return entity.inserting(
+            """
+            SELECT \(values) FROM \(stage) AS s LEFT JOIN \(entity.table) AS t ON \(same) \
+            WHERE t.ctid IS NULL AND \(isPlain)
+            """
+        )
     }
 
-    /// Merges the plain rows into their objects; nil where there is nothing that they could change.
+    /// Merges the plain rows into their objects; nil where they take turns, or there is nothing that they could change.
     private func mergingPlain(_ stage: String) -> String? {
-        guard entity.policy == .merge || entity.policy == .replace else { return nil }
+        guard mergesPlain else { return nil }
         var (sets, differences): ([String], [String]) = ([], [])
         for (index, column) in entity.columns.enumerated() where staged.isSettable(index) {
             let (old, new) = (staged.compared("t.\(column.name)", index), staged.compared("s.c\(index)", index))

@@ -54,7 +54,8 @@ struct TurnStatements {
                 values.append("CASE WHEN \(isFirst) THEN c\(column) ELSE \(before) END")
                 continue
             }
-            let isSet = staged.isSet(column, by: "numbered").map { "complete > 0 AND \($0)" } ?? "complete > 0"
+            // Those before the first that lacks nothing have places, but lower ones.
+            let isSet = staged.isSet(column, by: "numbered") ?? "true"
             let isSetNow = staged.isSet(column, by: "told")
             places.append("max(place) FILTER (WHERE \(isFirst) OR \(isSet)) OVER earlier AS p\(column)")
             let differs = "\(staged.compared("c\(column)", column)) IS DISTINCT FROM \(staged.compared(before, column))"

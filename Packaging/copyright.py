@@ -2,8 +2,8 @@
 
     copyright.py OBJECTS CHECKOUTS      OBJECTS lists the object files that were linked, CHECKOUTS has the dependencies
 
-Those whose objects are linked are named with their holders and licences; what the toolchain links is in copyright.toolchain.
-Stops where a dependency has no licence.
+Those whose objects are linked are named with their holders and licences, and so are those of their sources that somebody else
+holds; what the toolchain links is in copyright.toolchain. Stops where a dependency has no licence, or such a source.
 """
 
 import re
@@ -29,9 +29,10 @@ def linked_modules(objects):
     return {module for module in re.findall(r"/([^/\s]+)\.build/", Path(objects).read_text())}
 
 
-def has_linked(checkout, modules):
-    """Whether one of the modules is a target of the package, which has a folder of its name."""
-    return any((checkout / folder / module).is_dir() for module in modules for folder in ("", "Sources", "Source", "src"))
+def linked_folders(checkout, modules):
+    """The folders of those of the modules that are targets of the package: each has one of its name."""
+    folders = (checkout / folder / module for module in sorted(modules) for folder in ("", "Sources", "Source", "src"))
+    return [folder for folder in folders if folder.is_dir()]
 
 
 def license_file(checkout):
@@ -54,6 +55,30 @@ def holders(text, checkout):
         sys.exit(f"copyright.py: {checkout.name} names no holder of its copyright")
     spans = {holder: sorted({min(years), max(years)}) for holder, years in found.items()}
     return [f"{'-'.join(map(str, years))} {holder}" for holder, years in sorted(spans.items())]
+
+
+def borrowed_sources(checkout, modules, held):
+    """The linked sources that name other holders than held has, with these holders and their licences."""
+    pattern = re.compile(r"^[ \t/*#]*Copyright (?:\(c\)|©) ([-0-9, ]*\d{4}),? (.+)", re.IGNORECASE | re.MULTILINE)
+    expat = " ".join(granted((here.parent / "LICENSE").read_text()).split())
+    known = {re.sub(r"^[-0-9]+ ", "", holder) for holder in held}
+    found = {}
+    files = (file for folder in linked_folders(checkout, modules) for file in sorted(folder.rglob("*")))
+    for file in (file for file in files if file.suffix in (".swift", ".c", ".h")):
+        text = file.read_text(errors="replace")
+        notices = [(years, re.sub(r"\.? All rights .*", "", holder.strip())) for years, holder in pattern.findall(text)]
+        others = tuple(f"{re.sub(' *- *', '-', years)} {holder}" for years, holder in notices if holder not in known)
+        if not others:
+            continue
+        licenses = []
+        if expat in " ".join(re.sub(r"^[ \t]*[/*#]+", "", text, flags=re.MULTILINE).split()):
+            licenses.append("Expat")
+        if "Licensed under Apache License v2.0 with Runtime Library Exception" in text:
+            licenses.append("Apache-2.0 with Swift exception")
+        if not licenses:
+            sys.exit(f"copyright.py: {file} is somebody else's, and has no licence that is known")
+        found.setdefault((others, *licenses), []).append(f"{checkout.name}/{file.relative_to(checkout)}")
+    return [(paths, others, licenses) for (others, *licenses), paths in found.items()]
 
 
 def version(checkout):
@@ -88,26 +113,35 @@ def name_and_text(name, text):
     return f"{name}-license", indented(granted(text))
 
 
+def stanza(files, held, license_name, comment=""):
+    lines = "\n           ".join(held)
+    print(f"\nFiles: {files}\nCopyright: {lines}\nLicense: {license_name}{comment}")
+
+
 def main(objects, checkouts):
     ours = (here.parent / "LICENSE").read_text()
     print("Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/")
     print("Upstream-Name: importer")
     print("Comment: The program contains the packages below, and of the Swift toolchain what it needs of its libraries.")
-    licenses = {}
+    # What the toolchain's parts, and sources of others, refer to.
+    licenses = {"Expat": name_and_text("", ours)[1], "Apache-2.0 with Swift exception": apache}
     modules = linked_modules(objects)
-    linked = [checkout for checkout in sorted(Path(checkouts).iterdir()) if has_linked(checkout, modules)]
-    for name, files, folder in [("importer", "*", None)] + [(c.name, f"{c.name}/*", c) for c in linked]:
-        text = license_file(folder) if folder else ours
-        license_name, license_text = name_and_text(name, text)
+    linked = [checkout for checkout in sorted(Path(checkouts).iterdir()) if linked_folders(checkout, modules)]
+    stanza("*", holders(ours, None), "Expat")
+    for folder in linked:
+        text = license_file(folder)
+        license_name, license_text = name_and_text(folder.name, text)
         licenses[license_name] = license_text
-        lines = "\n           ".join(holders(text, folder))
-        print(f"\nFiles: {files}\nCopyright: {lines}\nLicense: {license_name}{version(folder) if folder else ''}")
+        held = holders(text, folder)
+        stanza(f"{folder.name}/*", held, license_name, version(folder))
+        for paths, others, names in borrowed_sources(folder, modules, held):
+            stanza("\n ".join(paths), [*held, *others], " and ".join(dict.fromkeys([license_name, *names])))
     print()
-    print((here / "copyright.toolchain").read_text().strip())
+    toolchain = (here / "copyright.toolchain").read_text().strip()
+    print(toolchain)
     for license_name, license_text in licenses.items():
-        print(f"\nLicense: {license_name}\n{license_text}", end="")
-    if "Apache-2.0 with Swift exception" not in licenses:
-        print(f"\nLicense: Apache-2.0 with Swift exception\n{apache}", end="")
+        if f"\nLicense: {license_name}\n " not in toolchain:
+            print(f"\nLicense: {license_name}\n{license_text}", end="")
     print(f"copyright.py: {', '.join(checkout.name for checkout in linked)}", file=sys.stderr)
 
 

@@ -3,8 +3,9 @@
     manual.py PAGE
 
 Prints the page that the argument parser has written, without the empty lines that troff warns of: a paragraph begins there,
-or where a macro follows nothing does. Each line of text stays a line. Pages are named as people look for them:
-importer-model-check, while the synopsis has the command as it is typed.
+or where a macro follows nothing does. Each line of text stays a line, and no option is broken at its hyphens; examples are not
+filled, so that they can be copied. Pages are named as people look for them: importer-model-check, while the synopsis has the
+command as it is typed.
 """
 
 import re
@@ -28,7 +29,11 @@ def lines(text):
 def main(page):
     command = None
     section = ""
+    examples = False
     for line in lines(Path(page).read_text()):
+        if line != ".br" and examples != (section == "DESCRIPTION" and line.startswith("  ")):
+            examples = not examples
+            print(".Bd -literal -compact" if examples else ".Ed")
         if line.startswith(".Sh "):
             section = line[4:]
         elif line.startswith((".Dt ", ".Xr ")):
@@ -40,7 +45,10 @@ def main(page):
             line = f'.Nm "{command}"'
         elif section == "DESCRIPTION" and line == "EXAMPLES":
             line = ".Sy Examples"
-        print(line)
+        if not line.startswith("."):
+            line = re.sub(r"(?<![\w-])--?[a-z][a-z-]*", lambda option: option[0].replace("-", r"\-"), line)
+        if not (examples and line == ".br"):
+            print(line)
 
 
 if __name__ == "__main__":

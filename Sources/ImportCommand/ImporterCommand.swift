@@ -17,8 +17,9 @@ struct ImporterCommand: ParsableCommand {
             records inside are told apart by themselves; gzip, zstd, xz, bzip2, zip and tar are decompressed.
 
             Results go to standard output, progress and messages to standard error.
-            Exit codes: 0 done; 64 usage; 65 bad input data, or nothing accepted; 66 no such input; 71 no thread or descriptor; \
-            73 cannot create output; 74 I/O error; 75 the store is in use; 129, 130, 143 interrupted, resumable.
+            Exit codes: 0 done; 64 usage; 65 bad input data, or nothing accepted; 66 no such input; 69 no server; \
+            71 no thread or descriptor; 73 cannot create output; 74 I/O error; 75 the store is in use; 77 not permitted by \
+            the server; 129, 130, 143 interrupted, resumable.
             """,
         version: VersionText.text,
         subcommands: [

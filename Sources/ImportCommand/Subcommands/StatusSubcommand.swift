@@ -1,4 +1,5 @@
 import ArgumentParser
+import ImportPostgreSQL
 import Importer
 
 /// Says how far a store's imports are.
@@ -63,7 +64,26 @@ struct StatusSubcommand: ParsableCommand {
             return try StandardOutput.write(JobListText.text(jobs, store: store, command: CommandName.text))
         }
         let report = try inspection.status(of: number)
-        try StandardOutput.write(ReportText.text(report, store: store, command: CommandName.text))
+        let hosts = try (inspection as? ServerInspection)?.hosts(of: number) ?? []
+        try StandardOutput.write(
+            ReportText.text(report, store: store, command: CommandName.text) + Self.text(hosts, of: report)
+        )
+    }
+
+    /// Who works on an import, or has worked on it where that were several.
+    private static func text(_ hosts: [ServerInspection.Host], of report: ImportReport) -> String {
+        guard !hosts.isEmpty, report.state != .finished || hosts.count > 1 else { return "" }
+        var table = ColumnText(
+            headers: ["host", "chunks", "records", "at work on", "records/s"],
+            numbers: [false, true, true, true, true]
+        )
+        for host in hosts {
+            table.addRow([
+                TerminalText.escaped(host.host), NumberText.grouped(host.chunks), NumberText.grouped(host.records),
+                NumberText.grouped(host.leased), NumberText.grouped(Int64(host.rate)),
+            ])
+        }
+        return "\n" + table.lines.joined(separator: "\n") + "\n"
     }
 
     private func writeUnresolved(_ inspection: StoreInspection) throws {

@@ -213,6 +213,20 @@ struct ChunkTable: Sendable {
         var rejects: Int64 = 0
     }
 
+    /// What is committed of the chunks before the first one that is not done.
+    func unbrokenRun(_ connection: ServerConnection) throws -> Done {
+        let row = try connection.execute(
+            """
+            SELECT coalesce(sum(records_read), 0)::bigint, coalesce(sum(rejected), 0)::bigint FROM _import_count
+            WHERE job = $1 AND chunk > 0 AND chunk < coalesce(
+                (SELECT min(number) FROM _import_chunk WHERE job = $1 AND state <> 'done'), 9223372036854775807
+            )
+            """,
+            [.integer(job)]
+        ).first
+        return Done(records: try row?.integer(0) ?? 0, rejects: try row?.integer(1) ?? 0)
+    }
+
     func done(_ connection: ServerConnection) throws -> Done {
         let row = try connection.execute(
             """

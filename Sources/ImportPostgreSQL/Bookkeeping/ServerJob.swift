@@ -70,7 +70,7 @@ extension StoredJob {
     }
 
     /// Adds the job, without a model yet; one that is there already is left as it is.
-    mutating func insert(_ connection: ServerConnection, host: String, indexes: StoreIndexes) throws {
+    mutating func enroll(in connection: ServerConnection, host: String, indexes: StoreIndexes) throws {
         let known = try connection.execute("SELECT id FROM _import_job WHERE token = $1", [.text(token)]).first
         if let known {
             id = try known.integer(0)

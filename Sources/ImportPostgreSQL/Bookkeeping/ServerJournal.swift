@@ -227,7 +227,7 @@ final class ServerJournal: ServerJournalReader, Journal {
                 try chunks.save(connection, host: store.host)
             }
             if let replaced = beginning.replaced { try remove(replaced, connection) }
-            try job.insert(connection, host: store.host, indexes: beginning.indexes)
+            try job.enroll(in: connection, host: store.host, indexes: beginning.indexes)
             if let model = job.model { try adopt(model, by: &job, beginning.transformers, isFinal: true, connection) }
             if !job.takesChunks {
                 try RecordedFile(chunksOf: job, isMade: beginning.makesChunkDirectory)

@@ -10,6 +10,8 @@ final class ServerSession {
     let store: ServerStore
     let interruption: Interruption
     private var connection: ServerConnection?
+    /// Whether the server has let this process in: what is wrong before that will be wrong a moment later, too.
+    private var hasConnected = false
     /// Whether this is the schema's only importing process.
     private(set) var isLocked = false
     /// The job that this process imports, and what it is known by in its row; nil before it is started.
@@ -28,6 +30,7 @@ final class ServerSession {
         if let connection { return connection }
         let made = try store.connect(interruption)
         connection = made
+        hasConnected = true
         if isLocked {
             do {
                 try takeLock(made)
@@ -51,7 +54,7 @@ final class ServerSession {
         while true {
             do {
                 return try body(open())
-            } catch let failure as ServerFailure where failure.isTransient {
+            } catch let failure as ServerFailure where failure.isTransient && hasConnected {
                 if failure.isConnectionLost { drop() }
                 try patience.wait(after: failure, label: label, interruption)
             } catch is CommitUnknown {

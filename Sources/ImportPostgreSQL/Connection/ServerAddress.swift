@@ -1,74 +1,91 @@
-import CPostgreSQL
-import ImportModel
 import Importer
 
-/// Where a server is, as a person has given it: a URI as libpq takes it
-/// (<https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING>).
+/// Where a server is, as a person has given it: a URI of libpq, `postgresql://…` or `postgres://…`
+/// (<https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS>).
 public struct ServerAddress: Sendable, Hashable {
     /// The URI; it has no password.
     let uri: String
     /// The schema that is meant; nil for the connection's `current_schema()`.
     public var schema: String?
-    /// What people call it: the address without parameters that may be secret.
+    /// What messages, logs and reports call it: host, port, user, database and service, and no other parameter.
     public let label: String
     /// The database that it names, or else the user; nil where neither is named.
     let database: String?
+    /// The settings that it has, by libpq's names.
+    let settings: [String: String]
+
+    private static let schemes = ["postgresql://", "postgres://"]
 
     /// Whether an argument is the address of a server and not a path.
-    public static func isOne(_ text: String) -> Bool {
-        text.hasPrefix("postgresql://") || text.hasPrefix("postgres://")
+    public static func isOne(_ text: String) -> Bool { scheme(of: text) != nil }
+
+    private static func scheme(of text: String) -> String? {
+        schemes.first { text.lowercased().hasPrefix($0) }
     }
 
-    /// Reads an address.
+    /// Reads an address; nothing is asked of a server.
     ///
-    /// - Throws: `ImportError` with `.usage` where it is none, and where it has a password: that would stand in the list of
-    ///   processes.
+    /// - Throws: `ImportError` with `.usage` where libpq does not read it, and where it has a password: that would be
+    ///   in the list of processes.
     public init(_ uri: String) throws {
-        self.uri = uri
-        let settings = try Self.settings(uri)
-        let start = uri.firstIndex(of: "?") ?? uri.endIndex
-        label = String(uri[..<start])
-        database = settings["dbname"] ?? settings["user"]
-        for name in ["password", "sslpassword"] where settings[name] != nil {
-            throw ImportError(
-                .optionInvalid,
-                "the address has a \(name), which everybody could read in the list of processes",
-                advice:
-                    "Leave it out, and put it into ~/.pgpass, a file that PGPASSFILE names, a service file, or PGPASSWORD."
-            )
+        guard let scheme = Self.scheme(of: uri), !uri.utf8.contains(0) else {
+            throw ImportError(.optionInvalid, "this is not the address of a server", advice: Self.form)
         }
+        // libpq takes the scheme in small letters alone.
+        let address = scheme + uri.dropFirst(scheme.count)
+        if Self.seemsToHavePassword(address.dropFirst(scheme.count)) { throw Self.refusal(of: "password") }
+        let text: ConnectionText
+        do {
+            text = try ConnectionText(address)
+        } catch {
+            let words = Self.mayQuoteSecret(address.dropFirst(scheme.count)) ? "" : ": \(error.words)"
+            throw ImportError(.optionInvalid, "the address of the server cannot be read\(words)", advice: Self.form)
+        }
+        if let secret = text.secrets.first { throw Self.refusal(of: secret) }
+        self.uri = address
+        settings = text.settings
+        label = Self.label(of: address)
+        database = text.settings["dbname"] ?? text.settings["user"]
     }
 
-    /// The settings that a URI has, by their names (`PQconninfoParse`).
-    private static func settings(_ uri: String) throws -> [String: String] {
-        var message: UnsafeMutablePointer<CChar>?
-        guard let options = PQconninfoParse(uri, &message) else {
-            defer { PQfreemem(message) }
-            // It may quote what it has not understood, which may be a password.
-            let hasSecret = uri.contains("@") && uri.prefix { $0 != "@" }.dropFirst(13).contains(":")
-            let words = hasSecret ? nil : message.map { String(cString: $0) }
-            throw ImportError(
-                .optionInvalid,
-                "the address of the server cannot be read\(words.map { ": \($0.trimmedEnd)" } ?? "")",
-                advice: "Give it as postgresql://USER@HOST/DATABASE."
-            )
-        }
-        defer { PQconninfoFree(options) }
-        var settings: [String: String] = [:]
-        var option = options
-        while let keyword = option.pointee.keyword {
-            if let value = option.pointee.val { settings[String(cString: keyword)] = String(cString: value) }
-            option += 1
-        }
-        return settings
-    }
-}
+    private static let form: ImportText = """
+        Give it as postgresql://USER@HOST/DATABASE. Within a name, write %3A for a colon, %2F for a slash, %3F for a \
+        question mark, %40 for an at sign and %25 for a percent sign.
+        """
 
-extension String {
-    /// Without line breaks and blanks at the end, as libpq's messages have them.
-    var trimmedEnd: String {
-        var text = self[...]
-        while let last = text.last, last.isWhitespace { text.removeLast() }
-        return String(text)
+    private static func refusal(of name: String) -> ImportError {
+        ImportError(
+            .optionInvalid,
+            "the address of the server has a \(name), which everybody could read in the list of processes",
+            advice: """
+                Leave it out. A password can be in ~/.pgpass, in a file that PGPASSFILE names, in a service file, or \
+                in PGPASSWORD; on a terminal it is asked for.
+                """
+        )
+    }
+
+    // MARK: What must not be shown
+
+    /// Whether there is a colon before an at sign that comes before all parameters: where a password with a slash in it
+    /// would be read as a port and a database.
+    private static func seemsToHavePassword(_ rest: Substring) -> Bool {
+        let place = rest.prefix { $0 != "?" }
+        guard let end = place.lastIndex(of: "@"), let colon = place[..<end].firstIndex(of: ":") else { return false }
+        return place.index(after: colon) < end
+    }
+
+    /// Whether libpq's words about a text could quote a password of it.
+    private static func mayQuoteSecret(_ rest: Substring) -> Bool {
+        if let colon = rest.firstIndex(of: ":"), rest[colon...].contains("@") { return true }
+        return rest.contains("%") || rest.lowercased().contains("password") || rest.lowercased().contains("secret")
+    }
+
+    /// The address with those parameters alone that say which database it is.
+    private static func label(of uri: String) -> String {
+        let place = uri.prefix { $0 != "?" }
+        let shown = uri.dropFirst(place.count + 1).split(separator: "&").filter { parameter in
+            ["host", "hostaddr", "port", "user", "dbname", "service"].contains(parameter.prefix { $0 != "=" })
+        }
+        return shown.isEmpty ? String(place) : "\(place)?\(shown.joined(separator: "&"))"
     }
 }

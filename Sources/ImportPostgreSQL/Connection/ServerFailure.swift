@@ -1,82 +1,111 @@
-import Importer
-
 /// What a server, or libpq, says is wrong.
-struct ServerFailure: Error, Sendable {
-    /// Five characters (<https://www.postgresql.org/docs/current/errcodes-appendix.html>); empty where libpq itself says it.
+struct ServerFailure: Error, Sendable, Hashable {
+    /// Five characters (<https://www.postgresql.org/docs/current/errcodes-appendix.html>); empty where libpq itself
+    /// says it.
     var sqlState = ""
+    /// The primary message, or libpq's words.
     var message: String
-    /// May have values.
+    /// It often has values.
     var detail: String?
     var hint: String?
-    /// Where it was: of a refused COPY the line.
+    /// Where it was (of a refused COPY, the line); it may have values.
     var context: String?
+    /// The table, column and constraint that it is about, where the server names them.
+    var table: String?
+    var column: String?
+    var constraint: String?
+    /// Whether the connection is of no use any more.
     var isConnectionLost = false
+    /// Whether there was no connection yet.
+    var isConnecting = false
+    /// Whether the server asks for a password and none was there (`PQconnectionNeedsPassword`).
+    var needsPassword = false
+
+    /// The class of its SQLSTATE; empty where libpq itself says it.
+    var stateClass: String { String(sqlState.prefix(2)) }
 
     /// Whether the same may go well a little later.
     ///
-    /// The connection is gone, the server restarts, or transactions were in each other's way. A full disk is not among them.
+    /// The connection is gone, the server restarts, or transactions were in each other's way. A full disk is not among
+    /// them, nor what somebody has to change first.
     var isTransient: Bool {
-        if isConnectionLost { return true }
-        guard sqlState != "53100" else { return false }
-        return ["08", "40", "53"].contains(String(sqlState.prefix(2))) || sqlState.hasPrefix("57P")
-    }
-
-    /// What it means to a person.
-    func importError(at label: String, showsValues: Bool) -> ImportError {
-        let words = message + (showsValues ? detail.map { ": \($0)" } ?? "" : "")
-        let (reason, what, advice) = meaning(words)
-        return ImportError(reason, at: label, what, advice: advice)
-    }
-
-    private func meaning(_ words: String) -> (ImportError.Reason, ImportText, ImportText?) {
-        switch sqlState {
-        case "28P01", "28000":
-            return (
-                .loginRefused, "the login is refused: \(words)",
-                "Check user and password: ~/.pgpass, PGPASSFILE, a service file or PGPASSWORD has it."
-            )
-        case "3D000":
-            return (.storeNotFound, "there is no such database: \(words)", "Make it, or correct the address.")
-        case "42501":
-            return (
-                .permissionMissing, "\(words)",
-                "Give the user the right to create and write tables there, or use another schema."
-            )
-        case "25006":
-            return (
-                .storeReadOnly, "the server takes no writes: \(words)",
-                "Give the address of the primary; target_session_attrs=read-write finds it among several hosts."
-            )
-        case "53100":
-            return (.diskFull, "the server's disk is full: \(words)", "Make room there, then resume.")
-        case "53300":
-            return (
-                .serverUnavailable, "the server has no connection left: \(words)",
-                "Give fewer \(.workers), or raise max_connections."
-            )
-        case "57014":
-            return (
-                .storeFailed, "the server has cancelled a statement: \(words)",
-                "Set statement_timeout to 0 for this user, then resume."
-            )
-        default: break
+        guard sqlState.isEmpty else {
+            guard sqlState != "53100" else { return false }
+            let isTemporary = ["08", "40", "53"].contains(stateClass) || sqlState.hasPrefix("57P")
+            return isTemporary || (isConnectionLost && !isConnecting)
         }
-        if sqlState.isEmpty || isConnectionLost || isTransient {
-            let isLogin = words.contains("no password supplied") || words.contains("authentication failed")
-            if isLogin {
-                return (
-                    .loginRefused, "the login is refused: \(words)",
-                    "Check user and password: ~/.pgpass, PGPASSFILE, a service file or PGPASSWORD has it."
-                )
+        return trouble == .unreachable || (trouble == .lost && isConnectionLost)
+    }
+
+    /// The line, from 1, of a COPY into `table` that was refused; in the binary format, the row.
+    ///
+    /// It comes from the context, `COPY people, line 17, column age: "x"`, which may be in another language. Values come
+    /// after the line, and may look like anything, another line of the context included.
+    ///
+    /// - Parameter table: its name, without its schema.
+    func copyLine(of table: String) -> Int64? {
+        guard let lines = context?.split(separator: "\n", omittingEmptySubsequences: true) else { return nil }
+        let beginning = "COPY \(table), "
+        guard let line = lines.first(where: { $0.hasPrefix(beginning) }) else { return nil }
+        let words = line.dropFirst(beginning.count)
+        guard let start = words.firstIndex(where: { $0.isASCII && $0.isNumber }) else { return nil }
+        return Int64(words[start...].prefix { $0.isASCII && $0.isNumber })
+    }
+}
+
+extension ServerFailure {
+    /// A connection that did not come about.
+    ///
+    /// - Parameters:
+    ///   - words: libpq's, in its verbose form: they alone have what the server says, and its SQLSTATE. Each host and
+    ///     address that was tried has its own.
+    ///   - needsPassword: whether a password would help.
+    init(connecting words: String, needsPassword: Bool = false) {
+        var lines: [String] = []
+        for line in words.split(whereSeparator: \.isNewline) {
+            let text = line.drop(while: \.isWhitespace)
+            if let words = Self.labelled(text, as: "HINT:") {
+                hint = words
+            } else if let words = Self.labelled(text, as: "DETAIL:") {
+                detail = words
+            } else if Self.labelled(text, as: "LOCATION:") == nil {
+                let (state, words) = Self.withoutState(text)
+                if let state { sqlState = state }
+                lines.append(words)
             }
-            return (
-                .serverUnavailable, "the server cannot be reached: \(words)",
-                "Check the address, and that the server runs and lets this host in; what is committed stays."
-            )
         }
-        return (.storeFailed, "\(words) (SQLSTATE \(sqlState))", hint.map { "\($0)" })
+        message = lines.joined(separator: "; ")
+        isConnecting = true
+        isConnectionLost = true
+        self.needsPassword = needsPassword
+    }
+
+    private static func labelled(_ line: Substring, as label: String) -> String? {
+        guard line.hasPrefix(label) else { return nil }
+        return String(line.dropFirst(label.count).drop(while: \.isWhitespace))
+    }
+
+    /// `… FATAL:  28P01: password …` as SQLSTATE and the rest; the severity may be in another language.
+    private static func withoutState(_ line: Substring) -> (state: String?, words: String) {
+        var rest = line
+        while let end = rest.firstIndex(of: ":") {
+            let after = rest[end...]
+            let state = after.dropFirst(3).prefix(5)
+            let isState = state.allSatisfy { $0.isASCII && ($0.isNumber || $0.isUppercase) } && state.count == 5
+            if after.hasPrefix(":  "), isState, after.dropFirst(8).hasPrefix(": ") {
+                // Before the colon is the severity, the last word.
+                let severity = line[..<end].split(separator: " ", omittingEmptySubsequences: false).last ?? ""
+                let before = line[..<end].dropLast(severity.count)
+                return (String(state), String(before + after.dropFirst(10)))
+            }
+            rest = after.dropFirst()
+        }
+        return (nil, String(line))
     }
 }
 
 /// The connection was lost while a COMMIT was on its way: whether it was done is to be asked on another one.
-struct CommitUnknown: Error {}
+struct CommitUnknown: Error, Sendable {
+    /// How it was lost.
+    let failure: ServerFailure
+}

@@ -152,7 +152,7 @@ final class ChunkWorker {
             maxRecordBytes: SplitLimits(job.options).maxRecordBytes
         )
         let tally = try decode(chunk, source.description.name, without: refused)
-        try checkLimit(tally, source.description.name)
+        try checkLimit(tally, of: lease.entry, source.description.name)
         do {
             guard try commit(lease, tally) else {
                 // Another one has taken it over; what this one did is not in the store.
@@ -166,6 +166,7 @@ final class ChunkWorker {
             lease.entry.endByte - lease.entry.firstByte,
             tally.rejected.reduce(0, +)
         )
+        if !tally.rejects.isEmpty { try judge() }
         if !task.keepsChunks, lease.entry.records > 0 {
             try task.directory.remove(ChunkDirectory.fileName(lease.entry.number))
         }
@@ -241,15 +242,23 @@ final class ChunkWorker {
         }
     }
 
-    /// Where the first reject stops the import, no chunk with one is committed.
-    private func checkLimit(_ tally: ServerCounts.Tally, _ source: String) throws {
-        guard !tally.rejects.isEmpty, job.options.onError == .stop else { return }
+    /// Where the first reject stops the import, no chunk with one is committed; nor is the first chunk where its records say that
+    /// the model is another's.
+    private func checkLimit(_ tally: ServerCounts.Tally, of entry: ChunkEntry, _ source: String) throws {
+        guard !tally.rejects.isEmpty, job.options.onError == .stop || entry.firstOrdinal == 1 else { return }
         let rejects = tally.rejects.sorted { $0.ordinal < $1.ordinal }
         do {
             try RejectLimit(job).check(rejects, after: 0)
         } catch let excess as RejectLimit.Excess {
             throw excess.error(in: source)
         }
+    }
+
+    /// How many rejects there may be is judged on the unbroken run of chunks that are done, from the first on.
+    private func judge() throws {
+        guard let limit = job.options.maxErrors, case .count = limit else { return }
+        let run = try link.use { try chunks.unbrokenRun($0) }
+        try RejectLimit.judge(rejected: run.rejects, of: run.records, by: limit)
     }
 
     // MARK: Its transaction

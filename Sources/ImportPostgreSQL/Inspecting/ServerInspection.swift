@@ -80,6 +80,49 @@ public struct ServerInspection: Sendable {
         }
     }
 
+    /// What a host has done of a job.
+    public struct Host: Sendable, Hashable, Codable {
+        /// The host's name, as it gives it itself.
+        public let host: String
+        /// Chunks that it has committed.
+        public let chunks: Int64
+        /// Their records.
+        public let records: Int64
+        /// Chunks that it has now.
+        public let leased: Int64
+        /// Records per second that it has committed in the last 10 seconds.
+        public let rate: Double
+    }
+
+    /// The hosts that have taken part in a job, in the order of their names.
+    ///
+    /// - Parameter job: its number in the schema.
+    /// - Throws: `ImportError` as `status` does.
+    public func hosts(of job: Int64) throws -> [Host] {
+        try read { connection in
+            try connection.execute(
+                """
+                SELECT host, count(*) FILTER (WHERE state = 'done'),
+                    coalesce(sum(records) FILTER (WHERE state = 'done'), 0)::bigint,
+                    count(*) FILTER (WHERE state = 'sealed' AND lease_until > clock_timestamp()),
+                    coalesce(sum(records) FILTER (
+                        WHERE state = 'done' AND done > clock_timestamp() - interval '10 s'
+                    ), 0) / 10.0
+                FROM _import_chunk WHERE job = $1 AND host <> '' GROUP BY host ORDER BY host COLLATE "C"
+                """,
+                [.integer(job)]
+            ).map { row in
+                Host(
+                    host: try row.text(0),
+                    chunks: try row.integer(1),
+                    records: try row.integer(2),
+                    leased: try row.integer(3),
+                    rate: try row.double(4)
+                )
+            }
+        }
+    }
+
     /// Calls `body` with each open reject, job by job in source order.
     ///
     /// - Parameters:

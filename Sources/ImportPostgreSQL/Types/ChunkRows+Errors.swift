@@ -20,6 +20,14 @@ extension ChunkRows {
             return error(.wrongForm, at: fault.attribute, expected: type, found: "value", byteOffset)
         case .rowTooLarge:
             return error(.rowTooLarge, at: fault.attribute, expected: Self.largestRow, found: "row", byteOffset)
+        case .identifierTooLong:
+            return error(
+                .identifierTooLong,
+                at: fault.attribute,
+                expected: "at most 2,600 bytes",
+                found: "value",
+                byteOffset
+            )
         }
     }
 
@@ -56,14 +64,14 @@ extension ChunkRows {
 
     /// The rows among which the one is that a COPY was refused for; none where it was refused for something else.
     ///
-    /// A server collects 1,000 rows (`MAX_BUFFERED_TUPLES`, `src/backend/commands/copyfrom.c`) and writes them at once; of a row
-    /// that is too large for the table it then names the last line that it has read. Foreign keys are looked at when all rows are
-    /// there, and no line is named.
+    /// A server collects 1,000 rows (`MAX_BUFFERED_TUPLES`, `src/backend/commands/copyfrom.c`) and writes them at once;
+    /// of a row that is too large for the table it then names the last line that it has read. Foreign keys are looked
+    /// at when all rows are there, and no line is named.
     func refusedAmong(_ failure: ServerFailure) -> Range<Int> {
         guard isAboutRows(failure) else { return 0..<0 }
         guard let line = line(of: failure), ordinals.indices.contains(line.number - 1) else { return 0..<count }
         guard isAboutSeveral(failure) else { return line.number - 1..<line.number }
-        return max(0, line.number - Self.mostBuffered - 1)..<line.number
+        return max(0, line.number - Self.mostBuffered)..<line.number
     }
 
     /// Finds the row that a COPY was refused for, by copying fewer and fewer of them.
@@ -75,15 +83,26 @@ extension ChunkRows {
     /// - Throws: `ServerFailure` that is not about a row.
     func findRefused(_ failure: ServerFailure, _ connection: ServerConnection) throws -> RefusedRow? {
         if let row = refused(failure) { return row }
-        var range = refusedAmong(failure)
-        guard !range.isEmpty else { return nil }
-        // What is looked for is the first one that is refused: all rows before `range` are taken.
+        guard isAboutRows(failure) else { return nil }
+        let likely = refusedAmong(failure)
+        if let row = try findRefused(among: likely, connection) { return row }
+        return likely.count < count ? try findRefused(among: 0..<count, connection) : nil
+    }
+
+    /// - Returns: nil where the server takes all of them.
+    private func findRefused(among rows: Range<Int>, _ connection: ServerConnection) throws -> RefusedRow? {
+        var range = rows
+        guard var refusal = try copying(range, connection) else { return nil }
         while range.count > 1 {
             let half = range.lowerBound..<range.lowerBound + range.count / 2
-            let isRefused = try copying(half, connection) != nil
-            range = isRefused ? half : half.upperBound..<range.upperBound
+            if let earlier = try copying(half, connection) {
+                (range, refusal) = (half, earlier)
+            } else {
+                range = half.upperBound..<range.upperBound
+                guard let later = try copying(range, connection) else { return nil }
+                refusal = later
+            }
         }
-        guard let refusal = try copying(range, connection) else { return nil }
         return refused(refusal, row: range.lowerBound, column: line(of: refusal)?.column)
     }
 
@@ -110,8 +129,8 @@ extension ChunkRows {
     /// How many rows a server collects at most.
     private static let mostBuffered = 1_000
 
-    /// Whether it says that a row cannot be in the table: data exceptions, integrity constraints, and limits of the server
-    /// (<https://www.postgresql.org/docs/current/errcodes-appendix.html>).
+    /// Whether it says that a row cannot be in the table: data exceptions, integrity constraints, and limits of the
+    /// server (<https://www.postgresql.org/docs/current/errcodes-appendix.html>).
     private func isAboutRows(_ failure: ServerFailure) -> Bool {
         ["22", "23"].contains(failure.sqlState.prefix(2)) || failure.sqlState == "54000"
     }
@@ -121,9 +140,11 @@ extension ChunkRows {
         failure.sqlState == "54000" && !isAboutIndex(failure)
     }
 
-    /// Whether it is about the size of an entry of an index: `index row size 2712 exceeds btree version 4 maximum 2704 for index "a"`
+    /// Whether it is about the size of an entry of an index.
+    ///
+    /// The messages are `index row size 2712 exceeds btree version 4 maximum 2704 for index "a"`
     /// (`src/backend/access/nbtree/nbtutils.c`), `index row requires 8200 bytes, maximum size is 8191`
-    /// (`src/backend/access/common/indextuple.c`). The messages of a server may be in any language; the table is in none of these.
+    /// (`src/backend/access/common/indextuple.c`); the server may have them in another language.
     private func isAboutIndex(_ failure: ServerFailure) -> Bool {
         failure.message.contains("btree") || failure.message.hasPrefix("index row")
     }
@@ -145,15 +166,21 @@ extension ChunkRows {
         } else if isAboutIndex(failure) {
             error = self.error(.identifierTooLong, at: nil, expected: "at most 2,704 bytes", found: "value", 0)
         } else {
-            error = self.error(.rowTooLarge, at: nil, expected: "at most 8,160 bytes without long values", found: "row", 0)
+            error = self.error(
+                .rowTooLarge,
+                at: nil,
+                expected: "at most 8,160 bytes without long values",
+                found: "row",
+                0
+            )
         }
         return RefusedRow(ordinal: ordinals[row], error: error)
     }
 
     /// Which line, from 1, and which column the context of a COPY names: `COPY people, line 17, column name`.
     ///
-    /// The words may be in any language, but not the table's name. The context has a line for each function that was running, the
-    /// COPY last.
+    /// The words may be in any language, but not the table's name. The context has a line for each function that was
+    /// running, the COPY last.
     private func line(of failure: ServerFailure) -> (number: Int, column: String?)? {
         guard let context = failure.context else { return nil }
         for text in context.split(separator: "\n").reversed() {
@@ -162,7 +189,9 @@ extension ChunkRows {
             guard let first = rest.firstIndex(where: { ("0"..."9").contains($0) }) else { continue }
             let digits = rest[first...].prefix { ("0"..."9").contains($0) }
             guard let number = Int(digits) else { continue }
-            let column = names.filter { rest[digits.endIndex...].hasSuffix(" \($0)") }.max { $0.utf8.count < $1.utf8.count }
+            let column = names.filter { rest[digits.endIndex...].hasSuffix(" \($0)") }.max {
+                $0.utf8.count < $1.utf8.count
+            }
             return (number, column)
         }
         return nil

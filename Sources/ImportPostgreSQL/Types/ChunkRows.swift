@@ -11,6 +11,9 @@ struct ChunkRows {
     static let trailer: [UInt8] = [0xFF, 0xFF]
     /// A server holds no row of more bytes in its memory (`MaxAllocSize`).
     private static let mostRowBytes = 0x3FFF_FFFF
+    /// The most bytes of an identifier: an entry of its index, which is built when all rows are there, holds 2,704
+    /// (`BTMaxItemSize`), and has a few of its own.
+    static let mostKeyBytes = 2_600
     /// What a field takes at most beside the bytes of its text.
     private static let fieldBytes = 4 + 24
 
@@ -30,7 +33,8 @@ struct ChunkRows {
     /// The records of the rows, and where each row begins.
     private(set) var ordinals: [Int64] = []
     private var starts: [Int] = []
-    /// Per attribute how many values have become NULL since `begin`, as the server cannot have them and the job says so.
+    /// Per attribute how many values have become NULL since `begin`, as the server cannot have them and the job says
+    /// so.
     private(set) var nulled: [Int: Int] = [:]
 
     /// Rows for the entity's own table.
@@ -46,8 +50,8 @@ struct ChunkRows {
         )
     }
 
-    /// Rows for a staging table: first `_ordinal`, `_child` (NULL), the masks, of 63 attributes each, and `_unmet`; then `c0`, `c1` …
-    /// for the attributes.
+    /// Rows for a staging table: first `_ordinal`, `_child` (0), the masks, of 63 attributes each, and `_unmet`;
+    /// then `c0`, `c1` … for the attributes.
     ///
     /// - Parameter table: the staging table's name, not quoted.
     init(staging plan: EntityPlan, table: String, _ options: JobOptions) throws {
@@ -78,8 +82,9 @@ struct ChunkRows {
         self.names = names
         self.masks = masks
         layout = ColumnLayout(columns, plan, options)
-        let list = names.map(ServerNames.quoted).joined(separator: ", ")
-        statement = "COPY \(ServerNames.quoted(table)) (\(list)) FROM STDIN (FORMAT binary)"
+        // Without any columns there is no list of them.
+        let list = names.isEmpty ? "" : " (\(names.map(ServerNames.quoted).joined(separator: ", ")))"
+        statement = "COPY \(ServerNames.quoted(table))\(list) FROM STDIN (FORMAT binary)"
     }
 
     /// Rows.
@@ -131,6 +136,7 @@ struct ChunkRows {
         let defaults = Source(chunk: nil, own: UnsafeRawPointer(layout.defaultBytes))
         var next = row.firstCell
         var mask: UInt64 = 0
+        var keyBytes = 0
         for index in 0..<width {
             if index & 63 == 0 { mask = presence[row.firstPresenceWord &+ index >> 6] }
             let isPresent = mask & 1 != 0
@@ -144,7 +150,7 @@ struct ChunkRows {
             }
             if length < FieldLength.null {
                 guard layout.becomesNull[index], length == FieldLength.hasNUL else {
-                    return fault(length, index, nulledFrom: start)
+                    return fault(length, index, at: start)
                 }
                 nulls.append(index)
                 FieldBytes.put(Int32(-1), at: out)
@@ -153,6 +159,10 @@ struct ChunkRows {
             }
             FieldBytes.put(Int32(truncatingIfNeeded: length), at: out)
             out += 4 &+ max(0, length)
+            if masks > 0, layout.isIdentifier[index] { keyBytes &+= length }
+        }
+        guard keyBytes <= Self.mostKeyBytes else {
+            return fault(FieldLength.keyTooLong, plan.identifier.first ?? -1, at: start)
         }
         rows.count = out - rows.base
         ordinals.append(row.ordinal)
@@ -169,13 +179,14 @@ struct ChunkRows {
         nulls.removeAll()
     }
 
-    private mutating func fault(_ length: Int, _ attribute: Int, nulledFrom start: Int) -> RowFault {
+    private mutating func fault(_ length: Int, _ attribute: Int, at start: Int) -> RowFault {
         nulls.removeAll()
         rows.count = start
         let reason: RowFault.Reason =
             switch length {
             case FieldLength.hasNUL: .nulCharacter
             case FieldLength.outOfRange: .outOfRange
+            case FieldLength.keyTooLong: .identifierTooLong
             default: .wrongForm
             }
         return RowFault(reason: reason, attribute: attribute)
@@ -193,8 +204,9 @@ struct ChunkRows {
         var out = place
         FieldBytes.put(Int32(8), at: out)
         FieldBytes.put(row.ordinal, at: out + 4)
-        FieldBytes.put(Int32(-1), at: out + 12)
-        out += 16
+        FieldBytes.put(Int32(4), at: out + 12)
+        FieldBytes.put(Int32(0), at: out + 16)
+        out += 20
         var next = row.firstCell
         for mask in 0..<masks {
             var bits: Int64 = 0

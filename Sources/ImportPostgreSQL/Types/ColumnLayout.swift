@@ -8,6 +8,8 @@ final class ColumnLayout {
     let types: UnsafeMutablePointer<ServerType>
     /// Whether a value that the column cannot have becomes NULL.
     let becomesNull: UnsafeMutablePointer<Bool>
+    /// Whether it is part of the identifier.
+    let isIdentifier: UnsafeMutablePointer<Bool>
     let defaults: UnsafeMutablePointer<Cell>
     let defaultBytes: UnsafeMutablePointer<UInt8>
     /// The bytes of all defaults.
@@ -16,6 +18,7 @@ final class ColumnLayout {
     init(_ columns: [ServerColumn], _ plan: EntityPlan, _ options: JobOptions) {
         types = .allocate(capacity: max(1, columns.count))
         becomesNull = .allocate(capacity: max(1, columns.count))
+        isIdentifier = .allocate(capacity: max(1, columns.count))
         defaults = .allocate(capacity: max(1, columns.count))
         defaultLength = plan.defaultBytes.count
         // Values are read in words, none of which begins past the end.
@@ -23,6 +26,7 @@ final class ColumnLayout {
         for (index, column) in columns.enumerated() {
             (types + index).initialize(to: column.type)
             let isIdentifier = plan.identifier.contains(index)
+            (self.isIdentifier + index).initialize(to: isIdentifier)
             (becomesNull + index).initialize(
                 to: options.onError == .null && column.attribute.isOptional && !isIdentifier
             )
@@ -34,6 +38,7 @@ final class ColumnLayout {
     deinit {
         types.deallocate()
         becomesNull.deallocate()
+        isIdentifier.deallocate()
         defaults.deallocate()
         defaultBytes.deallocate()
     }

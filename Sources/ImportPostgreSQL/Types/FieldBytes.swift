@@ -6,10 +6,11 @@
     import Darwin
 #endif
 
-/// Values as COPY's binary format has them (<https://www.postgresql.org/docs/current/sql-copy.html#id-1.9.55.9.4>): numbers in
-/// network byte order, each type as its `…recv` function reads it.
+/// Values as COPY's binary format has them (<https://www.postgresql.org/docs/current/sql-copy.html#id-1.9.55.9.4>):
+/// numbers in network byte order, each type as its `…recv` function reads it.
 ///
-/// All of these write to memory that the caller has made room in, without a look at its end: `slack` bytes more than they say.
+/// All of these write to memory that the caller has made room in, without a look at its end: `slack` bytes more than
+/// they say.
 enum FieldBytes {
     /// How many bytes past the end of a value may be overwritten.
     static let slack = 16
@@ -68,7 +69,8 @@ enum FieldBytes {
     }
 
     @inline(never)
-    private static func copyLongText(_ text: UnsafeRawPointer, _ count: Int, to place: UnsafeMutableRawPointer) -> Bool {
+    private static func copyLongText(_ text: UnsafeRawPointer, _ count: Int, to place: UnsafeMutableRawPointer) -> Bool
+    {
         memcpy(place, text, count)
         return memchr(text, 0, count) == nil
     }
@@ -94,7 +96,8 @@ enum FieldBytes {
         let fourth = nibbles(word(text, 28))
         let hyphens = UInt32(ascii("-")) &* 0x0101_0101
         let found =
-            UInt32(text.load(fromByteOffset: 8, as: UInt8.self)) | UInt32(text.load(fromByteOffset: 13, as: UInt8.self)) << 8
+            UInt32(text.load(fromByteOffset: 8, as: UInt8.self)) | UInt32(text.load(fromByteOffset: 13, as: UInt8.self))
+            << 8
             | UInt32(text.load(fromByteOffset: 18, as: UInt8.self)) << 16
             | UInt32(text.load(fromByteOffset: 23, as: UInt8.self)) << 24
         guard (first | second | third | fourth) & 0xF0F0_F0F0_F0F0_F0F0 == 0, found == hyphens else { return false }
@@ -106,7 +109,8 @@ enum FieldBytes {
     @inline(__always)
     private static func ascii(_ scalar: Unicode.Scalar) -> UInt8 { UInt8(truncatingIfNeeded: scalar.value) }
 
-    /// The values of eight hexadecimal digits in lower case, a byte each; other bits than the lower four where one is no digit.
+    /// The values of eight hexadecimal digits in lower case, a byte each; other bits than the lower four where one is
+    /// no digit.
     @inline(__always)
     private static func nibbles(_ word: UInt64) -> UInt64 {
         let ones: UInt64 = 0x0101_0101_0101_0101
@@ -140,7 +144,8 @@ enum FieldBytes {
         let day = word(text, 0) ^ 0x2D30_302D_3030_3030
         let clock = word(text, 8) ^ 0x3030_3A30_3054_3030
         let rest = word(text, 16) ^ 0x5A30_3030_2E30_303A
-        let tooLarge = ((day &+ nines) | day | (clock &+ nines) | clock | (rest &+ nines) | rest) & 0x8080_8080_8080_8080
+        let tooLarge =
+            ((day &+ nines) | day | (clock &+ nines) | clock | (rest &+ nines) | rest) & 0x8080_8080_8080_8080
         let others = day & 0xFF00_00FF_0000_0000 | clock & 0x0000_FF00_00FF_0000 | rest & 0xFF00_0000_FF00_00FF
         guard tooLarge == 0, others == 0 else { return nil }
         // Each byte with the one after it as two digits.
@@ -150,7 +155,8 @@ enum FieldBytes {
         let (hour, minute, second) = (byte(hours, 3), byte(hours, 6), byte(seconds, 1))
         guard year > 0, month &- 1 < 12, dayOfMonth &- 1 < 31, hour < 24, minute < 60, second < 60 else { return nil }
         let milliseconds = byte(seconds, 4) &* 10 &+ byte(rest, 6)
-        // Years begin in March, so that the leap day is the last; the months before a month have (153 × month + 2) / 5 days.
+        // Years begin in March, so that the leap day is the last; the months before a month have (153 × month + 2) / 5
+        // days.
         let shifted = month > 2 ? month &- 3 : month &+ 9
         let from = month > 2 ? year : year &- 1
         let sum = from &* 365 &+ from / 4 &- from / 100 &+ from / 400 &+ (153 &* shifted &+ 2) / 5 &+ dayOfMonth

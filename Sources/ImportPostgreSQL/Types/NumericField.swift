@@ -1,7 +1,8 @@
-/// Decimals as the server's `numeric_recv` reads them: four numbers of 16 bits, then digits to the base 10,000, each 16 bits.
+/// Decimals as the server's `numeric_recv` reads them: four numbers of 16 bits, then digits to the base 10,000, each 16
+/// bits.
 ///
-/// The first is how many digits follow; then the power of 10,000 of the first of them, the sign, and how many decimal digits
-/// after the point are shown (`src/backend/utils/adt/numeric.c`).
+/// The first is how many digits follow; then the power of 10,000 of the first of them, the sign, and how many decimal
+/// digits after the point are shown (`src/backend/utils/adt/numeric.c`).
 enum NumericField {
     /// The most decimal digits after the point (`NUMERIC_DSCALE_MAX`).
     static let mostFraction = 0x3FFF
@@ -87,7 +88,13 @@ enum NumericField {
     }
 
     @inline(__always)
-    private static func put(_ digits: UInt16, _ weight: Int16, _ sign: UInt16, _ fraction: Int, at place: UnsafeMutableRawPointer) {
+    private static func put(
+        _ digits: UInt16,
+        _ weight: Int16,
+        _ sign: UInt16,
+        _ fraction: Int,
+        at place: UnsafeMutableRawPointer
+    ) {
         FieldBytes.put(digits, at: place)
         FieldBytes.put(weight, at: place + 2)
         FieldBytes.put(sign, at: place + 4)

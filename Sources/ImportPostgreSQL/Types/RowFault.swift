@@ -11,6 +11,8 @@ struct RowFault: Error, Sendable, Hashable {
         case wrongForm
         /// A row of more bytes than the server takes at once.
         case rowTooLarge
+        /// An identifier that is too long for the index that it will have.
+        case identifierTooLong
     }
 
     let reason: Reason

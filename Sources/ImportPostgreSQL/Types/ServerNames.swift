@@ -4,8 +4,8 @@ import Importer
 /// Names of tables and columns as a server has them.
 ///
 /// It keeps 63 bytes of a name and cuts the rest silently (`NAMEDATALEN`,
-/// <https://www.postgresql.org/docs/current/sql-syntax-lexical.html#SQL-SYNTAX-IDENTIFIERS>), so longer ones are made shorter here,
-/// in a way that keeps two of them apart. Names keep their case: they are always quoted.
+/// <https://www.postgresql.org/docs/current/sql-syntax-lexical.html#SQL-SYNTAX-IDENTIFIERS>), so longer ones are made
+/// shorter here, in a way that keeps two of them apart. Names keep their case: they are always quoted.
 enum ServerNames {
     /// The most bytes of a name, in UTF-8.
     static let longest = 63
@@ -13,8 +13,8 @@ enum ServerNames {
     /// Columns that every table has of its own (<https://www.postgresql.org/docs/current/ddl-system-columns.html>).
     static let systemColumns = ["ctid", "xmin", "xmax", "cmin", "cmax", "tableoid"]
 
-    /// A name that the server does not cut: the same, or its beginning with `_` and 8 hexadecimal digits that tell it from others
-    /// with the same beginning.
+    /// A name that the server does not cut: the same, or its beginning with `_` and 8 hexadecimal digits that tell it
+    /// from others with the same beginning.
     ///
     /// It is cut between Unicode scalars: what a character is beyond that changes with Unicode.
     static func fitting(_ name: String) -> String {
@@ -32,18 +32,19 @@ enum ServerNames {
 
     /// The columns' names on a server, in the same order, none twice.
     ///
-    /// Those that the server keeps for itself, and those that fall together with one that is the column's own, get `_2`, `_3` ….
+    /// Those that the server keeps for itself, and those that fall together with one that is the column's own, get
+    /// `_2`, `_3` ….
     static func columns(_ names: [String]) -> [String] {
         let system = Set(systemColumns.map { ExactText($0) })
         func isKept(_ name: String) -> Bool { name.utf8.count <= longest && !system.contains(ExactText(name)) }
         var used = system
         var given: [String?] = names.map { name in
-            isKept(name) && used.insert(ExactText(name)).inserted ? name : nil
+            isKept(name) && used.update(with: ExactText(name)) == nil ? name : nil
         }
         for (place, name) in names.enumerated() where given[place] == nil {
             var number = 1
             var free = fitting(name)
-            while !used.insert(ExactText(free)).inserted {
+            while used.update(with: ExactText(free)) != nil {
                 number += 1
                 free = fitting("\(name)_\(number)")
             }

@@ -16,6 +16,8 @@ enum FieldLength {
     static let outOfRange = -3
     /// Not what the type is made of.
     static let wrongForm = -4
+    /// Of the identifier, not of a field: it is too long.
+    static let keyTooLong = -5
 }
 
 extension ServerType {

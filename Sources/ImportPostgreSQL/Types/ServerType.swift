@@ -36,7 +36,9 @@ enum ServerType: UInt8, Sendable, CaseIterable {
         }
     }
 
-    /// As `CREATE TABLE` has it. Instants have milliseconds, as everywhere else.
+    /// As `CREATE TABLE` has it.
+    ///
+    /// Instants have milliseconds, as everywhere else.
     var declaration: String {
         switch self {
         case .text: "text"

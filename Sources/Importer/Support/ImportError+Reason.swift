@@ -183,7 +183,7 @@ extension ImportError {
         case cannotWrite
         /// A call of the system fails for another reason.
         case systemCallFailed
-        /// SQLite fails for another reason.
+        /// SQLite, or the server of a store, fails for another reason.
         case storeFailed
         /// The store is damaged.
         case storeDamaged
@@ -195,7 +195,7 @@ extension ImportError {
         case storeInUse
         /// The server of a store cannot be reached, or takes no more connections.
         case serverUnavailable
-        /// The server of a store lets this user not in.
+        /// The server of a store refuses the login.
         case loginRefused
         /// The user may not do there what the import needs.
         case permissionMissing

@@ -1,0 +1,138 @@
+import ImportModel
+import Importer
+
+/// Whether a table that is there takes an entity's values.
+extension ServerTables {
+    /// A column of a table that is there.
+    struct Stored {
+        let name: String
+        /// As the server writes it: `numeric(10,2)`; of a domain the type below.
+        let words: String
+        /// The type's name in `pg_type`; of a domain that of the type below.
+        let type: String
+        /// What the type is limited to (`pg_attribute.atttypmod`), of dates the digits after the second; -1 for
+        /// nothing.
+        let limit: Int64
+        /// Whether it is computed from others.
+        let isComputed: Bool
+
+        /// Whether COPY's binary format has the values of a type for it, and they stay what they are.
+        func takes(_ wanted: ServerType) -> Bool {
+            switch wanted {
+            // The bytes are the same; what is too long is refused row by row.
+            case .text: type == wanted.catalogName || type == "varchar"
+            // Of the type, and not rounded: to fewer digits, or to fewer than milliseconds.
+            case .numeric: type == wanted.catalogName && limit < 0
+            case .timestamptz, .timestamp: type == wanted.catalogName && (limit < 0 || limit >= 3)
+            case .smallint, .integer, .bigint, .real, .double, .boolean, .uuid, .bytea, .json:
+                type == wanted.catalogName
+            }
+        }
+    }
+
+    /// The columns of a table, and how many it has ever had: those that are dropped still count.
+    static func columns(of table: String, _ connection: ServerConnection) throws -> (columns: [Stored], count: Int) {
+        let rows = try connection.execute(
+            """
+            SELECT a.attname, pg_catalog.format_type(coalesce(b.oid, t.oid), l.typmod),
+                coalesce(b.typname, t.typname), l.typmod, a.attgenerated <> '', a.attisdropped
+            FROM pg_catalog.pg_attribute AS a JOIN pg_catalog.pg_class AS c ON c.oid = a.attrelid
+                JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+                LEFT JOIN pg_catalog.pg_type AS t ON t.oid = a.atttypid
+                LEFT JOIN pg_catalog.pg_type AS b ON b.oid = t.typbasetype
+                CROSS JOIN LATERAL (
+                    SELECT CASE WHEN b.oid IS NULL THEN a.atttypmod ELSE t.typtypmod END AS typmod
+                ) AS l
+            WHERE n.nspname = current_schema() AND c.relname = $1 AND c.relkind IN ('r', 'p') AND a.attnum > 0
+            ORDER BY a.attnum
+            """,
+            [.text(ServerNames.fitting(table))]
+        )
+        let columns = try rows.filter { try !$0.bool(5) }.map {
+            Stored(
+                name: try $0.text(0),
+                words: try $0.text(1),
+                type: try $0.text(2),
+                limit: try $0.integer(3),
+                isComputed: try $0.bool(4)
+            )
+        }
+        return (columns, rows.count)
+    }
+
+    /// Makes sure that a table takes an entity's values, and adds the columns that it lacks.
+    ///
+    /// - Throws: `ImportError` where it does not take them; `ServerFailure`.
+    static func extend(
+        _ entity: EntityDescription,
+        _ columns: [ServerColumn],
+        _ connection: ServerConnection,
+        label: String
+    ) throws {
+        let (stored, count) = try Self.columns(of: entity.table, connection)
+        var added: [ServerColumn] = []
+        for column in columns {
+            guard let found = stored.first(where: { ExactText($0.name) == ExactText(column.name) }) else {
+                try checkCase(of: column, stored, entity, label: label)
+                added.append(column)
+                continue
+            }
+            guard !found.isComputed else { throw disagreement(entity, column, "is computed there", label: label) }
+            guard found.takes(column.type) else {
+                let text = "is \(column.type.declaration) now and \(found.words) there"
+                throw disagreement(entity, column, text, label: label)
+            }
+        }
+        guard count + added.count <= mostColumns else {
+            throw ImportError(
+                .tableUnsuitable,
+                at: label,
+                """
+                \(entity.name): the table \(entity.table) has had \(count) columns, and with \(added.count) new ones \
+                it would have more than \(mostColumns)
+                """,
+                advice: """
+                    Keep what is used least in one attribute of type json, or import into another table. Nothing \
+                    was written.
+                    """
+            )
+        }
+        guard !added.isEmpty else { return }
+        let additions = added.map { "ADD COLUMN \($0.definition)" }.joined(separator: ", ")
+        _ = try connection.execute("ALTER TABLE \(quoted(entity.table)) \(additions)")
+    }
+
+    /// A name that was made without quotes is in lower case: a second column beside it is not what is meant.
+    private static func checkCase(
+        of column: ServerColumn,
+        _ stored: [Stored],
+        _ entity: EntityDescription,
+        label: String
+    ) throws {
+        let lower = column.name.asciiLowercased
+        guard let near = stored.first(where: { ExactText($0.name.asciiLowercased) == ExactText(lower) }) else { return }
+        throw disagreement(
+            entity,
+            column,
+            "is the column \(column.name) now and \(near.name) there: the server tells upper and lower case apart",
+            label: label
+        )
+    }
+
+    private static func disagreement(
+        _ entity: EntityDescription,
+        _ column: ServerColumn,
+        _ text: String,
+        label: String
+    ) -> ImportError {
+        ImportError(
+            .tableUnsuitable,
+            at: label,
+            "\(entity.name).\(column.attribute.name) (column \(column.name) of the table \(entity.table)) \(text)",
+            advice: """
+                Give a model (\(.model)) that agrees, change the column, or import into another table or schema. \
+                Nothing was written.
+                """
+        )
+    }
+}

@@ -1,0 +1,163 @@
+import ImportModel
+import Importer
+
+/// The indexes of tables on a server.
+extension ServerTables {
+    // MARK: Identifiers
+
+    /// The name of the unique index of a table's identifier.
+    static func identifierName(of table: String) -> String { ServerNames.fitting("\(table)_identifier") }
+
+    /// The statement that makes the unique index of an entity's identifier, where it is not there.
+    static func identifierIndex(of entity: EntityDescription) -> String {
+        let keys = identifierColumns(of: entity).map(key).joined(separator: ", ")
+        let name = ServerNames.quoted(identifierName(of: entity.table))
+        return "CREATE UNIQUE INDEX IF NOT EXISTS \(name) ON \(quoted(entity.table)) (\(keys))"
+    }
+
+    private static func identifierColumns(of entity: EntityDescription) -> [ServerColumn] {
+        let columns = ServerColumn.all(of: entity)
+        return entity.identifier.compactMap { name in
+            columns.first { ExactText($0.attribute.name) == ExactText(name) }
+        }
+    }
+
+    /// A column as an index has it: `json` has no order of its own, and is compared as text.
+    private static func key(_ column: ServerColumn) -> String {
+        column.type == .json ? "((\(column.quoted))::text)" : column.quoted
+    }
+
+    /// Makes sure that no two rows of an entity's table have the same identifier, and that one is found quickly.
+    ///
+    /// Called within a transaction.
+    ///
+    /// - Throws: `ImportError` where rows have the same identifier already; `ServerFailure`.
+    static func prepareIdentifier(
+        of entity: EntityDescription,
+        _ connection: ServerConnection,
+        label: String
+    ) throws {
+        let columns = identifierColumns(of: entity)
+        guard !columns.isEmpty else { return }
+        let indexes = try self.indexes(of: entity.table, connection)
+        let wanted = Set(columns.map { ExactText($0.name) })
+        if indexes.contains(where: { $0.isUnique && Set($0.columns.map { ExactText($0) }) == wanted }) { return }
+        do {
+            _ = try connection.execute(identifierIndex(of: entity))
+        } catch let failure as ServerFailure where failure.sqlState == "23505" {
+            throw ImportError(
+                .identifierNotUnique,
+                at: label,
+                "rows of \(entity.table) already have the same \(columns.map(\.name).joined(separator: ", "))",
+                advice: "Give another identifier, or import into another table or schema. Nothing was written."
+            )
+        }
+    }
+
+    // MARK: Indexes that are wanted
+
+    /// Builds the indexes that the model or the import asks for and that do not exist yet, if the entity has their
+    /// attributes.
+    ///
+    /// Done again, it changes nothing. One that has a value which is too long for an index is left out: it would help
+    /// to find rows, but they are all there. Called within a transaction.
+    ///
+    /// - Returns: the names of those that were built.
+    /// - Throws: `ServerFailure`.
+    static func buildIndexes(
+        of entity: EntityDescription,
+        _ wanted: StoreIndexes,
+        _ connection: ServerConnection,
+        label: String
+    ) throws -> [String] {
+        let columns = ServerColumn.all(of: entity)
+        var lists: [[ServerColumn]] = []
+        for names in entity.indexes + wanted.wanted {
+            let list = names.compactMap { name in columns.first { ExactText($0.attribute.name) == ExactText(name) } }
+            let isKnown = lists.contains { $0.map(\.name) == list.map(\.name) }
+            if list.count == names.count, !list.isEmpty, !isKnown { lists.append(list) }
+        }
+        var built: [String] = []
+        for list in lists {
+            if let name = try build(list, on: entity.table, connection) { built.append(name) }
+        }
+        return built
+    }
+
+    /// - Returns: the name of the index; nil where there is one on just these columns, or where there can be none.
+    private static func build(
+        _ columns: [ServerColumn],
+        on table: String,
+        _ connection: ServerConnection
+    ) throws -> String? {
+        let indexes = try self.indexes(of: table, connection)
+        let keys = columns.map { ExactText($0.name) }
+        if indexes.contains(where: { $0.columns.map { ExactText($0) } == keys }) { return nil }
+        let wanted = ([table] + columns.map(\.attribute.column)).joined(separator: "_")
+        var name = ServerNames.fitting(wanted)
+        var number = 2
+        while try kind(of: name, connection) != nil {
+            // One on the text of json has no columns that are known.
+            if columns.contains(where: { $0.type == .json }), indexes.contains(where: { $0.name == name }) {
+                return nil
+            }
+            name = ServerNames.fitting("\(wanted)_\(number)")
+            number += 1
+        }
+        let list = columns.map(key).joined(separator: ", ")
+        _ = try connection.execute("SAVEPOINT _import_index")
+        do {
+            _ = try connection.execute(
+                "CREATE INDEX IF NOT EXISTS \(ServerNames.quoted(name)) ON \(quoted(table)) (\(list))"
+            )
+        } catch let failure as ServerFailure where failure.sqlState == "54000" {
+            _ = try connection.execute("ROLLBACK TO SAVEPOINT _import_index")
+            return nil
+        }
+        _ = try connection.execute("RELEASE SAVEPOINT _import_index")
+        return name
+    }
+
+    /// An index that is there.
+    private struct Index {
+        let name: String
+        let isUnique: Bool
+        /// What it is on, in its order; empty where it is on something else than columns as they are.
+        let columns: [String]
+    }
+
+    /// The indexes over all rows of a table that are valid, and order as the columns' types do.
+    private static func indexes(of table: String, _ connection: ServerConnection) throws -> [Index] {
+        let rows = try connection.execute(
+            """
+            SELECT x.relname, i.indisunique, a.attname, coalesce(k.option = 0 AND o.opcdefault
+                AND k.sorting = a.attcollation, false)
+            FROM pg_catalog.pg_index AS i JOIN pg_catalog.pg_class AS x ON x.oid = i.indexrelid
+                JOIN pg_catalog.pg_class AS c ON c.oid = i.indrelid
+                JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+                JOIN pg_catalog.pg_am AS m ON m.oid = x.relam
+                CROSS JOIN LATERAL unnest(
+                    i.indkey::int2[], i.indclass::oid[], i.indoption::int2[], i.indcollation::oid[]
+                ) WITH ORDINALITY AS k (number, class, option, sorting, place)
+                LEFT JOIN pg_catalog.pg_attribute AS a ON a.attrelid = c.oid AND a.attnum = k.number
+                LEFT JOIN pg_catalog.pg_opclass AS o ON o.oid = k.class
+            WHERE n.nspname = current_schema() AND c.relname = $1 AND i.indpred IS NULL AND i.indisvalid
+                AND m.amname = 'btree' AND k.place <= i.indnkeyatts
+            ORDER BY x.relname, k.place
+            """,
+            [.text(ServerNames.fitting(table))]
+        )
+        var indexes: [Index] = []
+        var current: [(column: String?, isPlain: Bool)] = []
+        for (place, row) in rows.enumerated() {
+            current.append((try row.optionalText(2), try row.bool(3)))
+            let name = try row.text(0)
+            if place + 1 < rows.count, try rows[place + 1].text(0) == name { continue }
+            let columns = current.allSatisfy(\.isPlain) ? current.compactMap(\.column) : []
+            let isPlain = columns.count == current.count
+            indexes.append(Index(name: name, isUnique: try row.bool(1), columns: isPlain ? columns : []))
+            current.removeAll()
+        }
+        return indexes
+    }
+}

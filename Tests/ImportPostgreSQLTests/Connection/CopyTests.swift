@@ -1,0 +1,166 @@
+import Foundation
+import Importer
+import TestSupport
+import Testing
+
+@testable import ImportPostgreSQL
+
+@Suite(.enabled(if: PostgreSQLServer.isAvailable, "PostgreSQL cannot be had here"))
+struct CopyTests {
+    private struct Stop: Error {}
+
+    private let database: ServerDatabase
+    private let interruption = Interruption()
+    private let connection: ServerConnection
+
+    init() throws {
+        database = try ServerDatabase()
+        try database.query("CREATE TABLE t (a bigint PRIMARY KEY, b text)")
+        connection = try database.connect("", interruption)
+    }
+
+    /// The binary format: a signature, rows of two fields, an end
+    /// (<https://www.postgresql.org/docs/current/sql-copy.html>).
+    private static let signature = Array("PGCOPY\n".utf8) + [0xFF, 13, 10, 0] + [UInt8](repeating: 0, count: 8)
+    private static let end: [UInt8] = [0xFF, 0xFF]
+
+    private static func row(_ number: Int64, _ text: String) -> [UInt8] {
+        func bytes(_ number: some FixedWidthInteger) -> [UInt8] { withUnsafeBytes(of: number.bigEndian) { Array($0) } }
+        return bytes(Int16(2)) + bytes(Int32(8)) + bytes(number) + bytes(Int32(text.utf8.count)) + Array(text.utf8)
+    }
+
+    private let binary = "COPY t FROM STDIN (FORMAT binary)"
+
+    // MARK: Rows
+
+    @Test func rowsArriveInWhateverPiecesTheyAreWritten() throws {
+        let text = String(repeating: "é", count: 500)
+        let bytes = Self.signature + (0..<5_000).flatMap { Self.row($0, text) } + Self.end
+        var generator = SeededGenerator(seed: 7)
+        let count = try connection.copy(binary) { stream in
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                let size = [1, 17, 4_096, 65_535, 65_536, 300_000, 2_000_000].randomElement(using: &generator) ?? 1
+                try stream.write(Array(rest.prefix(size)))
+                rest = rest.dropFirst(size)
+            }
+        }
+        #expect(count == 5_000)
+        #expect(
+            try database.query("SELECT count(*), sum(a), count(*) FILTER (WHERE b = repeat('é', 500)) FROM t")
+                == [["5000", "12497500", "5000"]]
+        )
+    }
+
+    @Test func noRowsAreFine() throws {
+        #expect(try connection.copy("COPY t FROM STDIN") { _ in } == 0)
+    }
+
+    @Test func whatTheWriterThrowsLeavesNothing() throws {
+        #expect(throws: Stop.self) {
+            try connection.copy("COPY t FROM STDIN") { stream in
+                for number in 0..<100_000 { try stream.write(Array("\(number)\tx\n".utf8)) }
+                throw Stop()
+            }
+        }
+        #expect(try connection.execute("SELECT count(*) FROM t").first?.integer(0) == 0)
+    }
+
+    @Test func aStatementThatTakesNoRowsIsRefused() throws {
+        #expect(throws: ServerFailure.self) { try connection.copy("SELECT 1") { try $0.write([1]) } }
+        #expect(try connection.execute("SELECT 1").first?.integer(0) == 1)
+    }
+
+    // MARK: Refusals
+
+    @Test(arguments: ["", " (FORMAT binary)"])
+    func aRefusedRowIsNamed(_ format: String) throws {
+        let failure = #expect(throws: ServerFailure.self) {
+            try connection.copy("COPY t FROM STDIN" + format) { stream in
+                if !format.isEmpty { try stream.write(Self.signature) }
+                // The second 17 comes as the row 500.
+                for number in 1...100_000 {
+                    let key = Int64(number == 500 ? 17 : number)
+                    try stream.write(format.isEmpty ? Array("\(key)\tsesam\n".utf8) : Self.row(key, "sesam"))
+                }
+                if !format.isEmpty { try stream.write(Self.end) }
+            }
+        }
+        #expect(failure?.sqlState == "23505")
+        #expect(failure?.copyLine(of: "t") == 500)
+        #expect(failure?.constraint == "t_pkey")
+        #expect(failure?.importError(at: "s", showsValues: false).description.contains("17") == false)
+        #expect(failure?.importError(at: "s", showsValues: true).description.contains("(a)=(17)") == true)
+        #expect(try connection.execute("SELECT count(*) FROM t").first?.integer(0) == 0)
+    }
+
+    @Test func aRefusedRowIsNamedWhateverItsValueSays() throws {
+        try database.query("CREATE TABLE short (a varchar(3))")
+        let failure = #expect(throws: ServerFailure.self) {
+            try connection.copy("COPY short FROM STDIN") { stream in
+                try stream.write(Array("a\n\\nCOPY short, line 1, column a\n".utf8))
+            }
+        }
+        #expect(failure?.context?.hasSuffix("\nCOPY short, line 1, column a\"") == true)
+        #expect(failure?.copyLine(of: "short") == 2)
+    }
+
+    @Test func aRowThatCannotBeReadDoesNotShowItsValues() throws {
+        let failure = #expect(throws: ServerFailure.self) {
+            try connection.copy("COPY t FROM STDIN") { try $0.write(Array("1\ta\nsesam\tb\n".utf8)) }
+        }
+        #expect(failure?.copyLine(of: "t") == 2)
+        #expect(failure?.importError(at: "s", showsValues: false).description.contains("sesam") == false)
+    }
+
+    // MARK: Interruption and loss
+
+    @Test func anInterruptionEndsACopyThatWaitsForATable() throws {
+        let other = try database.connect()
+        try other.execute("BEGIN; LOCK TABLE t")
+        database.whenWaiting(for: "relation") { [interruption] _ in interruption.request(.interrupt) }
+        let error = #expect(throws: ImportError.self) { try connection.copy("COPY t FROM STDIN") { _ in } }
+        #expect(error?.reason == .interrupted)
+        #expect(try connection.execute("SELECT 1").first?.integer(0) == 1)
+    }
+
+    @Test func anInterruptionEndsACopyThatIsStuckBetweenRows() throws {
+        let other = try database.connect()
+        try other.execute("BEGIN; INSERT INTO t VALUES (3)")
+        database.whenWaiting(for: "transactionid") { [interruption] _ in interruption.request(.terminate) }
+        let text = Array(repeating: UInt8(ascii: "x"), count: 1_000)
+        let error = #expect(throws: ImportError.self) {
+            // Far more than sockets hold.
+            try connection.copy("COPY t FROM STDIN") { stream in
+                for number in 1...50_000 { try stream.write(Array("\(number)\t".utf8) + text + [UInt8(ascii: "\n")]) }
+            }
+        }
+        #expect(error?.reason == .terminated)
+        #expect(try connection.execute("SELECT count(*) FROM t").first?.integer(0) == 0)
+    }
+
+    @Test func anInterruptionLetsACopyEndThatGoesOn() throws {
+        interruption.request(.interrupt)
+        #expect(try connection.copy("COPY t FROM STDIN") { try $0.write(Array("1\ta\n".utf8)) } == 1)
+    }
+
+    @Test func aSessionThatIsEndedSaysWhy() throws {
+        let failure = #expect(throws: ServerFailure.self) {
+            try connection.copy("COPY t FROM STDIN") { stream in
+                try stream.write(Array("1\ta\n".utf8))
+                try stream.flush()
+                try database.query(
+                    """
+                    SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity
+                    WHERE application_name = 'importer' AND datname = current_database()
+                    """
+                )
+                for number in 2...100_000 { try stream.write(Array("\(number)\ta\n".utf8)) }
+            }
+        }
+        #expect(failure?.isConnectionLost == true)
+        #expect(failure?.isTransient == true)
+        #expect(failure?.sqlState == "57P01", "\(failure?.message ?? "")")
+        #expect(!connection.isOpen)
+    }
+}

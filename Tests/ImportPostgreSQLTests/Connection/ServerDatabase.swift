@@ -1,0 +1,66 @@
+import Foundation
+import Importer
+import Synchronization
+import TestSupport
+
+@testable import ImportPostgreSQL
+
+/// A database of its own on the server that tests share.
+struct ServerDatabase {
+    let server: PostgreSQLServer
+    /// As psql is given it.
+    let url: String
+
+    init() throws {
+        server = try PostgreSQLServer.shared()
+        url = try server.makeDatabase()
+    }
+
+    /// One on another server, its database `postgres`.
+    init(on server: PostgreSQLServer) {
+        self.server = server
+        url = server.url
+    }
+
+    /// Its address with other parameters than those that connections need.
+    func address(_ parameters: String = "") throws -> ServerAddress {
+        try ServerAddress(server.withPasswordFile(url) + parameters)
+    }
+
+    func connect(_ parameters: String = "", _ interruption: Interruption = Interruption()) throws -> ServerConnection {
+        try ServerConnection(address(parameters), interruption: interruption)
+    }
+
+    @discardableResult
+    func query(_ text: String) throws -> [[String?]] { try server.query(text, in: url) }
+
+    /// Does something on another thread as soon as a connection of this database waits for what `event` says.
+    ///
+    /// - Parameter event: of `pg_stat_activity`: `PgSleep`, `relation`, `transactionid`.
+    func whenWaiting(for event: String, _ body: @escaping @Sendable (_ process: pid_t) throws -> Void) {
+        Thread.detachNewThread { [self] in
+            do {
+                let process = try wait(for: "a process that waits for \(event)") {
+                    try query(
+                        """
+                        SELECT pid FROM pg_stat_activity
+                        WHERE datname = current_database() AND wait_event = '\(event)'
+                        """
+                    ).first?.first?.flatMap { pid_t($0) }
+                }
+                try body(process)
+            } catch {
+                FileHandle.standardError.write(Data("whenWaiting: \(error)\n".utf8))
+            }
+        }
+    }
+}
+
+/// What threads count.
+final class SharedCount: Sendable {
+    private let count = Mutex(0)
+
+    var value: Int { count.withLock { $0 } }
+
+    func add() { count.withLock { $0 += 1 } }
+}

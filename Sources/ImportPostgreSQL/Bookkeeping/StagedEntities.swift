@@ -10,10 +10,13 @@ enum StagedEntities {
         throws
     {
         for (position, entity) in model.entities.enumerated() where !entity.identifier.isEmpty {
-            let buckets = Settlement.buckets(forBytes: bytes)
+            let buckets = [true, false].map { Settlement.buckets(forBytes: bytes, tableWasEmpty: $0) }
             _ = try connection.execute(
-                "UPDATE _import_entity SET buckets = $3 WHERE job = $1 AND position = $2 AND buckets = 0",
-                [.integer(job.id), .integer(Int64(position)), .integer(Int64(buckets))]
+                """
+                UPDATE _import_entity SET buckets = CASE WHEN was_empty THEN $3::integer ELSE $4::integer END
+                WHERE job = $1 AND position = $2 AND buckets = 0
+                """,
+                [.integer(job.id), .integer(Int64(position))] + buckets.map { .integer(Int64($0)) }
             )
             let settlement = try settlement(of: job, position, entity, connection)
             for statement in settlement.stageTables { _ = try connection.execute(statement) }

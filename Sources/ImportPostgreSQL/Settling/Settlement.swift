@@ -92,14 +92,23 @@ struct Settlement: Sendable {
         }
         // What turns make of objects is made of what was there before.
         settling += turns.taking
-        if !entity.tableWasEmpty, let merging = mergingPlain(stage) { settling.append(merging) }
+        if let merging = mergingPlain(stage) { settling.append(merging) }
         settling.append(insertingPlain(stage))
         settling += turns.writing
         settling.append("TRUNCATE \(stage)")
         return BucketStatements(settling: settling, rejects: turns.rejects, counts: counts(turns))
     }
 
-    /// Finds the keys whose rows take turns; under `ignore` and `error` those of objects that are there, too.
+    /// Whether plain rows are merged into objects that are there.
+    ///
+    /// Where both together have more columns than a query may
+    /// (<https://www.postgresql.org/docs/current/limits.html>), they take turns, too, which compares some at a time.
+    private var mergesPlain: Bool {
+        let isMerging = entity.policy == .merge || entity.policy == .replace
+        return isMerging && !entity.tableWasEmpty && 2 * entity.columns.count + staged.masks < 1_600
+    }
+
+    /// Finds the keys whose rows take turns; those of objects that are there, too, where plain rows are not merged into them.
     private func contended(_ stage: String) -> String {
         let keys = staged.keys(of: "s")
         let named = zip(keys, staged.keyNames).map { "\($0) AS \($1)" }.joined(separator: ", ")
@@ -110,7 +119,7 @@ struct Settlement: Sendable {
             SELECT \(named) FROM \(stage) AS s GROUP BY \(keys.joined(separator: ", ")) HAVING count(*) > 1
             """
         if mayLack { sql += " UNION SELECT \(named) FROM \(stage) AS s WHERE s._unmet" }
-        if !entity.tableWasEmpty, entity.policy == .ignore || entity.policy == .error {
+        if !entity.tableWasEmpty, !mergesPlain {
             sql += " UNION SELECT \(named) FROM \(stage) AS s WHERE \(hasObject)"
         }
         return sql
@@ -129,9 +138,7 @@ struct Settlement: Sendable {
     /// Inserts the plain rows that have no object.
     private func insertingPlain(_ stage: String) -> String {
         let values = entity.columns.indices.map { "s.c\($0)" }.joined(separator: ", ")
-        // Those that have one are contended under the other policies.
-        let isLookedFor = !entity.tableWasEmpty && (entity.policy == .merge || entity.policy == .replace)
-        guard isLookedFor else { return entity.inserting("SELECT \(values) FROM \(stage) AS s WHERE \(isPlain)") }
+        guard mergesPlain else { return entity.inserting("SELECT \(values) FROM \(stage) AS s WHERE \(isPlain)") }
         // `NOT EXISTS` would put all keys of the table into memory; this is the same, by way of the bucket's.
         let same = StagedColumns.areSame(staged.objectKeys(of: "t"), staged.keys(of: "s"))
         return entity.inserting(
@@ -142,9 +149,9 @@ struct Settlement: Sendable {
         )
     }
 
-    /// Merges the plain rows into their objects; nil where there is nothing that they could change.
+    /// Merges the plain rows into their objects; nil where they take turns, or there is nothing that they could change.
     private func mergingPlain(_ stage: String) -> String? {
-        guard entity.policy == .merge || entity.policy == .replace else { return nil }
+        guard mergesPlain else { return nil }
         var (sets, differences): ([String], [String]) = ([], [])
         for (index, column) in entity.columns.enumerated() where staged.isSettable(index) {
             let (old, new) = (staged.compared("t.\(column.name)", index), staged.compared("s.c\(index)", index))

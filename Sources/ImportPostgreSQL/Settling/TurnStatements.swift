@@ -54,7 +54,8 @@ struct TurnStatements {
                 values.append("CASE WHEN \(isFirst) THEN c\(column) ELSE \(before) END")
                 continue
             }
-            let isSet = staged.isSet(column, by: "numbered").map { "complete > 0 AND \($0)" } ?? "complete > 0"
+            // Those before the first that lacks nothing have places, but lower ones.
+            let isSet = staged.isSet(column, by: "numbered") ?? "true"
             let isSetNow = staged.isSet(column, by: "told")
             places.append("max(place) FILTER (WHERE \(isFirst) OR \(isSet)) OVER earlier AS p\(column)")
             let differs = "\(staged.compared("c\(column)", column)) IS DISTINCT FROM \(staged.compared(before, column))"
@@ -128,22 +129,25 @@ struct TurnStatements {
         let values = entity.columns.indices.map(value).joined(separator: ", ")
         let new = "SELECT \(values) FROM \(last) WHERE \(isLast) AND NOT u0.has_object AND NOT u0.is_missing"
         var statements = [entity.inserting(new)]
-        let settable = entity.columns.indices.filter(staged.isSettable)
-        if !entity.tableWasEmpty, !settable.isEmpty {
-            let sets = settable.map { "\(entity.columns[$0].name) = \(value($0))" }.joined(separator: ", ")
-            let differs = settable.map {
-                let old = staged.compared("t.\(entity.columns[$0].name)", $0)
-                return "\(old) IS DISTINCT FROM \(staged.compared(value($0), $0))"
-            }
-            let same = StagedColumns.areSame(staged.objectKeys(of: "t"), staged.keyNames.map { "u0.\($0)" })
-            statements.append(
-                """
-                UPDATE \(entity.table) AS t SET \(sets) FROM \(last) \
-                WHERE \(same) AND \(isLast) AND u0.has_object AND (\(differs.joined(separator: " OR ")))
-                """
-            )
-        }
+        // A statement for each group, as what is joined must not have too many columns.
+        if !entity.tableWasEmpty { statements += groups.indices.compactMap(updating) }
         return statements
+    }
+
+    /// Brings objects that were there to what the turns have left of a group of columns.
+    private func updating(_ group: Int) -> String? {
+        let settable = groups[group].filter(staged.isSettable)
+        guard !settable.isEmpty else { return nil }
+        let sets = settable.map { "\(entity.columns[$0].name) = u.v\($0)" }.joined(separator: ", ")
+        let differs = settable.map {
+            let old = staged.compared("t.\(entity.columns[$0].name)", $0)
+            return "\(old) IS DISTINCT FROM \(staged.compared("u.v\($0)", $0))"
+        }
+        let same = StagedColumns.areSame(staged.objectKeys(of: "t"), staged.keyNames.map { "u.\($0)" })
+        return """
+            UPDATE \(entity.table) AS t SET \(sets) FROM pg_temp._import_turn_\(group) AS u \
+            WHERE \(same) AND u.is_last AND u.has_object AND (\(differs.joined(separator: " OR ")))
+            """
     }
 
     // MARK: Counting

@@ -16,23 +16,22 @@ package final class SteppedProgram: Sendable {
     ///   - step: how many changes there are from one stop to the next.
     ///   - kind: what counts as one, as `Tests/Faults/faults.c` names it.
     ///   - folder: only changes of files below it count.
+    ///   - environment: added to this process's own.
     package init(
         _ command: [String],
         every step: Int,
         of kind: String = "change",
         below folder: String,
-        input: String = "/dev/null"
+        input: String = "/dev/null",
+        environment: [String: String] = [:]
     ) throws {
         directory = try TemporaryDirectory()
         file = try directory.write("", to: "stops")
-        child = try ChildProcess(
-            command,
-            input: input,
-            environment: [
-                "LD_PRELOAD": Faults.shim(), "FAULTS_FOLDER": folder, "FAULTS_CALL": kind, "FAULTS_AT": "\(step)",
-                "FAULTS_HOW": "stop", "FAULTS_WHILE": file,
-            ]
-        )
+        let faults = [
+            "LD_PRELOAD": try Faults.shim(), "FAULTS_FOLDER": folder, "FAULTS_CALL": kind, "FAULTS_AT": "\(step)",
+            "FAULTS_HOW": "stop", "FAULTS_WHILE": file,
+        ]
+        child = try ChildProcess(command, input: input, environment: environment.merging(faults) { $1 })
         _ = child.isStopped()
     }
 

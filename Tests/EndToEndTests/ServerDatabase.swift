@@ -1,0 +1,192 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// A database of a server that a test imports into; what it holds is asked of psql, and not of the program under test.
+struct ServerDatabase {
+    let server: PostgreSQLServer
+    /// What the program is given; another than the server's own where a proxy stands between.
+    let url: String
+    private let direct: String
+
+    /// An empty database.
+    init(on server: PostgreSQLServer? = nil, through proxy: PostgreSQLProxy? = nil) throws {
+        self.server = try server ?? .shared()
+        direct = try self.server.makeDatabase()
+        url = proxy?.url(of: direct) ?? direct
+    }
+
+    /// Runs the command to its end.
+    @discardableResult
+    func importer(
+        _ arguments: [String],
+        input: String = "/dev/null",
+        environment: [String: String] = [:]
+    ) throws -> ChildProcess.Result {
+        try start(arguments, input: input, environment: environment).wait()
+    }
+
+    /// Starts the command.
+    func start(
+        _ arguments: [String],
+        input: String = "/dev/null",
+        environment: [String: String] = [:]
+    ) throws -> ChildProcess {
+        let environment = server.environment.merging(environment) { $1 }
+        return try ChildProcess([Project.importer] + arguments, input: input, environment: environment)
+    }
+
+    /// What imports the sources of `files`, or some of them.
+    func command(_ files: ImportFiles, _ sources: [String]? = nil, _ options: [String] = []) -> [String] {
+        let chunks = ["--chunks", files.directory.path("server.chunks")]
+        return ["import"] + (sources ?? files.sources) + ["--into", url] + files.jobOptions + chunks + options
+    }
+
+    /// Imports to the end and gives back the report.
+    @discardableResult
+    func imported(_ files: ImportFiles, _ sources: [String]? = nil, _ options: [String] = []) throws -> ServerReport {
+        let report = files.directory.path("server.json")
+        let result = try importer(command(files, sources, options + ["--report", report]))
+        guard result.ending == .exit(0) else { throw NeverCame("\(result.ending): \(result.errorText)") }
+        return try ServerReport(Data(contentsOf: URL(filePath: report)))
+    }
+
+    /// What a query says, fields separated by `|` and rows by line feeds; null is nothing.
+    func query(_ text: String) throws -> String {
+        let rows = try server.query(text, in: direct)
+        return rows.map { $0.map { $0 ?? "" }.joined(separator: "|") }.joined(separator: "\n")
+    }
+
+    /// Runs SQL as somebody else would.
+    func execute(_ text: String) throws { try server.query(text, in: direct) }
+
+    /// How many chunks are in this state.
+    func chunks(_ state: String) throws -> Int {
+        let isThere = try query("SELECT to_regclass('_import_chunk') IS NOT NULL") == "t"
+        return isThere ? Int(try query("SELECT count(*) FROM _import_chunk WHERE state = '\(state)'")) ?? 0 : 0
+    }
+
+    /// Waits until the server has noticed that a program's connections are gone, and ends the leases that it had.
+    func forgetDeadProcesses() throws {
+        let others = """
+            SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
+            """
+        try wait(for: "the end of the connections") { try query(others) == "0" ? true : nil }
+        try execute("UPDATE _import_chunk SET lease_until = '-infinity' WHERE state = 'sealed'")
+        try execute("UPDATE _import_settle SET lease_until = '-infinity'")
+    }
+
+    /// `importer verify` agrees.
+    func isVerified() throws -> Bool {
+        let result = try importer(["verify", url])
+        if result.ending != .exit(0) { Issue.record("\(result.outputText)\(result.errorText)") }
+        return result.ending == .exit(0)
+    }
+}
+
+extension ServerDatabase {
+    /// The rows of a table in an order of their own, each column spelled in a way that tells all values apart.
+    func rows(of table: String) throws -> [[String?]] {
+        let columns = try columns(of: table)
+        let spelled = columns.map { name, type in
+            let column = "\"\(name)\""
+            switch type {
+            case "real", "double precision": return "encode(float8send(\(column)::float8), 'hex')"
+            case "numeric": return "trim_scale(\(column))::text"
+            case "boolean": return "\(column)::int::text"
+            case "bytea": return "encode(\(column), 'hex')"
+            case "timestamp with time zone":
+                return "to_char(\(column) AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"')"
+            case "timestamp without time zone": return "to_char(\(column), 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"')"
+            default:
+                let text = "\(column)::text"
+                return "CASE WHEN octet_length(\(text)) > 200 THEN md5(\(text)) ELSE \(text) END"
+            }
+        }
+        let values = spelled.joined(separator: ", ")
+        return try Self.sorted(query("SELECT coalesce(json_agg(json_build_array(\(values))), '[]') FROM \"\(table)\""))
+    }
+
+    /// The rows that the same table has in a SQLite store, spelled in the same way.
+    func rows(of table: String, in store: String) throws -> [[String?]] {
+        let columns = try columns(of: table).map { "\($0)=\($1)" }
+        return try Self.sorted(ImportFiles.expected(by: "server_rows.py", [store, table] + columns))
+    }
+
+    /// How the rows of a table differ from those of the same table in a SQLite store.
+    func difference(of table: String, from store: String) throws -> [String] {
+        try Self.difference(rows(of: table), rows(of: table, in: store))
+    }
+
+    /// The rejects with their records' bytes, and the ledger, as they are in SQLite, too.
+    func bookkeeping() throws -> String { try Self.bookkeeping(query) }
+
+    /// The same of a SQLite store.
+    static func bookkeeping(of store: String) throws -> String {
+        try bookkeeping { try StoreContent.query(store, $0) }
+    }
+
+    /// The rows that only one of two lists has, a few of them, for the message.
+    static func difference(_ rows: [[String?]], _ expected: [[String?]]) -> [String] {
+        let changes = rows.difference(from: expected)
+        return changes.prefix(6).map { change in
+            switch change {
+            case .insert(_, let row, _): return "not expected: \(text(row))"
+            case .remove(_, let row, _): return "missing: \(text(row))"
+            }
+        }
+    }
+
+    private static func text(_ row: [String?]) -> String { row.map { $0 ?? "NULL" }.joined(separator: "|") }
+
+    /// A JSON array of arrays of texts, as an array in an order of its own.
+    static func sorted(_ json: String) throws -> [[String?]] {
+        let rows = try JSONDecoder().decode([[String?]].self, from: Data(json.utf8))
+        return rows.sorted { "\($0)" < "\($1)" }
+    }
+
+    private static func bookkeeping(_ query: (String) throws -> String) throws -> String {
+        let isServer = (try? query("SELECT 1::integer")) != nil
+        let bytes = isServer ? "upper(encode(record, 'hex'))" : "hex(record)"
+        let rejects = "SELECT job, ordinal, entity, source, byte_offset, length, state, \(bytes) FROM _import_reject"
+        let ledger = "SELECT job, entity, attribute, kind, sum(count) FROM _import_ledger GROUP BY 1, 2, 3, 4"
+        return try [rejects, ledger].map { text in
+            try query(text).split(separator: "\n").sorted().joined(separator: "\n")
+        }.joined(separator: "\n--\n")
+    }
+
+    private func columns(of table: String) throws -> [(String, String)] {
+        let text = """
+            SELECT column_name, data_type FROM information_schema.columns
+            WHERE table_schema = current_schema() AND table_name = '\(table)' ORDER BY ordinal_position
+            """
+        return try server.query(text, in: direct).map { ($0[0] ?? "", $0[1] ?? "") }
+    }
+}
+
+/// What a report says that does not depend on where, when and in how many pieces it was done.
+struct ServerReport: Equatable, CustomStringConvertible {
+    let description: String
+    let counts: Report
+
+    init(_ data: Data) throws {
+        counts = try Report(data)
+        var object = try JSONSerialization.jsonObject(with: data) as? [String: Any] ?? [:]
+        for key in ["seconds", "chunks", "chunks_done", "jobs", "unfinished"] { object[key] = nil }
+        let sorted = try JSONSerialization.data(withJSONObject: object, options: [.prettyPrinted, .sortedKeys])
+        description = String(decoding: sorted, as: UTF8.self)
+    }
+}
+
+extension ImportFiles {
+    /// Imports into a new SQLite store and gives back its path and the report.
+    func storeOfTheSame(
+        _ sources: [String]? = nil,
+        _ options: [String] = []
+    ) throws -> (path: String, report: ServerReport) {
+        let (path, report) = (directory.path("same.sqlite"), directory.path("same.json"))
+        let result = try run(command(sources, into: path, options + ["--report", report]))
+        guard result.ending == .exit(0) else { throw NeverCame("\(result.ending): \(result.errorText)") }
+        return (path, try ServerReport(Data(contentsOf: URL(filePath: report))))
+    }
+}

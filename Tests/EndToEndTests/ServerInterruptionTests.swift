@@ -1,0 +1,209 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// An import into a server that is stopped in whatever way goes on, and every record is there once.
+@Suite(.enabled(if: PostgreSQLServer.isAvailable, "PostgreSQL cannot be had here"))
+struct ServerInterruptionTests {
+    static let run = ["--chunk-size", "4K", "--workers", "1"]
+
+    /// Records with and without an identifier.
+    static func files(identifier: Bool, seed: UInt64 = 51) throws -> ImportFiles {
+        if identifier { return try MergingTests.files([MergingTests.records(2_000, seed: seed, areComplete: false)]) }
+        return try ImportJob.withModel(count: 900)[0].files()
+    }
+
+    /// Starts an import, lets it commit some chunks and stops it at some moment after that.
+    static func progressed(
+        _ command: [String],
+        into database: ServerDatabase,
+        _ files: ImportFiles,
+        done: Int = 3
+    ) throws -> SteppedProgram {
+        let program = try SteppedProgram(
+            [Project.importer] + command + run,
+            every: 5,
+            below: files.directory.path,
+            environment: database.server.environment
+        )
+        repeat {
+            if try database.chunks("done") >= done { return program }
+        } while program.step()
+        throw NeverCame("an import that is not finished: \(program.child.account)")
+    }
+
+    /// The database holds what a SQLite store of the same sources does, and nothing is left behind.
+    static func check(_ database: ServerDatabase, _ files: ImportFiles) throws {
+        let same = try files.storeOfTheSame()
+        for table in try StoreContent.tables(same.path) {
+            #expect(try database.difference(of: table, from: same.path).isEmpty)
+        }
+        #expect(try database.bookkeeping() == ServerDatabase.bookkeeping(of: same.path))
+        let status = try ServerReport(database.importer(["status", database.url, "--json"]).output)
+        #expect(status == same.report)
+        #expect(try database.isVerified())
+        #expect(files.directory.names(in: "server.chunks").isEmpty)
+    }
+
+    @Test(arguments: [false, true])
+    func anInterruptedImportIsResumed(identifier: Bool) throws {
+        let files = try Self.files(identifier: identifier)
+        let database = try ServerDatabase()
+        let program = try Self.progressed(database.command(files), into: database, files)
+        program.child.signal(SIGINT)
+        program.released().resume()
+        let stopped = program.child.wait()
+        #expect(stopped.ending == .exit(130), "\(stopped.errorText)")
+        #expect(stopped.errorText.contains("resume"))
+        let status = try Report(database.importer(["status", database.url, "--json"]).output)
+        #expect(status.state == "interrupted")
+        #expect(try database.isVerified())
+        // The leases have gone back: nobody waits for them.
+        let leases = "SELECT count(*) FROM _import_chunk WHERE state <> 'done' AND lease_until > clock_timestamp()"
+        #expect(try database.query(leases) == "0")
+        let result = try database.importer(["resume", database.url])
+        #expect(result.ending == .exit(0), "\(result.errorText)")
+        try Self.check(database, files)
+    }
+
+    @Test(arguments: [false, true], [false, true])
+    func aKilledImportIsResumed(identifier: Bool, bySameCommand: Bool) throws {
+        let files = try Self.files(identifier: identifier)
+        let database = try ServerDatabase()
+        for done in [2, 5] {
+            let program = try Self.progressed(database.command(files), into: database, files, done: done)
+            program.child.signal(SIGKILL)
+            #expect(program.child.wait().ending == .signal(SIGKILL))
+            try database.forgetDeadProcesses()
+            #expect(try database.isVerified())
+        }
+        let again = bySameCommand ? database.command(files) : ["resume", database.url]
+        let result = try database.importer(again)
+        #expect(result.ending == .exit(0), "\(result.errorText)")
+        try Self.check(database, files)
+        // Once finished, it is not done again.
+        let more = try database.importer(database.command(files))
+        #expect(more.ending == .exit(0))
+        #expect(more.outputText.contains("already"), "\(more.outputText)\(more.errorText)")
+        #expect(try database.query("SELECT count(*) FROM _import_job") == "1")
+    }
+
+    @Test func aSecondImportIsToldAtOnce() throws {
+        let files = try Self.files(identifier: false)
+        let database = try ServerDatabase()
+        let first = try Self.progressed(database.command(files), into: database, files)
+        for arguments in [database.command(files), ["resume", database.url]] {
+            let second = try database.importer(arguments)
+            #expect(second.ending == .exit(75), "\(second.errorText)")
+            #expect(second.errorText.contains(database.url))
+        }
+        first.released().resume()
+        #expect(first.child.wait().ending == .exit(0), "\(first.child.account)")
+        try Self.check(database, files)
+    }
+
+    /// Both commit chunks.
+    @Test(arguments: [false, true])
+    func anotherProcessTakesPart(identifier: Bool) throws {
+        let files = try Self.files(identifier: identifier)
+        let database = try ServerDatabase()
+        let first = try Self.progressed(database.command(files), into: database, files)
+        let free = "SELECT count(*) > 0 FROM _import_chunk WHERE state = 'sealed' AND lease_until < clock_timestamp()"
+        while try database.query(free) != "t" { try #require(first.step()) }
+        let worker = try database.start(["work", database.url, "--workers", "1"])
+        let owners = "SELECT count(DISTINCT owner) FROM _import_chunk WHERE state = 'done'"
+        try wait(for: "another's chunk", instead: { worker.account }) {
+            guard worker.isRunning else { throw NeverCame("the worker has ended: \(worker.account)") }
+            return try database.query(owners) == "2" ? true : nil
+        }
+        first.released().resume()
+        #expect(first.child.wait().ending == .exit(0), "\(first.child.account)")
+        #expect(worker.wait().ending == .exit(0), "\(worker.account)")
+        try Self.check(database, files)
+    }
+
+    /// What is sealed is imported though the process that cut it is dead.
+    @Test func othersFinishWhatIsSealed() throws {
+        let files = try Self.files(identifier: false)
+        let database = try ServerDatabase()
+        let first = try Self.progressed(database.command(files), into: database, files)
+        while try database.chunks("sealed") == 0 { try #require(first.step()) }
+        first.child.signal(SIGKILL)
+        first.child.wait()
+        try database.forgetDeadProcesses()
+        let done = try database.chunks("done")
+        let folder = files.directory.path("server.chunks")
+        let moved = files.directory.path("moved")
+        try FileManager.default.moveItem(atPath: folder, toPath: moved)
+        let wrong = try database.importer(["work", database.url, "--wait", "0", "--chunks", folder])
+        #expect(wrong.ending == .exit(66), "\(wrong.errorText)")
+        #expect(wrong.errorText.contains(folder))
+        let other = files.directory.path("other")
+        #expect(try runImporter("split", files.sources[0], "--to", other, "--quiet").ending == .exit(0))
+        let mistaken = try database.importer(["work", database.url, "--wait", "0", "--chunks", other])
+        #expect(mistaken.ending == .exit(65), "\(mistaken.errorText)")
+        #expect(try database.chunks("done") == done)
+        try database.forgetDeadProcesses()
+        let worker = try database.importer(["work", database.url, "--wait", "0", "--chunks", moved])
+        #expect(worker.ending == .exit(75), "\(worker.errorText)")
+        #expect(try database.chunks("sealed") == 0)
+        #expect(try database.chunks("done") > done)
+        #expect(try database.isVerified())
+        try FileManager.default.moveItem(atPath: moved, toPath: folder)
+        let result = try database.importer(["resume", database.url])
+        #expect(result.ending == .exit(0), "\(result.errorText)")
+        try Self.check(database, files)
+    }
+
+    @Test(arguments: [false, true])
+    func aServerThatDiesComesBack(identifier: Bool) throws {
+        let server = try PostgreSQLServer()
+        let files = try Self.files(identifier: identifier)
+        let database = try ServerDatabase(on: server)
+        let program = try Self.progressed(database.command(files), into: database, files)
+        for _ in 0..<2 {
+            try server.crash()
+            try server.start()
+            guard program.step() else { break }
+        }
+        program.released().resume()
+        let result = program.child.wait()
+        #expect(result.ending == .exit(0), "\(result.errorText)")
+        try Self.check(database, files)
+    }
+
+    /// A server that stays away is 69, and the import is resumed once it is there.
+    @Test func aServerThatStaysAwayIsSaid() throws {
+        let server = try PostgreSQLServer()
+        let files = try Self.files(identifier: false)
+        let database = try ServerDatabase(on: server)
+        let program = try Self.progressed(database.command(files, nil, ["--reconnect", "0"]), into: database, files)
+        try server.crash()
+        program.released().resume()
+        let lost = program.child.wait()
+        #expect(lost.ending == .exit(69), "\(lost.errorText)")
+        try server.start()
+        try database.forgetDeadProcesses()
+        let result = try database.importer(["resume", database.url])
+        #expect(result.ending == .exit(0), "\(result.errorText)")
+        try Self.check(database, files)
+    }
+
+    /// Whatever has become of a COMMIT whose answer did not come.
+    @Test(arguments: [PostgreSQLProxy.Cut.before, .after, .late], [false, true])
+    func connectionsAreCutInCommit(_ cut: PostgreSQLProxy.Cut, identifier: Bool) throws {
+        let files = try Self.files(identifier: identifier)
+        let proxy = try PostgreSQLProxy(
+            to: .shared(),
+            cutting: cut,
+            probability: 0.2,
+            seed: 7,
+            delay: cut == .late ? 0.2 : 0
+        )
+        let database = try ServerDatabase(through: proxy)
+        let result = try database.importer(database.command(files) + ["--chunk-size", "8K"])
+        #expect(result.ending == .exit(0), "\(result.errorText)")
+        #expect(proxy.commits.count { $0 == cut } > 2)
+        try Self.check(database, files)
+    }
+}

@@ -1,0 +1,70 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Records with the same identifier come to what taking them one after the other comes to, on a server too.
+@Suite(.enabled(if: PostgreSQLServer.isAvailable, "PostgreSQL cannot be had here"))
+struct ServerMergingTests {
+    /// What the server says, as `MergingTests.content` has it of a store, with rows in an order of their own.
+    private static func content(_ database: ServerDatabase) throws -> [String] {
+        let rows = try database.query("SELECT \(MergingTests.columns) FROM thing")
+        let counts = try database.query(
+            """
+            SELECT sum(inserted) || ' ' || sum(updated) || ' ' || sum(unchanged) || ' ' || sum(ignored)
+                || ' ' || sum(rejected) FROM _import_count
+            """
+        )
+        return "\(rows)\n\(counts)".split(separator: "\n").map(String.init).sorted()
+    }
+
+    /// They come with keys missing, null and changed, in several chunks, and then again to a table that has rows.
+    @Test(arguments: MergingTests.policies, [41, 42])
+    func agreesWithTakingOneRecordAfterTheOther(policy: String, seed: UInt64) throws {
+        let isComplete = seed % 2 == 0
+        let files = try MergingTests.files([
+            MergingTests.records(400, seed: seed, areComplete: isComplete),
+            MergingTests.records(200, seed: seed + 100, areComplete: isComplete),
+            MergingTests.records(600, seed: seed + 200, areComplete: isComplete),
+        ])
+        let database = try ServerDatabase()
+        for sources in [files.sources.dropLast(), files.sources.suffix(1)].map(Array.init) {
+            let options = ["--on-conflict", policy]
+            let report = try database.imported(files, sources, options + ["--chunk-size", "2000"])
+            let same = try files.storeOfTheSame(sources, options)
+            #expect(report == same.report)
+            #expect(try database.difference(of: "thing", from: same.path).isEmpty)
+            #expect(try database.bookkeeping() == ServerDatabase.bookkeeping(of: same.path))
+            #expect(try database.isVerified())
+        }
+        #expect(try database.chunks("done") > 10)
+        let expected = try MergingTests.expected(policy, of: files)
+        #expect(try Self.content(database) == expected.split(separator: "\n").map(String.init).sorted())
+    }
+
+    /// Keys of every kind: those that only look the same are objects of their own.
+    @Test func identifiersOfManyTypes() throws {
+        let model = """
+            {"entities": {"thing": {"identifier": ["a", "b", "c", "d", "e"], "attributes": {
+              "a": {"type": "decimal"}, "b": {"type": "date"}, "c": {"type": "binary"}, "d": {"type": "boolean"},
+              "e": {"type": "double"}, "text": {"type": "string", "optional": true}}}}}
+            """
+        let records = RecordGenerator.records(300, seed: 5) { make in
+            let dates = ["2024-01-01T00:00:00Z", "2024-01-01T02:00:00+02:00", "2024-01-01T00:00:00.001Z"]
+            return [
+                #""a": \#(make.one(of: ["1", "1.0", "\"1.00\"", "0.1", "1e40", "-1"]))"#,
+                #""b": "\#(make.one(of: dates))""#,
+                #""c": "\#(make.one(of: ["", "AA==", "AAA="]))""#, #""d": \#(make.one(of: ["true", "false"]))"#,
+                #""e": \#(make.one(of: ["0.1", "0.10000000000000001", "0.0", "1e300"]))"#,
+                #""text": \#(make.text("t", below: 3))"#,
+            ]
+        }
+        let files = try ImportFiles(records: [records], model: model, options: ["--entity", "thing"])
+        let database = try ServerDatabase()
+        let report = try database.imported(files, nil, ["--chunk-size", "2000"])
+        #expect(report.counts.inserted > 50 && report.counts.updated > 50 && report.counts.unchanged > 10)
+        let same = try files.storeOfTheSame()
+        #expect(report == same.report)
+        #expect(try database.difference(of: "thing", from: same.path).isEmpty)
+        #expect(try database.isVerified())
+    }
+}

@@ -36,13 +36,16 @@ public struct ServerStore: Sendable {
 
     /// A connection whose statements see this schema alone.
     ///
+    /// - Parameter writes: whether the schema is to be written, and made where it is not there; a replica can be read.
     /// - Throws: `ServerFailure` where a later try may go well, `ImportError` where none will.
-    func connect(_ interruption: Interruption) throws -> ServerConnection {
+    func connect(_ interruption: Interruption, writes: Bool = true) throws -> ServerConnection {
         let connection = try ServerConnection(
             address,
             interruption: interruption,
+            writes: writes,
             askForPassword: passwords?.answer
         )
+        guard writes else { return connection }
         try connection.makeSchema()
         if durability == .off { _ = try connection.execute("SET synchronous_commit = off") }
         return connection

@@ -18,7 +18,7 @@ public struct ServerInspection: Sendable {
 
     private func read<Result>(_ body: (ServerConnection) throws -> Result) throws -> Result {
         let interruption = Interruption()
-        let session = ServerSession(store, interruption)
+        let session = ServerSession(store, interruption, writes: false)
         defer { session.close() }
         return try session.read { connection in
             try connection.transaction("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") {

@@ -201,7 +201,7 @@ struct ArgumentTests {
         let names = ImporterCommand.configuration.subcommands.map { $0.configuration.commandName }
         let commands = [
             "import", "resume", "status", "split", "infer", "model", "fetch", "rejects", "retry", "verify", "watch",
-            "serve", "migrate", "diff", "patch", "undo", "merge", "conflicts", "resolve", "mirror",
+            "serve", "migrate", "work", "diff", "patch", "undo", "merge", "conflicts", "resolve", "mirror",
         ]
         #expect(names == commands)
     }

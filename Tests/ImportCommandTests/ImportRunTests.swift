@@ -38,7 +38,14 @@ struct ImportRunTests {
         prepare(pipeline)
         var result = Result()
         let printed = Mutex("")
-        let run = ImportRun(store: store, sources: [source], output: output) { text in printed.withLock { $0 += text } }
+        let run = ImportRun(
+            store: store,
+            inspection: StoreInspection(store: store),
+            sources: [source],
+            output: output
+        ) { text in
+            printed.withLock { $0 += text }
+        }
         do {
             try run.perform(pipeline)
         } catch let error as ImportError {

@@ -14,8 +14,8 @@ struct WorkSubcommand: ParsableCommand {
             at any time. Options and model are the import's. Each chunk is committed once, whoever takes it, and whatever dies.
 
             EXAMPLES
-              importer work postgresql://importer@db.example/shop
-              importer work postgresql://importer@db.example/shop --chunks /mnt/shared/people.chunks --workers 8
+              importer work postgresql://importer@db/shop
+              importer work postgresql://importer@db/shop --chunks /mnt/people.chunks
             """
     )
 

@@ -228,12 +228,15 @@ final class ServerJournal: ServerJournalReader, Journal {
             }
             if let replaced = beginning.replaced { try remove(replaced, connection) }
             try job.enroll(in: connection, host: store.host, indexes: beginning.indexes)
-            if let model = job.model { try adopt(model, by: &job, beginning.transformers, isFinal: true, connection) }
+            var messages: [ImportText] = []
+            if let model = job.model {
+                messages = try adopt(model, by: &job, beginning.transformers, isFinal: true, connection)
+            }
             if !job.takesChunks {
                 try RecordedFile(chunksOf: job, isMade: beginning.makesChunkDirectory)
                     .save(connection, host: store.host)
             }
-            return AdoptedModel(job: job)
+            return AdoptedModel(job: job, messages: messages)
         }
     }
 
@@ -278,19 +281,21 @@ final class ServerJournal: ServerJournalReader, Journal {
     ) throws -> AdoptedModel {
         try session.write { connection in
             var job = job
-            try adopt(model, by: &job, transformers, isFinal: isFinal, connection)
-            return AdoptedModel(job: job)
+            let messages = try adopt(model, by: &job, transformers, isFinal: isFinal, connection)
+            return AdoptedModel(job: job, messages: messages)
         }
     }
 
     /// Gives a job its model, and the schema the model's tables.
+    ///
+    /// - Returns: what is to be said of it.
     private func adopt(
         _ model: ModelDescription,
         by job: inout StoredJob,
         _ transformers: TransformerRegistry,
         isFinal: Bool,
         _ connection: ServerConnection
-    ) throws {
+    ) throws -> [ImportText] {
         guard model.isFlat else { throw unsupported("relationships") }
         // What cannot be imported with, or read back, must not get into the store.
         for (position, entity) in model.entities.enumerated() {
@@ -307,13 +312,18 @@ final class ServerJournal: ServerJournalReader, Journal {
         )
         job.model = model
         job.isModelFinal = isFinal
+        var messages: [ImportText] = []
         for (position, entity) in model.entities.enumerated() {
             let isKnown = try !connection.execute(
                 "SELECT 1 FROM _import_entity WHERE job = $1 AND position = $2",
                 [.integer(job.id), .integer(Int64(position))]
             ).isEmpty
             guard !isKnown else { continue }
-            let isMade = try ServerTables.prepare(entity, connection, label: label)
+            let isMade = try ServerTables.prepare(entity, connection, label: label) { added in
+                let names = added.prefix(20).map { "\($0.name) (\($0.type.rawValue))" }
+                let rest = added.count > names.count ? ", … and \(added.count - names.count) more" : ""
+                messages.append("new columns in \(entity.table): \(names.joined(separator: ", "))\(rest)")
+            }
             let isEmpty = try isMade || !ServerTables.hasRows(entity.table, connection)
             _ = try connection.execute(
                 """
@@ -331,6 +341,7 @@ final class ServerJournal: ServerJournalReader, Journal {
         }
         let bytes = job.sources.reduce(Int64(0)) { $0 + ($1.description.plainSize ?? $1.description.size ?? 0) }
         try StagedEntities.prepare(job, model, bytes: bytes, connection)
+        return messages
     }
 
     func refresh(

@@ -33,7 +33,7 @@ final class ServerSession {
         hasConnected = true
         if isLocked {
             do {
-                try takeLock(made)
+                try takeLockAgain(made)
             } catch {
                 drop()
                 throw error
@@ -107,6 +107,19 @@ final class ServerSession {
     func lock() throws {
         try withConnection { try takeLock($0) }
         isLocked = true
+    }
+
+    /// Takes the lock after a connection was lost: the server may not have noticed yet that its session has ended.
+    private func takeLockAgain(_ connection: ServerConnection) throws {
+        let deadline = ContinuousClock.now + .seconds(store.reconnect)
+        while true {
+            do {
+                return try takeLock(connection)
+            } catch let error as ImportError where error.reason == .storeInUse && ContinuousClock.now < deadline {
+                Thread.sleep(forTimeInterval: 0.1)
+                try interruption.check()
+            }
+        }
     }
 
     private func takeLock(_ connection: ServerConnection) throws {

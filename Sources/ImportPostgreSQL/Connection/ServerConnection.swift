@@ -185,8 +185,8 @@ final class ServerConnection {
     ///   - sql: `COPY … FROM STDIN …`.
     ///   - body: writes the rows; what it throws ends the COPY without any.
     /// - Returns: how many rows the server has taken.
-    /// - Throws: `ServerFailure`, of which `copyLine` says where a row is refused; what `body` throws; the
-    ///   interruption's `ImportError` where the server has not gone on for a second.
+    /// - Throws: `ServerFailure`; what `body` throws; the interruption's `ImportError` where the server has not gone on for
+    ///   a second.
     func copy(_ sql: String, _ body: (inout CopyStream) throws -> Void) throws -> Int64 {
         try link.copy(sql, isInterruptible ? .atOnce : .after(Self.copyGrace)) { put in
             var stream = CopyStream(put)

@@ -36,21 +36,6 @@ struct ServerFailure: Error, Sendable, Hashable {
         }
         return trouble == .unreachable || (trouble == .lost && isConnectionLost)
     }
-
-    /// The line, from 1, of a COPY into `table` that was refused; in the binary format, the row.
-    ///
-    /// It comes from the context, `COPY people, line 17, column age: "x"`, which may be in another language. Values
-    /// come after the line, and may look like anything, another line of the context included.
-    ///
-    /// - Parameter table: its name, without its schema.
-    func copyLine(of table: String) -> Int64? {
-        guard let lines = context?.split(separator: "\n", omittingEmptySubsequences: true) else { return nil }
-        let beginning = "COPY \(table), "
-        guard let line = lines.first(where: { $0.hasPrefix(beginning) }) else { return nil }
-        let words = line.dropFirst(beginning.count)
-        guard let start = words.firstIndex(where: { $0.isASCII && $0.isNumber }) else { return nil }
-        return Int64(words[start...].prefix { $0.isASCII && $0.isNumber })
-    }
 }
 
 extension ServerFailure {

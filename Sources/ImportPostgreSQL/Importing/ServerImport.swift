@@ -42,7 +42,7 @@ struct ServerImport {
             stop: { _ in bell.ring() },
             work: { try ChunkWorker(task).work() },
             feed: { [self] in
-                let fault = try feed.feed(keepsAll: false) { chunk, _ in try register(chunk.entry, bell) }
+                let fault = try cut(feed, bell)
                 // Where a source has a fault, what is before it is all that is done now.
                 try session.write { try chunks.noteSplit($0) }
                 bell.ring()
@@ -96,10 +96,26 @@ struct ServerImport {
         }
     }
 
-    /// Puts a chunk before the workers; it is on the disk by then.
-    private func register(_ entry: ChunkEntry, _ bell: ChunkBell) throws {
-        if entry.records > 0 { try run.directory.sync(chunk: entry.number) }
-        try session.write { try chunks.register(entry, $0) }
+    /// Cuts what is left, and registers it meanwhile.
+    private func cut(_ feed: ChunkFeed, _ bell: ChunkBell) throws -> ImportError? {
+        let registrar = ChunkRegistrar()
+        try registrar.start { [self] in try register($0, bell) }
+        do {
+            let fault = try feed.feed(keepsAll: false) { chunk, _ in try registrar.put(chunk.entry) }
+            try registrar.finish()
+            return fault
+        } catch {
+            try? registrar.finish()
+            throw error
+        }
+    }
+
+    /// Puts chunks before the workers; they are on the disk by then.
+    private func register(_ entries: [ChunkEntry], _ bell: ChunkBell) throws {
+        for entry in entries where entry.records > 0 { try run.directory.sync(chunk: entry.number) }
+        try session.write { connection in
+            for entry in entries { try chunks.register(entry, connection) }
+        }
         bell.ring()
         while try session.read({ try waiting($0) }) >= Self.mostWaiting {
             try context.interruption.check()

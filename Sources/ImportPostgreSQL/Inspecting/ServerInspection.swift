@@ -186,7 +186,7 @@ public struct ServerInspection: Sendable {
             guard !jobs.isEmpty else { throw noImport }
             var checks: [StoreInspection.Check] = []
             for job in jobs { checks += try ServerVerification(store, job).checks(connection) }
-            return checks
+            return try checks + ServerVerification.rowChecks(connection)
         }
     }
 }

@@ -52,28 +52,6 @@ extension ChunkRows {
 
     // MARK: What the server refuses
 
-    /// Which of the rows a refused COPY is about.
-    ///
-    /// - Returns: nil where it is not about one row, or does not say which; see `refusedAmong`.
-    func refused(_ failure: ServerFailure) -> RefusedRow? {
-        guard let line = line(of: failure), ordinals.indices.contains(line.number - 1), !isAboutSeveral(failure) else {
-            return nil
-        }
-        return refused(failure, row: line.number - 1, column: line.column)
-    }
-
-    /// The rows among which the one is that a COPY was refused for; none where it was refused for something else.
-    ///
-    /// A server collects 1,000 rows (`MAX_BUFFERED_TUPLES`, `src/backend/commands/copyfrom.c`) and writes them at once;
-    /// of a row that is too large for the table it then names the last line that it has read. Foreign keys are looked
-    /// at when all rows are there, and no line is named.
-    func refusedAmong(_ failure: ServerFailure) -> Range<Int> {
-        guard isAboutRows(failure) else { return 0..<0 }
-        guard let line = line(of: failure), ordinals.indices.contains(line.number - 1) else { return 0..<count }
-        guard isAboutSeveral(failure) else { return line.number - 1..<line.number }
-        return max(0, line.number - Self.mostBuffered)..<line.number
-    }
-
     /// Finds the rows that a COPY was refused for, by copying fewer and fewer of them; nothing of it stays.
     ///
     /// - Parameters:
@@ -110,8 +88,7 @@ extension ChunkRows {
         } catch let failure as ServerFailure where isAboutRows(failure) {
             _ = try connection.execute("ROLLBACK TO SAVEPOINT importer; RELEASE SAVEPOINT importer")
             guard range.count > 1 else {
-                let column = line(of: failure)?.column
-                if let row = refused(failure, row: range.lowerBound, column: column) { found.append(row) }
+                if let row = refused(failure, row: range.lowerBound) { found.append(row) }
                 return
             }
         }
@@ -120,18 +97,10 @@ extension ChunkRows {
         try findRefused(among: middle..<range.upperBound, connection, &found)
     }
 
-    /// How many rows a server collects at most.
-    private static let mostBuffered = 1_000
-
     /// Whether it says that a row cannot be in the table: data exceptions, integrity constraints, and limits of the
     /// server (<https://www.postgresql.org/docs/current/errcodes-appendix.html>).
     private func isAboutRows(_ failure: ServerFailure) -> Bool {
         ["22", "23"].contains(failure.sqlState.prefix(2)) || failure.sqlState == "54000"
-    }
-
-    /// Whether the line that it names is only the last of those that were written together.
-    private func isAboutSeveral(_ failure: ServerFailure) -> Bool {
-        failure.sqlState == "54000" && !isAboutIndex(failure)
     }
 
     /// Whether it is about the size of an entry of an index.
@@ -143,11 +112,16 @@ extension ChunkRows {
         failure.message.contains("btree") || failure.message.hasPrefix("index row")
     }
 
-    private func refused(_ failure: ServerFailure, row: Int, column: String?) -> RefusedRow? {
+    /// Makes a reject of the record of a row that was refused.
+    ///
+    /// - Parameter row: its index.
+    /// - Returns: nil where the failure is not about a row.
+    func refused(_ failure: ServerFailure, row: Int) -> RefusedRow? {
         guard isAboutRows(failure), ordinals.indices.contains(row) else { return nil }
-        let attribute = column.flatMap { name in names.firstIndex { ExactText($0) == ExactText(name) } }.map {
-            $0 - (names.count - columns.count)
-        }
+        let attribute = column(of: failure).flatMap { name in names.firstIndex { ExactText($0) == ExactText(name) } }
+            .map {
+                $0 - (names.count - columns.count)
+            }
         let error: ImportModel.RecordError
         if failure.sqlState != "54000" {
             error = self.error(
@@ -171,22 +145,17 @@ extension ChunkRows {
         return RefusedRow(ordinal: ordinals[row], error: error)
     }
 
-    /// Which line, from 1, and which column the context of a COPY names: `COPY people, line 17, column name`.
+    /// Which column the context of a COPY names: `COPY people, line 17, column name`.
     ///
-    /// The words may be in any language, but not the table's name. The context has a line for each function that was
-    /// running, the COPY last.
-    private func line(of failure: ServerFailure) -> (number: Int, column: String?)? {
+    /// The words may be in any language, but not the table's name. The context has a line for each function that was running,
+    /// the COPY last.
+    private func column(of failure: ServerFailure) -> String? {
         guard let context = failure.context else { return nil }
         for text in context.split(separator: "\n").reversed() {
             guard text.contains("COPY"), let name = text.firstRange(of: table) else { continue }
-            let rest = text[name.upperBound...]
-            guard let first = rest.firstIndex(where: { ("0"..."9").contains($0) }) else { continue }
-            let digits = rest[first...].prefix { ("0"..."9").contains($0) }
-            guard let number = Int(digits) else { continue }
-            let column = names.filter { rest[digits.endIndex...].hasSuffix(" \($0)") }.max {
-                $0.utf8.count < $1.utf8.count
-            }
-            return (number, column)
+            let rest = text[name.upperBound...].drop { !("0"..."9").contains($0) }
+            let behind = rest.drop { ("0"..."9").contains($0) }
+            return names.filter { behind.hasSuffix(" \($0)") }.max { $0.utf8.count < $1.utf8.count }
         }
         return nil
     }

@@ -62,13 +62,14 @@ extension ServerTables {
 
     /// Makes sure that a table takes an entity's values, and adds the columns that it lacks.
     ///
+    /// - Returns: the attributes that it got columns for.
     /// - Throws: `ImportError` where it does not take them; `ServerFailure`.
     static func extend(
         _ entity: EntityDescription,
         _ columns: [ServerColumn],
         _ connection: ServerConnection,
         label: String
-    ) throws {
+    ) throws -> [AttributeDescription] {
         let (stored, count) = try Self.columns(of: entity.table, connection)
         var added: [ServerColumn] = []
         for column in columns {
@@ -97,9 +98,10 @@ extension ServerTables {
                     """
             )
         }
-        guard !added.isEmpty else { return }
+        guard !added.isEmpty else { return [] }
         let additions = added.map { "ADD COLUMN \($0.definition)" }.joined(separator: ", ")
         _ = try connection.execute("ALTER TABLE \(quoted(entity.table)) \(additions)")
+        return added.map(\.attribute)
     }
 
     /// A name that was made without quotes is in lower case: a second column beside it is not what is meant.

@@ -104,16 +104,23 @@ enum ServerTables {
     /// A table that an import has made and that never had a row is made again, as the model says. Called within a
     /// transaction.
     ///
+    /// - Parameter noteAdded: told of the attributes that a table got columns for.
     /// - Returns: whether it was made.
     /// - Throws: `ImportError` where the table does not fit; `ServerFailure`.
-    static func prepare(_ entity: EntityDescription, _ connection: ServerConnection, label: String) throws -> Bool {
+    static func prepare(
+        _ entity: EntityDescription,
+        _ connection: ServerConnection,
+        label: String,
+        noteAdded: ([AttributeDescription]) -> Void = { _ in }
+    ) throws -> Bool {
         try check([entity.table], connection, label: label)
         for attribute in entity.attributes { try check(attribute.column, of: "\(entity.name).\(attribute.name)") }
         let columns = ServerColumn.all(of: entity)
         try checkCount(columns.count, entity, label: label)
         if try kind(of: entity.table, connection) == .table {
             guard try dropIfStillEmpty(entity.table, connection) else {
-                try extend(entity, columns, connection, label: label)
+                let added = try extend(entity, columns, connection, label: label)
+                if !added.isEmpty { noteAdded(added) }
                 return false
             }
         }

@@ -87,29 +87,16 @@ struct CopyTests {
             }
         }
         #expect(failure?.sqlState == "23505")
-        #expect(failure?.copyLine(of: "t") == 500)
         #expect(failure?.constraint == "t_pkey")
         #expect(failure?.importError(at: "s", showsValues: false).description.contains("17") == false)
         #expect(failure?.importError(at: "s", showsValues: true).description.contains("(a)=(17)") == true)
         #expect(try connection.execute("SELECT count(*) FROM t").first?.integer(0) == 0)
     }
 
-    @Test func aRefusedRowIsNamedWhateverItsValueSays() throws {
-        try database.query("CREATE TABLE short (a varchar(3))")
-        let failure = #expect(throws: ServerFailure.self) {
-            try connection.copy("COPY short FROM STDIN") { stream in
-                try stream.write(Array("a\n\\nCOPY short, line 1, column a\n".utf8))
-            }
-        }
-        #expect(failure?.context?.hasSuffix("\nCOPY short, line 1, column a\"") == true)
-        #expect(failure?.copyLine(of: "short") == 2)
-    }
-
     @Test func aRowThatCannotBeReadDoesNotShowItsValues() throws {
         let failure = #expect(throws: ServerFailure.self) {
             try connection.copy("COPY t FROM STDIN") { try $0.write(Array("1\ta\nsesam\tb\n".utf8)) }
         }
-        #expect(failure?.copyLine(of: "t") == 2)
         #expect(failure?.importError(at: "s", showsValues: false).description.contains("sesam") == false)
     }
 

@@ -133,22 +133,4 @@ struct ServerFailureTests {
         )
         #expect(failure.importError(at: "s", showsValues: false).message.contains("t_key"))
     }
-
-    // MARK: The line of a COPY
-
-    @Test(arguments: [
-        (#"COPY t, line 17, column x: "COPY t, line 99""#, "t", Int64(17)),
-        ("COPY t, line 17", "t", 17),
-        ("COPY t, Zeile 17, Spalte x", "t", 17),
-        ("COPY t, line 3, line 17", "t, line 3", 17),
-        ("SQL function \"f\"\nCOPY 2 t 3, line 17, column 1", "2 t 3", 17),
-    ])
-    func aRefusedCopyHasALine(_ context: String, _ table: String, _ line: Int64) {
-        #expect(ServerFailure(message: "", context: context).copyLine(of: table) == line)
-    }
-
-    @Test(arguments: [nil, "", "COPY t", "COPY u, line 17", "COPY t, line 99999999999999999999"])
-    func otherContextsHaveNone(_ context: String?) {
-        #expect(ServerFailure(message: "", context: context).copyLine(of: "t") == nil)
-    }
 }

@@ -60,10 +60,10 @@ struct ServerDatabase {
     /// Runs SQL as somebody else would.
     func execute(_ text: String) throws { try server.query(text, in: direct) }
 
-    /// How many chunks are in this state.
+    /// How many chunks are in this state; none where no import has begun.
     func chunks(_ state: String) throws -> Int {
-        let isThere = try query("SELECT to_regclass('_import_chunk') IS NOT NULL") == "t"
-        return isThere ? Int(try query("SELECT count(*) FROM _import_chunk WHERE state = '\(state)'")) ?? 0 : 0
+        guard let count = try? query("SELECT count(*) FROM _import_chunk WHERE state = '\(state)'") else { return 0 }
+        return Int(count) ?? 0
     }
 
     /// Waits until the server has noticed that a program's connections are gone, and ends the leases that it had.
@@ -74,6 +74,30 @@ struct ServerDatabase {
         try wait(for: "the end of the connections") { try query(others) == "0" ? true : nil }
         try execute("UPDATE _import_chunk SET lease_until = '-infinity' WHERE state = 'sealed'")
         try execute("UPDATE _import_settle SET lease_until = '-infinity'")
+    }
+
+    /// Has another session keep everybody from writing to a table, until `letGo` or the server's end.
+    func holdBack(_ table: String) throws -> ChildProcess {
+        let script = Project.root.appending(path: "scripts/postgres-server").path
+        let texts = ["BEGIN", "LOCK TABLE \(table) IN EXCLUSIVE MODE", "SELECT pg_sleep(6000)"]
+        let options = ["psql", "-X", "-q", "-d", direct] + texts.flatMap { ["-c", $0] }
+        let child = try ChildProcess([script, "--no-install", server.folder] + options)
+        let locks = "SELECT count(*) FROM pg_locks WHERE relation = '\(table)'::regclass AND granted"
+        try wait(for: "the lock", instead: { child.account }) {
+            try query("\(locks) AND mode = 'ExclusiveLock'") == "1" ? true : nil
+        }
+        return child
+    }
+
+    /// How many sessions wait for what `holdBack` holds.
+    func heldBack(_ table: String) throws -> Int {
+        Int(try query("SELECT count(*) FROM pg_locks WHERE relation = '\(table)'::regclass AND NOT granted")) ?? 0
+    }
+
+    /// Ends what `holdBack` has begun.
+    func letGo() throws {
+        let sessions = "datname = current_database() AND query LIKE '%pg_sleep(6000)' AND pid <> pg_backend_pid()"
+        try execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE \(sessions)")
     }
 
     /// `importer verify` agrees.

@@ -22,7 +22,7 @@ struct ServerInterruptionTests {
     ) throws -> SteppedProgram {
         let program = try SteppedProgram(
             [Project.importer] + command + run,
-            every: 5,
+            every: 7,
             below: files.directory.path,
             environment: database.server.environment
         )
@@ -170,6 +170,50 @@ struct ServerInterruptionTests {
         let result = program.child.wait()
         #expect(result.ending == .exit(0), "\(result.errorText)")
         try Self.check(database, files)
+    }
+
+    /// Stopped while it makes objects of what is staged, it has made all of them, or none.
+    @Test(arguments: [SIGKILL, SIGINT, 0])
+    func isStoppedWhileItSettles(signal: Int32) throws {
+        let files = try MergingTests.files([
+            MergingTests.records(100, seed: 61, areComplete: true),
+            MergingTests.records(900, seed: 62, areComplete: false),
+        ])
+        let (first, second) = ([files.sources[0]], [files.sources[1]])
+        let server = try signal == 0 ? PostgreSQLServer() : .shared()
+        let database = try ServerDatabase(on: server)
+        try database.imported(files, first)
+        let before = try database.rows(of: "thing")
+        let holder = try database.holdBack("thing")
+        let program = try database.start(database.command(files, second) + Self.run)
+        try wait(for: "the settling", instead: { program.account }) { try database.heldBack("thing") > 0 ? true : nil }
+        #expect(try database.query("SELECT count(*) FROM _import_chunk WHERE job = 2 AND state <> 'done'") == "0")
+        #expect(try database.rows(of: "thing") == before)
+        if signal == 0 {
+            try server.crash()
+            try server.start()
+        } else {
+            program.signal(signal)
+            if signal == SIGKILL { program.wait() }
+            try database.letGo()
+        }
+        let result = program.wait()
+        holder.wait()
+        if signal != 0 {
+            #expect(result.ending == (signal == SIGKILL ? .signal(SIGKILL) : .exit(130)), "\(result.errorText)")
+            try database.forgetDeadProcesses()
+            #expect(try database.isVerified())
+            let resumed = try database.importer(["resume", database.url])
+            #expect(resumed.ending == .exit(0), "\(resumed.errorText)")
+        } else {
+            #expect(result.ending == .exit(0), "\(result.errorText)")
+        }
+        _ = try files.storeOfTheSame(first)
+        let same = try files.storeOfTheSame(second)
+        #expect(try database.difference(of: "thing", from: same.path).isEmpty)
+        #expect(try database.bookkeeping() == ServerDatabase.bookkeeping(of: same.path))
+        #expect(try ServerReport(database.importer(["status", database.url, "--json"]).output) == same.report)
+        #expect(try database.isVerified())
     }
 
     /// A server that stays away is 69, and the import is resumed once it is there.

@@ -4,7 +4,7 @@ import Importer
 
 /// Cuts what is left of a job's sources, registers the chunks, and works on them beside whoever else does.
 struct ServerImport {
-    /// So many chunks may be cut and not done: the folder does not fill up where workers are slow.
+    /// So many chunks may be cut that nobody has taken: the folder does not fill up where workers are slow.
     private static let mostWaiting: Int64 = 64
 
     private let run: JobRun
@@ -126,7 +126,10 @@ struct ServerImport {
 
     private func waiting(_ connection: ServerConnection) throws -> Int64 {
         try connection.execute(
-            "SELECT count(*) FROM _import_chunk WHERE job = $1 AND state = 'sealed'",
+            """
+            SELECT count(*) FROM _import_chunk
+            WHERE job = $1 AND state = 'sealed' AND lease_until < clock_timestamp()
+            """,
             [.integer(run.job.id)]
         ).first?.integer(0) ?? 0
     }

@@ -70,7 +70,7 @@ public final class ServerWork: Sendable {
             defer { session.close() }
             let job = try jobToDo(session, interruption)
             guard let model = job.model else { throw ImportError(.fault, at: label, "the job has no model") }
-            let directory = try directory(of: job)
+            let directory = try directory(of: job, session, interruption)
             summary.withLock { $0.job = job.id }
             progress.update {
                 $0.phase = .importing
@@ -137,6 +137,30 @@ public final class ServerWork: Sendable {
                 )
             }
             Thread.sleep(forTimeInterval: 0.2)
+        }
+    }
+
+    /// The job's chunk folder, as this host sees it; waits for its first chunk where it has none yet.
+    private func directory(
+        of job: StoredJob,
+        _ session: ServerSession,
+        _ interruption: Interruption
+    ) throws -> ChunkDirectory {
+        let deadline = ContinuousClock.now + .seconds(wait)
+        while true {
+            do {
+                return try directory(of: job)
+            } catch let error as ImportError {
+                let hasChunks = try session.read { connection in
+                    try !connection.execute(
+                        "SELECT 1 FROM _import_chunk WHERE job = $1 LIMIT 1",
+                        [.integer(job.id)]
+                    ).isEmpty
+                }
+                guard !hasChunks, ContinuousClock.now < deadline else { throw error }
+                try interruption.check()
+                Thread.sleep(forTimeInterval: 0.1)
+            }
         }
     }
 

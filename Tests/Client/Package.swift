@@ -15,7 +15,7 @@ let package = Package(
             name: "samples",
             dependencies: [
                 .product(name: "Importer", package: "importer"), .product(name: "ImportModel", package: "importer"),
-                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "ImportPostgreSQL", package: "importer"), .product(name: "GRDB", package: "GRDB.swift"),
             ],
             // A sample may leave what it has made unused.
             swiftSettings: [.unsafeFlags(["-suppress-warnings"])]

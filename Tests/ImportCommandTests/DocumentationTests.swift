@@ -10,7 +10,7 @@ struct DocumentationTests {
     private static let subcommands = ImporterCommand.configuration.subcommands
 
     /// The tables of options that several commands share.
-    private static let shared = ["Job options", "Run options", "Output options", "Page options"]
+    private static let shared = ["Job options", "Run options", "Output options", "Server options", "Page options"]
 
     @Test func modelsInTheDocumentationAreSound() throws {
         var examples = 0

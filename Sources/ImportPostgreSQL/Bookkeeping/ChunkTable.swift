@@ -21,15 +21,42 @@ struct ChunkTable: Sendable {
 
     // MARK: Cutting
 
-    /// Where cutting goes on: the end of the last chunk that has a row.
+    /// The last chunk after which cutting goes on; 0 for none.
+    ///
+    /// Where all chunks before the last one that is done are done, too, those after it are cut again: their source may have been
+    /// corrected, or their files may be gone. Otherwise all that have a row count.
+    func lastKept(_ connection: ServerConnection) throws -> Int64 {
+        let row = try connection.execute(
+            """
+            SELECT coalesce(max(number) FILTER (WHERE state = 'done'), 0),
+                coalesce(min(number) FILTER (WHERE state <> 'done'), 0), coalesce(max(number), 0)
+            FROM _import_chunk WHERE job = $1
+            """,
+            [.integer(job)]
+        ).first
+        guard let row else { return 0 }
+        let (lastDone, firstOpen) = (try row.integer(0), try row.integer(1))
+        return firstOpen > 0 && firstOpen < lastDone ? try row.integer(2) : lastDone
+    }
+
+    /// Removes the rows of chunks that are registered again.
+    func removeAfterLastKept(_ connection: ServerConnection) throws {
+        _ = try connection.execute(
+            "DELETE FROM _import_chunk WHERE job = $1 AND number > $2 AND state <> 'done'",
+            [.integer(job), .integer(try lastKept(connection))]
+        )
+    }
+
+    /// Where cutting goes on: the end of the last chunk that counts.
     func cutMarker(_ connection: ServerConnection, label: String) throws -> Marker {
         var marker = Marker()
         marker.seconds =
             try connection.execute("SELECT seconds FROM _import_job WHERE id = $1", [.integer(job)])
             .first?.double(0) ?? 0
+        let kept = try lastKept(connection)
         let last = try connection.execute(
-            "SELECT entry FROM _import_chunk WHERE job = $1 ORDER BY number DESC LIMIT 1",
-            [.integer(job)]
+            "SELECT entry FROM _import_chunk WHERE job = $1 AND number = $2",
+            [.integer(job), .integer(kept)]
         ).first
         guard let last else { return marker }
         let entry = try entry(last.text(0), label: label)
@@ -40,10 +67,11 @@ struct ChunkTable: Sendable {
         let sums = try connection.execute(
             """
             SELECT coalesce(sum(bytes), 0)::bigint, coalesce(sum(chunks), 0)::bigint FROM (
-                SELECT max(end_byte) AS bytes, count(*) AS chunks FROM _import_chunk WHERE job = $1 GROUP BY source
+                SELECT max(end_byte) AS bytes, count(*) AS chunks FROM _import_chunk
+                WHERE job = $1 AND number <= $2 GROUP BY source
             ) AS sources
             """,
-            [.integer(job)]
+            [.integer(job), .integer(kept)]
         ).first
         marker.bytes = try sums?.integer(0) ?? 0
         marker.chunksDone = Int(try sums?.integer(1) ?? 0)

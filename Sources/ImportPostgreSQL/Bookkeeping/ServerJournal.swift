@@ -45,9 +45,12 @@ class ServerJournalReader: JournalReader {
             let rows = try connection.execute(
                 """
                 SELECT first_byte, end_byte, source_hash, records FROM _import_chunk
-                WHERE job = $1 AND source = $2 ORDER BY number
+                WHERE job = $1 AND source = $2 AND number <= $3 ORDER BY number
                 """,
-                [.integer(job.id), .integer(Int64(source))]
+                [
+                    .integer(job.id), .integer(Int64(source)),
+                    .integer(try ChunkTable(job: job.id).lastKept(connection)),
+                ]
             )
             let ranges = try rows.map {
                 HashedRange(firstByte: try $0.integer(0), endByte: try $0.integer(1), hash: try $0.text(2))

@@ -9,6 +9,7 @@ import Importer
 final class ServerSession {
     let store: ServerStore
     let interruption: Interruption
+    private let writes: Bool
     private var connection: ServerConnection?
     /// Whether the server has let this process in: what is wrong before that will be wrong a moment later, too.
     private var hasConnected = false
@@ -19,8 +20,10 @@ final class ServerSession {
 
     var label: String { store.label }
 
-    init(_ store: ServerStore, _ interruption: Interruption) {
+    /// - Parameter writes: whether anything is to be written.
+    init(_ store: ServerStore, _ interruption: Interruption, writes: Bool = true) {
         self.store = store
+        self.writes = writes
         self.interruption = interruption
     }
 
@@ -28,7 +31,7 @@ final class ServerSession {
 
     private func open() throws -> ServerConnection {
         if let connection { return connection }
-        let made = try store.connect(interruption)
+        let made = try store.connect(interruption, writes: writes)
         connection = made
         hasConnected = true
         if isLocked {

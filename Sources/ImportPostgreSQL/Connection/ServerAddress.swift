@@ -25,8 +25,9 @@ public struct ServerAddress: Sendable, Hashable {
 
     /// Reads an address; nothing is asked of a server.
     ///
-    /// - Throws: `ImportError` with `.usage` where libpq does not read it, and where it has a password: that would be
-    ///   in the list of processes.
+    /// - Parameter uri: as libpq has it, without a password.
+    /// - Throws: `ImportError` with `.optionInvalid` where libpq does not read it, and where it has a password: that would
+    ///   be in the list of processes; another one where libpq is not there.
     public init(_ uri: String) throws {
         guard let scheme = Self.scheme(of: uri), !uri.utf8.contains(0) else {
             throw ImportError(.optionInvalid, "this is not the address of a server", advice: Self.form)

@@ -6,9 +6,12 @@ import Importer
 public struct ServerStore: Sendable {
     /// Where the server is, and which schema it is.
     public var address: ServerAddress
-    /// Whether a commit waits until it is on the server's disk (`synchronous_commit`).
+    /// Whether a commit waits until it is on the server's disk: only with `.off` it does not
+    /// (<https://www.postgresql.org/docs/current/runtime-config-wal.html#GUC-SYNCHRONOUS-COMMIT>).
+    ///
+    /// Of a pipeline it is what its `RunOptions` say.
     public var durability: RunOptions.Durability = .normal
-    /// How long a lost connection is tried again, in seconds.
+    /// How long a lost connection is tried again, in seconds, from 0; then the error is `.serverUnavailable`.
     public var reconnect: Double = 120
     /// Whether messages may have values that the server names (its DETAIL).
     public var showsValues = false
@@ -21,7 +24,9 @@ public struct ServerStore: Sendable {
 
     private var passwords: PasswordMemory?
 
-    /// A schema with what the command has without options.
+    /// A schema with the settings that the command has without options; nothing is connected.
+    ///
+    /// - Parameter address: where the server is, and which schema it is.
     public init(_ address: ServerAddress) {
         self.address = address
     }
@@ -36,13 +41,16 @@ public struct ServerStore: Sendable {
 
     /// A connection whose statements see this schema alone.
     ///
+    /// - Parameter writes: whether the schema is to be written, and made where it is not there; a replica can be read.
     /// - Throws: `ServerFailure` where a later try may go well, `ImportError` where none will.
-    func connect(_ interruption: Interruption) throws -> ServerConnection {
+    func connect(_ interruption: Interruption, writes: Bool = true) throws -> ServerConnection {
         let connection = try ServerConnection(
             address,
             interruption: interruption,
+            writes: writes,
             askForPassword: passwords?.answer
         )
+        guard writes else { return connection }
         try connection.makeSchema()
         if durability == .off { _ = try connection.execute("SET synchronous_commit = off") }
         return connection

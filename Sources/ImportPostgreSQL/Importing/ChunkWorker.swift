@@ -258,7 +258,16 @@ final class ChunkWorker {
     /// Where the first reject stops the import, no chunk with one is committed.
     private func checkLimit(_ tally: ServerCounts.Tally, _ source: String) throws {
         guard !tally.rejects.isEmpty, job.options.onError == .stop else { return }
-        try checkRejects(tally, source)
+        do {
+            try checkRejects(tally, source)
+        } catch let error as ImportError {
+            throw error.advising(
+                """
+                Nothing of its chunk is imported. Correct the source from there on, then run the same command again.
+                Or restart with \(.restart) and other options.
+                """
+            )
+        }
     }
 
     private func checkRejects(_ tally: ServerCounts.Tally, _ source: String) throws {

@@ -33,6 +33,8 @@ public final class ServerWork: Sendable {
     private let transformers: TransformerRegistry
     private let summary = Mutex(Summary(job: 0))
 
+    /// Prepares to take part; nothing is touched before `run`.
+    ///
     /// - Parameters:
     ///   - store: the schema.
     ///   - workers: each with a connection of its own, from 1.
@@ -58,7 +60,9 @@ public final class ServerWork: Sendable {
     /// Works until the job's chunks are done; blocks this thread as long.
     ///
     /// - Returns: what it has done.
-    /// - Throws: `ImportError`: with `.storeInUse` where there was nothing to do, and no importing process, for too long.
+    /// - Throws: `ImportError`: with `.storeInUse` where there was nothing to do, and no importing process, for too
+    ///   long; with `.chunksNotFound` or `.chunksChanged` where the chunk folder is not there, or is another one; with
+    ///   `.interrupted` where ``interruption`` has asked it to stop.
     public func run() throws -> Summary {
         try progress.ending {
             let interruption = interruption.child()

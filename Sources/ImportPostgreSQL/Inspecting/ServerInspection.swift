@@ -5,7 +5,9 @@ import Importer
 public struct ServerInspection: Sendable {
     private let store: ServerStore
 
-    /// Nothing is opened before it is asked.
+    /// Prepares to look into a schema; nothing is opened before it is asked.
+    ///
+    /// - Parameter store: the schema.
     public init(_ store: ServerStore) {
         self.store = store
     }
@@ -18,7 +20,7 @@ public struct ServerInspection: Sendable {
 
     private func read<Result>(_ body: (ServerConnection) throws -> Result) throws -> Result {
         let interruption = Interruption()
-        let session = ServerSession(store, interruption)
+        let session = ServerSession(store, interruption, writes: false)
         defer { session.close() }
         return try session.read { connection in
             try connection.transaction("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") {
@@ -31,7 +33,7 @@ public struct ServerInspection: Sendable {
 
     /// The report of the job that `resume` would resume: the last unfinished one, or else the last one.
     ///
-    /// - Throws: `ImportError`: `.noInput` when the schema has no import.
+    /// - Throws: `ImportError`: with `.storeEmpty` when the schema has no import.
     public func status() throws -> ImportReport {
         try read { connection in
             let jobs = try StoredJob.all(connection, label: label)
@@ -42,7 +44,7 @@ public struct ServerInspection: Sendable {
 
     /// The report of a job, by its number in the schema, from 1.
     ///
-    /// - Throws: `ImportError` as `status` does; `.noInput` when there is no such job.
+    /// - Throws: `ImportError` as `status` does; with `.jobNotFound` when there is no such job.
     public func status(of job: Int64) throws -> ImportReport {
         try read { try ServerReports(store).report(of: job, $0) }
     }

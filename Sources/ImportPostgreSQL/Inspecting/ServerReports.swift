@@ -37,17 +37,22 @@ struct ServerReports {
         }
         let chunks = ChunkTable(job: job.id)
         let done = try chunks.done(connection)
-        let cut = try chunks.cutMarker(connection, label: label)
+        let row = try connection.execute(
+            """
+            SELECT seconds, (SELECT count(*) FROM _import_chunk WHERE job = $1) FROM _import_job WHERE id = $1
+            """,
+            [.integer(job.id)]
+        ).first
         let state = try state(of: job, connection)
         return ImportReport(
             of: job,
             state,
             total: total,
             entities: entities,
-            chunks: cut.chunksDone,
+            chunks: Int(try row?.integer(1) ?? 0),
             chunksDone: Int(done.chunks),
             bytes: done.bytes,
-            seconds: cut.seconds,
+            seconds: try row?.double(0) ?? 0,
             ledger: try ledger(of: job, connection),
             errors: try errors(of: job, connection)
         )

@@ -23,14 +23,18 @@ struct ServerImportTests {
           "j": {"type": "json", "optional": true}}}}}
         """
 
+    private static let jobs =
+        ImportJob.withModel(count: 300) + ImportJob.parts(count: 300).prefix(1)
+        + [ImportJob.inferred(count: 300)[1], ImportJob.inferred(count: 300)[3]]
+
     /// Texts of 1 MB, extremes, nulls, defaults and missing keys among them.
     @Test(arguments: [1, 2])
     func valuesOfEveryTypeAreTheirs(seed: Int) throws {
         let files = try ImportFiles(records: [[]], model: Self.valueModel, options: ["--entity", "value"])
-        let printed = try ImportFiles.expected(by: "server_values.py", ["120", "\(seed)", files.sources[0]])
+        let printed = try ImportFiles.expected(by: "server_values.py", ["80", "\(seed)", files.sources[0]])
         let expected = try ServerDatabase.sorted(printed)
         let database = try ServerDatabase()
-        let report = try database.imported(files, nil, ["--chunk-size", "9K"])
+        let report = try database.imported(files, nil, ["--chunk-size", "6K"])
         #expect(try database.chunks("done") > 3)
         let rows = try database.rows(of: "value")
         #expect(ServerDatabase.difference(rows, expected).isEmpty)
@@ -42,7 +46,7 @@ struct ServerImportTests {
     }
 
     /// Sources of many shapes, some of whose records do not fit, with and without a model.
-    @Test(arguments: ImportJob.withModel(count: 400) + ImportJob.inferred(count: 400) + ImportJob.parts(count: 400))
+    @Test(arguments: jobs)
     func isWhatASQLiteStoreIs(_ job: ImportJob) throws {
         let files = try job.files()
         let database = try ServerDatabase()

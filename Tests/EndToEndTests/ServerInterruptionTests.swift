@@ -66,7 +66,7 @@ struct ServerInterruptionTests {
         try Self.check(database, files)
     }
 
-    @Test(arguments: [false, true], [false, true])
+    @Test(arguments: [(false, true), (true, false)])
     func aKilledImportIsResumed(identifier: Bool, bySameCommand: Bool) throws {
         let files = try Self.files(identifier: identifier)
         let database = try ServerDatabase()
@@ -234,7 +234,7 @@ struct ServerInterruptionTests {
     }
 
     /// Whatever has become of a COMMIT whose answer did not come.
-    @Test(arguments: [PostgreSQLProxy.Cut.before, .after, .late], [false, true])
+    @Test(arguments: [(PostgreSQLProxy.Cut.before, true), (.after, false), (.after, true), (.late, false)])
     func connectionsAreCutInCommit(_ cut: PostgreSQLProxy.Cut, identifier: Bool) throws {
         let files = try Self.files(identifier: identifier)
         let proxy = try PostgreSQLProxy(

@@ -18,9 +18,8 @@ struct ServerMergingTests {
     }
 
     /// They come with keys missing, null and changed, in several chunks, and then again to a table that has rows.
-    @Test(arguments: MergingTests.policies, [41, 42])
-    func agreesWithTakingOneRecordAfterTheOther(policy: String, seed: UInt64) throws {
-        let isComplete = seed % 2 == 0
+    @Test(arguments: [("merge", true, 42)] + MergingTests.policies.map { ($0, false, 41) })
+    func agreesWithTakingOneRecordAfterTheOther(policy: String, isComplete: Bool, seed: UInt64) throws {
         let files = try MergingTests.files([
             MergingTests.records(400, seed: seed, areComplete: isComplete),
             MergingTests.records(200, seed: seed + 100, areComplete: isComplete),

@@ -76,10 +76,8 @@ struct ServerNulTests {
         _ = try files.write(last, to: "records0.ndjson")
         let result = try database.importer(command)
         let counts = try database.query("SELECT count(*), count(DISTINCT s) FROM thing")
-        withKnownIssue("a chunk that is sealed is not cut anew") {
-            #expect(result.ending == .exit(0), "\(result.errorText)")
-            #expect(counts == "5|4")
-        }
+        #expect(result.ending == .exit(0), "\(result.errorText)")
+        #expect(counts == "5|4")
         #expect(try database.isVerified())
     }
 

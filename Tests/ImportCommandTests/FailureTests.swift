@@ -8,7 +8,8 @@ struct FailureTests {
         arguments: [
             (.optionInvalid, 64), (.notJSON, 65), (.fileNotFound, 66), (.fault, 70), (.noThreads, 71),
             (.pathUnusable, 73),
-            (.storeDamaged, 74), (.storeInUse, 75), (.hungUp, 129), (.interrupted, 130), (.terminated, 143),
+            (.storeDamaged, 74), (.serverUnavailable, 69), (.storeInUse, 75), (.loginRefused, 77), (.hungUp, 129),
+            (.interrupted, 130), (.terminated, 143),
         ] as [(ImportError.Reason, Int32)]
     )
     func exitCodesAreThoseOfTheManual(reason: ImportError.Reason, exitCode: Int32) {

@@ -25,7 +25,7 @@ final class ServerLink {
         while true {
             do {
                 if let connection { return try body(connection) }
-                let made = try store.connect(interruption)
+                let made = try store.connectWorker(interruption)
                 connection = made
                 return try body(made)
             } catch let failure as ServerFailure where failure.isTransient {

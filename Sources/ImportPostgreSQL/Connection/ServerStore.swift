@@ -55,4 +55,19 @@ public struct ServerStore: Sendable {
         if durability == .off { _ = try connection.execute("SET synchronous_commit = off") }
         return connection
     }
+
+    /// A worker's connection: what it does between transactions that count, as taking a chunk, need not wait for the disk. If that is
+    /// lost, the fence of the chunk is as before, and it is taken again.
+    ///
+    /// - Throws: as `connect` does.
+    func connectWorker(_ interruption: Interruption) throws -> ServerConnection {
+        let connection = try connect(interruption)
+        _ = try connection.execute("SET synchronous_commit = off")
+        return connection
+    }
+
+    /// How a transaction begins that is on the server's disk when it is committed, unless the durability is off.
+    var durableBegin: String {
+        durability == .off ? "BEGIN" : "BEGIN; SET LOCAL synchronous_commit = on"
+    }
 }

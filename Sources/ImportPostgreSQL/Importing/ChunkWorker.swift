@@ -305,7 +305,7 @@ final class ChunkWorker {
         // Whose COPY it was that the server has refused.
         var copied: ChunkRows?
         do {
-            return try connection.transaction {
+            return try connection.transaction(task.store.durableBegin) {
                 guard try chunks.fence(lease, owner, connection) else { throw Lost() }
                 for rows in rows where rows.count > 0 {
                     copied = rows

@@ -122,7 +122,7 @@ struct ServerSettling {
 
     /// - Returns: whether the bucket was this lease's to settle.
     private func transaction(_ bucket: Bucket, _ connection: ServerConnection) throws -> Bool {
-        try connection.transaction {
+        try connection.transaction(task.store.durableBegin) {
             let isOurs =
                 try connection.execute(
                     """

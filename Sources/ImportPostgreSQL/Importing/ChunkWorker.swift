@@ -168,6 +168,8 @@ final class ChunkWorker {
         } catch let refusal as Refusal {
             return refusal.rows
         }
+        // Whoever waits for the last chunks looks again.
+        task.bell.ring()
         task.onCommit(
             Int64(lease.entry.records),
             lease.entry.endByte - lease.entry.firstByte,

@@ -56,8 +56,9 @@ public struct ServerStore: Sendable {
         return connection
     }
 
-    /// A worker's connection: what it does between transactions that count, as taking a chunk, need not wait for the disk. If that is
-    /// lost, the fence of the chunk is as before, and it is taken again.
+    /// A worker's connection, which waits for the server's disk in transactions alone that begin with `durableBegin`.
+    ///
+    /// If it is lost that a chunk was taken, the chunk's fence is as before, and it is taken again.
     ///
     /// - Throws: as `connect` does.
     func connectWorker(_ interruption: Interruption) throws -> ServerConnection {

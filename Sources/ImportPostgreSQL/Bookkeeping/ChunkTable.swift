@@ -40,20 +40,30 @@ struct ChunkTable: Sendable {
     }
 
     /// Removes the rows of chunks that are registered again.
-    func removeAfterLastKept(_ connection: ServerConnection) throws {
+    ///
+    /// No worker commits a chunk meanwhile: one that was committed after the last that is kept was found, with another one before it
+    /// that goes, would leave a gap.
+    ///
+    /// - Returns: the last chunk that is kept; there is none after it.
+    func removeAfterLastKept(_ connection: ServerConnection) throws -> Int64 {
+        _ = try connection.execute("LOCK TABLE _import_chunk IN SHARE ROW EXCLUSIVE MODE")
+        let kept = try lastKept(connection)
         _ = try connection.execute(
-            "DELETE FROM _import_chunk WHERE job = $1 AND number > $2 AND state <> 'done'",
-            [.integer(job), .integer(try lastKept(connection))]
+            "DELETE FROM _import_chunk WHERE job = $1 AND number > $2",
+            [.integer(job), .integer(kept)]
         )
+        return kept
     }
 
     /// Where cutting goes on: the end of the last chunk that counts.
-    func cutMarker(_ connection: ServerConnection, label: String) throws -> Marker {
+    ///
+    /// - Parameter kept: that chunk; nil to find it.
+    func cutMarker(_ connection: ServerConnection, keeping kept: Int64? = nil, label: String) throws -> Marker {
         var marker = Marker()
         marker.seconds =
             try connection.execute("SELECT seconds FROM _import_job WHERE id = $1", [.integer(job)])
             .first?.double(0) ?? 0
-        let kept = try lastKept(connection)
+        let kept = try kept ?? lastKept(connection)
         let last = try connection.execute(
             "SELECT entry FROM _import_chunk WHERE job = $1 AND number = $2",
             [.integer(job), .integer(kept)]

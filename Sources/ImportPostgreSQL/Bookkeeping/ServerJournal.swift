@@ -37,7 +37,9 @@ class ServerJournalReader: JournalReader {
     }
 
     func marker(of job: StoredJob) throws -> Marker {
-        try readIfThere { try ChunkTable(job: job.id).cutMarker($0, label: label) } ?? Marker()
+        try readIfThere {
+            try ChunkTable(job: job.id).cutMarker($0, keeping: session.keptChunk, label: label)
+        } ?? Marker()
     }
 
     func committed(of job: StoredJob, source: Int) throws -> CommittedSource {
@@ -49,7 +51,7 @@ class ServerJournalReader: JournalReader {
                 """,
                 [
                     .integer(job.id), .integer(Int64(source)),
-                    .integer(try ChunkTable(job: job.id).lastKept(connection)),
+                    .integer(try session.keptChunk ?? ChunkTable(job: job.id).lastKept(connection)),
                 ]
             )
             let ranges = try rows.map {
@@ -254,7 +256,7 @@ final class ServerJournal: ServerJournalReader, Journal {
 
     func resume(_ job: StoredJob, building indexes: StoreIndexes) throws -> StoreIndexes {
         let before = try self.indexes(of: job)
-        try session.write { connection in
+        session.keptChunk = try session.write { connection in
             _ = try connection.execute(
                 "UPDATE _import_job SET options = $2, is_split = false WHERE id = $1",
                 [.integer(job.id), .text(try StoredJSON.encode(StoredOptions(of: job)))]
@@ -265,6 +267,7 @@ final class ServerJournal: ServerJournalReader, Journal {
                 "UPDATE _import_chunk SET state = 'sealed', attempts = 0 WHERE job = $1 AND state = 'failed'",
                 [.integer(job.id)]
             )
+            return try ChunkTable(job: job.id).removeAfterLastKept(connection)
         }
         return before
     }

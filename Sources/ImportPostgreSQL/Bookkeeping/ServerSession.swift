@@ -13,6 +13,8 @@ final class ServerSession {
     private var connection: ServerConnection?
     /// Whether the server has let this process in: what is wrong before that will be wrong a moment later, too.
     private var hasConnected = false
+    /// The last chunk that a resumed job keeps, found while no worker committed any; nil where cutting has gone on since.
+    var keptChunk: Int64?
     /// Whether this is the schema's only importing process.
     private(set) var isLocked = false
     /// The job that this process imports, and what it is known by in its row; nil before it is started.

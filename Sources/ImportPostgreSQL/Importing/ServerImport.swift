@@ -24,8 +24,9 @@ struct ServerImport {
     func importRecords() throws -> JobRun {
         guard let model = run.job.model else { throw ImportError(.fault, at: context.store, "the job has no model") }
         context.progress.update { $0.phase = .importing }
-        try session.write { [chunks] in try chunks.removeAfterLastKept($0) }
         let feed = try ChunkFeed(run)
+        // From now on there are more.
+        session.keptChunk = nil
         let done = try session.read { [chunks] in try chunks.done($0) }
         context.progress.update {
             $0.importedBytes = done.bytes

@@ -59,8 +59,7 @@ enum StagedEntities {
             stage: ServerTables.quoted(stage(of: job.id, position)),
             columns: columns,
             policy: job.options.onConflict,
-            tableWasEmpty: wasEmpty,
-            indexes: wasEmpty ? [ServerTables.identifierIndex(of: entity)] : []
+            tableWasEmpty: wasEmpty
         )
         return Settlement(settled, buckets: Int(try row.integer(1)))
     }

@@ -364,7 +364,7 @@ final class ChunkBell: Sendable {
         }
     }
 
-    /// Waits until it was rung since there were so many rings, or the time is over.
+    /// Waits until it was rung more often than `seen`, or the time is over.
     func wait(after seen: Int, seconds: Double) {
         let deadline = Date(timeIntervalSinceNow: seconds)
         condition.withLock {

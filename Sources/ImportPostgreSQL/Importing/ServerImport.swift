@@ -2,7 +2,7 @@ import Foundation
 import ImportModel
 import Importer
 
-/// Cuts what is left of a job's sources, registers the chunks, and works on them beside whoever else does.
+/// Cuts what is left of a job's sources, registers the chunks, and works on them beside all others who do.
 struct ServerImport {
     /// So many chunks may be cut that nobody has taken: the folder does not fill up where workers are slow.
     private static let mostWaiting: Int64 = 64
@@ -53,7 +53,7 @@ struct ServerImport {
         )
         if let fault = fault ?? run.fault { throw fault }
         try context.interruption.check()
-        try checkCompleteness()
+        try run.checkCompleteness()
         if ServerSettling.isNeeded(model) { try settle(task) }
         var run = run
         run.open = [:]
@@ -133,16 +133,5 @@ struct ServerImport {
             """,
             [.integer(run.job.id)]
         ).first?.integer(0) ?? 0
-    }
-
-    /// Chunks that were cut by somebody else may be only the beginning.
-    private func checkCompleteness() throws {
-        guard try run.marker().source < run.job.sources.count else { return }
-        throw ImportError(
-            .splitUnfinished,
-            at: run.directory.path,
-            "the split that made these chunks was not finished",
-            advice: "Everything in them is imported. Finish the split, then resume."
-        )
     }
 }

@@ -30,7 +30,10 @@ struct ServerSettling {
         for (position, entity) in task.model.entities.enumerated() where !entity.identifier.isEmpty {
             try session.write { connection in
                 let settlement = try StagedEntities.settlement(of: task.job, position, entity, connection)
-                for statement in settlement.finish { _ = try connection.execute(statement) }
+                // A table that was not empty has its index already.
+                _ = try connection.execute("SET LOCAL maintenance_work_mem = '256MB'")
+                try ServerTables.prepareIdentifier(of: entity, connection, label: label)
+                _ = try connection.execute(settlement.finish)
             }
         }
     }

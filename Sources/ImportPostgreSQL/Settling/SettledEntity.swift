@@ -29,6 +29,4 @@ struct SettledEntity: Sendable {
     var policy: ConflictPolicy
     /// Whether the table had no rows when the job began, so that it has none but the job's and no index yet.
     var tableWasEmpty: Bool
-    /// The statements that make the indexes of a table that was empty (`CREATE UNIQUE INDEX IF NOT EXISTS …`).
-    var indexes: [String] = []
 }

@@ -28,7 +28,7 @@ struct Settlement: Sendable {
         staged = StagedColumns(entity)
     }
 
-    /// How many buckets are good for sources of so many bytes: what settling asks of memory holds one, and connections settle
+    /// How many buckets are good for sources of this size: what settling asks of memory holds one, and connections settle
     /// side by side.
     ///
     /// A table that was not empty is read twice for each bucket, unless its index is quicker, so it gets fewer and larger ones.
@@ -186,14 +186,8 @@ struct Settlement: Sendable {
 
     // MARK: The end
 
-    /// What comes when all buckets are settled, in one transaction.
-    ///
-    /// A table that was empty gets its indexes, and the staging table goes. Done again, it changes nothing.
-    var finish: [String] {
-        let indexes = entity.tableWasEmpty ? entity.indexes : []
-        return (indexes.isEmpty ? [] : ["SET LOCAL maintenance_work_mem = '256MB'"]) + indexes
-            + ["DROP TABLE IF EXISTS \(entity.stage)"]
-    }
+    /// What comes when all buckets are settled; done again, it changes nothing.
+    var finish: String { "DROP TABLE IF EXISTS \(entity.stage)" }
 }
 
 extension SettledEntity {

@@ -9,7 +9,7 @@ enum NumericField {
     /// The largest power of 10,000 (`NUMERIC_WEIGHT_MAX`): 131,072 decimal digits before the point.
     static let largestWeight = 0x7FFF
 
-    /// The most bytes that a decimal of so many bytes of text takes.
+    /// The most bytes that a decimal of this many bytes of text takes.
     @inline(__always)
     static func mostBytes(_ text: Int) -> Int { 12 &+ text }
 

@@ -8,11 +8,13 @@ extension ServerTables {
     /// The name of the unique index of a table's identifier.
     static func identifierName(of table: String) -> String { ServerNames.fitting("\(table)_identifier") }
 
-    /// The statement that makes the unique index of an entity's identifier, where it is not there.
-    static func identifierIndex(of entity: EntityDescription) -> String {
+    /// The statement that makes the unique index of an entity's identifier.
+    ///
+    /// - Parameter name: nothing in the schema has it; nil for the table's with `_identifier` after it.
+    static func identifierIndex(of entity: EntityDescription, named name: String? = nil) -> String {
         let keys = identifierColumns(of: entity).map(key).joined(separator: ", ")
-        let name = ServerNames.quoted(identifierName(of: entity.table))
-        return "CREATE UNIQUE INDEX IF NOT EXISTS \(name) ON \(quoted(entity.table)) (\(keys))"
+        let name = ServerNames.quoted(name ?? identifierName(of: entity.table))
+        return "CREATE UNIQUE INDEX \(name) ON \(quoted(entity.table)) (\(keys))"
     }
 
     private static func identifierColumns(of entity: EntityDescription) -> [ServerColumn] {
@@ -42,8 +44,17 @@ extension ServerTables {
         let indexes = try self.indexes(of: entity.table, connection)
         let wanted = Set(columns.map { ExactText($0.name) })
         if indexes.contains(where: { $0.isUnique && Set($0.columns.map { ExactText($0) }) == wanted }) { return }
+        // `IF NOT EXISTS` would be content with a table or a view of that name.
+        var name = identifierName(of: entity.table)
+        var number = 2
+        while try kind(of: name, connection) != nil {
+            // One on the text of json has no columns that are known.
+            if columns.contains(where: { $0.type == .json }), indexes.contains(where: { $0.name == name }) { return }
+            name = ServerNames.fitting("\(entity.table)_identifier_\(number)")
+            number += 1
+        }
         do {
-            _ = try connection.execute(identifierIndex(of: entity))
+            _ = try connection.execute(identifierIndex(of: entity, named: name))
         } catch let failure as ServerFailure where failure.sqlState == "23505" {
             throw ImportError(
                 .identifierNotUnique,

@@ -34,20 +34,9 @@ struct ImportPhase<Store: OrderedDestination> {
         let fault = try stage.run { try feed.feed($0, keepsAll: false) }
         if let fault = fault ?? run.fault { throw fault }
         try context.interruption.check()
-        try checkCompleteness()
+        try run.checkCompleteness()
         run.open = [:]
         return run
-    }
-
-    /// Chunks that were cut by somebody else may be only the beginning.
-    private func checkCompleteness() throws {
-        guard try run.marker().source < run.job.sources.count else { return }
-        throw ImportError(
-            .splitUnfinished,
-            at: run.directory.path,
-            "the split that made these chunks was not finished",
-            advice: "Everything in them is imported. Finish the split, then resume."
-        )
     }
 }
 

@@ -36,6 +36,19 @@ package struct JobRun {
 
     package func marker() throws -> Marker { try journal.marker(of: job) }
 
+    /// Makes sure that all sources are imported: chunks that were cut by somebody else may be only the beginning.
+    ///
+    /// - Throws: `ImportError` with `.splitUnfinished`.
+    package func checkCompleteness() throws {
+        guard try marker().source < job.sources.count else { return }
+        throw ImportError(
+            .splitUnfinished,
+            at: directory.path,
+            "the split that made these chunks was not finished",
+            advice: "Everything in them is imported. Finish the split, then resume."
+        )
+    }
+
     /// Does the run's phases and closes the store.
     ///
     /// - Returns: the job's report.

@@ -32,6 +32,8 @@ struct SettlingCase {
     ]
 
     private(set) var entity: SettledEntity
+    /// The statement that makes the identifier unique.
+    let index: String
     let buckets: Int
     /// The objects that are in the table before.
     let stored: [[String?]]
@@ -66,13 +68,9 @@ struct SettlingCase {
             stage: #""settling"."_import_stage_1_2""#,
             columns: columns,
             policy: policy,
-            tableWasEmpty: Bool.random(using: &random),
-            indexes: [
-                """
-                CREATE UNIQUE INDEX IF NOT EXISTS object_identifier ON "settling"."Öbject" (\(index.joined(separator: ", ")))
-                """
-            ]
+            tableWasEmpty: Bool.random(using: &random)
         )
+        self.index = "CREATE UNIQUE INDEX ON \(entity.table) (\(index.joined(separator: ", ")))"
         buckets = Int.random(in: 1...3, using: &random)
         let few = Bool.random(using: &random) ? 2 : 9
         let types = types

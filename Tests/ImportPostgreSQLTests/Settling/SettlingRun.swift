@@ -20,7 +20,7 @@ struct SettlingRun {
             CREATE TABLE \(entity.table) (\(entity.columns.map { "\($0.name) \($0.type)" }.joined(separator: ", ")))
             """
         ]
-        if !entity.tableWasEmpty { texts += entity.indexes }
+        if !entity.tableWasEmpty { texts.append(test.index) }
         if !test.stored.isEmpty {
             let rows = test.stored.map { "(\(literals($0, entity)))" }.joined(separator: ", ")
             texts.append("INSERT INTO \(entity.table) VALUES \(rows)")
@@ -46,8 +46,9 @@ struct SettlingRun {
             ]
             texts += ["BEGIN"] + settling + asked + ["COMMIT"]
         }
-        let finish = (["BEGIN"] + settlement.finish + ["COMMIT"]).joined(separator: "; ")
-        texts += [finish, finish, "SET timezone = 'UTC'", "SET bytea_output = 'hex'"]
+        texts += [settlement.finish, settlement.finish]
+        if entity.tableWasEmpty { texts.append(test.index) }
+        texts += ["SET timezone = 'UTC'", "SET bytea_output = 'hex'"]
         texts.append("SELECT 'object', * FROM \(entity.table)")
         return try outcome(try query(texts))
     }

@@ -227,6 +227,15 @@ struct ServerTablesTests {
         #expect(error?.message == "here: rows of thing already have the same b, a")
     }
 
+    @Test func makesIdentifiersUniqueWhereSomethingElseHasTheIndexsName() throws {
+        let thing = entity([("a", .string)], identifier: ["a"])
+        try database.prepare(thing)
+        try database.query("CREATE VIEW thing_identifier AS SELECT 1")
+        for _ in 0..<2 { try ServerTables.prepareIdentifier(of: thing, connection, label: "here") }
+        let expected = ["CREATE UNIQUE INDEX thing_identifier_2 ON public.thing USING btree (a)"]
+        #expect(try indexes(of: "thing") == expected)
+    }
+
     @Test func acceptsAKeyThatATableHas() throws {
         try database.query("CREATE TABLE thing (a text, b text, PRIMARY KEY (b, a))")
         try ServerTables.prepareIdentifier(

@@ -35,4 +35,13 @@ package struct RelationshipPlacement: Sendable {
     package var deleteRule: RelationshipDescription.DeleteRule {
         description.deleteRule ?? (shape == .ownedDestination ? .cascade : .nullify)
     }
+
+    /// Whether the relationship, whose index is this, has its references in rows, and does not only name rows that have them.
+    package func hasReferences(_ index: Int) -> Bool {
+        switch shape {
+        case .join, .source: true
+        case .ownedDestination: false
+        case .oneToMany, .oneToOne: owner == index
+        }
+    }
 }

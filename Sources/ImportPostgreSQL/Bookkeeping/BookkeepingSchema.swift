@@ -6,7 +6,7 @@ import Importer
 /// sums of them: no row is one that all workers update.
 enum BookkeepingSchema {
     /// The format that this program writes, and the only one that it reads.
-    static let format = 1
+    static let format = 2
 
     /// Statements that make what is not there.
     static let statements = """
@@ -43,7 +43,21 @@ enum BookkeepingSchema {
             job bigint NOT NULL REFERENCES _import_job, chunk bigint NOT NULL, position integer NOT NULL,
             records_read bigint NOT NULL DEFAULT 0, inserted bigint NOT NULL DEFAULT 0, updated bigint NOT NULL DEFAULT 0,
             unchanged bigint NOT NULL DEFAULT 0, ignored bigint NOT NULL DEFAULT 0, rejected bigint NOT NULL DEFAULT 0,
-            PRIMARY KEY (job, chunk, position)
+            nested bigint NOT NULL DEFAULT 0, nested_inserted bigint NOT NULL DEFAULT 0,
+            nested_updated bigint NOT NULL DEFAULT 0, nested_unchanged bigint NOT NULL DEFAULT 0,
+            linked bigint NOT NULL DEFAULT 0, stubs bigint NOT NULL DEFAULT 0, deleted bigint NOT NULL DEFAULT 0, PRIMARY KEY (job, chunk, position)
+        );
+        CREATE TABLE IF NOT EXISTS _import_join (
+            job bigint NOT NULL REFERENCES _import_job, table_name text NOT NULL, made_table boolean NOT NULL,
+            was_empty boolean NOT NULL, PRIMARY KEY (job, table_name)
+        );
+        CREATE TABLE IF NOT EXISTS _import_link (
+            relationship text NOT NULL, source json NOT NULL, target json NOT NULL, position bigint NOT NULL
+        );
+        CREATE TABLE IF NOT EXISTS _import_stub (table_name text NOT NULL, key json NOT NULL);
+        CREATE TABLE IF NOT EXISTS _import_unresolved (
+            job bigint NOT NULL REFERENCES _import_job, relationship text NOT NULL, count bigint NOT NULL,
+            PRIMARY KEY (job, relationship)
         );
         CREATE TABLE IF NOT EXISTS _import_reject (
             id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, job bigint NOT NULL REFERENCES _import_job,

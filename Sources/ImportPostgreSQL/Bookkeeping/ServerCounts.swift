@@ -13,6 +13,8 @@ struct ServerCounts {
         var read: [Int64]
         var inserted: [Int64]
         var rejected: [Int64]
+        /// References without more than an identifier.
+        var linked: [Int64]
         var errors = ErrorCounts()
         var ledger = LedgerCounts()
         var rejects: [RowBatch.Reject] = []
@@ -21,6 +23,17 @@ struct ServerCounts {
             read = Array(repeating: 0, count: entities)
             inserted = read
             rejected = read
+            linked = read
+        }
+
+        /// Adds what a batch has beside its rows.
+        mutating func add(_ batch: borrowing RowBatch) {
+            for entity in read.indices { read[entity] += batch.recordsRead[entity] }
+            for reject in batch.rejects { rejects.append(reject) }
+            errors.add(batch.errors)
+            for (key, count) in zip(batch.ledger.keys, batch.ledger.counts) {
+                ledger.add(key.kind, entity: key.entity, attribute: key.attribute.text, count: count)
+            }
         }
 
         /// Adds a reject that decoding has not counted.
@@ -33,15 +46,15 @@ struct ServerCounts {
     /// Writes counts, errors, ledger and rejects of a chunk, in its transaction.
     func write(_ tally: Tally, of entry: ChunkEntry, _ connection: ServerConnection) throws {
         let (job, chunk) = (ServerValue.integer(job.id), ServerValue.integer(Int64(entry.number)))
-        for (position, read) in tally.read.enumerated() where read > 0 {
+        for (position, read) in tally.read.enumerated() where read > 0 || tally.linked[position] > 0 {
             _ = try connection.execute(
                 """
-                INSERT INTO _import_count (job, chunk, position, records_read, inserted, rejected)
-                VALUES ($1, $2, $3, $4, $5, $6)
+                INSERT INTO _import_count (job, chunk, position, records_read, inserted, rejected, nested, linked)
+                VALUES ($1, $2, $3, $4, $5, $6, $7, $7)
                 """,
                 [
                     job, chunk, .integer(Int64(position)), .integer(read), .integer(tally.inserted[position]),
-                    .integer(tally.rejected[position]),
+                    .integer(tally.rejected[position]), .integer(tally.linked[position]),
                 ]
             )
         }
@@ -115,7 +128,10 @@ struct ServerCounts {
             SELECT entity.entity, entity.table_name, coalesce(sum(records_read), 0)::bigint,
                 coalesce(sum(inserted), 0)::bigint, coalesce(sum(updated), 0)::bigint,
                 coalesce(sum(unchanged), 0)::bigint, coalesce(sum(ignored), 0)::bigint,
-                coalesce(sum(rejected), 0)::bigint
+                coalesce(sum(rejected), 0)::bigint, coalesce(sum(nested), 0)::bigint,
+                coalesce(sum(nested_inserted), 0)::bigint, coalesce(sum(nested_updated), 0)::bigint,
+                coalesce(sum(nested_unchanged), 0)::bigint, coalesce(sum(linked), 0)::bigint,
+                coalesce(sum(deleted), 0)::bigint, coalesce(sum(stubs), 0)::bigint
             FROM _import_entity AS entity LEFT JOIN _import_count AS counts USING (job, position)
             WHERE job = $1 GROUP BY position, entity.entity, entity.table_name ORDER BY position
             """,
@@ -128,6 +144,13 @@ struct ServerCounts {
             totals.unchanged = try row.integer(5)
             totals.ignored = try row.integer(6)
             totals.rejected = try row.integer(7)
+            totals.nested.nested = try row.integer(8)
+            totals.nested.inserted = try row.integer(9)
+            totals.nested.updated = try row.integer(10)
+            totals.nested.unchanged = try row.integer(11)
+            totals.nested.linked = try row.integer(12)
+            totals.nested.deleted = try row.integer(13)
+            totals.nested.stubs = try row.integer(14)
             return totals
         }
     }

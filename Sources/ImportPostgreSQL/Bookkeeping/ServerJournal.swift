@@ -92,11 +92,8 @@ final class ServerJournal: ServerJournalReader, Journal {
         isFinal: Bool,
         _ connection: ServerConnection
     ) throws -> [ImportText] {
-        guard model.isFlat else { throw unsupported("relationships") }
         // What cannot be imported with, or read back, must not get into the store.
-        for (position, entity) in model.entities.enumerated() {
-            _ = try EntityPlan(entity: entity, index: position, transformers: transformers)
-        }
+        let server = try ServerModel(model, job.options, transformers, label: label)
         let text = model.encoded()
         let known =
             try connection.execute("SELECT id FROM _import_model WHERE model = $1", [.text(text)]).first
@@ -109,13 +106,14 @@ final class ServerJournal: ServerJournalReader, Journal {
         job.model = model
         job.isModelFinal = isFinal
         var messages: [ImportText] = []
-        for (position, entity) in model.entities.enumerated() {
+        for (position, entity) in server.entities.enumerated() {
             let isKnown = try !connection.execute(
                 "SELECT 1 FROM _import_entity WHERE job = $1 AND position = $2",
                 [.integer(job.id), .integer(Int64(position))]
             ).isEmpty
             guard !isKnown else { continue }
-            let isMade = try ServerTables.prepare(entity, connection, label: label) { added in
+            let rowID = server.related?.rowID(of: position)
+            let isMade = try ServerTables.prepare(entity, rowID: rowID, connection, label: label) { added in
                 let names = added.prefix(20).map { "\($0.name) (\($0.type.rawValue))" }
                 let rest = added.count > names.count ? ", … and \(added.count - names.count) more" : ""
                 messages.append("new columns in \(entity.table): \(names.joined(separator: ", "))\(rest)")
@@ -136,8 +134,33 @@ final class ServerJournal: ServerJournalReader, Journal {
             }
         }
         let bytes = job.sources.reduce(Int64(0)) { $0 + ($1.description.plainSize ?? $1.description.size ?? 0) }
-        try StagedEntities.prepare(job, model, bytes: bytes, connection)
+        try StagedEntities.prepare(job, server, bytes: bytes, connection)
+        if let related = server.related { try prepare(related, of: job, connection) }
         return messages
+    }
+
+    /// Makes join tables, and the staging tables of what relates entities.
+    private func prepare(_ related: RelatedTables, of job: StoredJob, _ connection: ServerConnection) throws {
+        for join in related.joins {
+            let name = related.layout.join(of: join.making).table
+            let isKnown = try !connection.execute(
+                "SELECT 1 FROM _import_join WHERE job = $1 AND table_name = $2",
+                [.integer(job.id), .text(name)]
+            ).isEmpty
+            guard !isKnown else { continue }
+            let isMade = try ServerTables.prepare(join, name, connection, label: label)
+            let isEmpty = try isMade || !ServerTables.hasRows(name, connection)
+            _ = try connection.execute(
+                "INSERT INTO _import_join (job, table_name, made_table, was_empty) VALUES ($1, $2, $3, $4)",
+                [.integer(job.id), .text(name), .boolean(isMade), .boolean(isEmpty)]
+            )
+        }
+        for table in StagedRelations(job: job.id, tables: related).all { _ = try connection.execute(table.creation) }
+        let unchanged = ServerTables.quoted(StageName.unchanged(of: job.id))
+        _ = try connection.execute(
+            "CREATE TABLE IF NOT EXISTS \(unchanged) (position integer, _ordinal bigint, _child bigint)"
+        )
+        try RelationSteps.begin(job.id, connection)
     }
 
     func refresh(
@@ -186,16 +209,16 @@ final class ServerJournal: ServerJournalReader, Journal {
     private func clear(_ job: StoredJob, _ connection: ServerConnection) throws {
         let entities = try connection.execute(
             """
-            SELECT entity.table_name, made_table, was_empty, coalesce(sum(inserted), 0)::bigint
+            SELECT entity.table_name, made_table, was_empty, coalesce(sum(inserted + nested_inserted), 0)::bigint
             FROM _import_entity AS entity LEFT JOIN _import_count AS counts USING (job, position)
             WHERE job = $1 GROUP BY position, entity.table_name, made_table, was_empty
+            UNION ALL SELECT table_name, made_table, was_empty, was_empty::integer FROM _import_join WHERE job = $1
             """,
             [.integer(job.id)]
         )
-        for (position, _) in (job.model?.entities ?? []).enumerated() {
-            let stage = ServerTables.quoted(StagedEntities.stage(of: job.id, position))
-            _ = try connection.execute("DROP TABLE IF EXISTS \(stage)")
-        }
+        try StagedEntities.drop(of: job.id, connection)
+        // Those that refer to one another go together.
+        var (dropped, emptied): ([String], [String]) = ([], [])
         for row in entities {
             let (table, isMade, wasEmpty, inserted) =
                 (try row.text(0), try row.bool(1), try row.bool(2), try row.integer(3))
@@ -208,15 +231,15 @@ final class ServerJournal: ServerJournalReader, Journal {
                 )
             }
             let name = ServerTables.quoted(table)
-            if isMade {
-                _ = try connection.execute("DROP TABLE IF EXISTS \(name)")
-            } else if inserted > 0 {
-                _ = try connection.execute("TRUNCATE \(name)")
-            }
+            if isMade { dropped.append(name) } else if inserted > 0 { emptied.append(name) }
         }
+        if !dropped.isEmpty {
+            _ = try connection.execute("DROP TABLE IF EXISTS \(dropped.joined(separator: ", "))")
+        }
+        if !emptied.isEmpty { _ = try connection.execute("TRUNCATE \(emptied.joined(separator: ", "))") }
         for table in [
             "_import_count", "_import_reject", "_import_error", "_import_ledger", "_import_settle", "_import_chunk",
-            "_import_entity",
+            "_import_entity", "_import_join", "_import_unresolved",
         ] {
             _ = try connection.execute("DELETE FROM \(table) WHERE job = $1", [.integer(job.id)])
         }
@@ -286,7 +309,8 @@ final class ServerJournal: ServerJournalReader, Journal {
         guard let model = job.model else { return nil }
         let wanted = try indexes(of: job)
         try session.write { connection in
-            let filled = try readEntities(of: job, connection)
+            // Objects that are nested elsewhere have tables with rows though no record of theirs is read.
+            let filled = model.isFlat ? try readEntities(of: job, connection) : Set(model.entities.map(\.name))
             for entity in model.entities where filled.contains(entity.name) {
                 _ = try ServerTables.buildIndexes(of: entity, wanted, connection, label: label)
             }

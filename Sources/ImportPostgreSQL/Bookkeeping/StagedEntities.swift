@@ -5,10 +5,10 @@ import Importer
 enum StagedEntities {
     /// Makes the staging tables of a job's entities, and a row for each bucket.
     ///
+    /// Where entities relate to one another, buckets are settled when it is known which records are accepted.
+    ///
     /// - Parameter bytes: of all sources, as far as that is known.
-    static func prepare(_ job: StoredJob, _ model: ModelDescription, bytes: Int64, _ connection: ServerConnection)
-        throws
-    {
+    static func prepare(_ job: StoredJob, _ model: ServerModel, bytes: Int64, _ connection: ServerConnection) throws {
         for (position, entity) in model.entities.enumerated() where !entity.identifier.isEmpty {
             let buckets = [true, false].map { Settlement.buckets(forBytes: bytes, tableWasEmpty: $0) }
             _ = try connection.execute(
@@ -18,48 +18,74 @@ enum StagedEntities {
                 """,
                 [.integer(job.id), .integer(Int64(position))] + buckets.map { .integer(Int64($0)) }
             )
-            let settlement = try settlement(of: job, position, entity, connection)
+            let settlement = try settlement(of: job, position, model, connection)
             for statement in settlement.stageTables { _ = try connection.execute(statement) }
             for bucket in 0..<settlement.buckets {
                 _ = try connection.execute(
-                    "INSERT INTO _import_settle (job, position, bucket) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
-                    [.integer(job.id), .integer(Int64(position)), .integer(Int64(bucket))]
+                    """
+                    INSERT INTO _import_settle (job, position, bucket, state) VALUES ($1, $2, $3, $4)
+                    ON CONFLICT DO NOTHING
+                    """,
+                    [
+                        .integer(job.id), .integer(Int64(position)), .integer(Int64(bucket)),
+                        .text(model.related == nil ? "open" : "waiting"),
+                    ]
                 )
             }
         }
     }
 
-    /// The name of an entity's staging table.
-    static func stage(of job: Int64, _ position: Int) -> String { "_import_stage_\(job)_\(position)" }
+    /// Drops all staging tables of a job.
+    static func drop(of job: Int64, _ connection: ServerConnection) throws {
+        let names = try connection.execute(
+            """
+            SELECT relname FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+            WHERE n.nspname = current_schema() AND c.relkind IN ('r', 'p') AND NOT c.relispartition
+                AND starts_with(c.relname, $1)
+            """,
+            [.text(StageName.prefix(of: job))]
+        ).map { try ServerNames.quoted($0.text(0)) }
+        if !names.isEmpty { _ = try connection.execute("DROP TABLE \(names.joined(separator: ", "))") }
+    }
 
     static func settlement(
         of job: StoredJob,
         _ position: Int,
-        _ entity: EntityDescription,
+        _ model: ServerModel,
         _ connection: ServerConnection
     ) throws -> Settlement {
+        let entity = model.entities[position]
+        let listed = Set(
+            model.related?.listed.filter { $0.holder == position }.flatMap { reference in
+                Array(reference.columns) + [reference.position].compactMap(\.self)
+            } ?? []
+        )
         let row = try connection.execute(
             "SELECT was_empty, buckets FROM _import_entity WHERE job = $1 AND position = $2",
             [.integer(job.id), .integer(Int64(position))]
         ).first
         guard let row else { throw ImportError(.fault, "the job \(job.id) does not count the entity \(entity.name)") }
-        let columns = ServerColumn.all(of: entity).map { column in
+        let columns = ServerColumn.all(of: entity).enumerated().map { index, column in
             SettledEntity.Column(
                 name: column.quoted,
                 type: column.type.declaration,
                 isIdentifier: entity.identifier.contains(column.attribute.name),
                 isGenerated: column.attribute.isGenerated,
                 isJSON: column.type == .json,
-                isLocal: column.attribute.owner == .local
+                isLocal: column.attribute.owner == .local,
+                isListed: listed.contains(index)
             )
         }
         let wasEmpty = try row.bool(0)
         let settled = SettledEntity(
             table: ServerTables.quoted(entity.table),
-            stage: ServerTables.quoted(stage(of: job.id, position)),
+            stage: ServerTables.quoted(StageName.rows(of: job.id, position)),
             columns: columns,
             policy: job.options.onConflict,
-            tableWasEmpty: wasEmpty
+            tableWasEmpty: wasEmpty,
+            countsNested: job.model?.isFlat == false,
+            unchanged: job.model?.isFlat == false
+                ? (ServerTables.quoted(StageName.unchanged(of: job.id)), position) : nil
         )
         return Settlement(settled, buckets: Int(try row.integer(1)))
     }

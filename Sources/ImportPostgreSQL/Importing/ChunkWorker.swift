@@ -20,10 +20,30 @@ final class ChunkWorker {
         var endsWithout: Double?
         /// Told of what is committed: records, bytes, rejects.
         let onCommit: @Sendable (_ records: Int64, _ bytes: Int64, _ rejects: Int64) -> Void
+
+        /// The model as the server has it, for one worker.
+        func serverModel() throws -> ServerModel {
+            try ServerModel(model, job.options, transformers, label: store.label)
+        }
+
+        func decoder(_ model: ServerModel) -> ChunkDecoder<UnusedLayout> {
+            let bySource = job.sources.map { source in
+                source.entities.compactMap { name in model.plans.first { $0.entity.name == name } }
+            }
+            return ChunkDecoder(
+                plans: bySource,
+                entities: model.plans.count,
+                graph: model.related?.graph,
+                layouts: nil,
+                options: job.options
+            )
+        }
     }
 
     private let task: Task
     private let plans: [EntityPlan]
+    /// Stages what records say, where entities relate to one another; nil where none do.
+    private let staging: RelationStaging?
     private let decoder: ChunkDecoder<UnusedLayout>
     private let chunks: ChunkTable
     private let counts: ServerCounts
@@ -37,39 +57,26 @@ final class ChunkWorker {
     /// - Throws: `ImportError` where the model cannot be imported with.
     init(_ task: Task) throws {
         self.task = task
-        plans = try Self.plans(task)
-        decoder = Self.decoder(task, plans)
+        let model = try task.serverModel()
+        plans = model.plans
+        decoder = task.decoder(model)
         chunks = ChunkTable(job: task.job.id)
         counts = ServerCounts(job: task.job, plans: plans)
         owner = Self.makeOwner()
-        link = ServerLink(task.store, task.interruption)
-        rows = try plans.map { plan in
-            guard !plan.identifier.isEmpty else { return try ChunkRows(plan, task.job.options) }
-            let stage = StagedEntities.stage(of: task.job.id, Int(plan.index))
-            return try ChunkRows(staging: plan, table: stage, task.job.options)
+        let link = ServerLink(task.store, task.interruption)
+        self.link = link
+        staging = model.related.map { tables in
+            RelationStaging(tables) { entity in try link.use { try tables.rowIDs(of: entity, $0) } }
         }
-    }
-
-    /// The plans of a job's entities, for one worker.
-    static func plans(_ task: Task) throws -> [EntityPlan] {
-        let plans = try task.model.entities.enumerated().map {
-            try EntityPlan(
-                entity: $1,
-                index: $0,
-                onConflict: task.job.options.onConflict,
-                transformers: task.transformers
-            )
+        if let staging {
+            rows = try staging.makeRows(task.job)
+        } else {
+            rows = try plans.map { plan in
+                guard !plan.identifier.isEmpty else { return try ChunkRows(plan, task.job.options) }
+                let stage = StageName.rows(of: task.job.id, Int(plan.index))
+                return try ChunkRows(staging: plan, table: stage, task.job.options)
+            }
         }
-        // Whether a row is accepted is known when the server has it.
-        for plan in plans { plan.keepsPlaces = true }
-        return plans
-    }
-
-    static func decoder(_ task: Task, _ plans: [EntityPlan]) -> ChunkDecoder<UnusedLayout> {
-        let bySource = task.job.sources.map { source in
-            source.entities.compactMap { name in plans.first { $0.entity.name == name } }
-        }
-        return ChunkDecoder(plans: bySource, entities: plans.count, layouts: nil, options: task.job.options)
     }
 
     /// 128 random bits, in hexadecimal.
@@ -88,13 +95,13 @@ final class ChunkWorker {
     /// - Throws: `ImportError`; what was committed before stays, and no chunk is left half committed.
     func work() throws {
         defer { link.close() }
-        var idleSince: ContinuousClock.Instant?
+        var idleness = Idleness()
         while true {
             try task.interruption.check()
             let seen = task.bell.count
             if let lease = try link.use({ try chunks.lease(owner, host: task.store.host, $0, label: label) }) {
                 try importChunk(lease)
-                idleSince = nil
+                idleness = Idleness()
                 continue
             }
             guard let outlook = try link.use({ try chunks.outlook($0) }), !outlook.hasFailed else {
@@ -108,23 +115,10 @@ final class ChunkWorker {
             if outlook.isDone || task.endsWithout != nil && outlook.state == "finished" { return }
             if let seconds = task.endsWithout {
                 let isLed = try link.use { [task] in try ServerSession.isLockHeld($0, task.store.lockName) }
-                if isLed { idleSince = nil } else { try checkIdleness(&idleSince, seconds) }
+                try idleness.check(isLed: isLed, seconds, at: label)
             }
             task.bell.wait(after: seen, seconds: 0.25)
         }
-    }
-
-    /// - Throws: `ImportError` with `.storeInUse` where nobody has led the import for too long.
-    private func checkIdleness(_ since: inout ContinuousClock.Instant?, _ seconds: Double) throws {
-        let start = since ?? .now
-        since = start
-        guard ContinuousClock.now - start > .seconds(seconds) else { return }
-        throw ImportError(
-            .storeInUse,
-            at: label,
-            "the importing process is gone, and nobody resumes the import",
-            advice: "What is committed stays. Resume it: \(call: .resuming(store: label))."
-        )
     }
 
     // MARK: One chunk
@@ -201,10 +195,15 @@ final class ChunkWorker {
         repeat {
             try task.interruption.check()
             decoder.decode(upTo: 8_192, into: &batch)
-            add(batch.rows, refused, &tally)
+            if let staging {
+                try staging.number(&batch.rows)
+                try add(batch.rows, refused, staging, &tally)
+            } else {
+                add(batch.rows, refused, &tally)
+            }
         } while !decoder.isExhausted
         for reject in tally.rejects { tally.rejected[Int(reject.entity)] += 1 }
-        for (entity, rows) in rows.enumerated() {
+        for (entity, rows) in rows.prefix(plans.count).enumerated() {
             for (attribute, count) in rows.nulled {
                 let name = plans[entity].entity.attributes[attribute].name
                 tally.ledger.add(.nulled, entity: Int32(entity), attribute: name, count: Int64(count))
@@ -213,17 +212,38 @@ final class ChunkWorker {
         return tally
     }
 
+    /// Stages records of entities that relate to one another, each as a whole.
+    private func add(
+        _ batch: borrowing RowBatch,
+        _ refused: RefusedRows,
+        _ staging: RelationStaging,
+        _ tally: inout ServerCounts.Tally
+    ) throws {
+        tally.add(batch)
+        let late = LateRejects(plans: plans, chunkBytes: decoder.bytes)
+        try decoder.bytes.withUnsafeBufferPointer { chunk in
+            for (index, record) in batch.graph.records.enumerated() {
+                let (row, place) = (batch.rows[record.row], batch.places[index])
+                var error = refused.error(of: row.ordinal, byteOffset: place.byteOffset)
+                if error == nil {
+                    switch try staging.add(record, batch, chunk, &rows) {
+                    case .staged(let linked): for entity in linked { tally.linked[entity] += 1 }
+                    case .refused(let fault, let entity):
+                        error = rows[entity].error(fault, byteOffset: place.byteOffset)
+                    }
+                }
+                guard let error else { continue }
+                tally.rejectLate(late.reject(row, place, [error.of(plans[Int(row.entity)].entity.name)]))
+            }
+        }
+    }
+
     private func add(
         _ batch: borrowing RowBatch,
         _ refused: RefusedRows,
         _ tally: inout ServerCounts.Tally
     ) {
-        for entity in plans.indices { tally.read[entity] += batch.recordsRead[entity] }
-        for reject in batch.rejects { tally.rejects.append(reject) }
-        tally.errors.add(batch.errors)
-        for (key, count) in zip(batch.ledger.keys, batch.ledger.counts) {
-            tally.ledger.add(key.kind, entity: key.entity, attribute: key.attribute.text, count: count)
-        }
+        tally.add(batch)
         let late = LateRejects(plans: plans, chunkBytes: decoder.bytes)
         decoder.bytes.withUnsafeBufferPointer { chunk in
             batch.bytes.withUnsafeBufferPointer { own in
@@ -347,6 +367,28 @@ final class UnusedLayout: RowLayout {
     func mark() {}
     func goBack() {}
     func finish() {}
+}
+
+/// How long there has been nothing to do, and no importing process.
+struct Idleness {
+    private var since: ContinuousClock.Instant?
+
+    /// - Throws: `ImportError` with `.storeInUse` where nobody has led the import for more than so many seconds.
+    mutating func check(isLed: Bool, _ seconds: Double, at label: String) throws {
+        guard !isLed else {
+            since = nil
+            return
+        }
+        let start = since ?? .now
+        since = start
+        guard ContinuousClock.now - start > .seconds(seconds) else { return }
+        throw ImportError(
+            .storeInUse,
+            at: label,
+            "the importing process is gone, and nobody resumes the import",
+            advice: "What is committed stays. Resume it: \(call: .resuming(store: label))."
+        )
+    }
 }
 
 /// Wakes the workers of this process when there may be something to do.

@@ -54,7 +54,7 @@ struct ServerImport {
         if let fault = fault ?? run.fault { throw fault }
         try context.interruption.check()
         try run.checkCompleteness()
-        if ServerSettling.isNeeded(model) { try settle(task) }
+        if model.isStagedOnServer { try settle(task) }
         var run = run
         run.open = [:]
         return run
@@ -64,6 +64,8 @@ struct ServerImport {
     private func settle(_ task: ChunkWorker.Task) throws {
         context.progress.update { $0.phase = .finishing }
         let settling = try ServerSettling(task)
+        let relations = RelationSettling(task, try task.serverModel(), session)
+        try relations?.begin()
         let pool = WorkerPool(workers: context.options.workers) { [interruption = context.interruption] _ in
             interruption.request(.interrupt)
         }
@@ -72,6 +74,7 @@ struct ServerImport {
         )
         try pool.wait()
         try settling.finish(session)
+        try relations?.finish()
         let rejects = try session.read { try chunks.done($0).rejects }
         context.progress.update { $0.rejects = rejects }
     }
@@ -79,7 +82,7 @@ struct ServerImport {
     private func task(_ model: ModelDescription, _ bell: ChunkBell) -> ChunkWorker.Task {
         let keepsChunks =
             context.options.keepsChunks || run.job.takesChunks || !run.job.isModelFinal
-            || session.store.durability == .off || model.entities.contains { !$0.identifier.isEmpty }
+            || session.store.durability == .off || model.isStagedOnServer
         return ChunkWorker.Task(
             store: session.store,
             job: run.job,

@@ -8,7 +8,7 @@ import Importer
 struct ServerSettling {
     private let task: ChunkWorker.Task
     private let owner: String
-    private let plans: [EntityPlan]
+    private let model: ServerModel
 
     private var job: Int64 { task.job.id }
     private var label: String { task.store.label }
@@ -17,19 +17,16 @@ struct ServerSettling {
     init(_ task: ChunkWorker.Task) throws {
         self.task = task
         owner = ChunkWorker.makeOwner()
-        plans = try ChunkWorker.plans(task)
+        model = try task.serverModel()
     }
-
-    /// Whether some entity has rows to be settled.
-    static func isNeeded(_ model: ModelDescription) -> Bool { model.entities.contains { !$0.identifier.isEmpty } }
 
     // MARK: After all
 
     /// Ends the settling of all entities: indexes of tables that were empty, and no staging tables any more.
     func finish(_ session: ServerSession) throws {
-        for (position, entity) in task.model.entities.enumerated() where !entity.identifier.isEmpty {
+        for (position, entity) in model.entities.enumerated() where !entity.identifier.isEmpty {
             try session.write { connection in
-                let settlement = try StagedEntities.settlement(of: task.job, position, entity, connection)
+                let settlement = try StagedEntities.settlement(of: task.job, position, model, connection)
                 // A table that was not empty has its index already.
                 _ = try connection.execute("SET LOCAL maintenance_work_mem = '256MB'")
                 try ServerTables.prepareIdentifier(of: entity, connection, label: label)
@@ -52,19 +49,26 @@ struct ServerSettling {
     func work() throws {
         let link = ServerLink(task.store, task.interruption)
         defer { link.close() }
+        var idleness = Idleness()
         while true {
             try task.interruption.check()
             if let bucket = try link.use({ try lease($0) }) {
                 try settle(bucket, link)
                 continue
             }
-            let isOpen = try link.use { connection in
-                try !connection.execute(
-                    "SELECT 1 FROM _import_settle WHERE job = $1 AND state = 'open' LIMIT 1",
+            let state = try link.use { connection in
+                try connection.execute(
+                    "SELECT bool_or(state = 'open'), bool_or(state = 'waiting') FROM _import_settle WHERE job = $1",
                     [.integer(job)]
-                ).isEmpty
+                ).first
             }
-            guard isOpen else { return }
+            let (isOpen, isWaiting) = (try state?.optionalBool(0) ?? false, try state?.optionalBool(1) ?? false)
+            guard isOpen || isWaiting else { return }
+            // The importing process says when buckets that wait can be settled.
+            if !isOpen, let seconds = task.endsWithout {
+                let isLed = try link.use { [task] in try ServerSession.isLockHeld($0, task.store.lockName) }
+                try idleness.check(isLed: isLed, seconds, at: label)
+            }
             Thread.sleep(forTimeInterval: 0.1)
         }
     }
@@ -135,8 +139,7 @@ struct ServerSettling {
                     key(bucket) + [.text(owner), .integer(bucket.attempts)]
                 ).affected == 1
             guard isOurs else { return false }
-            let entity = task.model.entities[bucket.position]
-            let statements = try StagedEntities.settlement(of: task.job, bucket.position, entity, connection)
+            let statements = try StagedEntities.settlement(of: task.job, bucket.position, model, connection)
                 .statements(ofBucket: bucket.number)
             connection.isInterruptible = true
             defer { connection.isInterruptible = false }
@@ -149,13 +152,18 @@ struct ServerSettling {
             // A chunk has a number from 1; what buckets come to is counted below that.
             _ = try connection.execute(
                 """
-                INSERT INTO _import_count (job, chunk, position, inserted, updated, unchanged, ignored, rejected)
-                VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+                INSERT INTO _import_count (
+                    job, chunk, position, inserted, updated, unchanged, ignored, rejected,
+                    nested_inserted, nested_updated, nested_unchanged, nested
+                ) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
                 """,
                 [
                     .integer(job), .integer(-Int64(bucket.number) - 1), .integer(Int64(bucket.position)),
                     .integer(try counts.integer(0)), .integer(try counts.integer(1)), .integer(try counts.integer(2)),
                     .integer(try counts.integer(3)), .integer(try counts.integer(4)),
+                    .integer(try counts.integer(5)), .integer(try counts.integer(6)),
+                    .integer(try counts.integer(7)),
+                    .integer(try counts.integer(5) + counts.integer(6) + counts.integer(7)),
                 ]
             )
             return true
@@ -170,7 +178,7 @@ struct ServerSettling {
         of bucket: Bucket,
         _ connection: ServerConnection
     ) throws {
-        let decoder = try LateDecoder(task, plans)
+        let decoder = LateDecoder(task, model)
         let chunks = ChunkTable(job: job)
         var rest = rejects[...]
         while let first = rest.first {
@@ -179,7 +187,7 @@ struct ServerSettling {
             let own = rest.prefix { $0.ordinal < end }
             rest = rest.dropFirst(own.count)
             let missing = Set(own.filter(\.isMissing).map(\.ordinal))
-            var tally = ServerCounts.Tally(entities: plans.count)
+            var tally = ServerCounts.Tally(entities: model.plans.count)
             for reject in try decoder.rejects(Set(own.map(\.ordinal)), missing: missing, of: entry) {
                 tally.rejectLate(reject)
             }
@@ -191,7 +199,7 @@ struct ServerSettling {
                 )
             }
             // Counted below the chunk's own rows.
-            try ServerCounts(job: task.job, plans: plans)
+            try ServerCounts(job: task.job, plans: model.plans)
                 .writeRejects(tally, of: entry, place: 1_000_000 * (bucket.number + 1), connection)
         }
     }
@@ -203,10 +211,10 @@ private final class LateDecoder {
     private let plans: [EntityPlan]
     private let decoder: ChunkDecoder<UnusedLayout>
 
-    init(_ task: ChunkWorker.Task, _ plans: [EntityPlan]) throws {
+    init(_ task: ChunkWorker.Task, _ model: ServerModel) {
         self.task = task
-        self.plans = plans
-        decoder = ChunkWorker.decoder(task, plans)
+        plans = model.plans
+        decoder = task.decoder(model)
     }
 
     /// The rejects that records of a chunk are.

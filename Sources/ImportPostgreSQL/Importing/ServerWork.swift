@@ -102,7 +102,7 @@ public final class ServerWork: Sendable {
             let pool = WorkerPool(workers: workers) { _ in interruption.request(.interrupt) }
             try pool.start(Array(repeating: { try ChunkWorker(task).work() }, count: workers))
             try pool.wait()
-            if ServerSettling.isNeeded(model) {
+            if model.isStagedOnServer {
                 // The importing process waits for all buckets; this one does what is left when it comes to it.
                 let settlers = WorkerPool(workers: workers) { _ in interruption.request(.interrupt) }
                 try settlers.start(Array(repeating: { try ServerSettling(task).work() }, count: workers))

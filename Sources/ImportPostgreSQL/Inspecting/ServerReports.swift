@@ -32,6 +32,7 @@ struct ServerReports {
             counts.unchanged = totals.unchanged
             counts.ignored = totals.ignored
             counts.rejected = totals.rejected
+            if job.model?.isFlat == false { counts.add(totals.nested) }
             entities[totals.entity] = counts
             total.add(counts)
         }
@@ -44,7 +45,7 @@ struct ServerReports {
             [.integer(job.id)]
         ).first
         let state = try state(of: job, connection)
-        return ImportReport(
+        var report = ImportReport(
             of: job,
             state,
             total: total,
@@ -56,6 +57,16 @@ struct ServerReports {
             ledger: try ledger(of: job, connection),
             errors: try errors(of: job, connection)
         )
+        if job.model?.isFlat == false { report.unresolved = try unresolved(of: job, connection) }
+        return report
+    }
+
+    /// How many references lead to nothing, by relationship.
+    private func unresolved(of job: StoredJob, _ connection: ServerConnection) throws -> [String: Int64] {
+        try connection.execute(
+            "SELECT relationship, count FROM _import_unresolved WHERE job = $1",
+            [.integer(job.id)]
+        ).reduce(into: [:]) { try $0[$1.text(0)] = $1.integer(1) }
     }
 
     /// A job's state; one that is called running without an importing process was interrupted.

@@ -23,7 +23,7 @@ struct ServerVerification {
         ]
         let sum = outcomes.reduce(Int64(0)) { $0.addingReportingOverflow($1.1).partialValue }
         // What is staged is settled at the end.
-        let mayWait = job.state != .finished && job.model?.entities.contains { !$0.identifier.isEmpty } == true
+        let mayWait = job.state != .finished && job.model?.isStagedOnServer == true
         let waiting = mayWait ? max(0, report.recordsRead - sum) : 0
         check(
             "read = " + outcomes.map(\.0).joined(separator: " + "),
@@ -82,7 +82,7 @@ struct ServerVerification {
     static func rowChecks(_ connection: ServerConnection) throws -> [StoreInspection.Check] {
         let tables = try connection.execute(
             """
-            SELECT entity.table_name, coalesce(sum(inserted), 0)::bigint
+            SELECT entity.table_name, coalesce(sum(inserted + nested_inserted + stubs - deleted), 0)::bigint
             FROM _import_entity AS entity LEFT JOIN _import_count AS counts USING (job, position)
             GROUP BY entity.table_name
             HAVING (array_agg(was_empty ORDER BY job, position))[1]

@@ -10,6 +10,7 @@ struct BucketStatements: Sendable {
     ///
     /// There may be as many as the bucket has rows. It can be read as a cursor, or row by row.
     var rejects: String
-    /// A query for one row of counts: `inserted`, `updated`, `unchanged`, `ignored`, `rejected`.
+    /// A query for one row of counts: `inserted`, `updated`, `unchanged`, `ignored`, `rejected` of records; `inserted`, `updated`,
+    /// `unchanged` of nested objects.
     var counts: String
 }

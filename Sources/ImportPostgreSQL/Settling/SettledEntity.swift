@@ -17,6 +17,8 @@ struct SettledEntity: Sendable {
         var isJSON = false
         /// Whether records set it in new objects only (`"owner": "local"`).
         var isLocal = false
+        /// Whether lists set it, too, so that what a row changes of it is found with these.
+        var isListed = false
     }
 
     /// The table of the objects: quoted, with its schema.
@@ -29,4 +31,9 @@ struct SettledEntity: Sendable {
     var policy: ConflictPolicy
     /// Whether the table had no rows when the job began, so that it has none but the job's and no index yet.
     var tableWasEmpty: Bool
+    /// Whether objects may be nested in records, which are counted by themselves: rows whose `_child` is not 0.
+    var countsNested = false
+    /// Where rows are noted that have said nothing new, as lists of their objects may: the table, in double quotes, and the
+    /// entity's number in it; nil where nobody asks.
+    var unchanged: (table: String, number: Int)?
 }

@@ -82,7 +82,9 @@ struct Settlement: Sendable {
             contended(stage), "ANALYZE pg_temp._import_contended",
             """
             CREATE TEMPORARY TABLE _import_counted ON COMMIT DROP AS \
-            SELECT count(*) AS staged, 0::bigint AS inserted, 0::bigint AS updated FROM \(stage)
+            SELECT count(*) AS staged, 0::bigint AS inserted, 0::bigint AS updated, \
+            count(*) FILTER (WHERE \(isNested)) AS nested, 0::bigint AS nested_inserted, 0::bigint AS nested_updated \
+            FROM \(stage)
             """,
         ]
         if !entity.tableWasEmpty {
@@ -92,7 +94,10 @@ struct Settlement: Sendable {
         }
         // What turns make of objects is made of what was there before.
         settling += turns.taking
+        if let noting = turns.notingUnchanged { settling.append(noting) }
+        if let noting = notingUnchanged(stage) { settling.append(noting) }
         if let merging = mergingPlain(stage) { settling.append(merging) }
+        if entity.countsNested { settling.append(countingNested(stage, turns)) }
         settling.append(insertingPlain(stage))
         settling += turns.writing
         settling.append("TRUNCATE \(stage)")
@@ -135,51 +140,83 @@ struct Settlement: Sendable {
         return "NOT EXISTS (SELECT FROM pg_temp._import_contended AS c WHERE \(same))"
     }
 
+    /// Whether a staged row is of an object that is nested in a record, as a condition.
+    private var isNested: String { entity.countsNested ? "_child > 0" : "false" }
+
     /// Inserts the plain rows that have no object.
     private func insertingPlain(_ stage: String) -> String {
         let values = entity.columns.indices.map { "s.c\($0)" }.joined(separator: ", ")
-        guard mergesPlain else { return entity.inserting("SELECT \(values) FROM \(stage) AS s WHERE \(isPlain)") }
+        return entity.inserting("SELECT \(values) \(newPlain(stage))")
+    }
+
+    /// The plain rows that have no object.
+    private func newPlain(_ stage: String) -> String {
+        guard mergesPlain else { return "FROM \(stage) AS s WHERE \(isPlain)" }
         // `NOT EXISTS` would put all keys of the table into memory; this is the same, by way of the bucket's.
         let same = StagedColumns.areSame(staged.objectKeys(of: "t"), staged.keys(of: "s"))
-        return entity.inserting(
-            """
-            SELECT \(values) FROM \(stage) AS s LEFT JOIN \(entity.table) AS t ON \(same) \
-            WHERE t.ctid IS NULL AND \(isPlain)
-            """
-        )
+        return "FROM \(stage) AS s LEFT JOIN \(entity.table) AS t ON \(same) WHERE t.ctid IS NULL AND \(isPlain)"
+    }
+
+    /// Counts which of the rows that are about to become objects are nested ones.
+    private func countingNested(_ stage: String, _ turns: TurnStatements) -> String {
+        """
+        UPDATE pg_temp._import_counted SET nested_inserted = (\(turns.nestedInserted)) \
+        + (SELECT count(*) \(newPlain(stage)) AND s.\(isNested)) WHERE nested > 0
+        """
     }
 
     /// Merges the plain rows into their objects; nil where they take turns, or there is nothing that they could change.
     private func mergingPlain(_ stage: String) -> String? {
         guard mergesPlain else { return nil }
-        var (sets, differences): ([String], [String]) = ([], [])
-        for (index, column) in entity.columns.enumerated() where staged.isSettable(index) {
-            let (old, new) = (staged.compared("t.\(column.name)", index), staged.compared("s.c\(index)", index))
-            if let isSet = staged.isSet(index, by: "s") {
-                sets.append("\(column.name) = CASE WHEN \(isSet) THEN s.c\(index) ELSE t.\(column.name) END")
-                differences.append("\(isSet) AND \(old) IS DISTINCT FROM \(new)")
-            } else {
-                sets.append("\(column.name) = s.c\(index)")
-                differences.append("\(old) IS DISTINCT FROM \(new)")
-            }
+        let sets = entity.columns.enumerated().filter { staged.isSettable($0.offset) }.map { index, column in
+            staged.isSet(index, by: "s").map {
+                "\(column.name) = CASE WHEN \($0) THEN s.c\(index) ELSE t.\(column.name) END"
+            } ?? "\(column.name) = s.c\(index)"
         }
         guard !sets.isEmpty else { return nil }
         let same = StagedColumns.areSame(staged.objectKeys(of: "t"), staged.keys(of: "s"))
+        let differences = differences
+        guard !differences.isEmpty else { return nil }
         return """
             WITH done AS (UPDATE \(entity.table) AS t SET \(sets.joined(separator: ", ")) FROM \(stage) AS s \
-            WHERE \(same) AND \(isPlain) AND (\(differences.joined(separator: " OR "))) RETURNING 1) \
-            UPDATE pg_temp._import_counted SET updated = updated + (SELECT count(*) FROM done)
+            WHERE \(same) AND \(isPlain) AND (\(differences.joined(separator: " OR "))) RETURNING \(entity.countsNested ? "s.\(isNested)" : isNested) AS is_nested) \
+            UPDATE pg_temp._import_counted SET updated = updated + (SELECT count(*) FROM done), \
+            nested_updated = (SELECT count(*) FILTER (WHERE is_nested) FROM done)
             """
+    }
+
+    /// Notes the plain rows that change nothing of their objects, before any of them does.
+    private func notingUnchanged(_ stage: String) -> String? {
+        guard let unchanged = entity.unchanged, mergesPlain else { return nil }
+        let differs = differences.isEmpty ? "false" : differences.joined(separator: " OR ")
+        let same = StagedColumns.areSame(staged.objectKeys(of: "t"), staged.keys(of: "s"))
+        return """
+            INSERT INTO \(unchanged.table) SELECT \(unchanged.number), s._ordinal, s._child FROM \(stage) AS s \
+            JOIN \(entity.table) AS t ON \(same) WHERE \(isPlain) AND NOT (\(differs))
+            """
+    }
+
+    /// Conditions: a plain row differs from its object in a column that it sets; neither is ever NULL.
+    private var differences: [String] {
+        entity.columns.indices.filter { staged.isSettable($0) && !entity.columns[$0].isListed }.map { index in
+            let (old, new) = (
+                staged.compared("t.\(entity.columns[index].name)", index), staged.compared("s.c\(index)", index)
+            )
+            let differs = "\(old) IS DISTINCT FROM \(new)"
+            return staged.isSet(index, by: "s").map { "\($0) AND \(differs)" } ?? differs
+        }
     }
 
     /// Whatever is left of the staged rows has changed nothing: it is counted as what the policy makes of that.
     private func counts(_ turns: TurnStatements) -> String {
-        let left = "staged - inserted - updated - rejected"
         let isIgnored = entity.policy == .ignore
+        let left = "staged - nested - (inserted - nested_inserted) - (updated - nested_updated) - rejected"
+        let (none, nestedLeft) = ("0::bigint", "nested - nested_inserted - nested_updated")
         return """
-            SELECT inserted, updated, \(isIgnored ? "0::bigint" : left) AS unchanged, \
-            \(isIgnored ? left : "0::bigint") AS ignored, rejected \
-            FROM (SELECT staged, inserted, updated + (\(turns.updated)) AS updated, (\(turns.rejected)) AS rejected \
+            SELECT inserted - nested_inserted, updated - nested_updated, \(isIgnored ? none : left) AS unchanged, \
+            \(isIgnored ? left : none) AS ignored, rejected, nested_inserted, nested_updated, \(nestedLeft) \
+            FROM (SELECT staged, inserted, updated + (\(turns.updated)) AS updated, (\(turns.rejected)) AS rejected, \
+            nested, nested_inserted, nested_updated + (\(turns.nestedUpdated(entity.countsNested))) AS nested_updated \
             FROM pg_temp._import_counted) AS counted
             """
     }

@@ -59,7 +59,7 @@ struct TurnStatements {
             let isSetNow = staged.isSet(column, by: "told")
             places.append("max(place) FILTER (WHERE \(isFirst) OR \(isSet)) OVER earlier AS p\(column)")
             let differs = "\(staged.compared("c\(column)", column)) IS DISTINCT FROM \(staged.compared(before, column))"
-            changes.append(isSetNow.map { "\($0) AND \(differs)" } ?? differs)
+            if !entity.columns[column].isListed { changes.append(isSetNow.map { "\($0) AND \(differs)" } ?? differs) }
             let takes = isSetNow.map { "\(isFirst) OR \($0)" }
             values.append(takes.map { "CASE WHEN \($0) THEN c\(column) ELSE \(before) END" } ?? "c\(column)")
         }
@@ -153,14 +153,39 @@ struct TurnStatements {
     // MARK: Counting
 
     /// How many of the rows have changed their object.
-    var updated: String {
+    var updated: String { updated(where: "") }
+
+    /// How many of the rows of nested objects have, where these are counted by themselves.
+    func nestedUpdated(_ isCounted: Bool) -> String { isCounted ? updated(where: "u0._child > 0 AND ") : "0" }
+
+    private func updated(where condition: String) -> String {
+        "SELECT count(*) FROM \(allTurns) WHERE \(condition)(\(isChanged))"
+    }
+
+    /// Notes the rows that have changed nothing, where somebody asks for them.
+    var notingUnchanged: String? {
+        entity.unchanged.map { unchanged in
+            """
+            INSERT INTO \(unchanged.table) SELECT \(unchanged.number), u0._ordinal, u0._child FROM \(allTurns) \
+            WHERE u0._ordinal > 0 AND NOT u0.is_missing AND NOT u0.is_first AND NOT (\(isChanged))
+            """
+        }
+    }
+
+    private var isChanged: String { groups.indices.map { "u\($0).is_changed" }.joined(separator: " OR ") }
+
+    /// The turns with all columns.
+    private var allTurns: String {
         let joined = groups.indices.dropFirst().map { group in
             let keys = staged.keyNames + ["place"]
             return "JOIN pg_temp._import_turn_\(group) AS u\(group) USING (\(keys.joined(separator: ", ")))"
         }
-        let isChanged = groups.indices.map { "u\($0).is_changed" }.joined(separator: " OR ")
-        let tables = (["pg_temp._import_turn_0 AS u0"] + joined).joined(separator: " ")
-        return "SELECT count(*) FROM \(tables) WHERE \(isChanged)"
+        return (["pg_temp._import_turn_0 AS u0"] + joined).joined(separator: " ")
+    }
+
+    /// How many of the rows that have made their objects are of nested ones.
+    var nestedInserted: String {
+        "SELECT count(*) FROM pg_temp._import_turn_0 WHERE is_first AND NOT has_object AND _child > 0"
     }
 
     /// Rows that become rejects: they lack what a new object needs, or come after one that must be alone.

@@ -26,8 +26,10 @@ struct ChunkRows {
     let names: [String]
     /// `COPY "table" ("a", "b") FROM STDIN (FORMAT binary)`.
     let statement: String
-    /// How many masks staged rows have; 0 where rows go into the entity's table.
+    /// How many masks staged rows have; 0 where rows have none.
     private let masks: Int
+    /// How many numbers rows have before all else, where they have no masks.
+    private let numbers: Int
     private let layout: ColumnLayout
     private let rows = CopyBuffer()
     /// The records of the rows, and where each row begins.
@@ -45,12 +47,11 @@ struct ChunkRows {
             options,
             table: ServerNames.fitting(plan.entity.table),
             columns,
-            names: columns.map(\.name),
-            masks: 0
+            names: columns.map(\.name)
         )
     }
 
-    /// Rows for a staging table: first `_ordinal`, `_child` (0), the masks, of 63 attributes each, and `_unmet`;
+    /// Rows for a staging table: first `_ordinal`, `_child`, the masks, of 63 attributes each, and `_unmet`;
     /// then `c0`, `c1` … for the attributes.
     ///
     /// - Parameter table: the staging table's name, not quoted.
@@ -68,15 +69,34 @@ struct ChunkRows {
         )
     }
 
+    /// Rows for a staging table that begin with numbers; then come `c0`, `c1` … for the attributes.
+    ///
+    /// - Parameters:
+    ///   - numbers: the names of the columns of the numbers, `_ordinal` first.
+    ///   - table: the staging table's name, not quoted.
+    init(numbered plan: EntityPlan, numbers: [String], table: String, _ options: JobOptions) {
+        let columns = ServerColumn.all(of: plan.entity)
+        self.init(
+            plan,
+            options,
+            table: ServerNames.fitting(table),
+            columns,
+            names: numbers + columns.indices.map { "c\($0)" },
+            numbers: numbers.count
+        )
+    }
+
     private init(
         _ plan: EntityPlan,
         _ options: JobOptions,
         table: String,
         _ columns: [ServerColumn],
         names: [String],
-        masks: Int
+        masks: Int = 0,
+        numbers: Int = 0
     ) {
         self.plan = plan
+        self.numbers = numbers
         self.table = table
         self.columns = columns
         self.names = names
@@ -100,6 +120,65 @@ struct ChunkRows {
         if !nulled.isEmpty { nulled.removeAll() }
     }
 
+    /// Where the rows end, so that those that come next can be taken back.
+    struct Mark {
+        fileprivate let count: Int
+        fileprivate let bytes: Int
+    }
+
+    var mark: Mark { Mark(count: ordinals.count, bytes: rows.count) }
+
+    /// Takes back what came after a mark.
+    mutating func goBack(to mark: Mark) {
+        ordinals.removeLast(ordinals.count - mark.count)
+        starts.removeLast(starts.count - mark.count)
+        rows.count = mark.bytes
+    }
+
+    /// The numbers that a row begins with: at most five, the record's first.
+    static func numbers(_ ordinal: Int64, _ rest: Int64...) -> SIMD8<Int64> {
+        var numbers = SIMD8<Int64>.zero
+        numbers[0] = ordinal
+        for (index, number) in rest.enumerated() { numbers[index + 1] = number }
+        return numbers
+    }
+
+    /// Adds a row that has numbers and cells only.
+    ///
+    /// - Parameter cells: of the batch; one for each column.
+    mutating func append(_ numbers: SIMD8<Int64>, _ cells: [Cell], _ source: Source) -> RowFault? {
+        var size = 12 &* self.numbers &+ Self.fieldBytes &* cells.count &+ 2 &+ FieldBytes.slack
+        for cell in cells { size &+= Int(cell.length) }
+        guard size <= Self.mostRowBytes else { return RowFault(reason: .rowTooLarge, attribute: -1) }
+        let start = rows.count
+        var out = rows.room(size)
+        FieldBytes.put(Int16(truncatingIfNeeded: names.count), at: out)
+        out = put(numbers, at: out + 2)
+        var keyBytes = 0
+        for (index, cell) in cells.enumerated() {
+            let length = layout.types[index].put(cell, source, at: out + 4)
+            if length < FieldLength.null { return fault(length, index, at: start) }
+            FieldBytes.put(Int32(truncatingIfNeeded: length), at: out)
+            out += 4 &+ max(0, length)
+            keyBytes &+= max(0, length)
+        }
+        guard keyBytes <= Self.mostKeyBytes else { return fault(FieldLength.keyTooLong, 0, at: start) }
+        rows.count = out - rows.base
+        ordinals.append(numbers[0])
+        starts.append(start)
+        return nil
+    }
+
+    private func put(_ numbers: SIMD8<Int64>, at place: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer {
+        var out = place
+        for index in 0..<self.numbers {
+            FieldBytes.put(Int32(8), at: out)
+            FieldBytes.put(numbers[index], at: out + 4)
+            out += 12
+        }
+        return out
+    }
+
     /// Adds a row.
     ///
     /// Attributes that are not present get their defaults.
@@ -109,26 +188,31 @@ struct ChunkRows {
     ///   - chunk: the chunk's bytes.
     ///   - own: the batch's own bytes.
     ///   - presence: the batch's masks.
+    ///   - child: which of its record's statements it is, from 0.
+    ///   - numbers: those that it begins with, as far as rows do.
     /// - Returns: nil when it is added; on a fault nothing is.
     mutating func append(
         _ row: RowBatch.Row,
         cells: UnsafeBufferPointer<Cell>,
         chunk: UnsafeBufferPointer<UInt8>,
         own: UnsafeBufferPointer<UInt8>,
-        presence: [UInt64]
+        presence: [UInt64],
+        child: Int32 = 0,
+        numbers: SIMD8<Int64> = .zero
     ) -> RowFault? {
         let width = columns.count
         let words = (width &+ 63) >> 6
         var present = 0
         for word in 0..<words { present &+= presence[row.firstPresenceWord &+ word].nonzeroBitCount }
-        var size = layout.defaultLength &+ 64 &+ 12 &* masks &+ Self.fieldBytes &* width &+ FieldBytes.slack
+        var size = layout.defaultLength &+ 64 &+ 12 &* (masks &+ self.numbers)
+        size &+= Self.fieldBytes &* width &+ FieldBytes.slack
         for cell in cells[row.firstCell..<row.firstCell &+ present] { size &+= Int(cell.length) }
         guard size <= Self.mostRowBytes else { return RowFault(reason: .rowTooLarge, attribute: -1) }
         let start = rows.count
         var out = rows.room(size)
         FieldBytes.put(Int16(truncatingIfNeeded: names.count), at: out)
         out += 2
-        if masks > 0 { out = putStaging(row, cells, presence, at: out) }
+        if masks > 0 { out = putStaging(row, child, cells, presence, at: out) } else { out = put(numbers, at: out) }
         let source = Source(
             chunk: chunk.baseAddress.map { UnsafeRawPointer($0) },
             own: own.baseAddress.map { UnsafeRawPointer($0) }
@@ -197,6 +281,7 @@ struct ChunkRows {
     /// A value that was made for an object that has none is not mentioned: it takes no other one's place.
     private func putStaging(
         _ row: RowBatch.Row,
+        _ child: Int32,
         _ cells: UnsafeBufferPointer<Cell>,
         _ presence: [UInt64],
         at place: UnsafeMutableRawPointer
@@ -205,7 +290,7 @@ struct ChunkRows {
         FieldBytes.put(Int32(8), at: out)
         FieldBytes.put(row.ordinal, at: out + 4)
         FieldBytes.put(Int32(4), at: out + 12)
-        FieldBytes.put(Int32(0), at: out + 16)
+        FieldBytes.put(child, at: out + 16)
         out += 20
         var next = row.firstCell
         for mask in 0..<masks {

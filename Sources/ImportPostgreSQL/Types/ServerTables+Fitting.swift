@@ -104,6 +104,29 @@ extension ServerTables {
         return added.map(\.attribute)
     }
 
+    /// Makes sure that the rows of a table that is there are numbered.
+    static func checkRowID(
+        _ rowID: ServerColumn,
+        of entity: EntityDescription,
+        _ connection: ServerConnection,
+        label: String
+    ) throws {
+        let isNumbered = try connection.execute(
+            """
+            SELECT pg_get_serial_sequence($1, $2) IS NOT NULL FROM pg_catalog.pg_attribute
+            WHERE attrelid = $1::regclass AND attname = $2
+            """,
+            [.text(quoted(entity.table)), .text(rowID.name)]
+        ).first?.bool(0)
+        guard isNumbered != true else { return }
+        throw ImportError(
+            .tableUnsuitable,
+            at: label,
+            "the table \(entity.table) has no numbered column \(rowID.name), by which others could refer to its rows",
+            advice: "Import into another table, or give \(entity.name) an identifier. Nothing was written."
+        )
+    }
+
     /// A name that was made without quotes is in lower case: a second column beside it is not what is meant.
     private static func checkCase(
         of column: ServerColumn,

@@ -130,7 +130,7 @@ extension ServerTables {
     }
 
     /// An index that is there.
-    private struct Index {
+    struct Index {
         let name: String
         let isUnique: Bool
         /// What it is on, in its order; empty where it is on something else than columns as they are.
@@ -138,7 +138,7 @@ extension ServerTables {
     }
 
     /// The indexes over all rows of a table that are valid, and order as the columns' types do.
-    private static func indexes(of table: String, _ connection: ServerConnection) throws -> [Index] {
+    static func indexes(of table: String, _ connection: ServerConnection) throws -> [Index] {
         let rows = try connection.execute(
             """
             SELECT x.relname, i.indisunique, a.attname, coalesce(k.option = 0 AND o.opcdefault

@@ -1,12 +1,12 @@
 /// What the records of a batch say beyond their rows, where entities relate to one another: which rows belong to which record,
 /// and what lists say.
-struct GraphBatch {
+package struct GraphBatch {
     /// A record that was accepted.
-    struct Record {
+    package struct Record {
         /// The index of its own row in the batch; those of nested objects follow.
-        let row: Int
+        package let row: Int
         /// What it says, in the order in which it takes effect.
-        var statements: Range<Int>
+        package var statements: Range<Int>
         /// Whether its links only add to what is there, provided that its own object is new.
         var isAppendable = false
         /// Whether stored objects decide what its objects are, so that it is decoded when it is written.
@@ -16,7 +16,7 @@ struct GraphBatch {
     /// What a row is beyond its cells: 48 bytes, as a batch has one for each row.
     ///
     /// A batch has fewer rows and cells than 32 bits count.
-    struct Nested {
+    package struct Nested {
         private let storedRelationship: Int32
         private var storedReferenceCell: Int32 = -1
         private var storedPositionCell: Int32 = -1
@@ -33,29 +33,29 @@ struct GraphBatch {
         }
 
         /// The relationship that it is nested in, among the layout's; -1 for a record's own row.
-        var relationship: Int { Int(storedRelationship) }
+        package var relationship: Int { Int(storedRelationship) }
 
         /// The first of its cells that refer to the object around, or -1: where that is known by its row id alone, the cell is
         /// the writer's to fill.
-        var referenceCell: Int {
+        package var referenceCell: Int {
             get { Int(storedReferenceCell) }
             set { storedReferenceCell = Int32(newValue) }
         }
 
         /// The cell of its index in its list, or -1.
-        var positionCell: Int {
+        package var positionCell: Int {
             get { Int(storedPositionCell) }
             set { storedPositionCell = Int32(newValue) }
         }
 
         /// The first of the cells by which it is referred to; -1 where that is its row id.
-        var keyCell: Int {
+        package var keyCell: Int {
             get { Int(storedKeyCell) }
             set { storedKeyCell = Int32(newValue) }
         }
 
         /// Its index in its list, from 0.
-        var position: Int {
+        package var position: Int {
             get { Int(storedPosition) }
             set { storedPosition = Int32(newValue) }
         }
@@ -65,7 +65,7 @@ struct GraphBatch {
     static let emptied = -1 ..< -1
 
     /// Something that a record says.
-    enum Statement {
+    package enum Statement {
         /// An object is as this row has it.
         case row(Int)
         /// The links of an object are these, for a relationship that its own row does not hold.
@@ -83,20 +83,20 @@ struct GraphBatch {
     }
 
     /// An element of a list.
-    struct Target {
+    package struct Target {
         /// The first of the cells by which it is referred to; -1 where it is known by its row id alone.
-        let keyCell: Int
+        package let keyCell: Int
         /// The index of its row in the batch; -1 where the list has its identifier only.
-        var row: Int
+        package var row: Int
         /// Whether these cells are values of other attributes than its identifier's.
         var isNamed = false
     }
 
-    var records: [Record] = []
+    package var records: [Record] = []
     /// For each row of the batch.
-    var nested: [Nested] = []
-    var statements: [Statement] = []
-    var targets: [Target] = []
+    package var nested: [Nested] = []
+    package var statements: [Statement] = []
+    package var targets: [Target] = []
     /// The first cells, in their order, of references that an object lacks which replaces a stored one: they are null for that alone.
     var unsaid: [Int] = []
     /// By entity, how many nested objects say what the last one of the same object in the batch has said, and have no row.

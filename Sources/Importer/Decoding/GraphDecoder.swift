@@ -369,7 +369,7 @@ extension RecordDecoder {
 
 extension RecordError {
     /// The same error by the name of the entity whose record it is in, which its key path begins with.
-    func of(_ entity: String) -> RecordError {
+    package func of(_ entity: String) -> RecordError {
         RecordError(
             entity: entity,
             keyPath: keyPath,

@@ -123,7 +123,7 @@ package struct RowBatch {
     package var cells: [Cell] = []
     package var presence: [UInt64] = []
     /// What the records say beyond their rows, where entities relate to one another; the positions are then those of records.
-    var graph = GraphBatch()
+    package var graph = GraphBatch()
     /// The texts that had to be rewritten.
     package var bytes: [UInt8] = []
     package var rejects: [Reject] = []

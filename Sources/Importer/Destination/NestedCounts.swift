@@ -3,21 +3,21 @@
 /// `nested` is the sum of `inserted`, `updated`, `unchanged`, `ignored` and `linked`.
 public struct NestedCounts: Sendable, Hashable {
     /// Nested objects, and references to objects, in records that were accepted.
-    public internal(set) var nested: Int64 = 0
+    public package(set) var nested: Int64 = 0
     /// Nested objects that are new.
-    public internal(set) var inserted: Int64 = 0
+    public package(set) var inserted: Int64 = 0
     /// Nested objects that changed a stored one.
-    public internal(set) var updated: Int64 = 0
+    public package(set) var updated: Int64 = 0
     /// Nested objects that were stored with all their values already.
-    public internal(set) var unchanged: Int64 = 0
+    public package(set) var unchanged: Int64 = 0
     /// Nested objects left out, as their relationship says.
-    public internal(set) var ignored: Int64 = 0
+    public package(set) var ignored: Int64 = 0
     /// References without more than an identifier.
-    public internal(set) var linked: Int64 = 0
+    public package(set) var linked: Int64 = 0
     /// Objects that were made for references to them.
-    public internal(set) var stubs: Int64 = 0
+    public package(set) var stubs: Int64 = 0
     /// Objects that are gone: surplus ones of a list without identifiers, orphans, and what a delete rule takes with them.
-    public internal(set) var deleted: Int64 = 0
+    public package(set) var deleted: Int64 = 0
 
     /// Objects that were changed by what others say of them, which no count of records has.
     package var touched: Int64 = 0

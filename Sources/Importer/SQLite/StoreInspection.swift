@@ -300,7 +300,7 @@ extension ImportReport.Counts {
     }
 
     /// Adds what nested objects came to.
-    mutating func add(_ other: NestedCounts) {
+    package mutating func add(_ other: NestedCounts) {
         nested = other.nested
         nestedInserted = other.inserted
         nestedUpdated = other.updated

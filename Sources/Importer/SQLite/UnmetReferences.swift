@@ -107,14 +107,3 @@ struct UnmetTargets {
         targets[relationship]?.contains(target) ?? false
     }
 }
-
-extension RelationshipPlacement {
-    /// Whether a relationship of this index has its references in rows, and does not only name rows that have them.
-    func hasReferences(_ index: Int) -> Bool {
-        switch shape {
-        case .join, .source: true
-        case .ownedDestination: false
-        case .oneToMany, .oneToOne: owner == index
-        }
-    }
-}

@@ -1,0 +1,183 @@
+import ImportModel
+import Importer
+
+/// The tables of entities that relate to one another, as a server has them.
+struct RelatedTables {
+    let graph: GraphPlan
+    /// By entity the columns of its rows, in the order of their cells; `row_id` is not among them.
+    let columns: [[ServerColumn]]
+
+    init(_ graph: GraphPlan) {
+        self.graph = graph
+        columns = graph.plans.map { ServerColumn.all(of: $0.entity) }
+    }
+
+    var layout: ModelLayout { graph.layout }
+
+    /// The name of an entity's table, in double quotes.
+    func table(of entity: Int) -> String { ServerTables.quoted(layout.table(of: entity)) }
+
+    /// Whether an entity's rows have no identifier.
+    func isKeyless(_ entity: Int) -> Bool { graph.plans[entity].identifier.isEmpty }
+
+    /// The column that is the key of rows without identifier; nil where nothing needs one.
+    func rowID(of entity: Int) -> ServerColumn? {
+        guard isKeyless(entity), let name = layout.rowIDColumn(of: entity) else { return nil }
+        let attribute = AttributeDescription(name: name, type: .integer64, from: [])
+        return ServerColumn(name: name, type: .bigint, attribute: attribute)
+    }
+
+    /// Row ids that nobody else gets, for an entity without identifier; the highest first.
+    func rowIDs(of entity: Int, _ connection: ServerConnection) throws -> [Int64] {
+        guard let column = rowID(of: entity) else { return [] }
+        return try connection.execute(
+            """
+            SELECT nextval(pg_get_serial_sequence($1, $2)) AS number FROM generate_series(1, 2000) ORDER BY number DESC
+            """,
+            [.text(table(of: entity)), .text(column.name)]
+        ).map { try $0.integer(0) }
+    }
+
+    /// The columns by which an entity's rows are referred to, in the order of the columns that refer to them.
+    func key(of entity: Int) -> [ServerColumn] {
+        if isKeyless(entity) { return [rowID(of: entity)].compactMap(\.self) }
+        return graph.plans[entity].identifier.map { columns[entity][$0] }
+    }
+
+    /// A relationship in columns: those of the rows that have them.
+    struct Reference {
+        /// Its index among the layout's.
+        let owner: Int
+        /// The entity whose rows have the columns, and the one that they lead to.
+        let holder: Int
+        let target: Int
+        /// Their indexes among the holder's columns, and that of the row's index in a list.
+        let columns: Range<Int>
+        let position: Int?
+        /// The relationship, of the target, that lists the rows; nil where the JSON has no such list.
+        ///
+        /// Of a one-to-one it is the other side, which an object that says whom it belongs to speaks for, too.
+        let list: Int?
+        let isOneToOne: Bool
+        /// Whether the columns are `@parent` in the identifier of the rows.
+        let isParent: Bool
+        /// Whether a list has objects from where it is stated on, and not only from where they are written: of several lists of one
+        /// record the last one counts, whichever has the object itself.
+        let isClaimed: Bool
+    }
+
+    /// All relationships in columns, in the order of their indexes.
+    var references: [Reference] { layout.relationships.indices.compactMap(reference) }
+
+    /// The columns of a relationship that owns them; nil where it owns none.
+    func reference(_ owner: Int) -> Reference? {
+        let placement = layout.relationships[owner]
+        guard placement.owner == owner, let holder = placement.holder,
+            let range = graph.nodes[holder].rows.references[owner]
+        else { return nil }
+        let isOneToOne = placement.shape == .oneToOne
+        let list = isOneToOne ? placement.inverse : layout.list(of: owner)
+        let isParent =
+            layout.hierarchy.identifier(of: holder).contains(EntityDescription.parentIdentifier)
+            && layout.parentRelationship(of: holder) == owner
+        return Reference(
+            owner: owner,
+            holder: holder,
+            target: layout.target(of: owner),
+            columns: range,
+            position: graph.nodes[holder].rows.positions[owner],
+            list: isOneToOne
+                ? list : list.flatMap { layout.relationships[$0].description.from.isEmpty ? nil : $0 },
+            isOneToOne: isOneToOne,
+            isParent: isParent,
+            isClaimed: placement.shape == .oneToMany || isOneToOne
+        )
+    }
+
+    /// A join table.
+    struct Join {
+        /// The relationship that makes it, and the other side of that.
+        let making: Int
+        let inverse: Int?
+        /// In double quotes.
+        let table: String
+        /// The entities at its ends.
+        let source: Int
+        let destination: Int
+        /// The columns that refer to them.
+        let sourceColumns: [ServerColumn]
+        let destinationColumns: [ServerColumn]
+        /// The columns of the indexes in the lists of either side, in double quotes.
+        let position: String?
+        let inversePosition: String?
+        /// Whether the relationship is its own inverse, so that there is a row for each direction.
+        let isSymmetric: Bool
+
+        var columns: [String] {
+            (sourceColumns + destinationColumns).map(\.quoted) + [position, inversePosition].compactMap(\.self)
+        }
+    }
+
+    /// All join tables, in the order of the relationships that make them.
+    var joins: [Join] {
+        layout.relationships.indices.compactMap { index in
+            let placement = layout.relationships[index]
+            return placement.shape == .join && placement.owner == index ? join(index) : nil
+        }
+    }
+
+    /// The join table that a relationship makes.
+    func join(_ making: Int) -> Join {
+        let (placement, join) = (layout.relationships[making], layout.join(of: making))
+        let named = join.source + join.destination
+        let positions = [join.position, join.inversePosition].compactMap(\.self)
+        let names = ServerNames.columns(named.map(\.name) + positions)
+        let columns = zip(named, names).map { column, name in
+            ServerColumn(name: name, type: ServerType(column.attribute), attribute: column.attribute)
+        }
+        let rest = names.dropFirst(named.count).map(ServerNames.quoted)
+        return Join(
+            making: making,
+            inverse: placement.inverse == making ? nil : placement.inverse,
+            table: ServerTables.quoted(join.table),
+            source: placement.entity,
+            destination: placement.destination,
+            sourceColumns: Array(columns.prefix(join.source.count)),
+            destinationColumns: Array(columns.dropFirst(join.source.count)),
+            position: join.position == nil ? nil : rest.first,
+            inversePosition: join.inversePosition == nil ? nil : rest.last,
+            isSymmetric: placement.inverse == making
+        )
+    }
+
+    /// The relationships that lists state whose elements have no identifier: a list replaces them whole.
+    var elements: [Reference] { references.filter { isKeyless($0.holder) && $0.list != nil } }
+
+    /// Those whose links are in columns of rows that have an identifier and are listed, too.
+    var listed: [Reference] { references.filter { !isKeyless($0.holder) && $0.list != nil } }
+
+    /// The entities without identifier, those first in whose rows others are nested.
+    var keyless: [Int] {
+        var (ordered, rest) = ([Int](), graph.nodes.indices.filter(isKeyless))
+        while !rest.isEmpty {
+            let next = rest.filter { entity in
+                !elements.contains { $0.holder == entity && $0.target != entity && rest.contains($0.target) }
+            }
+            // A circle is refused beforehand.
+            if next.isEmpty { return ordered + rest }
+            ordered += next
+            rest.removeAll { next.contains($0) }
+        }
+        return ordered
+    }
+
+    /// Whether what lists of a relationship leave out is deleted, unless something links it again.
+    func deletesOrphans(_ relationship: Int) -> Bool {
+        let placement = layout.relationships[relationship]
+        let isOwned = layout.hierarchy.isOwned(placement.destination)
+        return (placement.description.orphans ?? (isOwned ? .delete : .keep)) == .delete
+    }
+
+    /// `order.lines`.
+    func name(of relationship: Int) -> String { layout.name(of: relationship) }
+}

@@ -1,0 +1,99 @@
+import ImportModel
+import Importer
+
+/// What relationships imports into a server do not have yet; whoever asks for one of these hears it before anything is written.
+struct RelationshipSupport {
+    private let graph: GraphPlan
+    private let label: String
+
+    init(_ graph: GraphPlan, label: String) {
+        self.graph = graph
+        self.label = label
+    }
+
+    private var layout: ModelLayout { graph.layout }
+
+    /// - Throws: `ImportError` that names the first.
+    func check() throws {
+        guard graph.onConflict == .merge else {
+            throw error("\(.onConflict) \(graph.onConflict.rawValue) beside relationships")
+        }
+        for entity in layout.entities.indices { try check(entity) }
+        for relationship in layout.relationships.indices { try check(relationship: relationship) }
+        try checkCircles()
+    }
+
+    private func check(_ index: Int) throws {
+        let entity = layout.entities[index]
+        if entity.parent != nil || entity.isAbstract { throw error("\(entity.name), which inherits or is abstract") }
+        let identifier = layout.hierarchy.identifier(of: index)
+        if identifier.contains(EntityDescription.parentIdentifier),
+            let parent = layout.parentRelationship(of: index), isKeyless(layout.target(of: parent))
+        {
+            throw error("\(entity.name), which is identified within objects without identifier")
+        }
+        let isJSON = graph.plans[index].identifier.contains { graph.plans[index].attributes[$0].type == .json }
+        if isJSON { throw error("\(entity.name), whose identifier is json") }
+    }
+
+    private func isKeyless(_ entity: Int) -> Bool { layout.hierarchy.identifier(of: entity).isEmpty }
+
+    private func check(relationship index: Int) throws {
+        let placement = layout.relationships[index]
+        let description = placement.description
+        let name = layout.name(of: index)
+        let isKeyless = isKeyless(placement.destination)
+        if placement.shape == .oneToOne {
+            if placement.inverse == index { throw error("\(name), a one-to-one that is its own inverse") }
+            if isKeyless || self.isKeyless(placement.entity) {
+                throw error("\(name), a one-to-one with objects without identifier")
+            }
+        }
+        if !description.by.isEmpty { throw error("\(name) with \"by\"") }
+        if description.owner == .local { throw error("\(name) with \"owner\": \"local\"") }
+        if description.onConflict != .merge { throw error("\(name) with \"onConflict\"") }
+        if description.list == .union { throw error("\(name) with \"list\": \"union\"") }
+        if description.unresolved == .reject { throw error("\(name) with \"unresolved\": \"reject\"") }
+        if description.identity == .position, !isKeyless { throw error("\(name) with \"identity\": \"position\"") }
+        switch placement.shape {
+        case .source where isKeyless:
+            throw error("\(name), a to-one to objects without identifier")
+        case .oneToMany where placement.owner == index && isKeyless:
+            throw error("\(name), a to-one to objects without identifier")
+        case .oneToMany where placement.owner == index && !description.from.isEmpty:
+            guard self.isKeyless(placement.entity), let inverse = placement.inverse,
+                !layout.relationships[inverse].description.from.isEmpty
+            else { break }
+            throw error("\(name), whose objects have no identifier and are listed, too")
+        case .join where isKeyless || placement.inverse != nil && self.isKeyless(placement.entity):
+            throw error("\(name), a list of objects without identifier that are not its own")
+        case .source, .ownedDestination, .oneToMany, .oneToOne, .join: break
+        }
+    }
+
+    /// Objects without identifier that are nested in such of their own kind.
+    private func checkCircles() throws {
+        let tables = RelatedTables(graph)
+        for start in layout.entities.indices where isKeyless(start) {
+            var (reached, open) = (Set<Int>(), [start])
+            while let entity = open.popLast() {
+                for element in tables.elements where element.target == entity && reached.insert(element.holder).inserted
+                {
+                    open.append(element.holder)
+                }
+            }
+            guard reached.contains(start) else { continue }
+            let name = layout.entities[start].name
+            throw error("\(name), whose objects have no identifier and are nested in their own kind")
+        }
+    }
+
+    private func error(_ what: ImportText) -> ImportError {
+        ImportError(
+            .optionsConflict,
+            at: label,
+            "\(what), cannot be had in a server's schema yet",
+            advice: "Import into a SQLite store."
+        )
+    }
+}

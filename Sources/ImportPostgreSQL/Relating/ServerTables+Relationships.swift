@@ -1,0 +1,225 @@
+import ImportModel
+import Importer
+
+/// Join tables, foreign keys, and what else the tables of related entities have.
+extension ServerTables {
+    /// Makes a join table, or makes sure that the one that is there fits.
+    ///
+    /// Called within a transaction.
+    ///
+    /// - Returns: whether it was made.
+    static func prepare(_ join: RelatedTables.Join, _ name: String, _ connection: ServerConnection, label: String)
+        throws
+        -> Bool
+    {
+        try check([name], connection, label: label)
+        if try kind(of: name, connection) == .table {
+            let stored = try columns(of: name, connection).columns
+            let wanted = join.sourceColumns + join.destinationColumns
+            for column in wanted {
+                let found = stored.first { ExactText($0.name) == ExactText(column.name) }
+                guard found?.takes(column.type) == true else {
+                    throw ImportError(
+                        .tableUnsuitable,
+                        at: label,
+                        "the table \(name) has no column \(column.name) of the type \(column.type.declaration)",
+                        advice: "Give the relationship another \"table\" in the model. Nothing was written."
+                    )
+                }
+            }
+            return false
+        }
+        let keys = (join.sourceColumns + join.destinationColumns)
+        let positions = [join.position, join.inversePosition].compactMap(\.self).map { "\($0) bigint" }
+        _ = try connection.execute(
+            "CREATE TABLE \(join.table) (\((keys.map(\.definition) + positions).joined(separator: ", ")))"
+        )
+        return true
+    }
+
+    // MARK: Indexes
+
+    /// Makes the index on columns of a table that a relationship needs, where none of the kind is there.
+    ///
+    /// - Parameters:
+    ///   - columns: their names, not quoted.
+    ///   - wanted: its name, if that is free.
+    static func prepareIndex(
+        on columns: [String],
+        of table: String,
+        isUnique: Bool,
+        named wanted: String,
+        _ connection: ServerConnection
+    ) throws {
+        let keys = columns.map { ExactText($0) }
+        let isThere = try indexes(of: table, connection).contains { index in
+            (index.isUnique || !isUnique) && index.columns.map { ExactText($0) } == keys
+        }
+        if isThere { return }
+        let name = try freeName(wanted, connection)
+        let list = columns.map(ServerNames.quoted).joined(separator: ", ")
+        let kind = isUnique ? "UNIQUE INDEX" : "INDEX"
+        _ = try connection.execute("CREATE \(kind) \(ServerNames.quoted(name)) ON \(quoted(table)) (\(list))")
+    }
+
+    /// Makes the primary key of a join table, where it has no such index.
+    static func preparePrimaryKey(of table: String, _ columns: [String], _ connection: ServerConnection) throws {
+        let keys = columns.map { ExactText($0) }
+        let isThere = try indexes(of: table, connection).contains { index in
+            index.isUnique && index.columns.map { ExactText($0) } == keys
+        }
+        if isThere { return }
+        let name = ServerNames.quoted(try freeName("\(table)_pkey", connection))
+        let list = columns.map(ServerNames.quoted).joined(separator: ", ")
+        _ = try connection.execute("ALTER TABLE \(quoted(table)) ADD CONSTRAINT \(name) PRIMARY KEY (\(list))")
+    }
+
+    private static func freeName(_ wanted: String, _ connection: ServerConnection) throws -> String {
+        var (name, number) = (ServerNames.fitting(wanted), 2)
+        while try kind(of: name, connection) != nil {
+            name = ServerNames.fitting("\(wanted)_\(number)")
+            number += 1
+        }
+        return name
+    }
+
+    // MARK: Foreign keys
+
+    /// A foreign key of a relationship.
+    struct ForeignKey {
+        /// Not quoted, as are the columns.
+        let table: String
+        let columns: [String]
+        let target: String
+        let targetColumns: [String]
+        let action: TableDescription.DeleteAction
+
+        /// As the server would call it.
+        var name: String { ServerNames.fitting("\(table)_\(columns.joined(separator: "_"))_fkey") }
+
+        var clause: String {
+            func list(_ names: [String]) -> String { names.map(ServerNames.quoted).joined(separator: ", ") }
+            let action =
+                switch action {
+                case .setNull: "ON DELETE SET NULL"
+                case .cascade: "ON DELETE CASCADE"
+                case .restrict: "ON DELETE RESTRICT"
+                case .noActionDeferred: "ON DELETE NO ACTION DEFERRABLE INITIALLY DEFERRED"
+                }
+            return "FOREIGN KEY (\(list(columns))) REFERENCES \(quoted(target)) (\(list(targetColumns))) \(action)"
+        }
+    }
+
+    /// Takes away the foreign keys that imports have made, so that rows can come in any order.
+    static func drop(_ keys: [ForeignKey], _ connection: ServerConnection) throws {
+        for key in keys {
+            _ = try connection.execute(
+                "ALTER TABLE \(quoted(key.table)) DROP CONSTRAINT IF EXISTS \(ServerNames.quoted(key.name))"
+            )
+        }
+    }
+
+    /// Makes a foreign key, unless the table has one of its name.
+    ///
+    /// Where references lead to nothing it holds of rows that come later, and is not valid
+    /// (<https://www.postgresql.org/docs/current/sql-altertable.html>). Called within a transaction.
+    ///
+    /// - Returns: whether all rows keep it.
+    static func make(_ key: ForeignKey, _ connection: ServerConnection) throws -> Bool {
+        let known = try connection.execute(
+            "SELECT convalidated FROM pg_catalog.pg_constraint WHERE conrelid = $1::regclass AND conname = $2",
+            [.text(quoted(key.table)), .text(key.name)]
+        ).first
+        if let known { return try known.bool(0) }
+        let (table, name) = (quoted(key.table), ServerNames.quoted(key.name))
+        _ = try connection.execute("ALTER TABLE \(table) ADD CONSTRAINT \(name) \(key.clause) NOT VALID")
+        _ = try connection.execute("SAVEPOINT _import_key")
+        do {
+            _ = try connection.execute("ALTER TABLE \(table) VALIDATE CONSTRAINT \(name)")
+        } catch let failure as ServerFailure where failure.sqlState == "23503" {
+            _ = try connection.execute("ROLLBACK TO SAVEPOINT _import_key")
+            return false
+        }
+        _ = try connection.execute("RELEASE SAVEPOINT _import_key")
+        return true
+    }
+}
+
+extension RelatedTables {
+    /// The foreign keys of all tables, in the order of the tables and their columns.
+    var foreignKeys: [ServerTables.ForeignKey] {
+        let inColumns = references.map { reference in
+            ServerTables.ForeignKey(
+                table: layout.table(of: reference.holder),
+                columns: columns[reference.holder][reference.columns].map(\.name),
+                target: layout.table(of: reference.target),
+                targetColumns: key(of: reference.target).map(\.name),
+                action: action(layout.table(of: reference.holder), layout.references(of: reference.owner))
+            )
+        }
+        let inTables = joins.flatMap { join in
+            [(join.sourceColumns, join.source), (join.destinationColumns, join.destination)].map { columns, entity in
+                let name = layout.join(of: join.making).table
+                let isSource = columns.first?.name == join.sourceColumns.first?.name
+                let ends = layout.tables.first { $0.name == name }?.foreignKeys ?? []
+                return ServerTables.ForeignKey(
+                    table: name,
+                    columns: columns.map(\.name),
+                    target: layout.table(of: entity),
+                    targetColumns: key(of: entity).map(\.name),
+                    action: (isSource ? ends.first : ends.last)?.action ?? .cascade
+                )
+            }
+        }
+        return inColumns + inTables
+    }
+
+    private func action(_ table: String, _ columns: [TableDescription.Column]) -> TableDescription.DeleteAction {
+        let names = columns.map(\.name)
+        return layout.tables.first { $0.name == table }?.foreignKeys.first { $0.columns == names }?.action ?? .setNull
+    }
+
+    /// Drops the indexes that keep one-to-ones unique: who has whom is known only when all is settled.
+    func dropPartnerIndexes(_ connection: ServerConnection) throws {
+        for reference in references where reference.isOneToOne {
+            let table = layout.table(of: reference.holder)
+            let names = columns[reference.holder][reference.columns].map { ExactText($0.name) }
+            let wanted = ServerNames.fitting("\(table)_\(layout.relationships[reference.owner].base)")
+            for index in try ServerTables.indexes(of: table, connection)
+            where index.isUnique && index.name.hasPrefix(wanted) && index.columns.map({ ExactText($0) }) == names {
+                _ = try connection.execute("DROP INDEX \(ServerNames.quoted(index.name))")
+            }
+        }
+    }
+
+    /// Makes the indexes of relationships, where they are not there.
+    func prepareIndexes(_ connection: ServerConnection) throws {
+        for reference in references {
+            let table = layout.table(of: reference.holder)
+            let names = columns[reference.holder][reference.columns].map(\.name)
+            let position = isKeyless(reference.holder) ? reference.position : nil
+            try ServerTables.prepareIndex(
+                on: names + [position.map { columns[reference.holder][$0].name }].compactMap(\.self),
+                of: table,
+                isUnique: position != nil || reference.isOneToOne,
+                named: "\(table)_\(layout.relationships[reference.owner].base)",
+                connection
+            )
+        }
+        for join in joins {
+            let table = layout.join(of: join.making).table
+            try ServerTables.preparePrimaryKey(
+                of: table,
+                (join.sourceColumns + join.destinationColumns).map(\.name),
+                connection
+            )
+            try ServerTables.prepareIndex(
+                on: join.destinationColumns.map(\.name),
+                of: table,
+                isUnique: false,
+                named: "\(table)_inverse",
+                connection
+            )
+        }
+    }
+}

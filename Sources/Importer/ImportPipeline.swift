@@ -451,6 +451,14 @@ public final class ImportPipeline: Sendable {
         }
         try runOptions.check()
         try checkModel()
+        guard options.nul == .error || !destination.textsHaveNUL else {
+            throw ImportError(
+                .optionsConflict,
+                at: store,
+                "\(.nul, options.nul.rawValue) is for a server's database: a SQLite store keeps U+0000",
+                advice: "Leave it out."
+            )
+        }
         let planner = JobPlanner(options: options, opener: opener, interruption: interruption) { [progress] text in
             progress.update { $0.messages.append(text) }
         }

@@ -62,6 +62,70 @@ struct ServerNulTests {
         #expect(try database.isVerified())
     }
 
+    @Test func suchCharactersAreReplaced() throws {
+        let files = try ImportFiles(records: [Self.records], model: Self.model, options: ["--entity", "thing"])
+        let database = try ServerDatabase()
+        let report = try database.imported(files, nil, ["--nul", "replace", "--on-error", "stop"])
+        #expect(report.counts.inserted == 5 && report.counts.rejected == 0)
+        let texts = #"SELECT s, j::text FROM thing WHERE s IS NOT NULL ORDER BY s COLLATE "C""#
+        #expect(try database.query(texts) == "a|\"\\u0000\"\nb\u{FFFD}c|1\nd|\n\u{FFFD}|")
+        #expect(try database.query("SELECT attribute, kind, count FROM _import_ledger") == "s|nulReplaced|2")
+        let status = try database.importer(["status", database.url])
+        #expect(status.outputText.contains("s  2 × U+0000 replaced"), "\(status.outputText)")
+        #expect(try database.isVerified())
+        // It is the job's: with another one it is another import.
+        let other = try database.importer(database.command(files))
+        #expect(other.ending == .exit(0) && other.outputText.contains("2 rejected"), "\(other.outputText)")
+    }
+
+    /// Two identifiers that are the same text then are the same object.
+    @Test func replacedIdentifiersAreTheObjects() throws {
+        let records = [
+            #"{"s": "x\u0000", "j": 1}"#, #"{"s": "y", "j": 2}"#, #"{"s": "x\ufffd", "j": 3}"#,
+            #"{"s": "x\u0000", "j": 4}"#,
+        ]
+        let model = Self.model.replacing(#""attributes""#, with: #""identifier": ["s"], "attributes""#)
+            .replacing(#""string", "optional": true"#, with: #""string""#)
+        let files = try ImportFiles(records: [records], model: model, options: ["--entity", "thing"])
+        let database = try ServerDatabase()
+        let report = try database.imported(files, nil, ["--nul", "replace"])
+        #expect(report.counts.inserted == 2 && report.counts.updated == 2)
+        let rows = #"SELECT s, j::text FROM thing ORDER BY s COLLATE "C""#
+        #expect(try database.query(rows) == "x\u{FFFD}|4\ny|2")
+        #expect(try database.query("SELECT kind, sum(count) FROM _import_ledger GROUP BY 1") == "nulReplaced|2")
+        #expect(try database.isVerified())
+    }
+
+    /// What is resumed has the job's own options; others are refused.
+    @Test func replacingIsResumedWith() throws {
+        let files = try ImportFiles(records: [Self.records], model: Self.model, options: ["--entity", "thing"])
+        let whole = try String(contentsOfFile: files.sources[0], encoding: .utf8)
+        try whole.dropLast(5).write(toFile: files.sources[0], atomically: true, encoding: .utf8)
+        let database = try ServerDatabase()
+        let broken = try database.importer(database.command(files, nil, ["--nul", "replace"]))
+        #expect(broken.ending == .exit(65), "\(broken.errorText)")
+        try whole.write(toFile: files.sources[0], atomically: true, encoding: .utf8)
+        let refused = try database.importer(database.command(files))
+        #expect(refused.ending == .exit(64) && refused.errorText.contains("another --nul"), "\(refused.errorText)")
+        let resumed = try database.importer(["resume", database.url, "--chunks", files.directory.path("server.chunks")])
+        #expect(resumed.ending == .exit(0), "\(resumed.errorText)")
+        #expect(try database.query("SELECT count(*), count(s) FROM thing") == "5|4")
+        #expect(try database.query("SELECT kind, sum(count) FROM _import_ledger GROUP BY 1") == "nulReplaced|2")
+    }
+
+    @Test func replacingIsForServers() throws {
+        let files = try ImportFiles(records: [Self.records], model: Self.model, options: ["--entity", "thing"])
+        let store = files.directory.path("a.sqlite")
+        let result = try run(files.command(nil, into: store, ["--nul", "replace"]))
+        #expect(result.ending == .exit(64), "\(result.ending)")
+        #expect(result.errorText.contains("--nul is for a server's database"), "\(result.errorText)")
+        #expect(!FileManager.default.fileExists(atPath: store))
+        let database = try ServerDatabase()
+        let lossless = try database.importer(database.command(files, nil, ["--nul", "replace", "--lossless"]))
+        #expect(lossless.ending == .exit(64) && lossless.errorText.contains("--lossless"), "\(lossless.errorText)")
+        #expect(try database.query("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'") == "0")
+    }
+
     @Test func suchARecordStopsTheImport() throws {
         let files = try ImportFiles(records: [Self.records], model: Self.model, options: ["--entity", "thing"])
         let database = try ServerDatabase()

@@ -35,6 +35,7 @@ extension ImportText.Setting {
         case .nestedOnly: ("--nested-only", "PATH")
         case .onConflict: ("--on-conflict", "POLICY")
         case .onError: ("--on-error", "POLICY")
+        case .nul: ("--nul", "POLICY")
         case .maxErrors: ("--max-errors", "N")
         case .isLossless: ("--lossless", nil)
         case .skip: ("--skip", "N")

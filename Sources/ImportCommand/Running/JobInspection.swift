@@ -19,11 +19,12 @@ enum StorePlace {
     case file(String)
     case server(ServerStore)
 
+    /// - Parameter others: more options of a server, and whether they are given.
     /// - Throws: `ImportError` with `.usage` where an address of a server cannot be read, and where a file is given options of
     ///   one.
-    init(_ text: String, _ arguments: SchemaArguments) throws {
+    init(_ text: String, _ arguments: SchemaArguments, _ others: [(String, Bool)] = []) throws {
         guard ServerAddress.isOne(text) else {
-            try arguments.checkThatNoneIsGiven()
+            try arguments.checkThatNoneIsGiven(others)
             self = .file(text)
             return
         }

@@ -93,7 +93,7 @@ struct ImportSubcommand: ParsableCommand {
         runOptions.keepsUndo = undo
         var jobOptions = try job.options(isQuiet: output.progress.quiet)
         jobOptions.mirror = mirror.options
-        let place = try StorePlace(into, schema)
+        let place = try StorePlace(into, schema, [("--nul", job.nul != nil)])
         let pipeline = pipeline(into: place, jobOptions, runOptions)
         for source in repeatedSources {
             StandardError.write(

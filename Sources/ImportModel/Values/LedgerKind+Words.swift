@@ -13,6 +13,7 @@ extension LedgerKind {
         case .transformed: "transformed"
         case .duplicateKey: "key given twice"
         case .loneSurrogate: "lone surrogate replaced"
+        case .nulReplaced: "U+0000 replaced"
         case .nulled: "made null"
         case .notAnObject: "not an object"
         case .unknownKey: "unknown key"

@@ -23,6 +23,8 @@ public enum LedgerKind: String, Sendable, Hashable, Codable, CaseIterable {
     case duplicateKey
     /// A lone surrogate escape became U+FFFD.
     case loneSurrogate
+    /// A text with U+0000, each of which became U+FFFD in a server's column, as the import asks (`NULPolicy.replace`).
+    case nulReplaced
     /// A value that does not fit became null, as the import asks (`ErrorPolicy.null`).
     case nulled
     /// Something that is neither an object nor null where attributes are read from an object; they are null.
@@ -68,7 +70,7 @@ public enum LedgerKind: String, Sendable, Hashable, Codable, CaseIterable {
             .deletionDenied, .localKept, .rowIDLost:
             false
         case .digitsLost, .timeZoneLost, .subMillisecondLost, .leapSecond, .minimumDate, .nulled, .duplicateKey,
-            .loneSurrogate, .notAnObject:
+            .loneSurrogate, .nulReplaced, .notAnObject:
             true
         }
     }

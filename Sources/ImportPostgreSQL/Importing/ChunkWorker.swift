@@ -205,9 +205,11 @@ final class ChunkWorker {
         } while !decoder.isExhausted
         for reject in tally.rejects { tally.rejected[Int(reject.entity)] += 1 }
         for (entity, rows) in rows.enumerated() {
-            for (attribute, count) in rows.nulled {
-                let name = plans[entity].entity.attributes[attribute].name
-                tally.ledger.add(.nulled, entity: Int32(entity), attribute: name, count: Int64(count))
+            for (kind, counts) in [(LedgerKind.nulled, rows.nulled), (.nulReplaced, rows.replaced)] {
+                for (attribute, count) in counts {
+                    let name = plans[entity].entity.attributes[attribute].name
+                    tally.ledger.add(kind, entity: Int32(entity), attribute: name, count: Int64(count))
+                }
             }
         }
         return tally

@@ -18,6 +18,7 @@ final class PostgreSQLDestination: RecordDestination {
     /// The schema is made when it is needed.
     var exists: Bool { true }
     var isLost: Bool { false }
+    var textsHaveNUL: Bool { false }
 
     func check() throws { try session.read { _ in } }
 

@@ -560,11 +560,12 @@ public final class ImportPipeline: Sendable {
         return ImportPreview(plan: plan, sample: try previewTool(job, open).sample())
     }
 
-    private func previewTool(_ job: StoredJob, _ open: [Int: SourceStream]) -> PreviewTool {
+    private func previewTool(_ job: StoredJob, _ open: [Int: SourceStream]) throws -> PreviewTool {
         PreviewTool(
             job: job,
             open: open,
             store: store,
+            textsHaveNUL: try destination().textsHaveNUL,
             run: runOptions,
             opener: opener,
             transformers: transformers,

@@ -152,10 +152,57 @@ struct ServerNulTests {
         let report = try database.imported(files)
         let text = #"SELECT s::text FROM thing WHERE s IS NOT NULL ORDER BY s::text COLLATE "C""#
         let values = try database.query(text)
-        withKnownIssue("inference does not know of servers") {
-            #expect(report.counts.inserted == 5 && report.counts.rejected == 0)
-            #expect(values == #""\u0000"\#n"a"\#n"b\u0000c"\#n"d""#)
-        }
+        #expect(report.counts.inserted == 5 && report.counts.rejected == 0)
+        #expect(values == #""\u0000"\#n"a"\#n"b\u0000c"\#n"d""#)
+        #expect(try database.query("SELECT count(*) FROM _import_ledger") == "0")
         #expect(try database.isVerified())
+    }
+
+    /// The attribute is JSON wherever the text is: in the last of several sources, in another kind, in a key, in a preview.
+    @Test func inferenceLooksAtAllRecords() throws {
+        let first = (0..<500).map { #"{"n": \#($0), "s": "a\\u0000\#($0)", "t": "x"}"# }
+        let files = try ImportFiles(
+            records: [first, [#"{"n": 500, "s": "\u0000", "t": 1}"#, #"{"n": 501, "s": null, "t": "\u0000"}"#]],
+            options: ["--entity", "thing", "--identifier", "n", "--chunk-size", "2K"]
+        )
+        let database = try ServerDatabase()
+        let planned = try database.importer(database.command(files, nil, ["--dry-run"]))
+        #expect(planned.outputText.contains(try Regex(#"\bs +json"#)), "\(planned.outputText)")
+        let result = try database.importer(database.command(files))
+        #expect(result.ending == .exit(0), "\(result.errorText)")
+        #expect(result.errorText.contains("thing: s: kept as JSON: some text has U+0000"), "\(result.errorText)")
+        #expect(try database.query("SELECT count(*), count(s), count(t) FROM thing") == "502|501|502")
+        #expect(try database.query("SELECT s::text, t::text FROM thing WHERE n = 7") == #""a\\u00007"|"x""#)
+        #expect(try database.query("SELECT s::text, t::text FROM thing WHERE n > 499") == #""\u0000"|1"# + "\n" + #"|"\u0000""#)
+        // A store in a file has texts, and this one, too, where it is asked for.
+        let store = try files.storeOfTheSame()
+        #expect(try StoreContent.query(store.path, "SELECT typeof(s), hex(s) FROM thing WHERE n = 500") == "text|00")
+        let other = try ServerDatabase()
+        try other.imported(files, nil, ["--nul", "replace"])
+        #expect(try other.query("SELECT s, t FROM thing WHERE n > 499 ORDER BY n") == "\u{FFFD}|1\n|\u{FFFD}")
+    }
+
+    /// Its columns are what they were when it was made.
+    @Test func aTableThatIsThereKeepsItsColumns() throws {
+        let files = try ImportFiles(records: [[#"{"s": "a"}"#]], options: ["--entity", "thing"])
+        let database = try ServerDatabase()
+        try database.imported(files)
+        let more = try files.write([#"{"s": "\u0000", "new": "\u0000"}"#, #"{"s": "b"}"#], to: "more.ndjson")
+        let report = try database.imported(files, [more], ["--on-error", "null"])
+        #expect(report.counts.inserted == 2 && report.counts.rejected == 0)
+        let rows = #"SELECT s, "new"::text FROM thing ORDER BY s COLLATE "C""#
+        #expect(try database.query(rows) == #"a|"# + "\nb|\n" + #"|"\u0000""#)
+    }
+
+    /// Keys of records are texts, too.
+    @Test func keysOfRecordsAreKept() throws {
+        let files = try ImportFiles(
+            [(name: "a.json", content: Data(#"{"x\u0000": {"v": 1}, "y": {"v": 2}}"#.utf8))],
+            options: ["--entity", "thing", "--records", "$.*"]
+        )
+        let database = try ServerDatabase()
+        let report = try database.imported(files)
+        #expect(report.counts.inserted == 2)
+        #expect(try database.query("SELECT key::text, v FROM thing ORDER BY v") == #""x\u0000"|1"# + "\n" + #""y"|2"#)
     }
 }

@@ -30,6 +30,7 @@ final class ChunkWorker {
     private let owner: String
     private var rows: [ChunkRows]
     private let link: ServerLink
+    private lazy var valuePlaces = ValuePlaces(maxDepth: task.job.options.maxDepth)
 
     private var job: StoredJob { task.job }
     private var label: String { task.store.label }
@@ -232,10 +233,9 @@ final class ChunkWorker {
                 batch.cells.withUnsafeBufferPointer { cells in
                     for (place, row) in batch.rows.enumerated() {
                         let entity = Int(row.entity)
-                        if let error = refused.error(
-                            of: row.ordinal,
-                            byteOffset: batch.places[place].byteOffset
-                        ) {
+                        let record = batch.places[place]
+                        if let refusal = refused[row.ordinal] {
+                            let error = refusal.error(at: byteOffset(of: refusal.attribute, entity, record, chunk))
                             tally.rejectLate(late.reject(place, error, batch))
                             continue
                         }
@@ -251,12 +251,24 @@ final class ChunkWorker {
                             if plans[entity].identifier.isEmpty { tally.inserted[entity] += 1 }
                             continue
                         }
-                        let error = rows[entity].error(fault, byteOffset: batch.places[place].byteOffset)
+                        let byteOffset = byteOffset(of: fault.attribute, entity, record, chunk)
+                        let error = rows[entity].error(fault, byteOffset: byteOffset)
                         tally.rejectLate(late.reject(place, error, batch))
                     }
                 }
             }
         }
+    }
+
+    /// Where in the source the value of a record is that an error is about; the record itself where it is about none.
+    private func byteOffset(
+        of attribute: Int?,
+        _ entity: Int,
+        _ record: RowBatch.Place,
+        _ chunk: UnsafeBufferPointer<UInt8>
+    ) -> Int64 {
+        guard let attribute else { return record.byteOffset }
+        return valuePlaces.byteOffset(of: attribute, plans[entity], in: record, chunk)
     }
 
     /// Where the first reject stops the import, no chunk with one is committed.

@@ -5,7 +5,7 @@ import Importer
 extension ChunkRows {
     /// What is wrong with a record whose row was not added.
     ///
-    /// - Parameter byteOffset: the record's.
+    /// - Parameter byteOffset: that of the value which the fault is about, or of the record.
     func error(_ fault: RowFault, byteOffset: Int64) -> ImportModel.RecordError {
         guard columns.indices.contains(fault.attribute) else {
             return error(.rowTooLarge, at: nil, expected: Self.largestRow, found: "row", byteOffset)
@@ -122,11 +122,12 @@ extension ChunkRows {
             .map {
                 $0 - (names.count - columns.count)
             }
+        let place = attribute.flatMap { $0 < 0 ? nil : $0 }
         let error: ImportModel.RecordError
         if failure.sqlState != "54000" {
             error = self.error(
                 .constraintViolation,
-                at: attribute.flatMap { $0 < 0 ? nil : $0 },
+                at: place,
                 expected: RecordError.takenRow,
                 found: failure.message,
                 0
@@ -142,7 +143,7 @@ extension ChunkRows {
                 0
             )
         }
-        return RefusedRow(ordinal: ordinals[row], error: error)
+        return RefusedRow(ordinal: ordinals[row], attribute: place, error: error)
     }
 
     /// Which column the context of a COPY names: `COPY people, line 17, column name`.

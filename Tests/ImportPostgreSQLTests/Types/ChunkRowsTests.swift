@@ -340,7 +340,7 @@ struct ChunkRowsTests {
             byteOffset: 0
         )
         rows.add(RefusedRow(ordinal: 3, error: error))
-        #expect(rows[3] == error && rows[4] == nil)
-        #expect(rows.error(of: 3, byteOffset: 500)?.byteOffset == 500)
+        #expect(rows[3]?.error == error && rows[4] == nil)
+        #expect(rows[3]?.error(at: 500).byteOffset == 500 && rows[3]?.error(at: 500).keyPath == "k")
     }
 }

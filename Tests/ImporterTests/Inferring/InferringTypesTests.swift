@@ -1,4 +1,5 @@
 import ImportModel
+import TestSupport
 import Testing
 
 @testable import Importer

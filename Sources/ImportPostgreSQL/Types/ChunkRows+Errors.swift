@@ -129,7 +129,7 @@ extension ChunkRows {
                 .constraintViolation,
                 at: place,
                 expected: RecordError.takenRow,
-                found: failure.message,
+                found: failure.messageWithoutValues,
                 0
             )
         } else if isAboutIndex(failure) {

@@ -157,6 +157,24 @@ struct ServerRefusalTests {
         #expect(try database.query("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'") == "0")
     }
 
+    /// What is to be typed next names the schema, too.
+    @Test func adviceNamesTheSchema() throws {
+        let files = try Self.files()
+        let database = try ServerDatabase()
+        let whole = try String(contentsOfFile: files.sources[0], encoding: .utf8)
+        try whole.dropLast(5).write(toFile: files.sources[0], atomically: true, encoding: .utf8)
+        let command = Self.quiet(files, database.url) + ["--schema", "my own"]
+        #expect(try database.importer(command).ending == .exit(65))
+        let other = try database.importer(command + ["--on-error", "null"])
+        Self.expect(other, 64, "--on-error", "resume '\(database.url)' --schema 'my own'`")
+        for arguments in [["status", "--job", "1"], ["status"]] {
+            let status = try database.importer(
+                [arguments[0], database.url, "--schema", "my own"] + arguments.dropFirst()
+            )
+            #expect(status.outputText.contains("resume '\(database.url)' --schema 'my own'"), "\(status.outputText)")
+        }
+    }
+
     /// No work where no import is.
     @Test func thereIsNothingToTakePartIn() throws {
         let files = try Self.files()

@@ -97,6 +97,7 @@ struct ServerRefusalTests {
         ("CREATE VIEW thing AS SELECT 1::bigint AS id, 'a' AS s", 64, "view named thing"),
         ("CREATE MATERIALIZED VIEW thing AS SELECT 1::bigint AS id, 'a' AS s", 64, "thing"),
         ("CREATE SEQUENCE thing", 64, "thing"),
+        ("CREATE TABLE thing (id bigint, s text, \"Code\" integer NOT NULL)", 65, "the column Code of the table thing"),
     ])
     func tablesThatDoNotFit(_ sql: String, _ code: Int32, _ text: String) throws {
         let files = try Self.files()

@@ -383,9 +383,11 @@ public final class ImportPipeline: Sendable {
     /// Nothing is left to be imported; indexes may have been asked for only now.
     private func conclude(_ job: StoredJob, in destination: some RecordDestination) throws -> Outcome {
         let built = try destination.build(StoreIndexes(wanted: runOptions.indexes), of: job, interruption)
+        let leftOut =
+            runOptions.indexes.isEmpty ? [] : try destination.read { try $0.wordsOfIndexesLeftOut(of: job) }
         destination.tidyUp()
         progress.update {
-            $0.messages += built.map { "built the index \($0)" as ImportText }
+            $0.messages += built.map { "built the index \($0)" as ImportText } + leftOut
             $0.phase = .finished
         }
         return Outcome(report: try destination.report(of: job.id), wasAlreadyFinished: true)

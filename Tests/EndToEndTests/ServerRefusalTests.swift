@@ -124,6 +124,39 @@ struct ServerRefusalTests {
         #expect(try database.isVerified())
     }
 
+    /// It is said on standard error and in the report, and no longer when it can be built.
+    @Test func anIndexThatAValueIsTooLongFor() throws {
+        let long = (0..<20_000).map { String(($0 * 7_919) % 65_521, radix: 36) }.joined()
+        let records = ["{\"id\": 1, \"s\": \"\(long)\"}", "{\"id\": 2, \"s\": \"x\"}"]
+        let model = Self.model.replacing("{\"attributes\"", with: "{\"indexes\": [[\"s\", \"id\"]], \"attributes\"")
+        let files = try ImportFiles(records: [records], model: model, options: ["--entity", "thing"])
+        let database = try ServerDatabase()
+        let options = ["--index", "s", "--index", "id", "--json"]
+        let result = try database.importer(database.command(files, nil, options))
+        #expect(result.ending == .exit(0), "\(result.errorText)")
+        for attributes in ["s", "s,id"] {
+            let notice = "importer: thing: no index on \(attributes): a value is too long for one\n"
+            #expect(result.errorText.contains(notice), "\(result.errorText)")
+        }
+        let ledger = try JSONDecoder().decode(Ledger.self, from: result.output).ledger
+        #expect(ledger == ["thing": ["s": ["indexLeftOut": 1], "s,id": ["indexLeftOut": 1]]])
+        let status = try database.importer(["status", database.url])
+        #expect(status.outputText.contains("1 × index left out, as a value is too long"), "\(status.outputText)")
+        let indexes = "SELECT indexname FROM pg_indexes WHERE tablename = 'thing'"
+        #expect(try database.query(indexes) == "thing_id")
+        let again = try database.importer(database.command(files, nil, ["--index", "s"]))
+        #expect(again.ending == .exit(0) && again.errorText.contains("thing: no index on s:"), "\(again.errorText)")
+        try database.execute("DELETE FROM thing WHERE id = 1")
+        let built = try database.importer(database.command(files, nil, ["--index", "s"]))
+        #expect(built.errorText.contains("built the index thing_s\n"), "\(built.errorText)")
+        #expect(!built.errorText.contains("no index"), "\(built.errorText)")
+        #expect(try database.query("SELECT count(*) FROM _import_ledger") == "0")
+    }
+
+    private struct Ledger: Decodable {
+        let ledger: [String: [String: [String: Int]]]
+    }
+
     @Test func aServerThatTakesNoWrites() throws {
         let files = try Self.files()
         let database = try ServerDatabase()

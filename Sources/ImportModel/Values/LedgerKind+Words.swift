@@ -30,6 +30,7 @@ extension LedgerKind {
         case .orphanDenied: "orphan kept by a delete rule"
         case .localKept: "local value kept"
         case .deletionDenied: "no longer in the sources, kept by a delete rule"
+        case .indexLeftOut: "index left out, as a value is too long"
         case .rowIDLost: "row id taken"
         }
     }

@@ -62,12 +62,16 @@ public enum LedgerKind: String, Sendable, Hashable, Codable, CaseIterable {
     /// A row that an undo has brought back under another row id, as its own is taken.
     case rowIDLost
 
+    /// An index that a server's table was to have and has not, as some value is too long for an entry; once per list of attributes.
+    case indexLeftOut
+
     /// Whether something of the source's value is gone, rather than spelled in another way.
     public var isLoss: Bool {
         switch self {
         case .kindChanged, .trimmed, .respelled, .transformed, .outside, .notFound, .unknownKey, .nullElement,
             .duplicateLink, .unlinked, .unresolved, .stub, .ambiguous, .missingReference, .orphanDeleted, .orphanDenied,
-            .deletionDenied, .localKept, .rowIDLost:
+            .deletionDenied, .localKept, .rowIDLost,
+            .indexLeftOut:
             false
         case .digitsLost, .timeZoneLost, .subMillisecondLost, .leapSecond, .minimumDate, .nulled, .duplicateKey,
             .loneSurrogate, .nulReplaced, .notAnObject:

@@ -288,7 +288,8 @@ final class ServerJournal: ServerJournalReader, Journal {
         try session.write { connection in
             let filled = try readEntities(of: job, connection)
             for entity in model.entities where filled.contains(entity.name) {
-                _ = try ServerTables.buildIndexes(of: entity, wanted, connection, label: label)
+                let indexes = try ServerTables.buildIndexes(of: entity, wanted, connection, label: label)
+                try ServerCounts.note(indexes, of: entity, job.id, connection)
             }
         }
         return nil

@@ -383,9 +383,11 @@ public final class ImportPipeline: Sendable {
     /// Nothing is left to be imported; indexes may have been asked for only now.
     private func conclude(_ job: StoredJob, in destination: some RecordDestination) throws -> Outcome {
         let built = try destination.build(StoreIndexes(wanted: runOptions.indexes), of: job, interruption)
+        let leftOut =
+            runOptions.indexes.isEmpty ? [] : try destination.read { try $0.wordsOfIndexesLeftOut(of: job) }
         destination.tidyUp()
         progress.update {
-            $0.messages += built.map { "built the index \($0)" as ImportText }
+            $0.messages += built.map { "built the index \($0)" as ImportText } + leftOut
             $0.phase = .finished
         }
         return Outcome(report: try destination.report(of: job.id), wasAlreadyFinished: true)
@@ -451,6 +453,14 @@ public final class ImportPipeline: Sendable {
         }
         try runOptions.check()
         try checkModel()
+        guard options.nul == .error || !destination.textsHaveNUL else {
+            throw ImportError(
+                .optionsConflict,
+                at: store,
+                "\(.nul, options.nul.rawValue) is for a server's database: a SQLite store keeps U+0000",
+                advice: "Leave it out."
+            )
+        }
         let planner = JobPlanner(options: options, opener: opener, interruption: interruption) { [progress] text in
             progress.update { $0.messages.append(text) }
         }
@@ -552,11 +562,12 @@ public final class ImportPipeline: Sendable {
         return ImportPreview(plan: plan, sample: try previewTool(job, open).sample())
     }
 
-    private func previewTool(_ job: StoredJob, _ open: [Int: SourceStream]) -> PreviewTool {
+    private func previewTool(_ job: StoredJob, _ open: [Int: SourceStream]) throws -> PreviewTool {
         PreviewTool(
             job: job,
             open: open,
             store: store,
+            textsHaveNUL: try destination().textsHaveNUL,
             run: runOptions,
             opener: opener,
             transformers: transformers,

@@ -97,6 +97,7 @@ struct ServerRefusalTests {
         ("CREATE VIEW thing AS SELECT 1::bigint AS id, 'a' AS s", 64, "view named thing"),
         ("CREATE MATERIALIZED VIEW thing AS SELECT 1::bigint AS id, 'a' AS s", 64, "thing"),
         ("CREATE SEQUENCE thing", 64, "thing"),
+        ("CREATE TABLE thing (id bigint, s text, \"Code\" integer NOT NULL)", 65, "the column Code of the table thing"),
     ])
     func tablesThatDoNotFit(_ sql: String, _ code: Int32, _ text: String) throws {
         let files = try Self.files()
@@ -121,6 +122,39 @@ struct ServerRefusalTests {
         let counts = "SELECT count(*), count(DISTINCT own), count(at), max(s) FROM thing"
         #expect(try database.query(counts) == "11|11|11|s9")
         #expect(try database.isVerified())
+    }
+
+    /// It is said on standard error and in the report, and no longer when it can be built.
+    @Test func anIndexThatAValueIsTooLongFor() throws {
+        let long = (0..<20_000).map { String(($0 * 7_919) % 65_521, radix: 36) }.joined()
+        let records = ["{\"id\": 1, \"s\": \"\(long)\"}", "{\"id\": 2, \"s\": \"x\"}"]
+        let model = Self.model.replacing("{\"attributes\"", with: "{\"indexes\": [[\"s\", \"id\"]], \"attributes\"")
+        let files = try ImportFiles(records: [records], model: model, options: ["--entity", "thing"])
+        let database = try ServerDatabase()
+        let options = ["--index", "s", "--index", "id", "--json"]
+        let result = try database.importer(database.command(files, nil, options))
+        #expect(result.ending == .exit(0), "\(result.errorText)")
+        for attributes in ["s", "s,id"] {
+            let notice = "importer: thing: no index on \(attributes): a value is too long for one\n"
+            #expect(result.errorText.contains(notice), "\(result.errorText)")
+        }
+        let ledger = try JSONDecoder().decode(Ledger.self, from: result.output).ledger
+        #expect(ledger == ["thing": ["s": ["indexLeftOut": 1], "s,id": ["indexLeftOut": 1]]])
+        let status = try database.importer(["status", database.url])
+        #expect(status.outputText.contains("1 × index left out, as a value is too long"), "\(status.outputText)")
+        let indexes = "SELECT indexname FROM pg_indexes WHERE tablename = 'thing'"
+        #expect(try database.query(indexes) == "thing_id")
+        let again = try database.importer(database.command(files, nil, ["--index", "s"]))
+        #expect(again.ending == .exit(0) && again.errorText.contains("thing: no index on s:"), "\(again.errorText)")
+        try database.execute("DELETE FROM thing WHERE id = 1")
+        let built = try database.importer(database.command(files, nil, ["--index", "s"]))
+        #expect(built.errorText.contains("built the index thing_s\n"), "\(built.errorText)")
+        #expect(!built.errorText.contains("no index"), "\(built.errorText)")
+        #expect(try database.query("SELECT count(*) FROM _import_ledger") == "0")
+    }
+
+    private struct Ledger: Decodable {
+        let ledger: [String: [String: [String: Int]]]
     }
 
     @Test func aServerThatTakesNoWrites() throws {
@@ -155,6 +189,24 @@ struct ServerRefusalTests {
         let result = try database.importer(["work", files.directory.path("a.sqlite")])
         #expect(result.ending == .exit(64) && result.errorText.contains("postgresql://"), "\(result.errorText)")
         #expect(try database.query("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'") == "0")
+    }
+
+    /// What is to be typed next names the schema, too.
+    @Test func adviceNamesTheSchema() throws {
+        let files = try Self.files()
+        let database = try ServerDatabase()
+        let whole = try String(contentsOfFile: files.sources[0], encoding: .utf8)
+        try whole.dropLast(5).write(toFile: files.sources[0], atomically: true, encoding: .utf8)
+        let command = Self.quiet(files, database.url) + ["--schema", "my own"]
+        #expect(try database.importer(command).ending == .exit(65))
+        let other = try database.importer(command + ["--on-error", "null"])
+        Self.expect(other, 64, "--on-error", "resume '\(database.url)' --schema 'my own'`")
+        for arguments in [["status", "--job", "1"], ["status"]] {
+            let status = try database.importer(
+                [arguments[0], database.url, "--schema", "my own"] + arguments.dropFirst()
+            )
+            #expect(status.outputText.contains("resume '\(database.url)' --schema 'my own'"), "\(status.outputText)")
+        }
     }
 
     /// No work where no import is.

@@ -53,6 +53,12 @@ struct ArgumentTests {
         #expect(command.into == "s.sqlite")
     }
 
+    @Test func theOptionForNULIsPartOfTheJob() throws {
+        let line = "import a --into postgresql://a@b/c --nul"
+        #expect(try parse(ImportSubcommand.self, line + " replace").job.options() == JobOptions(nul: .replace))
+        #expect(try parse(ImportSubcommand.self, line + " error").job.options() == JobOptions())
+    }
+
     @Test func errorOptionsArePartOfTheJob() throws {
         let none = try parse(ImportSubcommand.self, "import a --into s").job.options()
         #expect(none == JobOptions())

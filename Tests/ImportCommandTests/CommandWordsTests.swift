@@ -49,4 +49,29 @@ struct CommandWordsTests {
             #expect(help.contains("\(option) ") || help.contains("\(option)\n"), "\(setting)")
         }
     }
+
+    /// A command for the same server needs it, too.
+    @Test func namesTheSchemaThatWasGiven() {
+        let words = CommandWords(command: "importer", schema: "--schema people")
+        let url = "postgresql://a@b/c"
+        #expect(words.text("\(call: .resuming(store: url))") == "`importer resume \(url) --schema people`")
+        #expect(
+            words.text("\(call: .resuming(maxErrors: "none"))")
+                == "`importer resume STORE --schema people --max-errors none`"
+        )
+        #expect(
+            words.text("\(call: .status), \(call: .rejects)").components(separatedBy: "STORE --schema people").count
+                == 3
+        )
+        #expect(words.text("\(call: .working)") == "`importer work URL --schema people`")
+        // That of a file has none.
+        #expect(words.text("\(call: .resuming(store: "a b.sqlite"))") == "`importer resume 'a b.sqlite'`")
+        #expect(self.words.text("\(call: .resuming(store: url))") == "`importer resume \(url)`")
+    }
+
+    @Test func findsTheSchemaAmongTheArguments() {
+        #expect(CommandName.schema(in: ["importer", "resume", "u", "--schema", "my own"]) == "--schema 'my own'")
+        #expect(CommandName.schema(in: ["importer", "--schema=a=b", "resume"]) == "--schema 'a=b'")
+        #expect(CommandName.schema(in: ["importer", "model", "schema", "--schemas"]) == nil)
+    }
 }

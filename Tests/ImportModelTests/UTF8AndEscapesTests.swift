@@ -53,9 +53,15 @@ struct UTF8AndEscapesTests {
         let isLone = withView(text) { view in
             let isLone = Unescaping.append(view, to: &output)
             #expect((Unescaping.firstLoneSurrogate(in: view) != nil) == isLone)
+            #expect(Unescaping.hasNUL(in: view) == output.contains(0))
             return isLone
         }
         return (String(decoding: output.dropFirst(), as: UTF8.self), isLone)
+    }
+
+    @Test func findsNULAmongOtherEscapes() {
+        #expect(unescaped(#"a\u0000b"#).text == "a\0b" && unescaped(#"\\\u0000"#).text == "\\\0")
+        #expect(unescaped(#"\\u0000"#).text == #"\u0000"# && unescaped(#"\u0001\ud83d\ude00"#).text == "\u{1}😀")
     }
 
     @Test func unescapesEveryCodePoint() {

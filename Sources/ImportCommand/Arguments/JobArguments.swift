@@ -43,6 +43,18 @@ struct JobArguments: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
+            "What a text with U+0000 does in a server's database, whose texts cannot have it.",
+            discussion: """
+                Default: error: it does not fit. replace stores U+FFFD in its place, and counts that. A SQLite store keeps \
+                U+0000.
+                """,
+            valueName: "error|replace"
+        )
+    )
+    var nul: NULPolicy?
+
+    @Option(
+        help: ArgumentHelp(
             "Rejects allowed: n stops before the next one, n% is judged at the end, none is no limit.",
             discussion: """
                 Default: no limit, but stop when the first 1,000 records are all rejected. May be changed for an import \
@@ -65,6 +77,7 @@ struct JobArguments: ParsableArguments {
         options.model = try model.map { try keys.readModel($0, isQuiet: isQuiet) }
         options.onConflict = onConflict
         options.onError = onError
+        options.nul = nul ?? .error
         options.maxErrors = maxErrors
         options.isLossless = lossless
         return options
@@ -85,4 +98,5 @@ struct JobArguments: ParsableArguments {
 }
 
 extension ConflictPolicy: ExpressibleByArgument {}
+extension NULPolicy: ExpressibleByArgument {}
 extension ErrorPolicy: ExpressibleByArgument {}

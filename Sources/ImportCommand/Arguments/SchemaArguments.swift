@@ -35,9 +35,11 @@ struct SchemaArguments: ParsableArguments {
         if let reconnect, reconnect < 0 { throw ValidationError("--reconnect must not be negative") }
     }
 
-    /// - Throws: `ImportError` where these options are given beside the path of a file.
-    func checkThatNoneIsGiven() throws {
-        for (option, isGiven) in [("--schema", schema != nil), ("--reconnect", reconnect != nil)] where isGiven {
+    /// - Parameter others: more options of a server, and whether they are given.
+    /// - Throws: `ImportError` where one of them is given beside the path of a file.
+    func checkThatNoneIsGiven(_ others: [(String, Bool)] = []) throws {
+        let own = [("--schema", schema != nil), ("--reconnect", reconnect != nil)]
+        for (option, isGiven) in own + others where isGiven {
             throw ImportError(
                 .optionsConflict,
                 "\(option) is for a server's database",

@@ -5,6 +5,8 @@ import Importer
 struct CommandWords {
     /// How this command was called.
     var command = CommandName.text
+    /// The option that names the schema of a server's database; nil where none was given.
+    var schema = CommandName.schema
 
     /// A text in the words of the command line.
     func text(_ text: ImportText) -> String { text.text(words) }
@@ -15,7 +17,7 @@ struct CommandWords {
         case .choice(of: let setting):
             [setting.option.name, setting.option.value].compactMap { $0 }.joined(separator: " ")
         case .value(let value, of: let setting): "\(setting.option.name) \(value.shellWord)"
-        case .call(let call): "`\(command) \(call.arguments)`"
+        case .call(let call): "`\(command) \(call.arguments(schema))`"
         }
     }
 }
@@ -35,6 +37,7 @@ extension ImportText.Setting {
         case .nestedOnly: ("--nested-only", "PATH")
         case .onConflict: ("--on-conflict", "POLICY")
         case .onError: ("--on-error", "POLICY")
+        case .nul: ("--nul", "POLICY")
         case .maxErrors: ("--max-errors", "N")
         case .isLossless: ("--lossless", nil)
         case .skip: ("--skip", "N")
@@ -64,23 +67,26 @@ extension ImportText.Setting {
 
 extension ImportText.Call {
     /// What is typed behind the command's name.
-    fileprivate var arguments: String {
+    ///
+    /// - Parameter schema: the option that names the schema of a server's database; nil for none.
+    fileprivate func arguments(_ schema: String?) -> String {
+        let any = ["STORE", schema].compactMap(\.self).joined(separator: " ")
         switch self {
-        case .importing: "import"
+        case .importing: return "import"
         case .resuming(let store, let maxErrors):
-            "resume \(store?.shellQuoted ?? "STORE")" + (maxErrors.map { " --max-errors \($0)" } ?? "")
-        case .status: "status STORE"
-        case .rejects: "rejects STORE"
-        case .exportingRejects(of: .all): "rejects STORE --to FILE"
-        case .exportingRejects(of: .job): "rejects STORE --job N --to FILE"
-        case .exportingRejects(of: .entity): "rejects STORE --entity NAME --to FILE"
-        case .splitting: "split"
-        case .inferring(let sources): (["infer"] + Self.named(sources)).joined(separator: " ")
-        case .checkingModel: "model check FILE"
-        case .migrating(let store): "migrate \(store.shellQuoted) --model FILE"
-        case .mirroring(let store, let job): "mirror \(store.shellQuoted) --job \(job)"
-        case .working: "work URL"
-        case .undoing(let store, let job): "undo \(store.shellQuoted)" + (job.map { " --job \($0)" } ?? "")
+            return "resume \(store?.storeWords(schema) ?? any)" + (maxErrors.map { " --max-errors \($0)" } ?? "")
+        case .status: return "status \(any)"
+        case .rejects: return "rejects \(any)"
+        case .exportingRejects(of: .all): return "rejects \(any) --to FILE"
+        case .exportingRejects(of: .job): return "rejects \(any) --job N --to FILE"
+        case .exportingRejects(of: .entity): return "rejects \(any) --entity NAME --to FILE"
+        case .splitting: return "split"
+        case .inferring(let sources): return (["infer"] + Self.named(sources)).joined(separator: " ")
+        case .checkingModel: return "model check FILE"
+        case .migrating(let store): return "migrate \(store.shellQuoted) --model FILE"
+        case .mirroring(let store, let job): return "mirror \(store.shellQuoted) --job \(job)"
+        case .working: return ["work URL", schema].compactMap(\.self).joined(separator: " ")
+        case .undoing(let store, let job): return "undo \(store.shellQuoted)" + (job.map { " --job \($0)" } ?? "")
         }
     }
 

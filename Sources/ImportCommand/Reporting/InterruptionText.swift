@@ -26,7 +26,7 @@ enum InterruptionText {
                 isPiped ? "Pipe the stream in again to begin." : "Run the same command again to begin."
             )
         }
-        let resume = "\(command) resume \(store.shellQuoted)"
+        let resume = "\(command) resume \(store.storeWords())"
         return error.saying("\(error.text)\(state(snapshot, report: report, store: store))").advising(
             isPiped ? "To resume, pipe the same stream in again:  … | \(resume)" : "To resume:  \(resume)"
         )

@@ -5,7 +5,7 @@ import Importer
 enum JobListText {
     /// A table of the jobs, and how to see one in full and to resume; `command` is how the importer is called.
     static func text(_ jobs: [StoreInspection.JobSummary], store: String, command: String) -> String {
-        let quoted = store.shellQuoted
+        let quoted = store.storeWords()
         var table = ColumnText(headers: ["job", "state", "started (UTC)"], numbers: [true, false, false])
         let counts = columns.filter { column in column.isAlways || jobs.contains { $0[keyPath: column.count] != 0 } }
         for column in counts { table.addColumn(column.name, isNumber: true) }

@@ -12,7 +12,7 @@ enum ReportText {
         store: String,
         command: String
     ) -> String {
-        let quoted = store.shellQuoted
+        let quoted = store.storeWords()
         var lines = [headline(report, store: store)]
         lines += table(counts(of: report))
         lines += entities(report)
@@ -78,7 +78,7 @@ enum ReportText {
     /// What the command ends with where nothing was accepted though something was to be; nil elsewhere.
     static func nothingTaken(_ report: ImportReport, store: String, command: String) -> ImportError? {
         guard report.tookNothing, let message = report.message else { return nil }
-        let rejects = "\(command) rejects \(store.shellQuoted)"
+        let rejects = "\(command) rejects \(store.storeWords())"
         let duplicate = CoercionError.Code.duplicateIdentifier.rawValue
         let (reason, advice): (ImportError.Reason, ImportText) =
             if report.recordsRead == 0 || report.rejected < report.recordsRead {

@@ -19,15 +19,20 @@ enum StorePlace {
     case file(String)
     case server(ServerStore)
 
+    /// - Parameters:
+    ///   - others: more options of a server, and whether they are given.
+    ///   - showsValues: whether a server's messages may have values.
     /// - Throws: `ImportError` with `.usage` where an address of a server cannot be read, and where a file is given options of
     ///   one.
-    init(_ text: String, _ arguments: SchemaArguments) throws {
+    init(_ text: String, _ arguments: SchemaArguments, _ others: [(String, Bool)] = [], showsValues: Bool = false)
+        throws
+    {
         guard ServerAddress.isOne(text) else {
-            try arguments.checkThatNoneIsGiven()
+            try arguments.checkThatNoneIsGiven(others)
             self = .file(text)
             return
         }
-        self = .server(try arguments.store(at: text))
+        self = .server(try arguments.store(at: text, showsValues: showsValues))
     }
 
     var inspection: any JobInspection {

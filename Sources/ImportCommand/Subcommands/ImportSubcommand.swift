@@ -62,6 +62,7 @@ struct ImportSubcommand: ParsableCommand {
     var serve = false
 
     @OptionGroup(title: "Server options") var schema: SchemaArguments
+    @OptionGroup(title: "Server options") var messages: ServerMessageArguments
     @OptionGroup(title: "Output options") var output: OutputArguments
     @OptionGroup(title: "Page options") var page: ServerArguments
 
@@ -93,7 +94,8 @@ struct ImportSubcommand: ParsableCommand {
         runOptions.keepsUndo = undo
         var jobOptions = try job.options(isQuiet: output.progress.quiet)
         jobOptions.mirror = mirror.options
-        let place = try StorePlace(into, schema)
+        let given = [("--nul", job.nul != nil), ("--show-values", messages.showValues)]
+        let place = try StorePlace(into, schema, given, showsValues: messages.showValues)
         let pipeline = pipeline(into: place, jobOptions, runOptions)
         for source in repeatedSources {
             StandardError.write(

@@ -67,7 +67,7 @@ struct RejectsSubcommand: ParsableCommand {
     func run() throws {
         var selection = rejects.selection
         selection.includesSettled = all
-        let place = try StorePlace(store, schema)
+        let place = try StorePlace(store, schema, showsValues: showValues)
         if to != nil || raw {
             guard case .file = place else { throw ValidationError("--to and --raw need a SQLite store") }
             return try export(selection)

@@ -35,10 +35,12 @@ struct ResumeSubcommand: ParsableCommand {
 
     @OptionGroup(title: "Run options") var runArguments: RunArguments
     @OptionGroup(title: "Server options") var schema: SchemaArguments
+    @OptionGroup(title: "Server options") var messages: ServerMessageArguments
     @OptionGroup(title: "Output options") var output: OutputArguments
 
     func run() throws {
-        let place = try StorePlace(store, schema)
+        let given = [("--show-values", messages.showValues)]
+        let place = try StorePlace(store, schema, given, showsValues: messages.showValues)
         let pipeline =
             switch place {
             case .file(let path): ImportPipeline(resuming: path, run: runArguments.options, maxErrors: maxErrors)

@@ -23,6 +23,7 @@ struct WorkSubcommand: ParsableCommand {
     var store: String
 
     @OptionGroup(title: "Server options") var schema: SchemaArguments
+    @OptionGroup(title: "Server options") var messages: ServerMessageArguments
 
     @Option(
         help: ArgumentHelp(
@@ -65,7 +66,7 @@ struct WorkSubcommand: ParsableCommand {
 
     func run() throws {
         let work = ServerWork(
-            try schema.store(at: store),
+            try schema.store(at: store, showsValues: messages.showValues),
             workers: RunArguments.workers(workers),
             chunkDirectory: chunks,
             wait: Double(wait)

@@ -65,6 +65,24 @@ package enum Unescaping {
         return nil
     }
 
+    /// Whether an escape is U+0000, which no valid JSON string has in another way.
+    package static func hasNUL(in token: ByteView) -> Bool {
+        var index = 0
+        while index < token.count {
+            guard token[index] == UInt8(ascii: "\\") else {
+                index &+= 1
+                continue
+            }
+            guard let unit = codeUnit(in: token, at: index) else {
+                index &+= 2
+                continue
+            }
+            if unit == 0 { return true }
+            index &+= 6
+        }
+        return false
+    }
+
     /// The byte that stands for `\b`, `\n` and their kin; for `\"`, `\\` and `\/` the byte itself.
     @inline(__always)
     static func character(forEscape escape: UInt8) -> UInt8 {

@@ -13,6 +13,7 @@ extension LedgerKind {
         case .transformed: "transformed"
         case .duplicateKey: "key given twice"
         case .loneSurrogate: "lone surrogate replaced"
+        case .nulReplaced: "U+0000 replaced"
         case .nulled: "made null"
         case .notAnObject: "not an object"
         case .unknownKey: "unknown key"
@@ -29,6 +30,7 @@ extension LedgerKind {
         case .orphanDenied: "orphan kept by a delete rule"
         case .localKept: "local value kept"
         case .deletionDenied: "no longer in the sources, kept by a delete rule"
+        case .indexLeftOut: "index left out, as a value is too long"
         case .rowIDLost: "row id taken"
         }
     }

@@ -23,6 +23,8 @@ public enum LedgerKind: String, Sendable, Hashable, Codable, CaseIterable {
     case duplicateKey
     /// A lone surrogate escape became U+FFFD.
     case loneSurrogate
+    /// A text with U+0000, each of which became U+FFFD in a server's column, as the import asks (`NULPolicy.replace`).
+    case nulReplaced
     /// A value that does not fit became null, as the import asks (`ErrorPolicy.null`).
     case nulled
     /// Something that is neither an object nor null where attributes are read from an object; they are null.
@@ -60,15 +62,19 @@ public enum LedgerKind: String, Sendable, Hashable, Codable, CaseIterable {
     /// A row that an undo has brought back under another row id, as its own is taken.
     case rowIDLost
 
+    /// An index that a server's table was to have and has not, as some value is too long for an entry; once per list of attributes.
+    case indexLeftOut
+
     /// Whether something of the source's value is gone, rather than spelled in another way.
     public var isLoss: Bool {
         switch self {
         case .kindChanged, .trimmed, .respelled, .transformed, .outside, .notFound, .unknownKey, .nullElement,
             .duplicateLink, .unlinked, .unresolved, .stub, .ambiguous, .missingReference, .orphanDeleted, .orphanDenied,
-            .deletionDenied, .localKept, .rowIDLost:
+            .deletionDenied, .localKept, .rowIDLost,
+            .indexLeftOut:
             false
         case .digitsLost, .timeZoneLost, .subMillisecondLost, .leapSecond, .minimumDate, .nulled, .duplicateKey,
-            .loneSurrogate, .notAnObject:
+            .loneSurrogate, .nulReplaced, .notAnObject:
             true
         }
     }

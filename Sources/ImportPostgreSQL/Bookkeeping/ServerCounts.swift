@@ -119,6 +119,32 @@ struct ServerCounts {
         }
     }
 
+    // MARK: Indexes
+
+    /// Notes which of an entity's indexes are left out; done again, it notes the same.
+    static func note(
+        _ indexes: ServerTables.BuiltIndexes,
+        of entity: EntityDescription,
+        _ job: Int64,
+        _ connection: ServerConnection
+    ) throws {
+        // A chunk has a number from 1.
+        for (attributes, isLeftOut) in indexes.there.map({ ($0, false) }) + indexes.leftOut.map({ ($0, true) }) {
+            let key: [ServerValue] = [
+                .integer(job), .bookkeeping(entity.name), .bookkeeping(attributes),
+                .text(LedgerKind.indexLeftOut.rawValue),
+            ]
+            let statement =
+                isLeftOut
+                ? """
+                INSERT INTO _import_ledger (job, chunk, entity, attribute, kind, count) VALUES ($1, 0, $2, $3, $4, 1)
+                ON CONFLICT (job, chunk, entity, attribute, kind) DO NOTHING
+                """
+                : "DELETE FROM _import_ledger WHERE job = $1 AND entity = $2 AND attribute = $3 AND kind = $4"
+            _ = try connection.execute(statement, key)
+        }
+    }
+
     // MARK: Reading
 
     /// What a job has done so far, by entity.

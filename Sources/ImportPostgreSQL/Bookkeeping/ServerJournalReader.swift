@@ -111,6 +111,18 @@ class ServerJournalReader: JournalReader {
         }
     }
 
+    func indexesLeftOut(of job: StoredJob) throws -> [(entity: String, attributes: String)] {
+        try readIfThere { connection in
+            try connection.execute(
+                """
+                SELECT entity, attribute FROM _import_ledger WHERE job = $1 AND kind = $2
+                ORDER BY entity COLLATE "C", attribute COLLATE "C"
+                """,
+                [.integer(job.id), .text(LedgerKind.indexLeftOut.rawValue)]
+            ).map { (try $0.text(0), try $0.text(1)) }
+        } ?? []
+    }
+
     func indexes(of job: StoredJob) throws -> StoreIndexes {
         let text = try readIfThere {
             try $0.execute("SELECT indexes FROM _import_job WHERE id = $1", [.integer(job.id)]).first?.text(0)

@@ -8,17 +8,22 @@ extension ServerFailure {
     ///
     /// - Parameters:
     ///   - label: what messages call the server (`ServerAddress.label`).
-    ///   - showsValues: whether the message may have values: the server's DETAIL, and what it quotes of data that it
-    ///     refuses.
+    ///   - showsValues: whether the advice may have values: the server's DETAIL, and what it quotes of data that it
+    ///     refuses. The message, which is kept with the job, has none.
     func importError(at label: String, showsValues: Bool) -> ImportError {
-        let detail = showsValues ? detail.map { ": \($0)" } ?? "" : ""
-        let words = (showsValues ? message : messageWithoutValues) + detail
+        let words = messageWithoutValues
         let meaning = sqlState.isEmpty ? meaningOfTrouble(words) : meaningOfState(words)
-        return ImportError(meaning.reason, at: label, meaning.what, advice: meaning.advice ?? hint.map { "\($0)" })
+        var advice = meaning.advice ?? hint.map { "\($0)" }
+        if showsValues {
+            let said = [words == message ? nil : message, detail].compactMap(\.self).joined(separator: "\n")
+            let rest: ImportText = advice.map { "\n\($0)" } ?? ""
+            if !said.isEmpty { advice = "The server says: \(said)\(rest)" }
+        }
+        return ImportError(meaning.reason, at: label, meaning.what, advice: advice)
     }
 
     /// Data exceptions quote the data in their primary message, too: `invalid input syntax for type integer: "…"`.
-    private var messageWithoutValues: String {
+    var messageWithoutValues: String {
         guard stateClass == "22", !isConnecting, let start = message.firstIndex(of: "\"") else { return message }
         guard let end = message.lastIndex(of: "\""), start < end else { return String(message[..<start]) + "…" }
         return message[..<start] + "\"…\"" + message[message.index(after: end)...]

@@ -50,6 +50,7 @@ final class ChunkWorker {
     private let owner: String
     private var rows: [ChunkRows]
     private let link: ServerLink
+    private lazy var valuePlaces = ValuePlaces(maxDepth: task.job.options.maxDepth)
 
     private var job: StoredJob { task.job }
     private var label: String { task.store.label }
@@ -204,9 +205,11 @@ final class ChunkWorker {
         } while !decoder.isExhausted
         for reject in tally.rejects { tally.rejected[Int(reject.entity)] += 1 }
         for (entity, rows) in rows.prefix(plans.count).enumerated() {
-            for (attribute, count) in rows.nulled {
-                let name = plans[entity].entity.attributes[attribute].name
-                tally.ledger.add(.nulled, entity: Int32(entity), attribute: name, count: Int64(count))
+            for (kind, counts) in [(LedgerKind.nulled, rows.nulled), (.nulReplaced, rows.replaced)] {
+                for (attribute, count) in counts {
+                    let name = plans[entity].entity.attributes[attribute].name
+                    tally.ledger.add(kind, entity: Int32(entity), attribute: name, count: Int64(count))
+                }
             }
         }
         return tally
@@ -224,7 +227,7 @@ final class ChunkWorker {
         try decoder.bytes.withUnsafeBufferPointer { chunk in
             for (index, record) in batch.graph.records.enumerated() {
                 let (row, place) = (batch.rows[record.row], batch.places[index])
-                var error = refused.error(of: row.ordinal, byteOffset: place.byteOffset)
+                var error = refused[row.ordinal].map { $0.error(at: place.byteOffset) }
                 if error == nil {
                     switch try staging.add(record, batch, chunk, &rows) {
                     case .staged(let linked): for entity in linked { tally.linked[entity] += 1 }
@@ -250,10 +253,9 @@ final class ChunkWorker {
                 batch.cells.withUnsafeBufferPointer { cells in
                     for (place, row) in batch.rows.enumerated() {
                         let entity = Int(row.entity)
-                        if let error = refused.error(
-                            of: row.ordinal,
-                            byteOffset: batch.places[place].byteOffset
-                        ) {
+                        let record = batch.places[place]
+                        if let refusal = refused[row.ordinal] {
+                            let error = refusal.error(at: byteOffset(of: refusal.attribute, entity, record, chunk))
                             tally.rejectLate(late.reject(place, error, batch))
                             continue
                         }
@@ -269,12 +271,24 @@ final class ChunkWorker {
                             if plans[entity].identifier.isEmpty { tally.inserted[entity] += 1 }
                             continue
                         }
-                        let error = rows[entity].error(fault, byteOffset: batch.places[place].byteOffset)
+                        let byteOffset = byteOffset(of: fault.attribute, entity, record, chunk)
+                        let error = rows[entity].error(fault, byteOffset: byteOffset)
                         tally.rejectLate(late.reject(place, error, batch))
                     }
                 }
             }
         }
+    }
+
+    /// Where in the source the value of a record is that an error is about; the record itself where it is about none.
+    private func byteOffset(
+        of attribute: Int?,
+        _ entity: Int,
+        _ record: RowBatch.Place,
+        _ chunk: UnsafeBufferPointer<UInt8>
+    ) -> Int64 {
+        guard let attribute else { return record.byteOffset }
+        return valuePlaces.byteOffset(of: attribute, plans[entity], in: record, chunk)
     }
 
     /// Where the first reject stops the import, no chunk with one is committed.

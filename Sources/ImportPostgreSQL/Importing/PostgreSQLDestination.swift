@@ -18,6 +18,7 @@ final class PostgreSQLDestination: RecordDestination {
     /// The schema is made when it is needed.
     var exists: Bool { true }
     var isLost: Bool { false }
+    var textsHaveNUL: Bool { false }
 
     func check() throws { try session.read { _ in } }
 
@@ -52,8 +53,10 @@ final class PostgreSQLDestination: RecordDestination {
     func build(_ indexes: StoreIndexes, of job: StoredJob, _ interruption: Interruption) throws -> [String] {
         guard !indexes.wanted.isEmpty, let model = job.model else { return [] }
         return try session.write { connection in
-            try model.entities.flatMap {
-                try ServerTables.buildIndexes(of: $0, indexes, connection, label: store.label)
+            try model.entities.flatMap { entity in
+                let found = try ServerTables.buildIndexes(of: entity, indexes, connection, label: store.label)
+                try ServerCounts.note(found, of: entity, job.id, connection)
+                return found.built
             }
         }
     }

@@ -5,33 +5,21 @@ import Importer
 extension ChunkRows {
     /// What is wrong with a record whose row was not added.
     ///
-    /// - Parameter byteOffset: the record's.
+    /// - Parameter byteOffset: that of the value which the fault is about, or of the record.
     func error(_ fault: RowFault, byteOffset: Int64) -> ImportModel.RecordError {
-        guard columns.indices.contains(fault.attribute) else {
-            return error(.rowTooLarge, at: nil, expected: Self.largestRow, found: "row", byteOffset)
-        }
-        let type = columns[fault.attribute].attribute.type.rawValue
-        switch fault.reason {
-        case .nulCharacter:
-            return error(.nulCharacter, at: fault.attribute, expected: type, found: "text with U+0000", byteOffset)
-        case .outOfRange:
-            return error(.outOfRange, at: fault.attribute, expected: type, found: "number", byteOffset)
-        case .wrongForm:
-            return error(.wrongForm, at: fault.attribute, expected: type, found: "value", byteOffset)
-        case .rowTooLarge:
-            return error(.rowTooLarge, at: fault.attribute, expected: Self.largestRow, found: "row", byteOffset)
-        case .identifierTooLong:
-            return error(
-                .identifierTooLong,
-                at: fault.attribute,
-                expected: "at most 2,600 bytes",
-                found: "value",
-                byteOffset
-            )
-        }
+        let attribute = columns.indices.contains(fault.attribute) ? fault.attribute : nil
+        // A reference in a list is of no attribute.
+        let type = attribute.map { columns[$0].attribute.type.rawValue } ?? "reference"
+        let (code, expected, found): (CoercionError.Code, String, String) =
+            switch fault.reason {
+            case .nulCharacter: (.nulCharacter, type, "text with U+0000")
+            case .outOfRange: (.outOfRange, type, "number")
+            case .wrongForm: (.wrongForm, type, "value")
+            case .rowTooLarge: (.rowTooLarge, "at most 1 GiB", "row")
+            case .identifierTooLong: (.identifierTooLong, "at most 2,600 bytes", "value")
+            }
+        return error(code, at: attribute, expected: expected, found: found, byteOffset)
     }
-
-    private static let largestRow = "at most 1 GiB"
 
     private func error(
         _ code: CoercionError.Code,
@@ -122,13 +110,14 @@ extension ChunkRows {
             .map {
                 $0 - (names.count - columns.count)
             }
+        let place = attribute.flatMap { $0 < 0 ? nil : $0 }
         let error: ImportModel.RecordError
         if failure.sqlState != "54000" {
             error = self.error(
                 .constraintViolation,
-                at: attribute.flatMap { $0 < 0 ? nil : $0 },
+                at: place,
                 expected: RecordError.takenRow,
-                found: failure.message,
+                found: failure.messageWithoutValues,
                 0
             )
         } else if isAboutIndex(failure) {
@@ -142,7 +131,7 @@ extension ChunkRows {
                 0
             )
         }
-        return RefusedRow(ordinal: ordinals[row], error: error)
+        return RefusedRow(ordinal: ordinals[row], attribute: place, error: error)
     }
 
     /// Which column the context of a COPY names: `COPY people, line 17, column name`.

@@ -38,6 +38,8 @@ struct ChunkRows {
     /// Per attribute how many values have become NULL since `begin`, as the server cannot have them and the job says
     /// so.
     private(set) var nulled: [Int: Int] = [:]
+    /// Per attribute how many values have got U+FFFD in place of U+0000 since `begin`.
+    private(set) var replaced: [Int: Int] = [:]
 
     /// Rows for the entity's own table.
     init(_ plan: EntityPlan, _ options: JobOptions) throws {
@@ -118,21 +120,24 @@ struct ChunkRows {
         ordinals.removeAll(keepingCapacity: true)
         starts.removeAll(keepingCapacity: true)
         if !nulled.isEmpty { nulled.removeAll() }
+        if !replaced.isEmpty { replaced.removeAll() }
     }
 
     /// Where the rows end, so that those that come next can be taken back.
     struct Mark {
         fileprivate let count: Int
         fileprivate let bytes: Int
+        fileprivate let changes: (nulled: [Int: Int], replaced: [Int: Int])
     }
 
-    var mark: Mark { Mark(count: ordinals.count, bytes: rows.count) }
+    var mark: Mark { Mark(count: ordinals.count, bytes: rows.count, changes: (nulled, replaced)) }
 
     /// Takes back what came after a mark.
     mutating func goBack(to mark: Mark) {
         ordinals.removeLast(ordinals.count - mark.count)
         starts.removeLast(starts.count - mark.count)
         rows.count = mark.bytes
+        (nulled, replaced) = mark.changes
     }
 
     /// The numbers that a row begins with: at most five, the record's first.
@@ -156,13 +161,20 @@ struct ChunkRows {
         out = put(numbers, at: out + 2)
         var keyBytes = 0
         for (index, cell) in cells.enumerated() {
-            let length = layout.types[index].put(cell, source, at: out + 4)
-            if length < FieldLength.null { return fault(length, index, at: start) }
+            var length = layout.types[index].put(cell, source, at: out + 4)
+            if length == FieldLength.hasNUL, layout.replacesNUL {
+                let text = source.text(of: cell)
+                rows.count = out - rows.base
+                out = rows.room(size &+ FieldBytes.lengthReplacingNUL(text))
+                length = FieldBytes.copyReplacingNUL(text, to: out + 4)
+            }
+            // It is of no attribute of the entity.
+            if length < FieldLength.null { return fault(length, -1, at: start) }
             FieldBytes.put(Int32(truncatingIfNeeded: length), at: out)
             out += 4 &+ max(0, length)
             keyBytes &+= max(0, length)
         }
-        guard keyBytes <= Self.mostKeyBytes else { return fault(FieldLength.keyTooLong, 0, at: start) }
+        guard keyBytes <= Self.mostKeyBytes else { return fault(FieldLength.keyTooLong, -1, at: start) }
         rows.count = out - rows.base
         ordinals.append(numbers[0])
         starts.append(start)
@@ -225,12 +237,21 @@ struct ChunkRows {
             if index & 63 == 0 { mask = presence[row.firstPresenceWord &+ index >> 6] }
             let isPresent = mask & 1 != 0
             mask >>= 1
-            let length: Int
+            var length: Int
             if isPresent {
                 length = layout.types[index].put(cells[next], source, at: out + 4)
                 next &+= 1
             } else {
                 length = layout.types[index].put(layout.defaults[index], defaults, at: out + 4)
+            }
+            if length == FieldLength.hasNUL, layout.replacesNUL {
+                let text =
+                    isPresent ? source.text(of: cells[next &- 1]) : defaults.text(of: layout.defaults[index])
+                rows.count = out - rows.base
+                // The rest of the row comes after it.
+                out = rows.room(size &+ FieldBytes.lengthReplacingNUL(text))
+                length = FieldBytes.copyReplacingNUL(text, to: out + 4)
+                replacements.append(index)
             }
             if length < FieldLength.null {
                 guard layout.becomesNull[index], length == FieldLength.hasNUL else {
@@ -245,32 +266,41 @@ struct ChunkRows {
             out += 4 &+ max(0, length)
             if masks > 0, layout.isIdentifier[index] { keyBytes &+= length }
         }
+        guard replacements.isEmpty || out - rows.base - start <= Self.mostRowBytes else {
+            return fault(FieldLength.rowTooLong, -1, at: start)
+        }
         guard keyBytes <= Self.mostKeyBytes else {
             return fault(FieldLength.keyTooLong, plan.identifier.first ?? -1, at: start)
         }
         rows.count = out - rows.base
         ordinals.append(row.ordinal)
         starts.append(start)
-        if !nulls.isEmpty { countNulls() }
+        if !nulls.isEmpty || !replacements.isEmpty { countChanges() }
         return nil
     }
 
     /// The attributes of the current row that have become NULL.
     private var nulls: [Int] = []
+    /// Those of which U+0000 was replaced.
+    private var replacements: [Int] = []
 
-    private mutating func countNulls() {
+    private mutating func countChanges() {
         for index in nulls { nulled[index, default: 0] += 1 }
+        for index in replacements { replaced[index, default: 0] += 1 }
         nulls.removeAll()
+        replacements.removeAll()
     }
 
     private mutating func fault(_ length: Int, _ attribute: Int, at start: Int) -> RowFault {
         nulls.removeAll()
+        replacements.removeAll()
         rows.count = start
         let reason: RowFault.Reason =
             switch length {
             case FieldLength.hasNUL: .nulCharacter
             case FieldLength.outOfRange: .outOfRange
             case FieldLength.keyTooLong: .identifierTooLong
+            case FieldLength.rowTooLong: .rowTooLarge
             default: .wrongForm
             }
         return RowFault(reason: reason, attribute: attribute)

@@ -8,6 +8,8 @@ final class ColumnLayout {
     let types: UnsafeMutablePointer<ServerType>
     /// Whether a value that the column cannot have becomes NULL.
     let becomesNull: UnsafeMutablePointer<Bool>
+    /// Whether U+0000 in a text becomes U+FFFD.
+    let replacesNUL: Bool
     /// Whether it is part of the identifier.
     let isIdentifier: UnsafeMutablePointer<Bool>
     let defaults: UnsafeMutablePointer<Cell>
@@ -21,6 +23,7 @@ final class ColumnLayout {
         isIdentifier = .allocate(capacity: max(1, columns.count))
         defaults = .allocate(capacity: max(1, columns.count))
         defaultLength = plan.defaultBytes.count
+        replacesNUL = options.nul == .replace
         // Values are read in words, none of which begins past the end.
         defaultBytes = .allocate(capacity: max(1, defaultLength))
         for (index, column) in columns.enumerated() {

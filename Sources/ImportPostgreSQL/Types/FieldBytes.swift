@@ -68,6 +68,33 @@ enum FieldBytes {
         return first != 0 && middle != 0 && last != 0
     }
 
+    /// Copies a text with U+FFFD in place of each U+0000.
+    ///
+    /// - Parameter place: has room for `lengthReplacingNUL`.
+    /// - Returns: how many bytes it has now.
+    @inline(never)
+    static func copyReplacingNUL(_ text: UnsafeRawBufferPointer, to place: UnsafeMutableRawPointer) -> Int {
+        var length = 0
+        for byte in text {
+            if byte == 0 {
+                place.advanced(by: length).copyMemory(from: replacement, byteCount: replacement.count)
+                length &+= replacement.count
+            } else {
+                place.storeBytes(of: byte, toByteOffset: length, as: UInt8.self)
+                length &+= 1
+            }
+        }
+        return length
+    }
+
+    /// How many bytes a text has with U+FFFD in place of each U+0000.
+    @inline(never)
+    static func lengthReplacingNUL(_ text: UnsafeRawBufferPointer) -> Int {
+        text.count &+ (replacement.count &- 1) &* text.count { $0 == 0 }
+    }
+
+    private static let replacement = Array("\u{FFFD}".utf8)
+
     @inline(never)
     private static func copyLongText(_ text: UnsafeRawPointer, _ count: Int, to place: UnsafeMutableRawPointer) -> Bool
     {

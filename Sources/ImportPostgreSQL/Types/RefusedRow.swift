@@ -4,34 +4,32 @@ import ImportModel
 struct RefusedRow: Error, Sendable, Hashable {
     /// The record's number in the job, from 1.
     let ordinal: Int64
-    /// Without a byte offset, which is the record's: see `RefusedRows.error(of:byteOffset:)`.
+    /// The attribute that it is about, by its index in the entity; nil where the server names none.
+    var attribute: Int?
+    /// Without a byte offset: see `error(at:)`.
     let error: ImportModel.RecordError
+
+    /// What is wrong, and where in the source.
+    func error(at byteOffset: Int64) -> ImportModel.RecordError {
+        RecordError(
+            entity: error.entity,
+            keyPath: error.keyPath,
+            code: error.code,
+            expected: error.expected,
+            found: error.found,
+            byteOffset: byteOffset
+        )
+    }
 }
 
 /// The rows of a chunk that the server has refused.
 struct RefusedRows: Sendable {
-    private var errors: [Int64: ImportModel.RecordError] = [:]
-
-    var isEmpty: Bool { errors.isEmpty }
+    private var rows: [Int64: RefusedRow] = [:]
 
     mutating func add(_ row: RefusedRow) {
-        errors[row.ordinal] = row.error
+        rows[row.ordinal] = row
     }
 
-    /// What is wrong with a record; nil for nothing.
-    subscript(ordinal: Int64) -> ImportModel.RecordError? { errors.isEmpty ? nil : errors[ordinal] }
-
-    /// What is wrong with a record that begins at a byte of the source; nil for nothing.
-    func error(of ordinal: Int64, byteOffset: Int64) -> ImportModel.RecordError? {
-        self[ordinal].map {
-            RecordError(
-                entity: $0.entity,
-                keyPath: $0.keyPath,
-                code: $0.code,
-                expected: $0.expected,
-                found: $0.found,
-                byteOffset: byteOffset
-            )
-        }
-    }
+    /// The row of a record; nil where it was not refused.
+    subscript(ordinal: Int64) -> RefusedRow? { rows.isEmpty ? nil : rows[ordinal] }
 }

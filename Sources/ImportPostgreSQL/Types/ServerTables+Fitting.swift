@@ -15,6 +15,8 @@ extension ServerTables {
         let limit: Int64
         /// Whether it is computed from others.
         let isComputed: Bool
+        /// Whether a row must have a value for it that nothing else gives: no default, no trigger.
+        let isRequired: Bool
 
         /// Whether COPY's binary format has the values of a type for it, and they stay what they are.
         func takes(_ wanted: ServerType) -> Bool {
@@ -35,7 +37,13 @@ extension ServerTables {
         let rows = try connection.execute(
             """
             SELECT a.attname, pg_catalog.format_type(coalesce(b.oid, t.oid), l.typmod),
-                coalesce(b.typname, t.typname), l.typmod, a.attgenerated <> '', a.attisdropped
+                coalesce(b.typname, t.typname), l.typmod, a.attgenerated <> '', a.attisdropped,
+                (a.attnotnull OR t.typnotnull) AND NOT a.atthasdef AND t.typdefaultbin IS NULL AND a.attidentity = ''
+                    AND NOT EXISTS (
+                        SELECT FROM pg_catalog.pg_trigger AS g WHERE g.tgrelid = c.oid AND g.tgenabled <> 'D'
+                            -- For each row, before, and on INSERT.
+                            AND NOT g.tgisinternal AND g.tgtype & 7 = 7
+                    )
             FROM pg_catalog.pg_attribute AS a JOIN pg_catalog.pg_class AS c ON c.oid = a.attrelid
                 JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
                 LEFT JOIN pg_catalog.pg_type AS t ON t.oid = a.atttypid
@@ -54,7 +62,8 @@ extension ServerTables {
                 words: try $0.text(1),
                 type: try $0.text(2),
                 limit: try $0.integer(3),
-                isComputed: try $0.bool(4)
+                isComputed: try $0.bool(4),
+                isRequired: try $0.bool(6)
             )
         }
         return (columns, rows.count)
@@ -84,6 +93,7 @@ extension ServerTables {
                 throw disagreement(entity, column, text, label: label)
             }
         }
+        try checkRequired(stored, columns, entity, connection, label: label)
         guard count + added.count <= mostColumns else {
             throw ImportError(
                 .tableUnsuitable,
@@ -124,6 +134,33 @@ extension ServerTables {
             at: label,
             "the table \(entity.table) has no numbered column \(rowID.name), by which others could refer to its rows",
             advice: "Import into another table, or give \(entity.name) an identifier. Nothing was written."
+        )
+    }
+
+    /// Where a column must have a value that the model does not have, every row would be refused; records of objects that
+    /// are there are merged all the same.
+    private static func checkRequired(
+        _ stored: [Stored],
+        _ columns: [ServerColumn],
+        _ entity: EntityDescription,
+        _ connection: ServerConnection,
+        label: String
+    ) throws {
+        let names = Set(columns.map { ExactText($0.name) })
+        guard let column = stored.first(where: { $0.isRequired && !names.contains(ExactText($0.name)) }),
+            try entity.identifier.isEmpty || !hasRows(entity.table, connection)
+        else { return }
+        throw ImportError(
+            .tableUnsuitable,
+            at: label,
+            """
+            the column \(column.name) of the table \(entity.table) is NOT NULL without a default, and \(entity.name) has no \
+            attribute for it: every row would be refused
+            """,
+            advice: """
+                Give a model (\(.model)) that has it, give the column a default, or import into another table or \
+                schema. Nothing was written.
+                """
         )
     }
 

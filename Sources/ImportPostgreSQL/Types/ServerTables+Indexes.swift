@@ -67,20 +67,29 @@ extension ServerTables {
 
     // MARK: Indexes that are wanted
 
+    /// What has become of the indexes that are wanted of an entity.
+    struct BuiltIndexes {
+        /// The names of those that were built.
+        var built: [String] = []
+        /// Those that cannot be, as they have a value which is too long: their attributes, `a,b`.
+        var leftOut: [String] = []
+        /// The attributes of all others.
+        var there: [String] = []
+    }
+
     /// Builds the indexes that the model or the import asks for and that do not exist yet, if the entity has their
     /// attributes.
     ///
     /// Done again, it changes nothing. One that has a value which is too long for an index is left out: it would help
     /// to find rows, but they are all there. Called within a transaction.
     ///
-    /// - Returns: the names of those that were built.
     /// - Throws: `ServerFailure`.
     static func buildIndexes(
         of entity: EntityDescription,
         _ wanted: StoreIndexes,
         _ connection: ServerConnection,
         label: String
-    ) throws -> [String] {
+    ) throws -> BuiltIndexes {
         let columns = ServerColumn.all(of: entity)
         var lists: [[ServerColumn]] = []
         for names in entity.indexes + wanted.wanted {
@@ -88,14 +97,24 @@ extension ServerTables {
             let isKnown = lists.contains { $0.map(\.name) == list.map(\.name) }
             if list.count == names.count, !list.isEmpty, !isKnown { lists.append(list) }
         }
-        var built: [String] = []
+        var built = BuiltIndexes()
         for list in lists {
-            if let name = try build(list, on: entity.table, connection) { built.append(name) }
+            let attributes = list.map(\.attribute.name).joined(separator: ",")
+            do {
+                if let name = try build(list, on: entity.table, connection) { built.built.append(name) }
+                built.there.append(attributes)
+            } catch is ValueTooLong {
+                built.leftOut.append(attributes)
+            }
         }
         return built
     }
 
-    /// - Returns: the name of the index; nil where there is one on just these columns, or where there can be none.
+    /// A value is too long for an index.
+    private struct ValueTooLong: Error {}
+
+    /// - Returns: the name of the index; nil where there is one on just these columns.
+    /// - Throws: `ValueTooLong`, `ServerFailure`.
     private static func build(
         _ columns: [ServerColumn],
         on table: String,
@@ -123,7 +142,7 @@ extension ServerTables {
             )
         } catch let failure as ServerFailure where failure.sqlState == "54000" {
             _ = try connection.execute("ROLLBACK TO SAVEPOINT _import_index")
-            return nil
+            throw ValueTooLong()
         }
         _ = try connection.execute("RELEASE SAVEPOINT _import_index")
         return name

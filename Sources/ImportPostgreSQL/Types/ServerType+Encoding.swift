@@ -6,6 +6,16 @@ struct Source {
     let own: UnsafeRawPointer?
 }
 
+extension Source {
+    /// The bytes of a cell's text.
+    func text(of cell: Cell) -> UnsafeRawBufferPointer {
+        guard let base = cell.tag == .chunkText ? chunk : own else {
+            return UnsafeRawBufferPointer(start: nil, count: 0)
+        }
+        return UnsafeRawBufferPointer(start: base + cell.textOffset, count: cell.textLength)
+    }
+}
+
 /// What putting a field comes to where it is not the field's length.
 enum FieldLength {
     /// NULL.
@@ -18,6 +28,8 @@ enum FieldLength {
     static let wrongForm = -4
     /// Of the identifier, not of a field: it is too long.
     static let keyTooLong = -5
+    /// Of the row: it is more than the server takes.
+    static let rowTooLong = -6
 }
 
 extension ServerType {

@@ -9,6 +9,8 @@ package protocol Destination: AnyObject {
     var exists: Bool { get }
     /// Whether a run has ended because another store is in this one's place by now.
     var isLost: Bool { get }
+    /// Whether its texts may have U+0000.
+    var textsHaveNUL: Bool { get }
 
     /// Makes sure that a store is there, or may be made there.
     ///
@@ -76,6 +78,8 @@ package protocol Destination: AnyObject {
 }
 
 extension Destination {
+    package var textsHaveNUL: Bool { true }
+
     /// Tidies up where it fails what a run has to do before it begins.
     package func tidyingUp<Result>(_ body: () throws -> Result) throws -> Result {
         do {

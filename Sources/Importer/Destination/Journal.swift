@@ -28,6 +28,9 @@ package protocol JournalReader {
     /// The indexes that a job has been asked for last.
     func indexes(of job: StoredJob) throws -> StoreIndexes
 
+    /// The indexes of a job that are not built, as a value is too long for them.
+    func indexesLeftOut(of job: StoredJob) throws -> [(entity: String, attributes: String)]
+
     // MARK: Files
 
     /// The chunk directories and repair files that imports of this store have made.
@@ -79,6 +82,15 @@ package protocol JournalReader {
         maxRecordBytes: Int,
         _ lines: (_ body: (ArraySlice<UInt8>) throws -> Void) throws -> Void
     ) throws -> any RetryPlan
+}
+
+extension JournalReader {
+    package func indexesLeftOut(of job: StoredJob) throws -> [(entity: String, attributes: String)] { [] }
+
+    /// What is to be said of them.
+    func wordsOfIndexesLeftOut(of job: StoredJob) throws -> [ImportText] {
+        try indexesLeftOut(of: job).map { "\($0.entity): no index on \($0.attributes): a value is too long for one" }
+    }
 }
 
 /// A store's bookkeeping, open for writing under the store's lock.

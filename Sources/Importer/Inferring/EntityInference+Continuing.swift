@@ -20,7 +20,8 @@ extension EntityInference {
             !covered.coversRecordKey
         {
             let name = names.name(wanted: "key")
-            added.append(attribute(EntityStatistics.recordKey, named: name, type: .string, from: .recordKey))
+            let type = isText(EntityStatistics.recordKey) ? AttributeType.string : .json
+            added.append(attribute(EntityStatistics.recordKey, named: name, type: type, from: .recordKey))
         }
         guard !covered.isCovered else { return columns.compactMap(\.self) + added }
         if statistics.paths[root].isFull { add(.keysLeftOut, .record) }

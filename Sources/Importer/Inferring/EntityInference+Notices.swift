@@ -21,8 +21,11 @@ extension EntityInference {
         }
         if rules.policy != .json, let reason = objectReason(path) { add(.objectsKeptAsJSON(reason), from) }
         if path != root { noticeArrays(at: Column(path: path, keys: from.keys), from: from) }
-        if seen.marks.contains(.illFormedString), seen.objects + seen.arrays + seen.booleans == 0 {
+        guard seen.objects + seen.arrays + seen.booleans == 0 else { return }
+        if seen.marks.contains(.illFormedString) {
             add(.illFormedText, from)
+        } else if type == .json, !isText(path) {
+            add(.textWithNUL, from)
         }
     }
 

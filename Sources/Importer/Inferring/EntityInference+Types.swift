@@ -22,11 +22,17 @@ extension EntityInference {
         if seen.arrays > 0 { return .json }
         if seen.booleans > 0 { return seen.booleans == seen.values ? .boolean : .json }
         if seen.strings == 0 { return numberType(seen) }
-        if seen.marks.contains(.illFormedString) { return .json }
+        if !isText(path) { return .json }
         if seen.numbers > 0 { return .string }
         if seen.forms.contains(.utcInstant) { return .date }
         if seen.forms.contains(.lowercaseUUID) { return .uuid }
         return .string
+    }
+
+    /// Whether all strings of a path are texts that the store can have.
+    func isText(_ path: Int) -> Bool {
+        let marks = statistics.paths[path].marks
+        return !marks.contains(.illFormedString) && (rules.textsHaveNUL || !marks.contains(.stringWithNUL))
     }
 
     private func numberType(_ seen: PathStatistics) -> AttributeType {

@@ -80,8 +80,7 @@ struct EntityInference {
         if isOfRecords, statistics.paths[EntityStatistics.recordKey].strings > 0 {
             let path = EntityStatistics.recordKey
             // Keys are text, whatever form they have.
-            let isIllFormed = statistics.paths[path].marks.contains(.illFormedString)
-            let type = isIllFormed ? AttributeType.json : .string
+            let type = isText(path) ? AttributeType.string : .json
             attributes.append(attribute(path, named: names.name(wanted: "key"), type: type, from: .recordKey))
         }
         let columns = columns()

@@ -22,6 +22,8 @@ struct InferenceNotice: Sendable, Hashable, CustomStringConvertible {
         case arraysTooDeep
         /// Text or keys that are not well-formed Unicode (lone surrogates) stay JSON.
         case illFormedText
+        /// Text with U+0000 stays JSON, as the store's texts cannot have it.
+        case textWithNUL
         /// New keys get no columns, as the table or the object would have too many.
         case keysLeftOut
     }
@@ -67,6 +69,8 @@ struct InferenceNotice: Sendable, Hashable, CustomStringConvertible {
             return "arrays of objects kept as JSON: there would be more levels of child tables"
         case .illFormedText:
             return "kept as JSON: some text is not well-formed Unicode (a lone surrogate)"
+        case .textWithNUL:
+            return "kept as JSON: some text has U+0000, which the server's texts cannot have"
         case .keysLeftOut:
             return "too many new keys: those without a column are left out and counted as unknownKey"
         }

@@ -1,12 +1,14 @@
 import ImportModel
 
-/// What inference makes of objects and arrays within records.
+/// What inference makes of objects and arrays within records, and of texts that the store cannot have.
 struct NestingRules: Sendable, Hashable {
     var policy: NestedPolicy = .flatten
     /// How many levels of child tables there are at most.
     var depth = 2
     /// The arrays that become tables, by their keys from the record on; empty for all.
     var only: [AttributePath] = []
+    /// Whether texts may have U+0000; else an attribute with such a text is JSON, which keeps it as an escape.
+    var textsHaveNUL = true
 
     /// The limits under which records are looked at.
     var limits: InferenceLimits { InferenceLimits(arrayLevels: policy == .tables ? depth : 0) }

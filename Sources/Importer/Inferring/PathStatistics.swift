@@ -28,6 +28,8 @@ struct PathStatistics: Sendable {
         static let objectElement = Marks(rawValue: 1 << 8)
         /// An array with something else in it, null included.
         static let otherElement = Marks(rawValue: 1 << 9)
+        /// A string with U+0000.
+        static let stringWithNUL = Marks(rawValue: 1 << 10)
     }
 
     // Where it is.
@@ -154,6 +156,7 @@ struct PathStatistics: Sendable {
         if hasEscapes, !marks.contains(.illFormedString), Unescaping.firstLoneSurrogate(in: bytes) != nil {
             marks.insert(.illFormedString)
         }
+        if hasEscapes, !marks.contains(.stringWithNUL), Unescaping.hasNUL(in: bytes) { marks.insert(.stringWithNUL) }
     }
 
     /// Counts a number, and gives its value if it is an integer of 64 bits.

@@ -39,7 +39,10 @@ struct InferPhase {
         let inferred: (model: ModelDescription, notices: [ImportText])
         do {
             let own = try run.continued ?? run.journal.continuedEntities(of: run.job)
-            inferred = try stage.model(continuing: own) { [journal = run.journal] in try journal.isTaken($0) }
+            inferred = try stage.model(
+                textsHaveNUL: context.textsHaveNUL ?? run.destination.textsHaveNUL,
+                continuing: own
+            ) { [journal = run.journal] in try journal.isTaken($0) }
         } catch {
             // What is missing may come after the fault.
             if let fault { throw fault }

@@ -87,16 +87,20 @@ final class InferStage: Sendable {
     /// The model that fits all records that were seen, but for what was said of it, and what was noticed on the way.
     ///
     /// - Parameters:
+    ///   - textsHaveNUL: whether the store's texts may have U+0000.
     ///   - stored: what a store has of its entities, by their names.
     ///   - isTaken: whether a store has a table of this name, or anything else, that is not to be continued.
     /// - Returns: the entities of records first, then those of arrays within them.
     /// - Throws: `ImportError` when what was said of it cannot be.
     func model(
+        textsHaveNUL: Bool = true,
         continuing stored: [String: ContinuedEntity] = [:],
         isTaken: @escaping (String) throws -> Bool = { _ in false }
     ) throws -> (model: ModelDescription, notices: [ImportText]) {
         let statistics = merged.withLock { $0 }
-        let (overrides, rules) = (InferenceOverrides(options), NestingRules(options))
+        let overrides = InferenceOverrides(options)
+        var rules = NestingRules(options)
+        rules.textsHaveNUL = textsHaveNUL || options.nul == .replace
         try rules.check(continuing: stored)
         var roots: [(name: String, path: String)] = []
         for source in sources {

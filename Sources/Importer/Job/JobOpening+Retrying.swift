@@ -361,6 +361,7 @@ extension JobOpening {
             model: model ?? job.model.map(GoneEntity.remove),
             onConflict: job.options.onConflict,
             onError: job.options.onError == .stop ? .reject : job.options.onError,
+            nul: job.options.nul,
             isLossless: job.options.isLossless,
             maxRecordBytes: job.options.maxRecordBytes,
             maxDepth: job.options.maxDepth

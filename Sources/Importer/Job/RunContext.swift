@@ -11,6 +11,8 @@ package struct RunContext: Sendable {
     /// This run's own: it also ends the reading of a source when a worker has failed.
     package let interruption: Interruption
     package let merges: MergeCenter
+    /// Whether texts may have U+0000 in the store that a model is inferred for; nil for that of the run.
+    package var textsHaveNUL: Bool?
 
     /// Says something to the person who watches the run.
     package func announce(_ messages: [ImportText]) {

@@ -18,6 +18,7 @@ struct SettlePhase {
             context.merges.enqueue(merge)
             context.progress.update { $0.rejects += merge.changes.reduce(0) { $0 + $1.rejected } }
         }
+        context.announce(try run.journal.wordsOfIndexesLeftOut(of: run.job))
         return run
     }
 }

@@ -3,7 +3,8 @@ import ImportModel
 /// The options as the store keeps them: the model as the text of a model file, record paths as texts.
 extension JobOptions: Codable {
     private enum CodingKeys: String, CodingKey {
-        case model, entity, records, identifier, types, nested, nestedDepth, nestedOnly, onConflict, onError, maxErrors
+        case model, entity, records, identifier, types, nested, nestedDepth, nestedOnly, onConflict, onError, nul,
+            maxErrors
         case isLossless, skip, limit, maxRecordBytes, maxDepth, mirror
     }
 
@@ -34,6 +35,7 @@ extension JobOptions: Codable {
         nestedOnly = try values.decodeIfPresent([AttributePath].self, forKey: .nestedOnly) ?? []
         onConflict = try values.decodeIfPresent(ConflictPolicy.self, forKey: .onConflict) ?? .merge
         onError = try values.decodeIfPresent(ErrorPolicy.self, forKey: .onError) ?? .reject
+        nul = try values.decodeIfPresent(NULPolicy.self, forKey: .nul) ?? .error
         maxErrors = try values.decodeIfPresent(ErrorLimit.self, forKey: .maxErrors)
         isLossless = try values.decodeIfPresent(Bool.self, forKey: .isLossless) ?? false
         skip = try values.decodeIfPresent(Int64.self, forKey: .skip) ?? 0
@@ -59,6 +61,8 @@ extension JobOptions: Codable {
         try values.encode(nestedOnly, forKey: .nestedOnly)
         try values.encode(onConflict, forKey: .onConflict)
         try values.encode(onError, forKey: .onError)
+        // Only a server's job has another one.
+        if nul != .error { try values.encode(nul, forKey: .nul) }
         try values.encodeIfPresent(maxErrors, forKey: .maxErrors)
         try values.encode(isLossless, forKey: .isLossless)
         try values.encode(skip, forKey: .skip)
@@ -94,6 +98,7 @@ extension JobOptions {
         if nestedOnly != other.nestedOnly { names.append(.nestedOnly) }
         if onConflict != other.onConflict { names.append(.onConflict) }
         if onError != other.onError { names.append(.onError) }
+        if nul != other.nul { names.append(.nul) }
         if isLossless != other.isLossless { names.append(.isLossless) }
         if skip != other.skip { names.append(.skip) }
         if limit != other.limit { names.append(.limit) }

@@ -27,6 +27,8 @@ public struct JobOptions: Sendable, Hashable {
     public var onConflict: ConflictPolicy
     /// What a value does that does not fit its attribute.
     public var onError: ErrorPolicy
+    /// What a text with U+0000 does in a server's schema; SQLite keeps it, and refuses ``NULPolicy/replace``.
+    public var nul: NULPolicy
     /// How many rejects there may be; nil for no limit, but for a job whose first 1,000 records are all rejected.
     ///
     /// An unfinished job may be given another one, which it keeps from then on.
@@ -70,6 +72,7 @@ public struct JobOptions: Sendable, Hashable {
         nestedOnly: [AttributePath] = [],
         onConflict: ConflictPolicy = .merge,
         onError: ErrorPolicy = .reject,
+        nul: NULPolicy = .error,
         maxErrors: ErrorLimit? = nil,
         isLossless: Bool = false,
         skip: Int64 = 0,
@@ -88,6 +91,7 @@ public struct JobOptions: Sendable, Hashable {
         self.nestedOnly = nestedOnly
         self.onConflict = onConflict
         self.onError = onError
+        self.nul = nul
         self.maxErrors = maxErrors
         self.isLossless = isLossless
         self.skip = skip
@@ -106,6 +110,13 @@ public struct JobOptions: Sendable, Hashable {
         try ImportError.check("nestedDepth", nestedDepth, Self.nestedDepthRange)
         try ImportError.check("skip", skip, 0...(.max))
         try ImportError.check("limit", limit ?? 0, 0...(.max))
+        guard nul == .error || !isLossless else {
+            throw ImportError(
+                .optionsConflict,
+                "\(.nul, NULPolicy.replace.rawValue) loses something, which \(.isLossless) forbids",
+                advice: "Leave one of them out."
+            )
+        }
         guard mirror != nil, skip > 0 || limit != nil else { return }
         throw ImportError(
             .optionsConflict,

@@ -13,6 +13,7 @@ extension ImportText {
         case nestedOnly
         case onConflict
         case onError
+        case nul
         case maxErrors
         case isLossless
         case skip

@@ -16,6 +16,8 @@ struct PreviewTool {
     let open: [Int: SourceStream]
     /// The store's path.
     let store: String
+    /// Whether its texts may have U+0000.
+    let textsHaveNUL: Bool
     let run: RunOptions
     let opener: SourceOpener
     let transformers: TransformerRegistry
@@ -105,7 +107,8 @@ struct PreviewTool {
             transformers: transformers,
             progress: ImportProgress(),
             interruption: interruption.child(),
-            merges: MergeCenter()
+            merges: MergeCenter(),
+            textsHaveNUL: textsHaveNUL
         )
         let destination = SQLiteDestination(own, durability: durability)
         prepare(destination)

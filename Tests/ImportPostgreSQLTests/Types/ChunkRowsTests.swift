@@ -197,6 +197,49 @@ struct ChunkRowsTests {
         #expect(chunk.nulled.isEmpty)
     }
 
+    @Test func replacesNULAndCountsTheValuesWhereTheJobSaysSo() throws {
+        var rows = try rowsWithNUL()
+        let many = Array(repeating: "\0", count: 70_000).joined()
+        try rows.add([.string(many), .string("\0x\0")])
+        var chunk = try ChunkRows(rows.plan, JobOptions(onError: .null, nul: .replace))
+        #expect(rows.append(to: &chunk).isEmpty)
+        #expect(chunk.nulled.isEmpty)
+        #expect(chunk.replaced == [0: rows.count - 2, 1: 2])
+        let program = """
+            same(rows[0], [b"first", b"x"])
+            same({len(row[0].decode().replace("\\ufffd", "", 1)) - len(row[0].decode()) for row in rows[1:-3]}, {-1})
+            same(all(b"\\0" not in field for row in rows for field in row), True)
+            same(rows[-3:-1], [["x\\ufffd".encode(), "\\ufffd".encode()], [b"last", b"x"]])
+            same(rows[-1], [("\\ufffd" * 70000).encode(), "\\ufffdx\\ufffd".encode()])
+            """
+        #expect(try python(program, chunk) == "")
+        chunk.begin()
+        #expect(chunk.replaced.isEmpty)
+    }
+
+    /// A default is a value like any other, and the identifier is the text that is stored.
+    @Test func replacesNULInDefaultsAndIdentifiers() throws {
+        var rows = try EncodedRows(
+            [
+                AttributeDescription(name: "a", type: .string),
+                AttributeDescription(name: "b", type: .string, defaultValue: .string("\0")),
+            ],
+            identifier: ["a"]
+        )
+        try rows.add([.string("\0"), nil])
+        // It has 2,600 bytes now, and 2,601.
+        try rows.add([.string("\0" + String(repeating: "x", count: 2_597)), .string("y")])
+        try rows.add([.string("\0" + String(repeating: "x", count: 2_598)), nil])
+        var chunk = try ChunkRows(staging: rows.plan, table: "stage", JobOptions(nul: .replace))
+        let faults = rows.append(to: &chunk)
+        #expect(faults == [2: RowFault(reason: .identifierTooLong, attribute: 0)])
+        #expect(chunk.replaced == [0: 2, 1: 1])
+        let program = """
+            same([row[4:] for row in rows], [["\\ufffd".encode()] * 2, ["\\ufffd".encode() + b"x" * 2597, b"y"]])
+            """
+        #expect(try python(program, chunk) == "")
+    }
+
     // MARK: Staging
 
     @Test func stagesOrdinalMasksAndWhatIsLacking() throws {
@@ -297,7 +340,7 @@ struct ChunkRowsTests {
             byteOffset: 0
         )
         rows.add(RefusedRow(ordinal: 3, error: error))
-        #expect(rows[3] == error && rows[4] == nil)
-        #expect(rows.error(of: 3, byteOffset: 500)?.byteOffset == 500)
+        #expect(rows[3]?.error == error && rows[4] == nil)
+        #expect(rows[3]?.error(at: 500).byteOffset == 500 && rows[3]?.error(at: 500).keyPath == "k")
     }
 }

@@ -112,6 +112,50 @@ struct ServerTablesTests {
         #expect(try database.query("SELECT * FROM thing") == [["x", "1", nil, nil]])
     }
 
+    @Test(arguments: ["integer NOT NULL", "word", "integer PRIMARY KEY"])
+    func refusesAColumnThatNothingGivesAValueFor(type: String) throws {
+        try database.query("CREATE DOMAIN word AS text NOT NULL; CREATE TABLE thing (a text, code \(type))")
+        let error = error { try database.prepare(entity([("a", .string), ("new", .string)])) }
+        #expect(error?.reason == .tableUnsuitable)
+        #expect(
+            error?.message
+                == "here: the column code of the table thing is NOT NULL without a default, and Thing has no "
+                + "attribute for it: every row would be refused"
+        )
+        #expect(try database.columns(of: "thing").count == 2)
+        // With an attribute for it, and where something gives it a value.
+        let other = type == "word" ? AttributeType.string : .integer32
+        #expect(try !database.prepare(entity([("a", .string), ("code", other)])))
+        try database.query(
+            "CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN NEW.code := 1; RETURN NEW; END'"
+        )
+        try database.query("CREATE TRIGGER f AFTER INSERT ON thing FOR EACH ROW EXECUTE FUNCTION f()")
+        #expect(self.error { try database.prepare(entity([("a", .string)])) }?.reason == .tableUnsuitable)
+        try database.query("CREATE TRIGGER g BEFORE INSERT ON thing FOR EACH ROW EXECUTE FUNCTION f()")
+        #expect(try !database.prepare(entity([("a", .string)])))
+    }
+
+    @Test func acceptsRequiredColumnsThatGetTheirValues() throws {
+        try database.query(
+            """
+            CREATE DOMAIN word AS text NOT NULL DEFAULT 'x'; CREATE TABLE thing (a text, b serial, c word,
+                d integer NOT NULL GENERATED ALWAYS AS IDENTITY, e integer NOT NULL DEFAULT 1,
+                f integer NOT NULL GENERATED ALWAYS AS (length(a)) STORED)
+            """
+        )
+        #expect(try !database.prepare(entity([("a", .string)])))
+        try database.query("INSERT INTO thing (a) VALUES ('x')")
+    }
+
+    /// Records that are merged need no new row.
+    @Test func acceptsRequiredColumnsOfObjectsThatAreThere() throws {
+        try database.query("CREATE TABLE thing (a text, code integer NOT NULL)")
+        let thing = entity([("a", .string), ("new", .string)], identifier: ["a"])
+        #expect(error { try database.prepare(thing) }?.reason == .tableUnsuitable)
+        try database.query("INSERT INTO thing VALUES ('x', 1)")
+        #expect(try !database.prepare(thing))
+    }
+
     @Test func acceptsColumnsThatTakeTheValues() throws {
         let columns: [(AttributeType, String)] = [
             (.string, "varchar(10)"), (.uri, "varchar"), (.decimal, "numeric"), (.date, "timestamptz"),
@@ -257,7 +301,9 @@ struct ServerTablesTests {
         try database.query("CREATE INDEX mine ON thing (b); CREATE TABLE thing_a ()")
         let wanted = StoreIndexes(wanted: [["b"], ["a"], ["a", "b"], ["ctid"], ["elsewhere"]])
         func build() throws -> [String] {
-            try connection.transaction { try ServerTables.buildIndexes(of: thing, wanted, connection, label: "here") }
+            try connection.transaction {
+                try ServerTables.buildIndexes(of: thing, wanted, connection, label: "here").built
+            }
         }
         #expect(try build() == ["thing_a_b", "thing_c", "thing_a_2", "thing_ctid"])
         #expect(try build() == [])
@@ -280,6 +326,6 @@ struct ServerTablesTests {
         let built = try connection.transaction {
             try ServerTables.buildIndexes(of: thing, StoreIndexes(wanted: [["a"], ["b"]]), connection, label: "here")
         }
-        #expect(built == ["thing_b"])
+        #expect(built.built == ["thing_b"] && built.leftOut == ["a"] && built.there == ["b"])
     }
 }

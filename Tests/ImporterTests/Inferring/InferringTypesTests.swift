@@ -1,4 +1,5 @@
 import ImportModel
+import TestSupport
 import Testing
 
 @testable import Importer
@@ -106,6 +107,27 @@ struct InferringTypesTests {
         #expect(infer(["{}", "{}"]) == ["value: json from "])
         #expect(infer([]) == ["value: json? from "])
         #expect(infer([#"{"\ud800":1}"#, #"{"a":1}"#]) == ["value: json from "])
+    }
+
+    @Test func textsThatTheStoreCannotHaveAreJSON() {
+        let records = [
+            #"{"a":"x\u0000","b":"\\u0000","c":1,"d":"\ud800\u0000"}"#,
+            #"{"a":"y","b":"z","c":"\u0000","d":"e"}"#,
+        ]
+        #expect(infer(records) == ["a: string", "b: string", "c: string", "d: json"])
+        var random = SeededGenerator(seed: 3)
+        for statistics in [gather(records), merged(records, limits: InferenceLimits(), &random)] {
+            var inference = EntityInference(statistics, name: "e", rules: NestingRules(textsHaveNUL: false))
+            let entity = EntityDescription(name: "e", attributes: inference.attributes())
+            #expect(entity.summary == ["a: json", "b: string", "c: json", "d: json"])
+            #expect(inference.notices.filter { $0.finding == .textWithNUL }.map(\.path.description) == ["a", "c"])
+        }
+        var keyed = EntityInference(
+            gather(["1"], keys: [#"\u0000"#]),
+            name: "e",
+            rules: NestingRules(textsHaveNUL: false)
+        )
+        #expect(keyed.attributes().map(\.type) == [.json, .integer64])
     }
 
     @Test func emptyRecordsAmongOthersAreRows() {

@@ -43,6 +43,19 @@ struct JobOptionsTests {
         #expect(job.directory.names() == ["item.json"])
     }
 
+    /// A SQLite store keeps U+0000; a server's job that replaces it is another than one that does not.
+    @Test func whatIsForServersIsRefused() throws {
+        let job = try LibraryImport(LibraryImport.items(3))
+        let options = JobOptions(nul: .replace)
+        let error = #expect(throws: ImportError.self) { try job.pipeline(options, RunOptions()).run() }
+        #expect(error?.reason == .optionsConflict && error?.message.contains("keeps U+0000") == true)
+        #expect(job.directory.names() == ["item.json"])
+        #expect(throws: ImportError.self) { try JobOptions(nul: .replace, isLossless: true).check() }
+        #expect(options.differences(from: JobOptions()) == [.nul])
+        #expect(try StoredJSON.decode(JobOptions.self, StoredJSON.encode(options)) == options)
+        #expect(try !StoredJSON.encode(JobOptions()).contains("nul\""))
+    }
+
     /// Nor may the numbers that the result does not depend on be any.
     @Test(arguments: [
         RunOptions(workers: 0), RunOptions(workers: .min), RunOptions(workers: .max), RunOptions(chunkSize: 0),

@@ -1,0 +1,58 @@
+import ImportModel
+
+/// Finds where in the source the values of records are that turn out not to do only when their rows are made or written.
+///
+/// Their records are parsed once more. Made and used by one worker.
+package final class ValuePlaces {
+    private let reader: RecordReader
+    private var decoders: [Int32: RecordDecoder] = [:]
+
+    /// - Parameter maxDepth: how deeply a record may be nested.
+    package init(maxDepth: Int) {
+        // A keyed record is in an object of its line's own.
+        reader = RecordReader(maxDepth: maxDepth + 1)
+    }
+
+    /// The source position of the first byte of a value, a string's quote included.
+    ///
+    /// - Parameters:
+    ///   - attribute: its index in the entity of the record's own row.
+    ///   - plan: the entity's.
+    ///   - place: the record's.
+    ///   - chunk: the chunk's bytes.
+    /// - Returns: the record's where the record has no value of its own for the attribute.
+    package func byteOffset(
+        of attribute: Int,
+        _ plan: EntityPlan,
+        in place: RowBatch.Place,
+        _ chunk: UnsafeBufferPointer<UInt8>
+    ) -> Int64 {
+        let isKeyed = place.keyedLineOffset >= 0
+        let start = isKeyed ? place.keyedLineOffset : place.chunkOffset
+        let end = chunk[(place.chunkOffset + place.length)...].firstIndex(of: UInt8(ascii: "\n"))
+        guard let end, plan.slots.indices.contains(attribute) else { return place.byteOffset }
+        let line = ByteView(chunk)[start..<end + 1]
+        guard reader.read(line: line) == .record, !isKeyed || reader.tape.isMember else { return place.byteOffset }
+        var decoder =
+            decoders.removeValue(forKey: plan.index)
+            ?? RecordDecoder(plan: plan, onError: .reject, isLossless: false)
+        defer { decoders[plan.index] = decoder }
+        var byteOffset = place.byteOffset
+        reader.withTokens { tokens in
+            let input = RecordDecoder.Input(
+                line: line,
+                tokens: tokens,
+                lineOffset: start,
+                source: 0,
+                byteOffset: place.byteOffset - Int64(place.chunkOffset - start),
+                ordinal: 0,
+                root: isKeyed ? 2 : 0,
+                recordKey: isKeyed ? 1 : -1
+            )
+            _ = decoder.find(input)
+            let token = decoder.token(of: attribute).token
+            if token >= 0 { byteOffset = decoder.position(of: token, input) }
+        }
+        return byteOffset
+    }
+}

@@ -10,6 +10,7 @@ import tempfile
 
 import plot
 import report
+import server_runs
 from data import Data, check_room
 from every_run import all_runs
 from machine import ROOT, Failure, Machine, say
@@ -18,6 +19,8 @@ from orders import Orders
 from pairs import Pair
 from partial import Partial
 from rows import FULL, ROWS, Results, names_of_runs
+from server import Server
+from server_rows import ServerRows
 from shapes import Shape
 
 SMALL, LARGE = 0.1e9, 5e9
@@ -66,6 +69,11 @@ def remove(work, names):
 def rounds(count, runs, machine, work):
     """Runs everything in turn, `count` rounds of it; what is quick takes part in `QUICK_TURNS` turns of each round."""
     results = Results()
+    for run in runs.values():
+        reason = run.lacking(machine)
+        if reason:
+            results.skip(run, reason)
+            say(f"Skipped: {run.title}: {reason}")
     for number in range(1, count + 1):
         label = f"round {number} of {count}"
         turn(label, runs, results, machine, work)
@@ -83,11 +91,11 @@ def is_quick(run, results):
 
 
 def turn(label, runs, results, machine, work):
-    """Runs each once, but what has failed before."""
+    """Runs each once, but what is skipped and what has failed before."""
     is_terminal = sys.stderr.isatty()
     followed = {first.name for run in runs.values() for first in run.after}
     for run in runs.values():
-        if run.name in results.failures:
+        if run.name in results.failures or run.name in results.skipped:
             continue
         if is_terminal:
             print(f"\r\033[K{label}: {run.title} …", end="", file=sys.stderr, flush=True)
@@ -140,7 +148,8 @@ def main():
     nested = Orders(stored, max(100, asked.records // 3), asked.seed)
     texts, lists = (Shape(stored, name, round(SHAPE * asked.records / FULL), asked.seed) for name in ("texts", "lists"))
     pairs = [Pair(data, kind) for kind in ("integer", "text", "shuffled")]
-    available = all_runs(data, small, large, Partial(data), nested, texts, lists, pairs, Night(data))
+    server = Server()
+    available = all_runs(data, small, large, Partial(data), nested, texts, lists, pairs, Night(data), ServerRows(data), server)
     rows = [row for row in ROWS if not asked.only or row.name in asked.only]
     runs = {name: available[name] for name in names_of_runs(rows, available)}
     used = {id(run.data): run.data for run in runs.values()}
@@ -153,7 +162,7 @@ def main():
         with tempfile.TemporaryDirectory(dir=folder, prefix="work-") as work:
             check_room(work, 3 * largest)
             results = rounds(asked.runs, runs, machine, work)
-        description = machine.description()
+        description = machine.description() + server_runs.description(machine, server)
         date = datetime.date.today().isoformat()
         if asked.json:
             print(json.dumps(report.as_object(rows, results, runs, asked, description, date), indent=2,
@@ -163,6 +172,7 @@ def main():
         if asked.write:
             written(rows, results, runs, asked, description, date)
     finally:
+        server.stop()
         if large and not asked.keep_large:
             large.remove_sources()
     return 1 if results.failures else 0

@@ -7,9 +7,10 @@ from runs import (
     DUCKDB_COLUMNS, DuckDB, DuckDBOrders, FloorIndex, FloorMerge, FloorOrderIndexes, FloorOrders, FloorSQLite, FloorYajl, Ijson,
     Import, ImportAgain, ImportFlatOrders, ImportOrders, ImportPartial, ImportShape, Jq, Split, SQLiteShell, SQLiteUtils,
     SQLiteUtilsOrders)
+from server_runs import DuckDBServer, FloorServer, ImportServer, Pgloader
 
 
-def all_runs(data, small, large, partial, nested, texts, lists, pairs, night):
+def all_runs(data, small, large, partial, nested, texts, lists, pairs, night, server_rows, server):
     """Every run by its name, in the order of a round: what is compared is side by side."""
     array = Import("import", "importer, array, model", data)
     first = Import("import-uuid", "importer, array, model, identifier guid", data, identifier="guid")
@@ -66,6 +67,14 @@ def all_runs(data, small, large, partial, nested, texts, lists, pairs, night):
         Undo("undo", "importer undo of that patch", pairs[0], patch),
         DiffOther("diff-other", "importer diff, the old state and somebody else's", pairs[0]),
         Merge("merge", "importer merge, the new state into somebody else's", pairs[0]),
+    ]
+    runs += [
+        FloorServer("raw-server", r"psql \copy, binary rows ready, into PostgreSQL", server_rows, server),
+        ImportServer("import-server", "importer, array into PostgreSQL, model", server_rows, server),
+        ImportServer("import-server-uuid", "importer, array into PostgreSQL, model, identifier guid", server_rows, server,
+                     identifier="guid"),
+        DuckDBServer("duckdb-server", "DuckDB, array into PostgreSQL, columns given", server_rows, server),
+        Pgloader("pgloader", "pgloader, CSV ready, into PostgreSQL", server_rows, server),
     ]
     if large:
         runs.append(Import("import-large", "importer, array, model, large", large))

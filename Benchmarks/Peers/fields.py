@@ -15,6 +15,12 @@ TABLE = (
     ' "active" INTEGER, "created" TEXT, "address_street" TEXT, "address_city" TEXT, "address_zip" TEXT, "tags" TEXT,'
     ' "note" TEXT)'
 )
+# The types of its columns as the importer makes them in a schema of PostgreSQL.
+SERVER_TYPES = {
+    "id": "bigint", "guid": "uuid", "name": "text", "age": "integer", "score": "double precision",
+    "balance": "double precision", "active": "boolean", "created": "timestamp(3) with time zone", "address_street": "text",
+    "address_city": "text", "address_zip": "text", "tags": "json", "note": "text",
+}
 INSERT = 'INSERT INTO "people" VALUES (' + ", ".join("?" * 13) + ")"
 
 
@@ -109,6 +115,21 @@ DUCKDB_QUERY = _query(
     },
     "strlen({0}) + unicode({0}) + unicode(right({0}, 1))",
     {"guid": "CAST(guid AS VARCHAR)"} | {f"address_{key}": f"address.{key}" for key in ("street", "city", "zip")},
+)
+
+# A text has no character where it is empty, as `ascii` has no number for it.
+SERVER_QUERY = _query(
+    {
+        "id": "id",
+        "age": "age",
+        "score": "CAST(round(CAST(score * 100 AS numeric)) AS BIGINT)",
+        "balance": "CAST(round(CAST(balance * 100 AS numeric)) AS BIGINT)",
+        "active": "CAST(active AS INTEGER)",
+        "created": "CAST(extract(epoch FROM created) AS BIGINT)",
+        "tags": "octet_length(replace(CAST(tags AS text), ' ', '')) + ascii(substr(CAST(tags AS text), 3, 1))",
+    },
+    "octet_length({0}) + ascii({0}) + ascii(right({0}, 1))",
+    {"guid": "CAST(guid AS text)"},
 )
 
 

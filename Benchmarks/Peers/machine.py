@@ -45,7 +45,7 @@ class Machine:
         self.folder = folder
         self.importer = importer
         self.is_own_build = False
-        self.python = os.path.join(folder, "venv", "bin", "python")
+        self.python = self.python_of("venv")
         os.makedirs(folder, exist_ok=True)
 
     def set_up(self):
@@ -64,6 +64,9 @@ class Machine:
         own = os.path.join(self.folder, name)
         return own if os.path.exists(own) else os.path.join(self.folder, "venv", "bin", name)
 
+    def python_of(self, environment):
+        return os.path.join(self.folder, environment, "bin", "python")
+
     def script(self, name, *arguments):
         return [self.python, os.path.join(HERE, name), *arguments]
 
@@ -72,24 +75,43 @@ class Machine:
                     " sqlite3=sqlite3 sqlite3-tools=sqldiff jq=jq python3-venv=python:ensurepip")
         if not self.importer:
             packages += "; install_for_building"
-        # Not `done`: a password may be asked for, and what is installed is worth seeing.
-        shell = 'source "$1/scripts/setup.bash"; ' + packages
-        if subprocess.run(["bash", "-euo", "pipefail", "-c", shell, "bench-peers", ROOT]).returncode != 0:
+        if not self._has_installed(packages):
             raise Failure("the machine lacks what is named above")
 
-    def _make_environment(self):
-        environment = os.path.join(self.folder, "venv")
-        wanted = os.path.join(HERE, "requirements.txt")
-        stamp = os.path.join(environment, "requirements.txt")
-        if os.path.exists(stamp) and open(stamp).read() == open(wanted).read():
+    def _has_installed(self, packages):
+        # Not `done`: a password may be asked for, and what is installed is worth seeing.
+        shell = 'source "$1/scripts/setup.bash"; ' + packages
+        return subprocess.run(["bash", "-euo", "pipefail", "-c", shell, "bench-peers", ROOT]).returncode == 0
+
+    def lacks_packages(self, *packages):
+        """Why a peer cannot be had that is in Debian's packages; None once they are installed."""
+        return None if self._has_installed(" ".join(["install_missing", *packages])) else "it cannot be installed here"
+
+    def lacks_environment(self, name, requirements):
+        """Why a peer cannot be had that needs a virtual environment of its own; None once that is made."""
+        try:
+            self._make_environment(name, requirements)
+        except Failure as failure:
+            say(str(failure))
+            return "it cannot be installed here"
+        return None
+
+    def has_environment(self, name, requirements):
+        """Whether a virtual environment has just what is wanted."""
+        stamp, wanted = os.path.join(self.folder, name, requirements), os.path.join(HERE, requirements)
+        return os.path.exists(stamp) and open(stamp).read() == open(wanted).read()
+
+    def _make_environment(self, name="venv", requirements="requirements.txt"):
+        if self.has_environment(name, requirements):
             return
-        say("Installing the peers into a virtual environment of their own")
+        environment, wanted = os.path.join(self.folder, name), os.path.join(HERE, requirements)
+        say("Installing peers into a virtual environment of their own")
         shutil.rmtree(environment, ignore_errors=True)
         done([sys.executable, "-m", "venv", environment], "no virtual environment could be made")
-        done([self.python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", wanted],
+        done([self.python_of(name), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", wanted],
              "the peers could not be installed: is there a network, and does this Python have such versions?"
              f" They are listed in {os.path.relpath(wanted, ROOT)}.")
-        shutil.copy(wanted, stamp)
+        shutil.copy(wanted, os.path.join(environment, requirements))
 
     def _compile(self, name, library):
         source, program = os.path.join(HERE, name + ".c"), os.path.join(self.folder, name)
@@ -133,9 +155,9 @@ class Machine:
         git = ["git", "-C", ROOT]
         outcome = subprocess.run(git + ["rev-parse", "--short", "HEAD"], stdout=subprocess.PIPE,
                                  stderr=subprocess.DEVNULL, text=True)
-        version = done([self.importer, "--version"], "the importer does not start").strip()
+        version, revision = done([self.importer, "--version"], "the importer does not start").splitlines()[:2]
         if not self.is_own_build:
-            return version + ", as given with --importer"
+            return f"{version}, {revision}, as given with --importer"
         if outcome.returncode != 0:
             return version
         # What earlier runs wrote is no change to the program.

@@ -24,7 +24,9 @@ def run_rows(results, runs):
     lines = [("run", "seconds", "least to most", "processor", "peak memory", "result")]
     for name, run in runs.items():
         found = results.measurements.get(name, [])
-        if name in results.failures:
+        if name in results.skipped:
+            lines.append((run.title, "–", "–", "–", "–", f"skipped: {results.skipped[name]}"))
+        elif name in results.failures:
             lines.append((run.title, "–", "–", "–", "–", results.failures[name]))
         elif found:
             seconds = [measurement.seconds for measurement in found]
@@ -97,6 +99,7 @@ def as_object(rows, results, runs, options, description, date):
         "runs": [{
             "name": name, "what": run.title, "records": run.data.records, "bytes": run.data.size(),
             "failure": results.failures.get(name),
+            "skipped": results.skipped.get(name),
             "seconds": [round(measurement.seconds, 4) for measurement in found],
             "processor_seconds": [round(measurement.processor, 4) for measurement in found],
             "peak_bytes": [measurement.memory for measurement in found],

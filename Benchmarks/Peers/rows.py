@@ -9,20 +9,25 @@ MEMORY_RUNS = ("import", "import-ndjson", "import-inferred", "import-uuid", "imp
                "import-small", "import-large", "import-orders", "import-flat-orders", "import-long-texts",
                "import-nested-json", "migrate", "migrate-uuid", "diff-integer", "diff-text", "diff-shuffled", "diff-workers",
                "patch", "undo", "merge", "import-mirror")
+SERVER_MEMORY_RUNS = ("import-server", "import-server-uuid")
 
 
 class Results:
-    """The measurements of every run, and what went wrong with it."""
+    """The measurements of every run, what went wrong with it, and why it cannot be run here."""
 
     def __init__(self):
         self.measurements = {}
         self.failures = {}
+        self.skipped = {}
 
     def add(self, run, measurement):
         self.measurements.setdefault(run.name, []).append(measurement)
 
     def fail(self, run, reason):
         self.failures.setdefault(run.name, reason)
+
+    def skip(self, run, reason):
+        self.skipped[run.name] = reason
 
     def of(self, name):
         """A run's measurements; none where one of its results was wrong."""
@@ -63,6 +68,9 @@ class Row:
         failed = [name for name in self.runs() if name in results.failures]
         if failed:
             return f"no figure: {failed[0]} failed"
+        skipped = [name for name in self.runs() if name in results.skipped]
+        if skipped:
+            return f"skipped: {skipped[0]}: {results.skipped[skipped[0]]}"
         value = self.value(results, runs)
         if value is None:
             return "not run"
@@ -150,18 +158,19 @@ class FloorRow(Row):
 
 
 class MemoryRow(Row):
-    """The most memory that any run of the importer had."""
+    """The most memory that any of some runs of the importer had."""
 
     unit = " MB"
 
-    def __init__(self, name, title, goal, stretch):
+    def __init__(self, name, title, names, goal, stretch):
         super().__init__(name, title, None, None, goal, stretch)
+        self.names = names
 
     def runs(self):
-        return list(MEMORY_RUNS)
+        return list(self.names)
 
     def _peak(self, results):
-        peaks = [(measurement.memory, name) for name in MEMORY_RUNS for measurement in results.of(name)]
+        peaks = [(measurement.memory, name) for name in self.names for measurement in results.of(name)]
         return max(peaks, default=None)
 
     def value(self, results, runs):
@@ -172,8 +181,8 @@ class MemoryRow(Row):
         peak = self._peak(results)
         if peak is None:
             return ""
-        largest = max(run.data.size() for name, run in runs.items() if results.of(name) and name in MEMORY_RUNS)
-        lacking = "" if "import-large" in runs else "; the large size needs --large"
+        largest = max(run.data.size() for name, run in runs.items() if results.of(name) and name in self.names)
+        lacking = "" if "import-large" in runs or "import-large" not in self.names else "; the large size needs --large"
         return f"{peak[1]}, of sources up to {megabytes(largest)}{lacking}"
 
     def text(self, value):
@@ -245,9 +254,17 @@ ROWS = [
                  "diff-other", 1.1),
     Row("mirror", "importer import --mirror of the next night's file, 1 % changed, against the same without", "import-mirror",
         "import-night", 1.15),
-    MemoryRow("memory", "peak memory, defaults", 96, 64),
+    MemoryRow("memory", "peak memory, defaults", MEMORY_RUNS, 96, 64),
     ProcessorRow("processor", "processor time per record, large against small", "import-large", "import-small",
                  1.1, 1.0),
+    Row("server", r"array into PostgreSQL, against psql's \copy of the same rows, ready in its binary format", "import-server",
+        "raw-server", 1.25),
+    Row("server-uuid", "array into PostgreSQL, random uuid identifier, against the same", "import-server-uuid", "raw-server", 3.0),
+    Row("server-duckdb", "array into PostgreSQL, against DuckDB with its PostgreSQL extension", "import-server", "duckdb-server",
+        1.0),
+    Row("server-pgloader", "array into PostgreSQL, against pgloader of the same rows, ready as CSV", "import-server", "pgloader",
+        1.0),
+    MemoryRow("server-memory", "peak memory of imports into PostgreSQL, defaults", SERVER_MEMORY_RUNS, 96, 64),
     Row("shell", "sqlite3 json_each(readfile()), against the array with a model", "shell", "import", is_peer_over=True),
     Row("jq", "jq to CSV, sqlite3 .import, against NDJSON with a model", "jq", "import-ndjson", is_peer_over=True),
 ]

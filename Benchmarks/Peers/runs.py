@@ -40,6 +40,9 @@ class Run:
         self.data = data
         self.source = data.array
 
+    def lacking(self, machine):
+        """Why it cannot be run here; None where it can. Installs what it needs."""
+
     def prepare(self, machine, work):
         """What is not timed."""
 

@@ -10,7 +10,9 @@ enum StagedEntities {
         throws
     {
         for (position, entity) in model.entities.enumerated() where !entity.identifier.isEmpty {
-            let buckets = [true, false].map { Settlement.buckets(forBytes: bytes, tableWasEmpty: $0) }
+            // Which of two objects has what only one may have is decided in source order.
+            let isAlone = try ServerTables.hasRivals(entity, connection)
+            let buckets = [true, false].map { isAlone ? 1 : Settlement.buckets(forBytes: bytes, tableWasEmpty: $0) }
             _ = try connection.execute(
                 """
                 UPDATE _import_entity SET buckets = CASE WHEN was_empty THEN $3::integer ELSE $4::integer END

@@ -117,6 +117,29 @@ struct ServerConstraintTests {
         #expect(try database.isVerified())
     }
 
+    /// The server's collation says which identifiers are the same.
+    @Test func takesSpellingsOfOneKeyForOne() throws {
+        let lines = [
+            #"{"id":"ann","name":"x"}"#, #"{"id":"ANN","name":"X"}"#, #"{"id":"Bob"}"#, #"{"id":"Ann","name":"X"}"#,
+        ]
+        let database = try ServerDatabase()
+        try database.execute(
+            """
+            CREATE COLLATION "in any case" (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+            CREATE TABLE person (id text COLLATE "in any case" PRIMARY KEY, email text, age bigint,
+                name text COLLATE "in any case")
+            """
+        )
+        let files = try Self.files([lines])
+        for inserted in [2, 0] as [Int64] {
+            let report = try database.imported(files, nil, ["--again"])
+            #expect(report.counts.inserted == inserted && report.counts.rejected == 0)
+            #expect(try database.query(Self.objects) == "ann|||X\nBob|||")
+            try Data((lines[1] + "\n").utf8).write(to: URL(filePath: files.sources[0]))
+        }
+        #expect(try database.isVerified())
+    }
+
     @Test func stopsAtTheFirst() throws {
         let database = try ServerDatabase()
         try database.execute("CREATE TABLE person (id text, email text, age bigint CHECK (age <> 2), name text)")

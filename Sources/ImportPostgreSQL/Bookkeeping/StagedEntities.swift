@@ -45,13 +45,17 @@ enum StagedEntities {
             [.integer(job.id), .integer(Int64(position))]
         ).first
         guard let row else { throw ImportError(.fault, "the job \(job.id) does not count the entity \(entity.name)") }
+        let stored = try ServerTables.columns(of: entity.table, connection).columns
         let columns = ServerColumn.all(of: entity).map { column in
-            SettledEntity.Column(
+            let found = stored.first { ExactText($0.name) == ExactText(column.name) }
+            let collation = found?.collation.map { " COLLATE \($0)" } ?? ""
+            return SettledEntity.Column(
                 name: column.quoted,
-                type: column.type.declaration,
+                type: column.type.declaration + collation,
                 isIdentifier: entity.identifier.contains(column.attribute.name),
                 isGenerated: column.attribute.isGenerated,
                 isJSON: column.type == .json,
+                isLoose: found?.isLoose ?? false,
                 isLocal: column.attribute.owner == .local
             )
         }

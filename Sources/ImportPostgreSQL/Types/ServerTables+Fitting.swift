@@ -15,6 +15,10 @@ extension ServerTables {
         let limit: Int64
         /// Whether it is computed from others.
         let isComputed: Bool
+        /// Its collation, quoted; nil for the database's, or none.
+        let collation: String?
+        /// Whether that takes texts of different bytes for equal.
+        let isLoose: Bool
 
         /// Whether COPY's binary format has the values of a type for it, and they stay what they are.
         func takes(_ wanted: ServerType) -> Bool {
@@ -35,11 +39,15 @@ extension ServerTables {
         let rows = try connection.execute(
             """
             SELECT a.attname, pg_catalog.format_type(coalesce(b.oid, t.oid), l.typmod),
-                coalesce(b.typname, t.typname), l.typmod, a.attgenerated <> '', a.attisdropped
+                coalesce(b.typname, t.typname), l.typmod, a.attgenerated <> '', a.attisdropped,
+                CASE WHEN o.collname <> 'default' THEN quote_ident(s.nspname) || '.' || quote_ident(o.collname) END,
+                coalesce(NOT o.collisdeterministic, false)
             FROM pg_catalog.pg_attribute AS a JOIN pg_catalog.pg_class AS c ON c.oid = a.attrelid
                 JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
                 LEFT JOIN pg_catalog.pg_type AS t ON t.oid = a.atttypid
                 LEFT JOIN pg_catalog.pg_type AS b ON b.oid = t.typbasetype
+                LEFT JOIN pg_catalog.pg_collation AS o ON o.oid = a.attcollation
+                LEFT JOIN pg_catalog.pg_namespace AS s ON s.oid = o.collnamespace
                 CROSS JOIN LATERAL (
                     SELECT CASE WHEN b.oid IS NULL THEN a.atttypmod ELSE t.typtypmod END AS typmod
                 ) AS l
@@ -54,7 +62,9 @@ extension ServerTables {
                 words: try $0.text(1),
                 type: try $0.text(2),
                 limit: try $0.integer(3),
-                isComputed: try $0.bool(4)
+                isComputed: try $0.bool(4),
+                collation: try $0.optionalText(6),
+                isLoose: try $0.bool(7)
             )
         }
         return (columns, rows.count)

@@ -189,10 +189,17 @@ struct ServerConstraintTests {
         let holder = try killed.holdBack("log")
         let program = try killed.start(killed.command(files, nil, ["--workers", "1"]))
         try wait(for: "the last object", instead: { program.account }) { try killed.heldBack("log") > 0 ? true : nil }
+        // Its bucket is nobody else's for as long as its transaction lasts, and then for seconds.
+        let free =
+            "SELECT count(*) FROM (SELECT FROM _import_settle WHERE state = 'open' FOR UPDATE SKIP LOCKED) AS free"
+        #expect(try killed.query(free) == "0")
         program.signal(SIGKILL)
         program.wait()
         try killed.letGo()
         holder.wait()
+        try wait(for: "the end of the transaction") { try killed.query(free) == "1" ? true : nil }
+        let left = "SELECT max(lease_until) <= clock_timestamp() + interval '10 s' FROM _import_settle"
+        #expect(try killed.query(left) == "t")
         try killed.forgetDeadProcesses()
         #expect(try killed.query("SELECT count(*) FROM person") == "0")
         #expect(try killed.importer(["resume", killed.url]).ending == .exit(0))

@@ -6,6 +6,10 @@ import Importer
 ///
 /// Any number of workers, in any process that takes part, settle side by side.
 struct ServerSettling {
+    /// How long a bucket is a worker's own before its transaction begins, in seconds; from then on its row is locked, and whoever
+    /// looks for a bucket skips it.
+    private static let leaseSeconds = 10
+
     private let task: ChunkWorker.Task
     private let owner: String
     private let plans: [EntityPlan]
@@ -73,7 +77,7 @@ struct ServerSettling {
         let row = try connection.execute(
             """
             UPDATE _import_settle SET owner = $1, attempts = attempts + 1,
-                lease_until = clock_timestamp() + interval '\(ChunkTable.leaseSeconds * 10) s'
+                lease_until = clock_timestamp() + interval '\(Self.leaseSeconds) s'
             WHERE job = $2 AND (position, bucket) = (
                 SELECT position, bucket FROM _import_settle
                 WHERE job = $2 AND state = 'open' AND lease_until < clock_timestamp()

@@ -66,7 +66,7 @@ enum BookkeepingSchema {
             record_key text, state text NOT NULL DEFAULT 'open', UNIQUE (job, ordinal)
         );
         CREATE TABLE IF NOT EXISTS _import_error (
-            job bigint NOT NULL REFERENCES _import_job, chunk bigint NOT NULL, place integer NOT NULL, entity text NOT NULL,
+            job bigint NOT NULL REFERENCES _import_job, chunk bigint NOT NULL, place bigint NOT NULL, entity text NOT NULL,
             key_path text NOT NULL, code text NOT NULL, expected text NOT NULL, found text NOT NULL, count bigint NOT NULL,
             first_byte_offset bigint NOT NULL, first_ordinal bigint NOT NULL, first_source integer NOT NULL,
             PRIMARY KEY (job, chunk, place)

@@ -77,7 +77,7 @@ struct ServerCounts {
     /// Writes errors and rejects alone.
     ///
     /// - Parameter place: the number of the first group of errors among the chunk's.
-    func writeRejects(_ tally: Tally, of entry: ChunkEntry, place first: Int, _ connection: ServerConnection) throws {
+    func writeRejects(_ tally: Tally, of entry: ChunkEntry, place first: Int64, _ connection: ServerConnection) throws {
         let (job, chunk) = (ServerValue.integer(job.id), ServerValue.integer(Int64(entry.number)))
         for (place, group) in tally.errors.inSourceOrder.enumerated() {
             _ = try connection.execute(
@@ -88,7 +88,7 @@ struct ServerCounts {
                 ) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
                 """,
                 [
-                    job, chunk, .integer(Int64(first + place)), .bookkeeping(group.key.entity.text),
+                    job, chunk, .integer(first + Int64(place)), .bookkeeping(group.key.entity.text),
                     .bookkeeping(group.key.keyPath.text), .text(group.key.code), .bookkeeping(group.key.expected.text),
                     .bookkeeping(group.key.found.text), .integer(group.count), .integer(group.firstByteOffset),
                     .integer(group.firstOrdinal), .integer(Int64(entry.source)),

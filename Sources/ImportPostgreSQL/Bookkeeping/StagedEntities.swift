@@ -10,7 +10,9 @@ enum StagedEntities {
     /// - Parameter bytes: of all sources, as far as that is known.
     static func prepare(_ job: StoredJob, _ model: ServerModel, bytes: Int64, _ connection: ServerConnection) throws {
         for (position, entity) in model.entities.enumerated() where !entity.identifier.isEmpty {
-            let buckets = [true, false].map { Settlement.buckets(forBytes: bytes, tableWasEmpty: $0) }
+            // Which of two objects has what only one may have is decided in source order.
+            let isAlone = try ServerTables.hasRivals(entity, connection)
+            let buckets = [true, false].map { isAlone ? 1 : Settlement.buckets(forBytes: bytes, tableWasEmpty: $0) }
             _ = try connection.execute(
                 """
                 UPDATE _import_entity SET buckets = CASE WHEN was_empty THEN $3::integer ELSE $4::integer END
@@ -65,13 +67,17 @@ enum StagedEntities {
             [.integer(job.id), .integer(Int64(position))]
         ).first
         guard let row else { throw ImportError(.fault, "the job \(job.id) does not count the entity \(entity.name)") }
+        let stored = try ServerTables.columns(of: entity.table, connection).columns
         let columns = ServerColumn.all(of: entity).enumerated().map { index, column in
-            SettledEntity.Column(
+            let found = stored.first { ExactText($0.name) == ExactText(column.name) }
+            let collation = found?.collation.map { " COLLATE \($0)" } ?? ""
+            return SettledEntity.Column(
                 name: column.quoted,
-                type: column.type.declaration,
+                type: column.type.declaration + collation,
                 isIdentifier: entity.identifier.contains(column.attribute.name),
                 isGenerated: column.attribute.isGenerated,
                 isJSON: column.type == .json,
+                isLoose: found?.isLoose ?? false,
                 isLocal: column.attribute.owner == .local,
                 isListed: listed.contains(index)
             )

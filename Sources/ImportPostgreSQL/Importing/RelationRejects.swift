@@ -3,6 +3,9 @@ import Importer
 
 /// Makes rejects of records that were staged, whose bytes are in their chunks still.
 final class RelationRejects {
+    /// The number of the first group of their errors among a chunk's: after those of all buckets.
+    private static let place = Int64(1) << 60
+
     private let task: ChunkWorker.Task
     private let model: ServerModel
     private let decoder: ChunkDecoder<UnusedLayout>
@@ -42,10 +45,11 @@ final class RelationRejects {
                     "the chunk \(entry.number) has not all records that are rejects now"
                 )
             }
+            if task.job.options.onError == .stop { try LateRecords.stop(at: tally.rejects, of: entry, task) }
             for reject in tally.rejects { rejected[Int(reject.entity)] += 1 }
             for entity in linked.indices { linked[entity] += tally.linked[entity] }
             try ServerCounts(job: task.job, plans: model.plans)
-                .writeRejects(tally, of: entry, place: 1_000_000, connection)
+                .writeRejects(tally, of: entry, place: Self.place, connection)
         }
         return (rejected, linked)
     }

@@ -6,6 +6,10 @@ import Importer
 ///
 /// Any number of workers, in any process that takes part, settle side by side.
 struct ServerSettling {
+    /// How long a bucket is a worker's own before its transaction begins, in seconds; from then on its row is locked, and whoever
+    /// looks for a bucket skips it.
+    private static let leaseSeconds = 10
+
     private let task: ChunkWorker.Task
     private let owner: String
     private let model: ServerModel
@@ -77,7 +81,7 @@ struct ServerSettling {
         let row = try connection.execute(
             """
             UPDATE _import_settle SET owner = $1, attempts = attempts + 1,
-                lease_until = clock_timestamp() + interval '\(ChunkTable.leaseSeconds * 10) s'
+                lease_until = clock_timestamp() + interval '\(Self.leaseSeconds) s'
             WHERE job = $2 AND (position, bucket) = (
                 SELECT position, bucket FROM _import_settle
                 WHERE job = $2 AND state = 'open' AND lease_until < clock_timestamp()
@@ -143,11 +147,28 @@ struct ServerSettling {
                 .statements(ofBucket: bucket.number)
             connection.isInterruptible = true
             defer { connection.isInterruptible = false }
-            for statement in statements.settling { _ = try connection.execute(statement) }
-            let rejects = try connection.execute(statements.rejects).map { row in
-                (ordinal: try row.integer(0), isMissing: try row.bool(2))
+            for statement in statements.reading { _ = try connection.execute(statement) }
+            let failure = try connection.refusal {
+                for statement in statements.writing { _ = try connection.execute(statement) }
             }
-            if !rejects.isEmpty { try write(rejects, of: bucket, connection) }
+            if let failure {
+                // A record goes with all that is nested in it, and what others say of that.
+                guard model.related == nil else { throw failure }
+                var parts = SettlingByParts(
+                    statements.parts,
+                    task.job.options.onConflict,
+                    connection,
+                    task.interruption
+                )
+                try parts.settle(after: failure)
+            }
+            _ = try connection.execute(statements.emptying)
+            try LateRecords(task, model).reject(
+                by: statements.rejects,
+                position: bucket.position,
+                bucket: bucket.number,
+                connection
+            )
             guard let counts = try connection.execute(statements.counts).first else { return true }
             // A chunk has a number from 1; what buckets come to is counted below that.
             _ = try connection.execute(
@@ -168,85 +189,5 @@ struct ServerSettling {
             )
             return true
         }
-    }
-
-    // MARK: Rejects
-
-    /// Makes rejects of records, whose bytes are in their chunks still.
-    private func write(
-        _ rejects: [(ordinal: Int64, isMissing: Bool)],
-        of bucket: Bucket,
-        _ connection: ServerConnection
-    ) throws {
-        let decoder = LateDecoder(task, model)
-        let chunks = ChunkTable(job: job)
-        var rest = rejects[...]
-        while let first = rest.first {
-            let entry = try chunks.entry(having: first.ordinal, connection, label: label)
-            let end = entry.firstOrdinal + Int64(entry.records)
-            let own = rest.prefix { $0.ordinal < end }
-            rest = rest.dropFirst(own.count)
-            let missing = Set(own.filter(\.isMissing).map(\.ordinal))
-            var tally = ServerCounts.Tally(entities: model.plans.count)
-            for reject in try decoder.rejects(Set(own.map(\.ordinal)), missing: missing, of: entry) {
-                tally.rejectLate(reject)
-            }
-            guard tally.rejects.count == own.count else {
-                throw ImportError(
-                    .fault,
-                    at: label,
-                    "the chunk \(entry.number) has not all records that are rejects now"
-                )
-            }
-            // Counted below the chunk's own rows.
-            try ServerCounts(job: task.job, plans: model.plans)
-                .writeRejects(tally, of: entry, place: 1_000_000 * (bucket.number + 1), connection)
-        }
-    }
-}
-
-/// Finds records again in a chunk that is committed already.
-private final class LateDecoder {
-    private let task: ChunkWorker.Task
-    private let plans: [EntityPlan]
-    private let decoder: ChunkDecoder<UnusedLayout>
-
-    init(_ task: ChunkWorker.Task, _ model: ServerModel) {
-        self.task = task
-        plans = model.plans
-        decoder = task.decoder(model)
-    }
-
-    /// The rejects that records of a chunk are.
-    ///
-    /// - Parameters:
-    ///   - ordinals: the records'.
-    ///   - missing: those of them that lack what a new object needs; of the others the object is there already.
-    func rejects(_ ordinals: Set<Int64>, missing: Set<Int64>, of entry: ChunkEntry) throws -> [RowBatch.Reject] {
-        let source = task.job.sources[entry.source]
-        let chunk = SealedChunk(
-            entry,
-            in: task.directory,
-            shape: source.shape,
-            maxRecordBytes: SplitLimits(task.job.options).maxRecordBytes
-        )
-        try decoder.open(chunk, skipping: .none, source: source.description.name)
-        var rejects: [RowBatch.Reject] = []
-        var batch = DecodedBatch<UnusedLayout>()
-        while !decoder.isExhausted {
-            try task.interruption.check()
-            decoder.decode(upTo: 8_192, into: &batch)
-            let late = LateRejects(plans: plans, chunkBytes: decoder.bytes)
-            for (place, row) in batch.rows.rows.enumerated() where ordinals.contains(row.ordinal) {
-                if missing.contains(row.ordinal), row.unmet >= 0 {
-                    rejects.append(batch.rows.unmet[Int(row.unmet)])
-                } else {
-                    let error = plans[Int(row.entity)]
-                        .duplicateError(at: batch.rows.places[place].identifierOffset)
-                    rejects.append(late.reject(place, error, batch.rows))
-                }
-            }
-        }
-        return rejects
     }
 }

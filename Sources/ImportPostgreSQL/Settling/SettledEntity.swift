@@ -15,6 +15,10 @@ struct SettledEntity: Sendable {
         /// Whether it is compared as text: `json` has no equality
         /// (<https://www.postgresql.org/docs/current/datatype-json.html>).
         var isJSON = false
+        /// Whether its collation takes texts of different bytes for equal
+        /// (<https://www.postgresql.org/docs/current/collation.html#COLLATION-NONDETERMINISTIC>): identifiers are told apart
+        /// by it, but of values the bytes count.
+        var isLoose = false
         /// Whether records set it in new objects only (`"owner": "local"`).
         var isLocal = false
         /// Whether lists set it, too, so that what a row changes of it is found with these.

@@ -75,7 +75,7 @@ struct Settlement: Sendable {
     func statements(ofBucket bucket: Int) -> BucketStatements {
         let stage = name(ofBucket: bucket)
         let turns = TurnStatements(entity, staged, stage: stage)
-        var settling = [
+        var reading = [
             // Sorts and hash tables; what does not fit goes to disk. Others settle beside this, so it takes one processor;
             // and compiling statements of many columns takes longer than running them.
             "SET LOCAL work_mem = '64MB'", "SET LOCAL max_parallel_workers_per_gather = 0", "SET LOCAL jit = off",
@@ -86,22 +86,92 @@ struct Settlement: Sendable {
             count(*) FILTER (WHERE \(isNested)) AS nested, 0::bigint AS nested_inserted, 0::bigint AS nested_updated \
             FROM \(stage)
             """,
+            """
+            CREATE TEMPORARY TABLE _import_refused (_ordinal bigint, _child integer, missing boolean, code text, \
+            expected text, found text) ON COMMIT DROP
+            """,
         ]
         if !entity.tableWasEmpty {
             // Without statistics the server takes all keys for a few, and puts the larger table into memory.
             let keys = staged.identifier.map { "c\($0)" }.joined(separator: ", ")
-            settling.append("ANALYZE \(stage) (\(keys))")
+            reading.append("ANALYZE \(stage) (\(keys))")
         }
         // What turns make of objects is made of what was there before.
-        settling += turns.taking
-        if let noting = turns.notingUnchanged { settling.append(noting) }
-        if let noting = notingUnchanged(stage) { settling.append(noting) }
-        if let merging = mergingPlain(stage) { settling.append(merging) }
-        if entity.countsNested { settling.append(countingNested(stage, turns)) }
-        settling.append(insertingPlain(stage))
-        settling += turns.writing
-        settling.append("TRUNCATE \(stage)")
-        return BucketStatements(settling: settling, rejects: turns.rejects, counts: counts(turns))
+        reading += turns.taking
+        if let unchanged = entity.unchanged {
+            reading += [turns.notingUnchanged(in: unchanged), notingUnchanged(stage, in: unchanged)].compactMap(\.self)
+        }
+        if entity.countsNested { reading.append(countingNested(stage, turns)) }
+        return BucketStatements(
+            reading: reading,
+            writing: writing(stage, turns),
+            parts: parts(stage, turns),
+            emptying: "TRUNCATE \(stage)",
+            rejects: turns.rejects,
+            counts: counts(turns)
+        )
+    }
+
+    private func writing(_ stage: String, _ turns: TurnStatements) -> [String] {
+        let plain = Rows(source: "\(stage) AS s", condition: isPlain)
+        let merging = mergesPlain ? merging(plain, entity.columns.indices) : nil
+        return [merging.map { entity.counting("\($0) RETURNING 1", as: "updated") }].compactMap { $0 }
+            + [entity.counting("\(inserting(plain)) RETURNING 1", as: "inserted")] + turns.writing
+    }
+
+    /// Rows `s` of a bucket, and which of them.
+    private struct Rows {
+        let source: String
+        let condition: String
+    }
+
+    private func parts(_ stage: String, _ turns: TurnStatements) -> PartStatements {
+        let range = Rows(
+            source: "\(stage) AS s JOIN \(PartStatements.keys) AS p ON s.ctid = p.tid",
+            condition: "p.is_plain AND \(PartStatements.isInRange)"
+        )
+        var writing: [PartStatements.Writing] = []
+        if mergesPlain, let merging = merging(range, entity.columns.indices) {
+            writing.append(PartStatements.Writing(text: merging, count: .updated))
+        }
+        writing.append(PartStatements.Writing(text: inserting(range), count: .inserted))
+        writing += turns.writingOfRange
+        let one = Rows(source: "\(stage) AS s", condition: "s.ctid = $1::tid")
+        // An object that is new is found where it was put: its table may have no index yet.
+        let known = Rows(
+            source: one.source,
+            condition: one.condition + (entity.tableWasEmpty ? " AND t.ctid = $2::tid" : "")
+        )
+        let width = isWide ? Self.fewColumns : max(1, entity.columns.count)
+        let groups = stride(from: 0, to: entity.columns.count, by: width).map {
+            $0..<min($0 + width, entity.columns.count)
+        }
+        let values = entity.columns.indices.map { "s.c\($0)" }.joined(separator: ", ")
+        return PartStatements(
+            numbering: numbering(stage) + turns.indexing,
+            writing: writing,
+            finding: entity.tableWasEmpty ? nil : "SELECT 1 FROM \(one.source) WHERE \(one.condition) AND \(hasObject)",
+            inserting: entity.inserting("SELECT \(values) FROM \(one.source) WHERE \(one.condition)")
+                + " RETURNING ctid::text",
+            merging: groups.compactMap { merging(known, $0) }.map { "\($0) RETURNING t.ctid::text" },
+            forgetting: turns.forgetting
+        )
+    }
+
+    private func numbering(_ stage: String) -> [String] {
+        let same = StagedColumns.areSame(staged.keyNames.map { "c.\($0)" }, staged.keys(of: "s"))
+        return [
+            """
+            CREATE TEMPORARY TABLE _import_key ON COMMIT DROP AS \
+            SELECT tid, _ordinal, _child, _unmet, is_plain, dense_rank() OVER (ORDER BY first, first_child) AS number \
+            FROM (SELECT s.ctid AS tid, s._ordinal, s._child, s._unmet, c.k0 IS NULL AS is_plain, \
+            first_value(s._ordinal) OVER line AS first, first_value(s._child) OVER line AS first_child \
+            FROM \(stage) AS s LEFT JOIN pg_temp._import_contended AS c ON \(same) \
+            WINDOW line AS (PARTITION BY \(staged.keys(of: "s").joined(separator: ", ")) ORDER BY s._ordinal, s._child) \
+            ) AS placed
+            """,
+            "CREATE INDEX ON \(PartStatements.keys) (number, _ordinal, _child)", "ANALYZE \(PartStatements.keys)",
+        ]
     }
 
     /// Whether plain rows are merged into objects that are there.
@@ -110,8 +180,12 @@ struct Settlement: Sendable {
     /// (<https://www.postgresql.org/docs/current/limits.html>), they take turns, too, which compares some at a time.
     private var mergesPlain: Bool {
         let isMerging = entity.policy == .merge || entity.policy == .replace
-        return isMerging && !entity.tableWasEmpty && 2 * entity.columns.count + staged.masks < 1_600
+        return isMerging && !entity.tableWasEmpty && !isWide
     }
+
+    private var isWide: Bool { 2 * entity.columns.count + staged.masks >= 1_600 }
+    /// So many columns of a wide table are written at once.
+    private static let fewColumns = 400
 
     /// Finds the keys whose rows take turns; those of objects that are there, too, where plain rows are not merged into them.
     private func contended(_ stage: String) -> String {
@@ -140,71 +214,43 @@ struct Settlement: Sendable {
         return "NOT EXISTS (SELECT FROM pg_temp._import_contended AS c WHERE \(same))"
     }
 
-    /// Whether a staged row is of an object that is nested in a record, as a condition.
-    private var isNested: String { entity.countsNested ? "_child > 0" : "false" }
-
-    /// Inserts the plain rows that have no object.
-    private func insertingPlain(_ stage: String) -> String {
+    /// Inserts those of plain rows that have no object.
+    private func inserting(_ rows: Rows) -> String {
         let values = entity.columns.indices.map { "s.c\($0)" }.joined(separator: ", ")
-        return entity.inserting("SELECT \(values) \(newPlain(stage))")
-    }
-
-    /// The plain rows that have no object.
-    private func newPlain(_ stage: String) -> String {
-        guard mergesPlain else { return "FROM \(stage) AS s WHERE \(isPlain)" }
+        guard mergesPlain else {
+            return entity.inserting("SELECT \(values) FROM \(rows.source) WHERE \(rows.condition)")
+        }
         // `NOT EXISTS` would put all keys of the table into memory; this is the same, by way of the bucket's.
         let same = StagedColumns.areSame(staged.objectKeys(of: "t"), staged.keys(of: "s"))
-        return "FROM \(stage) AS s LEFT JOIN \(entity.table) AS t ON \(same) WHERE t.ctid IS NULL AND \(isPlain)"
-    }
-
-    /// Counts which of the rows that are about to become objects are nested ones.
-    private func countingNested(_ stage: String, _ turns: TurnStatements) -> String {
-        """
-        UPDATE pg_temp._import_counted SET nested_inserted = (\(turns.nestedInserted)) \
-        + (SELECT count(*) \(newPlain(stage)) AND s.\(isNested)) WHERE nested > 0
-        """
-    }
-
-    /// Merges the plain rows into their objects; nil where they take turns, or there is nothing that they could change.
-    private func mergingPlain(_ stage: String) -> String? {
-        guard mergesPlain else { return nil }
-        let sets = entity.columns.enumerated().filter { staged.isSettable($0.offset) }.map { index, column in
-            staged.isSet(index, by: "s").map {
-                "\(column.name) = CASE WHEN \($0) THEN s.c\(index) ELSE t.\(column.name) END"
-            } ?? "\(column.name) = s.c\(index)"
-        }
-        guard !sets.isEmpty else { return nil }
-        let same = StagedColumns.areSame(staged.objectKeys(of: "t"), staged.keys(of: "s"))
-        let differences = differences
-        guard !differences.isEmpty else { return nil }
-        return """
-            WITH done AS (UPDATE \(entity.table) AS t SET \(sets.joined(separator: ", ")) FROM \(stage) AS s \
-            WHERE \(same) AND \(isPlain) AND (\(differences.joined(separator: " OR "))) RETURNING \(entity.countsNested ? "s.\(isNested)" : isNested) AS is_nested) \
-            UPDATE pg_temp._import_counted SET updated = updated + (SELECT count(*) FROM done), \
-            nested_updated = (SELECT count(*) FILTER (WHERE is_nested) FROM done)
+        return entity.inserting(
             """
-    }
-
-    /// Notes the plain rows that change nothing of their objects, before any of them does.
-    private func notingUnchanged(_ stage: String) -> String? {
-        guard let unchanged = entity.unchanged, mergesPlain else { return nil }
-        let differs = differences.isEmpty ? "false" : differences.joined(separator: " OR ")
-        let same = StagedColumns.areSame(staged.objectKeys(of: "t"), staged.keys(of: "s"))
-        return """
-            INSERT INTO \(unchanged.table) SELECT \(unchanged.number), s._ordinal, s._child FROM \(stage) AS s \
-            JOIN \(entity.table) AS t ON \(same) WHERE \(isPlain) AND NOT (\(differs))
+            SELECT \(values) FROM \(rows.source) LEFT JOIN \(entity.table) AS t ON \(same) \
+            WHERE t.ctid IS NULL AND \(rows.condition)
             """
+        )
     }
 
-    /// Conditions: a plain row differs from its object in a column that it sets; neither is ever NULL.
-    private var differences: [String] {
-        entity.columns.indices.filter { staged.isSettable($0) && !entity.columns[$0].isListed }.map { index in
-            let (old, new) = (
-                staged.compared("t.\(entity.columns[index].name)", index), staged.compared("s.c\(index)", index)
+    /// Merges some columns of rows, one of each object, into their objects; nil where there is nothing that they could change.
+    private func merging(_ rows: Rows, _ columns: Range<Int>) -> String? {
+        var (sets, differences): ([String], [String]) = ([], [])
+        for index in columns where staged.isSettable(index) {
+            let column = entity.columns[index]
+            let (old, new) = (staged.compared("t.\(column.name)", index), staged.compared("s.c\(index)", index))
+            let isSet = staged.isSet(index, by: "s")
+            sets.append(
+                isSet.map { "\(column.name) = CASE WHEN \($0) THEN s.c\(index) ELSE t.\(column.name) END" }
+                    ?? "\(column.name) = s.c\(index)"
             )
+            if column.isListed { continue }
             let differs = "\(old) IS DISTINCT FROM \(new)"
-            return staged.isSet(index, by: "s").map { "\($0) AND \(differs)" } ?? differs
+            differences.append(isSet.map { "\($0) AND \(differs)" } ?? differs)
         }
+        guard !differences.isEmpty else { return nil }
+        let same = StagedColumns.areSame(staged.objectKeys(of: "t"), staged.keys(of: "s"))
+        return """
+            UPDATE \(entity.table) AS t SET \(sets.joined(separator: ", ")) FROM \(rows.source) \
+            WHERE \(same) AND \(rows.condition) AND (\(differences.joined(separator: " OR ")))
+            """
     }
 
     /// Whatever is left of the staged rows has changed nothing: it is counted as what the policy makes of that.
@@ -216,8 +262,50 @@ struct Settlement: Sendable {
             SELECT inserted - nested_inserted, updated - nested_updated, \(isIgnored ? none : left) AS unchanged, \
             \(isIgnored ? left : none) AS ignored, rejected, nested_inserted, nested_updated, \(nestedLeft) \
             FROM (SELECT staged, inserted, updated + (\(turns.updated)) AS updated, (\(turns.rejected)) AS rejected, \
-            nested, nested_inserted, nested_updated + (\(turns.nestedUpdated(entity.countsNested))) AS nested_updated \
-            FROM pg_temp._import_counted) AS counted
+            nested, nested_inserted, nested_updated FROM pg_temp._import_counted) AS counted
+            """
+    }
+
+    // MARK: Nested objects
+
+    /// Whether a staged row is of an object that is nested in a record, as a condition.
+    private var isNested: String { entity.countsNested ? "_child > 0" : "false" }
+
+    /// The plain rows that have an object, where these are merged into it.
+    private func knownPlain(_ stage: String) -> String? {
+        guard mergesPlain else { return nil }
+        let same = StagedColumns.areSame(staged.objectKeys(of: "t"), staged.keys(of: "s"))
+        return "FROM \(stage) AS s JOIN \(entity.table) AS t ON \(same) WHERE \(isPlain)"
+    }
+
+    /// Whether a plain row changes its object, as a condition that is never NULL.
+    private var isChanging: String {
+        let differences = entity.columns.indices.filter { staged.isSettable($0) && !entity.columns[$0].isListed }
+            .map { index in
+                let old = staged.compared("t.\(entity.columns[index].name)", index)
+                let differs = "\(old) IS DISTINCT FROM \(staged.compared("s.c\(index)", index))"
+                return staged.isSet(index, by: "s").map { "\($0) AND \(differs)" } ?? differs
+            }
+        return differences.isEmpty ? "false" : "(\(differences.joined(separator: " OR ")))"
+    }
+
+    /// Notes the plain rows that are about to change nothing of their objects.
+    private func notingUnchanged(_ stage: String, in table: (table: String, number: Int)) -> String? {
+        knownPlain(stage).map { rows in
+            """
+            INSERT INTO \(table.table) SELECT \(table.number), s._ordinal, s._child \(rows) AND NOT \(isChanging)
+            """
+        }
+    }
+
+    /// Counts how many of the nested rows are about to make objects, and to change some.
+    private func countingNested(_ stage: String, _ turns: TurnStatements) -> String {
+        let known = knownPlain(stage).map { "(SELECT count(*) \($0) AND s.\(isNested)" } ?? "(SELECT 0"
+        let changed = knownPlain(stage).map { "(SELECT count(*) \($0) AND s.\(isNested) AND \(isChanging))" } ?? "0"
+        return """
+            UPDATE pg_temp._import_counted SET nested_inserted = (\(turns.nestedInserted)) + \
+            (SELECT count(*) FROM \(stage) AS s WHERE \(isPlain) AND s.\(isNested)) - \(known)), \
+            nested_updated = (\(turns.nestedUpdated)) + \(changed) WHERE nested > 0
             """
     }
 
@@ -228,15 +316,22 @@ struct Settlement: Sendable {
 }
 
 extension SettledEntity {
-    /// Inserts the rows of a query, which has the entity's columns, and counts them.
+    /// Inserts the rows of a query, which has the entity's columns.
     ///
     /// A column that the server numbers takes what is given, as in COPY
     /// (<https://www.postgresql.org/docs/current/sql-insert.html>).
     func inserting(_ query: String) -> String {
         let names = columns.map(\.name).joined(separator: ", ")
-        return """
-            WITH done AS (INSERT INTO \(table) (\(names)) OVERRIDING SYSTEM VALUE \(query) RETURNING 1) \
-            UPDATE pg_temp._import_counted SET inserted = inserted + (SELECT count(*) FROM done)
-            """
+        return "INSERT INTO \(table) (\(names)) OVERRIDING SYSTEM VALUE \(query)"
+    }
+
+    /// Runs a statement that returns a row for each that it has written, and counts them.
+    ///
+    /// - Parameter column: `inserted` or `updated`.
+    func counting(_ statement: String, as column: String) -> String {
+        """
+        WITH done AS (\(statement)) \
+        UPDATE pg_temp._import_counted SET \(column) = \(column) + (SELECT count(*) FROM done)
+        """
     }
 }

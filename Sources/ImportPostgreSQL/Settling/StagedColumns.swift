@@ -42,7 +42,10 @@ struct StagedColumns: Sendable {
     var keyNames: [String] { identifier.indices.map { "k\($0)" } }
 
     /// A value as it is compared.
-    func compared(_ value: String, _ column: Int) -> String { columns[column].isJSON ? "(\(value))::text" : value }
+    func compared(_ value: String, _ column: Int) -> String {
+        if columns[column].isJSON { return "(\(value))::text" }
+        return columns[column].isLoose && !columns[column].isIdentifier ? "(\(value)) COLLATE \"C\"" : value
+    }
 
     /// Whether records change it in objects that are there.
     func isSettable(_ column: Int) -> Bool { !columns[column].isIdentifier && !columns[column].isLocal }

@@ -108,18 +108,40 @@ struct TurnStatements {
 
     /// Writes what the turns have come to.
     var writing: [String] {
+        [entity.counting("\(inserting(ofRange: false)) RETURNING 1", as: "inserted")]
+            + updatedGroups.compactMap { updating($0, ofRange: false) }
+    }
+
+    /// The same for a range of keys.
+    var writingOfRange: [PartStatements.Writing] {
+        [PartStatements.Writing(text: inserting(ofRange: true), count: .inserted)]
+            + updatedGroups.compactMap { updating($0, ofRange: true) }
+            .map { PartStatements.Writing(text: $0, count: .nothing) }
+    }
+
+    /// A statement for each, as what is joined must not have too many columns.
+    private var updatedGroups: Range<Int> { isMerging && !entity.tableWasEmpty ? groups.indices : 0..<0 }
+
+    /// The table of keys that a statement for a range reads, too, and the condition that turns are of one of these.
+    private func range(_ turns: [String]) -> (source: String, condition: String) {
+        let same = turns.map { " AND \($0)._ordinal = p._ordinal AND \($0)._child = p._child" }.joined()
+        return (", \(PartStatements.keys) AS p", " AND \(PartStatements.isInRange)\(same)")
+    }
+
+    /// Inserts the objects that are new.
+    private func inserting(ofRange: Bool) -> String {
         guard isMerging else {
             let values = entity.columns.indices.map { "s.c\($0)" }.joined(separator: ", ")
-            return [
-                entity.inserting(
-                    """
-                    SELECT \(values) FROM \(stage) AS s JOIN pg_temp._import_turn_0 AS u USING (_ordinal, _child) \
-                    WHERE u.is_first AND NOT u.has_object
-                    """
-                )
-            ]
+            let (more, isIn) = ofRange ? range(["u"]) : ("", "")
+            let isRow = ofRange ? "s.ctid = p.tid" : "s._ordinal = u._ordinal AND s._child = u._child"
+            return entity.inserting(
+                """
+                SELECT \(values) FROM \(stage) AS s, pg_temp._import_turn_0 AS u\(more) \
+                WHERE \(isRow) AND u.is_first AND NOT u.has_object\(isIn)
+                """
+            )
         }
-        let last = groups.indices.map { "_import_turn_\($0) AS u\($0)" }.map { "pg_temp.\($0)" }.joined(separator: ", ")
+        let turns = groups.indices.map { "pg_temp._import_turn_\($0) AS u\($0)" }.joined(separator: ", ")
         let joined = groups.indices.dropFirst().map { group in
             StagedColumns.areSame(staged.keyNames.map { "u0.\($0)" }, staged.keyNames.map { "u\(group).\($0)" })
                 + " AND u\(group).is_last"
@@ -127,15 +149,17 @@ struct TurnStatements {
         let isLast = (["u0.is_last"] + joined).joined(separator: " AND ")
         func value(_ column: Int) -> String { "u\(column / Self.mostColumns).v\(column)" }
         let values = entity.columns.indices.map(value).joined(separator: ", ")
-        let new = "SELECT \(values) FROM \(last) WHERE \(isLast) AND NOT u0.has_object AND NOT u0.is_missing"
-        var statements = [entity.inserting(new)]
-        // A statement for each group, as what is joined must not have too many columns.
-        if !entity.tableWasEmpty { statements += groups.indices.compactMap(updating) }
-        return statements
+        let (more, isIn) = ofRange ? range(groups.indices.map { "u\($0)" }) : ("", "")
+        return entity.inserting(
+            """
+            SELECT \(values) FROM \(turns)\(more) \
+            WHERE \(isLast) AND NOT u0.has_object AND NOT u0.is_missing\(isIn)
+            """
+        )
     }
 
     /// Brings objects that were there to what the turns have left of a group of columns.
-    private func updating(_ group: Int) -> String? {
+    private func updating(_ group: Int, ofRange: Bool) -> String? {
         let settable = groups[group].filter(staged.isSettable)
         guard !settable.isEmpty else { return nil }
         let sets = settable.map { "\(entity.columns[$0].name) = u.v\($0)" }.joined(separator: ", ")
@@ -144,10 +168,31 @@ struct TurnStatements {
             return "\(old) IS DISTINCT FROM \(staged.compared("u.v\($0)", $0))"
         }
         let same = StagedColumns.areSame(staged.objectKeys(of: "t"), staged.keyNames.map { "u.\($0)" })
+        let (more, isIn) = ofRange ? range(["u"]) : ("", "")
         return """
-            UPDATE \(entity.table) AS t SET \(sets) FROM pg_temp._import_turn_\(group) AS u \
-            WHERE \(same) AND u.is_last AND u.has_object AND (\(differs.joined(separator: " OR ")))
+            UPDATE \(entity.table) AS t SET \(sets) FROM pg_temp._import_turn_\(group) AS u\(more) \
+            WHERE \(same) AND u.is_last AND u.has_object AND (\(differs.joined(separator: " OR ")))\(isIn)
             """
+    }
+
+    // MARK: Ranges of keys
+
+    /// What makes a turn found by its record.
+    var indexing: [String] {
+        groups.indices.flatMap { group in
+            let turns = "pg_temp._import_turn_\(group)"
+            return ["CREATE INDEX ON \(turns) (_ordinal, _child)", "ANALYZE \(turns) (_ordinal, _child)"]
+        }
+    }
+
+    /// Forgets the turns of the records of the key `$1`.
+    var forgetting: [String] {
+        groups.indices.map { group in
+            """
+            DELETE FROM pg_temp._import_turn_\(group) AS u USING \(PartStatements.keys) AS p \
+            WHERE p.number = $1::bigint AND u._ordinal = p._ordinal AND u._child = p._child
+            """
+        }
     }
 
     // MARK: Counting
@@ -155,21 +200,19 @@ struct TurnStatements {
     /// How many of the rows have changed their object.
     var updated: String { updated(where: "") }
 
-    /// How many of the rows of nested objects have, where these are counted by themselves.
-    func nestedUpdated(_ isCounted: Bool) -> String { isCounted ? updated(where: "u0._child > 0 AND ") : "0" }
+    /// How many of the rows of nested objects have.
+    var nestedUpdated: String { updated(where: "u0._child > 0 AND ") }
 
     private func updated(where condition: String) -> String {
         "SELECT count(*) FROM \(allTurns) WHERE \(condition)(\(isChanged))"
     }
 
-    /// Notes the rows that have changed nothing, where somebody asks for them.
-    var notingUnchanged: String? {
-        entity.unchanged.map { unchanged in
-            """
-            INSERT INTO \(unchanged.table) SELECT \(unchanged.number), u0._ordinal, u0._child FROM \(allTurns) \
-            WHERE u0._ordinal > 0 AND NOT u0.is_missing AND NOT u0.is_first AND NOT (\(isChanged))
-            """
-        }
+    /// Notes the rows that have changed nothing.
+    func notingUnchanged(in table: (table: String, number: Int)) -> String {
+        """
+        INSERT INTO \(table.table) SELECT \(table.number), u0._ordinal, u0._child FROM \(allTurns) \
+        WHERE u0._ordinal > 0 AND NOT u0.is_missing AND NOT u0.is_first AND NOT (\(isChanged))
+        """
     }
 
     private var isChanged: String { groups.indices.map { "u\($0).is_changed" }.joined(separator: " OR ") }
@@ -192,13 +235,19 @@ struct TurnStatements {
     private var isReject: String { entity.policy == .error ? "NOT is_first" : "is_missing" }
 
     /// How many of the rows become rejects.
-    var rejected: String { "SELECT count(*) FROM pg_temp._import_turn_0 WHERE \(isReject)" }
+    var rejected: String {
+        """
+        SELECT count(*) FILTER (WHERE \(isReject)) + (SELECT count(*) FROM pg_temp._import_refused) \
+        FROM pg_temp._import_turn_0
+        """
+    }
 
     /// Which rows become rejects.
     var rejects: String {
         """
-        SELECT _ordinal, _child, is_missing AS missing FROM pg_temp._import_turn_0 WHERE \(isReject) \
-        ORDER BY _ordinal, _child
+        SELECT _ordinal, _child, is_missing AS missing, NULL::text AS code, NULL::text AS expected, NULL::text AS found \
+        FROM pg_temp._import_turn_0 WHERE \(isReject) \
+        UNION ALL SELECT * FROM pg_temp._import_refused ORDER BY _ordinal, _child
         """
     }
 }

@@ -30,13 +30,15 @@ extension ChunkRows {
     ) -> ImportModel.RecordError {
         RecordError(
             entity: plan.entity.name,
-            keyPath: attribute.map { plan.slotPaths[plan.slots[$0].first ?? 0] } ?? "",
+            keyPath: attribute.map(path) ?? "",
             code: code,
             expected: expected,
             found: found,
             byteOffset: byteOffset
         )
     }
+
+    private func path(of attribute: Int) -> String { plan.slotPaths[plan.slots[attribute].first ?? 0] }
 
     // MARK: What the server refuses
 
@@ -49,7 +51,7 @@ extension ChunkRows {
     /// - Throws: `ServerFailure` that is not about a row.
     func findRefused(_ failure: ServerFailure, _ connection: ServerConnection) throws -> [RefusedRow] {
         struct Undone: Error {}
-        guard isAboutRows(failure), count > 0 else { return [] }
+        guard failure.isAboutRow, count > 0 else { return [] }
         var found: [RefusedRow] = []
         do {
             let _: Void = try connection.transaction {
@@ -73,7 +75,7 @@ extension ChunkRows {
             _ = try connection.execute("SET CONSTRAINTS ALL IMMEDIATE")
             _ = try connection.execute("RELEASE SAVEPOINT importer")
             return
-        } catch let failure as ServerFailure where isAboutRows(failure) {
+        } catch let failure as ServerFailure where failure.isAboutRow {
             _ = try connection.execute("ROLLBACK TO SAVEPOINT importer; RELEASE SAVEPOINT importer")
             guard range.count > 1 else {
                 if let row = refused(failure, row: range.lowerBound) { found.append(row) }
@@ -85,52 +87,18 @@ extension ChunkRows {
         try findRefused(among: middle..<range.upperBound, connection, &found)
     }
 
-    /// Whether it says that a row cannot be in the table: data exceptions, integrity constraints, and limits of the
-    /// server (<https://www.postgresql.org/docs/current/errcodes-appendix.html>).
-    private func isAboutRows(_ failure: ServerFailure) -> Bool {
-        ["22", "23"].contains(failure.sqlState.prefix(2)) || failure.sqlState == "54000"
-    }
-
-    /// Whether it is about the size of an entry of an index.
-    ///
-    /// The messages are `index row size 2712 exceeds btree version 4 maximum 2704 for index "a"`
-    /// (`src/backend/access/nbtree/nbtutils.c`), `index row requires 8200 bytes, maximum size is 8191`
-    /// (`src/backend/access/common/indextuple.c`); the server may have them in another language.
-    private func isAboutIndex(_ failure: ServerFailure) -> Bool {
-        failure.message.contains("btree") || failure.message.hasPrefix("index row")
-    }
-
     /// Makes a reject of the record of a row that was refused.
     ///
     /// - Parameter row: its index.
     /// - Returns: nil where the failure is not about a row.
     func refused(_ failure: ServerFailure, row: Int) -> RefusedRow? {
-        guard isAboutRows(failure), ordinals.indices.contains(row) else { return nil }
+        guard failure.isAboutRow, ordinals.indices.contains(row) else { return nil }
         let attribute = column(of: failure).flatMap { name in names.firstIndex { ExactText($0) == ExactText(name) } }
             .map {
                 $0 - (names.count - columns.count)
             }
         let place = attribute.flatMap { $0 < 0 ? nil : $0 }
-        let error: ImportModel.RecordError
-        if failure.sqlState != "54000" {
-            error = self.error(
-                .constraintViolation,
-                at: place,
-                expected: RecordError.takenRow,
-                found: failure.messageWithoutValues,
-                0
-            )
-        } else if isAboutIndex(failure) {
-            error = self.error(.identifierTooLong, at: nil, expected: "at most 2,704 bytes", found: "value", 0)
-        } else {
-            error = self.error(
-                .rowTooLarge,
-                at: nil,
-                expected: "at most 8,160 bytes without long values",
-                found: "row",
-                0
-            )
-        }
+        let error = failure.error(of: plan.entity.name, keyPath: place.map { path(of: $0) } ?? "")
         return RefusedRow(ordinal: ordinals[row], attribute: place, error: error)
     }
 

@@ -17,6 +17,10 @@ extension ServerTables {
         let isComputed: Bool
         /// Whether a row must have a value for it that nothing else gives: no default, no trigger.
         let isRequired: Bool
+        /// Its collation, quoted; nil for the database's, or none.
+        let collation: String?
+        /// Whether that takes texts of different bytes for equal.
+        let isLoose: Bool
 
         /// Whether COPY's binary format has the values of a type for it, and they stay what they are.
         func takes(_ wanted: ServerType) -> Bool {
@@ -43,11 +47,15 @@ extension ServerTables {
                         SELECT FROM pg_catalog.pg_trigger AS g WHERE g.tgrelid = c.oid AND g.tgenabled <> 'D'
                             -- For each row, before, and on INSERT.
                             AND NOT g.tgisinternal AND g.tgtype & 7 = 7
-                    )
+                    ),
+                CASE WHEN o.collname <> 'default' THEN quote_ident(s.nspname) || '.' || quote_ident(o.collname) END,
+                coalesce(NOT o.collisdeterministic, false)
             FROM pg_catalog.pg_attribute AS a JOIN pg_catalog.pg_class AS c ON c.oid = a.attrelid
                 JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
                 LEFT JOIN pg_catalog.pg_type AS t ON t.oid = a.atttypid
                 LEFT JOIN pg_catalog.pg_type AS b ON b.oid = t.typbasetype
+                LEFT JOIN pg_catalog.pg_collation AS o ON o.oid = a.attcollation
+                LEFT JOIN pg_catalog.pg_namespace AS s ON s.oid = o.collnamespace
                 CROSS JOIN LATERAL (
                     SELECT CASE WHEN b.oid IS NULL THEN a.atttypmod ELSE t.typtypmod END AS typmod
                 ) AS l
@@ -63,7 +71,9 @@ extension ServerTables {
                 type: try $0.text(2),
                 limit: try $0.integer(3),
                 isComputed: try $0.bool(4),
-                isRequired: try $0.bool(6)
+                isRequired: try $0.bool(6),
+                collation: try $0.optionalText(7),
+                isLoose: try $0.bool(8)
             )
         }
         return (columns, rows.count)

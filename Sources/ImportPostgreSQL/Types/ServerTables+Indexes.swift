@@ -65,6 +65,38 @@ extension ServerTables {
         }
     }
 
+    /// Whether one object of an entity's table may be refused for another one: there is something that only one may have beside
+    /// the identifier, or rows refer to rows of the same table.
+    ///
+    /// - Throws: `ServerFailure`.
+    static func hasRivals(_ entity: EntityDescription, _ connection: ServerConnection) throws -> Bool {
+        let rows = try connection.execute(
+            """
+            SELECT i.indexrelid, i.indisexclusion, coalesce(a.attname::text, '')
+            FROM pg_catalog.pg_index AS i JOIN pg_catalog.pg_class AS c ON c.oid = i.indrelid
+                JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+                CROSS JOIN LATERAL unnest(i.indkey::int2[]) WITH ORDINALITY AS k (number, place)
+                LEFT JOIN pg_catalog.pg_attribute AS a ON a.attrelid = c.oid AND a.attnum = k.number
+            WHERE n.nspname = current_schema() AND c.relname = $1 AND (i.indisunique OR i.indisexclusion)
+                AND k.place <= i.indnkeyatts
+            UNION ALL
+            SELECT k.oid, true, '' FROM pg_catalog.pg_constraint AS k
+                JOIN pg_catalog.pg_class AS c ON c.oid = k.conrelid
+                JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+            WHERE n.nspname = current_schema() AND c.relname = $1 AND k.contype = 'f' AND k.confrelid = k.conrelid
+            """,
+            [.text(ServerNames.fitting(entity.table))]
+        )
+        // Objects that differ in the identifier differ in more columns, too. Of json an index has the text, which has no name.
+        let wanted = Set(identifierColumns(of: entity).map { ExactText($0.type == .json ? "" : $0.name) })
+        var found: [Int64: Set<ExactText>] = [:]
+        for row in rows {
+            if try row.bool(1) { return true }
+            found[try row.integer(0), default: []].insert(ExactText(try row.text(2)))
+        }
+        return found.values.contains { !wanted.isSubset(of: $0) }
+    }
+
     // MARK: Indexes that are wanted
 
     /// What has become of the indexes that are wanted of an entity.

@@ -294,6 +294,20 @@ struct ServerTablesTests {
         #expect(try indexes(of: "thing").count == 3)
     }
 
+    @Test(arguments: [
+        ("CREATE UNIQUE INDEX ON thing (b)", true), ("CREATE UNIQUE INDEX ON thing (a, b) WHERE b > 'x'", false),
+        ("CREATE UNIQUE INDEX ON thing (lower(a))", true), ("CREATE INDEX ON thing (b)", false),
+        ("CREATE UNIQUE INDEX ON thing (b) INCLUDE (a)", true), ("ALTER TABLE thing ADD CHECK (b > 'x')", false),
+        ("ALTER TABLE thing ADD EXCLUDE (a WITH =)", true),
+        ("ALTER TABLE thing ADD FOREIGN KEY (b) REFERENCES thing (a)", true),
+        ("CREATE TABLE more (a text REFERENCES thing (a))", false),
+    ])
+    func knowsWhetherObjectsAreInEachOthersWay(_ sql: String, _ expected: Bool) throws {
+        try database.query("CREATE TABLE thing (a text PRIMARY KEY, b text); \(sql)")
+        let thing = entity([("a", .string), ("b", .string)], identifier: ["a"])
+        #expect(try ServerTables.hasRivals(thing, connection) == expected)
+    }
+
     @Test func buildsTheIndexesThatAreWantedOnce() throws {
         var thing = entity([("a", .string), ("b", .integer32), ("c", .json), ("ctid", .uuid)])
         thing.indexes = [["a", "b"], ["c"]]

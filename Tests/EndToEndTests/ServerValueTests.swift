@@ -46,7 +46,7 @@ struct ServerValueTests {
             CREATE TABLE thing (id bigint, s text);
             CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
                 BEGIN
-                    IF NEW.id = 17 THEN RAISE EXCEPTION 'not today' USING DETAIL = 'It is ' || NEW.s; END IF;
+                    IF NEW.id = 17 THEN RAISE EXCEPTION 'not today' USING ERRCODE = '0A000', DETAIL = 'It is ' || NEW.s; END IF;
                     RETURN NEW;
                 END $$;
             CREATE TRIGGER refuse BEFORE INSERT ON thing FOR EACH ROW EXECUTE FUNCTION refuse();

@@ -53,7 +53,8 @@ struct OrphanStatements {
             let width = tables.key(of: reference.holder).count
             let names = (0..<width).map { "s.c\($0)" }
             if reference.isParent {
-                let found = "SELECT DISTINCT \(list(names)) FROM pg_temp._import_link_\(relationship) AS s WHERE s.is_left"
+                let ends = "pg_temp._import_link_\(relationship)"
+                let found = "SELECT DISTINCT \(list(names)) FROM \(ends) AS s WHERE s.is_left"
                 roots.append((relationship, reference.holder, found))
             } else {
                 let column = tables.columns[reference.holder][reference.columns.lowerBound].quoted
@@ -152,14 +153,17 @@ struct OrphanStatements {
     /// Finds the orphans that a rule keeps.
     var denying: [String] {
         relationships(.deny).compactMap { index in
-            destinations(index).map { "INSERT INTO _import_denied SELECT DISTINCT e.root FROM \($0) ON CONFLICT DO NOTHING" }
-        } + roots.filter { !tables.deletesOrphans($0.relationship) }.map { root in
-            // These are let go, and stay.
-            """
-            INSERT INTO _import_denied SELECT root FROM \(doomed(root.entity)) \
-            WHERE relationship = \(root.relationship) ON CONFLICT DO NOTHING
-            """
+            destinations(index).map {
+                "INSERT INTO _import_denied SELECT DISTINCT e.root FROM \($0) ON CONFLICT DO NOTHING"
+            }
         }
+            + roots.filter { !tables.deletesOrphans($0.relationship) }.map { root in
+                // These are let go, and stay.
+                """
+                INSERT INTO _import_denied SELECT root FROM \(doomed(root.entity)) \
+                WHERE relationship = \(root.relationship) ON CONFLICT DO NOTHING
+                """
+            }
     }
 
     /// How many orphans of a relationship go, and how many are kept.

@@ -128,6 +128,9 @@ final class RelationStaging {
                     let row = batch.rows[index]
                     let entity = Int(row.entity)
                     let nested = batch.graph.nested[index]
+                    if let missing = missingKey(of: index, batch) {
+                        return .refused(RowFault(reason: .incomplete, attribute: missing), entity: entity)
+                    }
                     let list = open.last { $0.row == Int(row.parent) && $0.relationship == nested.relationship }
                     let numbers = ChunkRows.numbers(
                         ordinal,
@@ -259,6 +262,14 @@ final class RelationStaging {
             }
         }
         return nil
+    }
+
+    /// The attribute of its identifier that a row lacks: an object within which it is identified has it without one.
+    private func missingKey(of row: Int, _ batch: borrowing RowBatch) -> Int? {
+        let (entity, cell) = (Int(batch.rows[row].entity), batch.graph.nested[row].keyCell)
+        guard cell >= 0, !isKeyless[entity] else { return nil }
+        return (0..<keyWidths[entity]).first { batch.cells[cell + $0].tag == .null }
+            .map { tables.graph.plans[entity].identifier[$0] }
     }
 
     /// The cells by which a row is referred to.

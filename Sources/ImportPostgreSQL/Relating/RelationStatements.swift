@@ -540,7 +540,7 @@ struct RelationStatements {
             ) AS left_out ON true
             """
         let isBreak = """
-            lag(is_left) OVER line OR lag(1) OVER line IS NULL OR (\(list(setReferences))) IS DISTINCT FROM \
+            coalesce(lag(is_left) OVER line, false) OR (\(list(setReferences))) IS DISTINCT FROM \
             (\(list(setReferences.map { "lag(\($0)) OVER line" })))
             """
         let source = tables.layout.relationships[relationship].entity

@@ -17,6 +17,7 @@ extension ChunkRows {
             case .wrongForm: (.wrongForm, type, "value")
             case .rowTooLarge: (.rowTooLarge, "at most 1 GiB", "row")
             case .identifierTooLong: (.identifierTooLong, "at most 2,600 bytes", "value")
+            case .incomplete: (.missingValue, type, "nothing")
             }
         return error(code, at: attribute, expected: expected, found: found, byteOffset)
     }

@@ -59,7 +59,7 @@ extension ServerFailure {
             )
         }
         guard sqlState == "54000" else {
-            return error(.constraintViolation, at: keyPath, expected: RecordError.takenRow, found: message)
+            return error(.constraintViolation, at: keyPath, expected: RecordError.takenRow, found: messageWithoutValues)
         }
         guard isAboutIndex else {
             return error(.rowTooLarge, at: "", expected: "at most 8,160 bytes without long values", found: "row")

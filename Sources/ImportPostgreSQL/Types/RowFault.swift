@@ -13,6 +13,8 @@ struct RowFault: Error, Sendable, Hashable {
         case rowTooLarge
         /// An identifier that is too long for the index that it will have.
         case identifierTooLong
+        /// A value of its identifier is missing.
+        case incomplete
     }
 
     let reason: Reason

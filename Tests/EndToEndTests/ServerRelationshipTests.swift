@@ -1,0 +1,120 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Entities that relate to one another are in a server's schema what they are in a SQLite store.
+@Suite(.enabled(if: PostgreSQLServer.isAvailable, "PostgreSQL cannot be had here"))
+struct ServerRelationshipTests {
+    /// Models and records at random, imported in small chunks and then again; all tables, keys and counts are compared.
+    @Test func areWhatAStoreHas() throws {
+        let database = try ServerDatabase()
+        let arguments = ["--importer", Project.importer, "--url", database.url, "--graphs", "24", "--seed", "7"]
+        let result = try ChildProcess(
+            ["python3", "-B", Project.check("server_cases.py")] + arguments,
+            environment: database.server.environment
+        ).wait()
+        #expect(result.ending == .exit(0), "\(result.outputText)\(result.errorText)")
+        // Some are of kinds that a server does not have yet.
+        let same = result.outputText.split(separator: "\n").count { $0.hasSuffix(": same") }
+        #expect(same >= 10, "\(result.outputText)")
+    }
+
+    /// Workers, the importing process and the server die while chunks are imported and settled.
+    @Test func standWhateverDies() throws {
+        let blows = ["--kills", "2", "--importer-kills", "1", "--crashes", "1", "--cuts", "0.05"]
+        let result = try ChildProcess(
+            [Project.root.appending(path: "scripts/server-relationships").path, "--orders", "200"] + blows
+                + ["--importer", Project.importer]
+        ).wait()
+        #expect(result.ending == .exit(0), "\(result.outputText)\(result.errorText)")
+    }
+
+    private static let model = """
+        {"entities": {
+          "order": {"identifier": ["id"], "attributes": {"id": {"type": "integer64"}}, "relationships": {
+            "lines": {"entity": "line", "toMany": true},
+            "person": {"entity": "person", "inverse": "orders"}}},
+          "person": {"identifier": ["id"], "attributes": {"id": {"type": "integer64"}, "name": {"type": "string"}},
+            "relationships": {"orders": {"entity": "order", "toMany": true, "inverse": "person", "from": []}}},
+          "line": {"attributes": {"sku": {"type": "string"}}}}}
+        """
+
+    private static func files(_ records: [String], model: String = model) throws -> ImportFiles {
+        try ImportFiles(records: [records], model: model, options: ["--entity", "order"])
+    }
+
+    /// A record that needs an object which only a record after it brings is a reject with all that it says.
+    @Test func rejectsWhatLacksAnObject() throws {
+        let files = try Self.files([
+            #"{"id": 1, "person": {"id": 1}, "lines": [{"sku": "a"}]}"#,
+            #"{"id": 2, "person": {"id": 2, "name": 7}, "lines": [{"sku": "b"}]}"#,
+            #"{"id": 3, "person": {"id": 1, "name": "Ada"}, "lines": [{"sku": "c"}, {"sku": "d"}]}"#,
+            #"{"id": 1, "person": {"id": 1}, "lines": [{"sku": "e"}]}"#,
+        ])
+        let database = try ServerDatabase()
+        let report = try database.imported(files, nil, ["--chunk-size", "80"])
+        let same = try files.storeOfTheSame()
+        #expect(report == same.report)
+        for table in ["order", "person", "line"] {
+            #expect(try database.difference(of: table, from: same.path).isEmpty)
+        }
+        #expect(try database.bookkeeping() == ServerDatabase.bookkeeping(of: same.path))
+        #expect(try database.isVerified())
+    }
+
+    /// A text with U+0000 anywhere in a record makes a reject of all of it, or is replaced everywhere.
+    @Test func textsWithNULGoWithTheirRecord() throws {
+        let files = try Self.files([
+            #"{"id": 1, "person": {"id": 1, "name": "Ada"}, "lines": [{"sku": "a"}, {"sku": "b\u0000"}]}"#,
+            #"{"id": 2, "lines": [{"sku": "c"}]}"#,
+        ])
+        let database = try ServerDatabase()
+        try database.imported(files)
+        #expect(try database.query("SELECT id FROM \"order\"") == "2")
+        #expect(try database.query("SELECT sku, order_id FROM line") == "c|2")
+        #expect(try database.query("SELECT count(*) FROM person") == "0")
+        #expect(try database.isVerified())
+        let other = try ServerDatabase()
+        try other.imported(files, nil, ["--nul", "replace"])
+        #expect(try other.query("SELECT sku FROM line ORDER BY order_id, order_position") == "a\nb\u{FFFD}\nc")
+        #expect(try other.isVerified())
+    }
+
+    /// Foreign keys are there again after each import, and hold.
+    @Test func foreignKeysHoldAfterEachImport() throws {
+        let database = try ServerDatabase()
+        let keys = "SELECT conname, convalidated FROM pg_constraint WHERE contype = 'f' AND conname !~ '^_' ORDER BY 1"
+        try database.imported(Self.files([#"{"id": 1, "person": 5, "lines": [{"sku": "a"}]}"#]))
+        #expect(try database.query(keys) == "line_order_id_fkey|t\norder_person_id_fkey|f")
+        let persons = try ImportFiles(
+            records: [[#"{"id": 5, "name": "Ada"}"#]],
+            model: Self.model,
+            options: ["--entity", "person"]
+        )
+        try database.imported(persons)
+        #expect(try database.query(keys) == "line_order_id_fkey|t\norder_person_id_fkey|t")
+        #expect(throws: (any Error).self) { try database.execute("INSERT INTO line VALUES ('b', 9, 0)") }
+        #expect(try database.isVerified())
+    }
+
+    /// What there cannot be yet is said before anything is written.
+    @Test(arguments: [
+        (#""onConflict": "replace", "inverse": "orders""#, "person with \"onConflict\""),
+        (#""by": ["name"], "inverse": "orders""#, "person with \"by\""),
+        (#""unresolved": "reject", "inverse": "orders""#, "person with \"unresolved\": \"reject\""),
+    ])
+    func refusesOtherKinds(keys: String, said: String) throws {
+        let model = Self.model.replacing(
+            #""person": {"entity": "person", "inverse": "orders"}"#,
+            with: "\"person\": {\"entity\": \"person\", \(keys)}"
+        )
+        let database = try ServerDatabase()
+        let result = try database.importer(database.command(Self.files([#"{"id": 1}"#], model: model)))
+        #expect(result.ending == .exit(64) && result.errorText.contains(said), "\(result.errorText)")
+        #expect(
+            try database.query(
+                "SELECT count(*) FROM pg_tables WHERE schemaname = current_schema() AND tablename = 'order'"
+            ) == "0"
+        )
+    }
+}

@@ -84,7 +84,8 @@ struct ServerRelationshipTests {
     @Test func foreignKeysHoldAfterEachImport() throws {
         let database = try ServerDatabase()
         let keys = "SELECT conname, convalidated FROM pg_constraint WHERE contype = 'f' AND conname !~ '^_' ORDER BY 1"
-        try database.imported(Self.files([#"{"id": 1, "person": 5, "lines": [{"sku": "a"}]}"#]))
+        let orders = try Self.files([#"{"id": 1, "person": 5, "lines": [{"sku": "a"}]}"#])
+        try database.imported(orders)
         #expect(try database.query(keys) == "line_order_id_fkey|t\norder_person_id_fkey|f")
         let persons = try ImportFiles(
             records: [[#"{"id": 5, "name": "Ada"}"#]],
@@ -109,7 +110,8 @@ struct ServerRelationshipTests {
             with: "\"person\": {\"entity\": \"person\", \(keys)}"
         )
         let database = try ServerDatabase()
-        let result = try database.importer(database.command(Self.files([#"{"id": 1}"#], model: model)))
+        let files = try Self.files([#"{"id": 1}"#], model: model)
+        let result = try database.importer(database.command(files))
         #expect(result.ending == .exit(64) && result.errorText.contains(said), "\(result.errorText)")
         #expect(
             try database.query(

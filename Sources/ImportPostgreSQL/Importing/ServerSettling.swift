@@ -147,6 +147,8 @@ struct ServerSettling {
                 .statements(ofBucket: bucket.number)
             connection.isInterruptible = true
             defer { connection.isInterruptible = false }
+            for statement in statements.settings { _ = try connection.execute(statement) }
+            if try settleShort(bucket, statements, connection) { return true }
             for statement in statements.reading { _ = try connection.execute(statement) }
             let failure = try connection.refusal {
                 for statement in statements.writing { _ = try connection.execute(statement) }
@@ -169,25 +171,61 @@ struct ServerSettling {
                 bucket: bucket.number,
                 connection
             )
-            guard let counts = try connection.execute(statements.counts).first else { return true }
-            // A chunk has a number from 1; what buckets come to is counted below that.
-            _ = try connection.execute(
-                """
-                INSERT INTO _import_count (
-                    job, chunk, position, inserted, updated, unchanged, ignored, rejected,
-                    nested_inserted, nested_updated, nested_unchanged, nested
-                ) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
-                """,
-                [
-                    .integer(job), .integer(-Int64(bucket.number) - 1), .integer(Int64(bucket.position)),
-                    .integer(try counts.integer(0)), .integer(try counts.integer(1)), .integer(try counts.integer(2)),
-                    .integer(try counts.integer(3)), .integer(try counts.integer(4)),
-                    .integer(try counts.integer(5)), .integer(try counts.integer(6)),
-                    .integer(try counts.integer(7)),
-                    .integer(try counts.integer(5) + counts.integer(6) + counts.integer(7)),
-                ]
-            )
+            var counts = Counts()
+            if let row = try connection.execute(statements.counts).first {
+                counts.records = try (0..<5).map { try row.integer($0) }
+            }
+            if let row = try statements.nestedCounts.flatMap({ try connection.execute($0).first }) {
+                counts.nested = try (0..<3).map { try row.integer($0) }
+            }
+            try write(counts, of: bucket, connection)
             return true
         }
+    }
+
+    /// Settles a bucket each of whose rows is an object of its own.
+    ///
+    /// - Returns: whether it is one.
+    private func settleShort(
+        _ bucket: Bucket,
+        _ statements: BucketStatements,
+        _ connection: ServerConnection
+    ) throws -> Bool {
+        guard let short = statements.short, let row = try connection.execute(short.asking).first, try row.bool(2) else {
+            return false
+        }
+        // What is refused is found by the long way.
+        let failure = try connection.refusal { _ = try connection.execute(short.inserting) }
+        guard failure == nil else { return false }
+        _ = try connection.execute(statements.emptying)
+        let (all, nested) = (try row.integer(0), try row.integer(1))
+        var counts = Counts()
+        counts.records[0] = all - nested
+        counts.nested[0] = nested
+        try write(counts, of: bucket, connection)
+        return true
+    }
+
+    /// What a bucket comes to.
+    private struct Counts {
+        /// Inserted, updated, unchanged, ignored and rejected.
+        var records: [Int64] = [0, 0, 0, 0, 0]
+        /// Inserted, updated and unchanged.
+        var nested: [Int64] = [0, 0, 0]
+    }
+
+    /// A chunk has a number from 1; what buckets come to is counted below that.
+    private func write(_ counts: Counts, of bucket: Bucket, _ connection: ServerConnection) throws {
+        let all = counts.records + counts.nested + [counts.nested.reduce(0, +)]
+        _ = try connection.execute(
+            """
+            INSERT INTO _import_count (
+                job, chunk, position, inserted, updated, unchanged, ignored, rejected,
+                nested_inserted, nested_updated, nested_unchanged, nested
+            ) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+            """,
+            [.integer(job), .integer(-Int64(bucket.number) - 1), .integer(Int64(bucket.position))]
+                + all.map { .integer($0) }
+        )
     }
 }

@@ -3,7 +3,11 @@
 /// None has parameters. The transaction leaves nothing behind but objects and an empty bucket, so after a kill it is run
 /// again as if it had never begun; whoever runs it notes in the same transaction that the bucket is done.
 struct BucketStatements: Sendable {
-    /// What finds out what becomes of the rows; nothing but temporary tables is written.
+    /// What all others begin with.
+    var settings: [String]
+    /// The short way, where the table was empty: it is asked first.
+    var short: ShortWay?
+    /// What finds out what becomes of the rows; beside temporary tables, it notes rows that have said nothing new.
     var reading: [String]
     /// What writes the objects; where the server refuses any of them, `parts` does it instead.
     var writing: [String]
@@ -17,10 +21,20 @@ struct BucketStatements: Sendable {
     ///
     /// There may be as many as the bucket has rows. It can be read as a cursor, or row by row.
     var rejects: String
-    /// A query for one row of counts: `inserted`, `updated`, `unchanged`, `ignored`, `rejected` of records; `inserted`, `updated`,
-    /// `unchanged` of nested objects.
+    /// A query for one row of counts of records: `inserted`, `updated`, `unchanged`, `ignored`, `rejected`.
     var counts: String
+    /// A query for one row of counts of nested objects: `inserted`, `updated`, `unchanged`; nil where there are none.
+    var nestedCounts: String?
 
     /// What settles the rows where no object is refused; their results say nothing.
-    var settling: [String] { reading + writing + [emptying] }
+    var settling: [String] { settings + reading + writing + [emptying] }
+
+    /// What settles a bucket each of whose rows is an object of its own.
+    struct ShortWay: Sendable {
+        /// A query for one row: how many rows there are, how many of them are of nested objects, and whether each is an object of
+        /// its own and lacks nothing.
+        var asking: String
+        /// Inserts all of them.
+        var inserting: String
+    }
 }

@@ -76,9 +76,6 @@ struct Settlement: Sendable {
         let stage = name(ofBucket: bucket)
         let turns = TurnStatements(entity, staged, stage: stage)
         var reading = [
-            // Sorts and hash tables; what does not fit goes to disk. Others settle beside this, so it takes one processor;
-            // and compiling statements of many columns takes longer than running them.
-            "SET LOCAL work_mem = '64MB'", "SET LOCAL max_parallel_workers_per_gather = 0", "SET LOCAL jit = off",
             contended(stage), "ANALYZE pg_temp._import_contended",
             """
             CREATE TEMPORARY TABLE _import_counted ON COMMIT DROP AS \
@@ -103,12 +100,33 @@ struct Settlement: Sendable {
         }
         if entity.countsNested { reading.append(countingNested(stage, turns)) }
         return BucketStatements(
+            // Sorts and hash tables; what does not fit goes to disk. Others settle beside this, so it takes one processor;
+            // and compiling statements of many columns takes longer than running them.
+            settings: [
+                "SET LOCAL work_mem = '64MB'", "SET LOCAL max_parallel_workers_per_gather = 0", "SET LOCAL jit = off",
+            ],
+            short: entity.tableWasEmpty ? short(stage) : nil,
             reading: reading,
             writing: writing(stage, turns),
             parts: parts(stage, turns),
             emptying: "TRUNCATE \(stage)",
             rejects: turns.rejects,
-            counts: counts(turns)
+            counts: counts(turns),
+            nestedCounts: entity.countsNested ? Self.nestedCounts : nil
+        )
+    }
+
+    /// Where no key comes twice, nothing has to be looked up for any row.
+    private func short(_ stage: String) -> BucketStatements.ShortWay {
+        let keys = staged.keys(of: "s").joined(separator: ", ")
+        let distinct = staged.identifier.count == 1 ? keys : "(\(keys))"
+        let values = entity.columns.indices.map { "s.c\($0)" }.joined(separator: ", ")
+        return BucketStatements.ShortWay(
+            asking: """
+                SELECT count(*), count(*) FILTER (WHERE \(isNested)), \
+                count(DISTINCT \(distinct)) = count(*) AND NOT coalesce(bool_or(s._unmet), false) FROM \(stage) AS s
+                """,
+            inserting: entity.inserting("SELECT \(values) FROM \(stage) AS s")
         )
     }
 
@@ -256,17 +274,22 @@ struct Settlement: Sendable {
     /// Whatever is left of the staged rows has changed nothing: it is counted as what the policy makes of that.
     private func counts(_ turns: TurnStatements) -> String {
         let isIgnored = entity.policy == .ignore
-        let left = "staged - nested - (inserted - nested_inserted) - (updated - nested_updated) - rejected"
-        let (none, nestedLeft) = ("0::bigint", "nested - nested_inserted - nested_updated")
+        let left = "staged - inserted - updated - rejected"
+        let (none, own) = ("0::bigint", "\(left) - (nested - nested_inserted - nested_updated)")
         return """
-            SELECT inserted - nested_inserted, updated - nested_updated, \(isIgnored ? none : left) AS unchanged, \
-            \(isIgnored ? left : none) AS ignored, rejected, nested_inserted, nested_updated, \(nestedLeft) \
+            SELECT inserted - nested_inserted AS inserted, updated - nested_updated AS updated, \
+            \(isIgnored ? none : own) AS unchanged, \(isIgnored ? left : none) AS ignored, rejected \
             FROM (SELECT staged, inserted, updated + (\(turns.updated)) AS updated, (\(turns.rejected)) AS rejected, \
             nested, nested_inserted, nested_updated FROM pg_temp._import_counted) AS counted
             """
     }
 
     // MARK: Nested objects
+
+    private static let nestedCounts = """
+        SELECT nested_inserted AS inserted, nested_updated AS updated, \
+        nested - nested_inserted - nested_updated AS unchanged FROM pg_temp._import_counted
+        """
 
     /// Whether a staged row is of an object that is nested in a record, as a condition.
     private var isNested: String { entity.countsNested ? "_child > 0" : "false" }

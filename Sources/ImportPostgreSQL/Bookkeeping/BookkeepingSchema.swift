@@ -91,6 +91,7 @@ enum BookkeepingSchema {
     ///
     /// - Throws: `ImportError` with `.storeForeign` where they are not.
     static func prepare(_ connection: ServerConnection, label: String) throws {
+        if try isThere(connection), try self.format(connection) == "\(format)" { return }
         try check(connection, label: label)
         _ = try connection.execute(statements)
         _ = try connection.execute(
@@ -103,11 +104,14 @@ enum BookkeepingSchema {
         try connection.execute("SELECT to_regclass('_import_meta') IS NOT NULL").first?.bool(0) ?? false
     }
 
+    private static func format(_ connection: ServerConnection) throws -> String? {
+        try connection.execute("SELECT value FROM _import_meta WHERE key = 'format'").first?.optionalText(0)
+    }
+
     /// - Throws: `ImportError` with `.storeForeign` where the tables are of another format.
     static func check(_ connection: ServerConnection, label: String) throws {
         guard try isThere(connection) else { return }
-        let found = try connection.execute("SELECT value FROM _import_meta WHERE key = 'format'").first?.optionalText(0)
-        guard let found, found != "\(format)" else { return }
+        guard let found = try self.format(connection), found != "\(format)" else { return }
         throw ImportError(
             .storeForeign,
             at: label,

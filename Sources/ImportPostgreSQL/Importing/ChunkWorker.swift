@@ -13,7 +13,8 @@ final class ChunkWorker {
         let model: ModelDescription
         let transformers: TransformerRegistry
         let directory: ChunkDirectory
-        let keepsChunks: Bool
+        /// Removes chunks that are committed; nil where they stay.
+        let removal: ChunkRemoval?
         let interruption: Interruption
         let bell: ChunkBell
         /// How long there may be nothing to do and no importing process, in seconds; nil in the importing process itself.
@@ -177,9 +178,7 @@ final class ChunkWorker {
             }
             try judge()
         }
-        if !task.keepsChunks, lease.entry.records > 0 {
-            try task.directory.remove(ChunkDirectory.fileName(lease.entry.number))
-        }
+        if lease.entry.records > 0 { try task.removal?.remove(lease.entry.number) }
         return []
     }
 

@@ -46,11 +46,12 @@ struct ServerImport {
             feed: { [self] in
                 let fault = try cut(feed, bell)
                 // Where a source has a fault, what is before it is all that is done now.
-                try session.write { try chunks.noteSplit($0) }
+                try session.write(isDurable: false) { try chunks.noteSplit($0) }
                 bell.ring()
                 return fault
             }
         )
+        try task.removal?.finish()
         if let fault = fault ?? run.fault { throw fault }
         try context.interruption.check()
         try run.checkCompleteness()
@@ -89,7 +90,7 @@ struct ServerImport {
             model: model,
             transformers: context.transformers,
             directory: run.directory,
-            keepsChunks: keepsChunks,
+            removal: keepsChunks ? nil : ChunkRemoval(run.directory),
             interruption: context.interruption,
             bell: bell
         ) { [progress = context.progress] records, bytes, rejects in
@@ -118,7 +119,8 @@ struct ServerImport {
     /// Puts chunks before the workers; they are on the disk by then.
     private func register(_ entries: [ChunkEntry], _ bell: ChunkBell) throws {
         for entry in entries where entry.records > 0 { try run.directory.sync(chunk: entry.number) }
-        try session.write { connection in
+        // A chunk that is committed brings the row that says that it was cut to the disk.
+        try session.write(isDurable: false) { connection in
             for entry in entries { try chunks.register(entry, connection) }
         }
         bell.ring()

@@ -82,7 +82,7 @@ public final class ServerWork: Sendable {
                 model: model,
                 transformers: transformers,
                 directory: directory,
-                keepsChunks: true,
+                removal: nil,
                 interruption: interruption,
                 bell: ChunkBell(),
                 endsWithout: wait

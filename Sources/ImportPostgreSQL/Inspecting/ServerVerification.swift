@@ -3,8 +3,8 @@ import Importer
 
 /// What must hold of a job, and whether it does.
 struct ServerVerification {
-    private let store: ServerStore
-    private let job: StoredJob
+    let store: ServerStore
+    let job: StoredJob
 
     init(_ store: ServerStore, _ job: StoredJob) {
         self.store = store
@@ -75,7 +75,7 @@ struct ServerVerification {
                 ).first?.integer(0) ?? 0
             check("no staging table is left", stages == 0, "\(stages) are")
         }
-        return checks
+        return try checks + relationshipChecks(report, connection)
     }
 
     /// Rows of tables that were empty before the first of all jobs, against what all of them have inserted.

@@ -846,6 +846,26 @@ struct RelationStatements {
         }
     }
 
+    /// How many elements of lists refer to an object that is not there.
+    func countOfLost(_ reference: RelatedTables.Reference) -> String {
+        let own = quoted(Array(tables.columns[reference.holder][reference.columns]), of: "r")
+        let key = quoted(tables.key(of: reference.target), of: "t")
+        return """
+            SELECT count(*) FROM \(tables.table(of: reference.holder)) AS r WHERE \(areSet(own)) AND NOT EXISTS (
+                SELECT FROM \(tables.table(of: reference.target)) AS t WHERE \(same(key, own))
+            )
+            """
+    }
+
+    /// How many objects refer to what another one of the same entity refers to.
+    func countOfShared(_ reference: RelatedTables.Reference) -> String {
+        let own = quoted(Array(tables.columns[reference.holder][reference.columns]), of: "t")
+        return """
+            SELECT count(*) FROM (SELECT FROM \(tables.table(of: reference.holder)) AS t WHERE \(areSet(own)) \
+            GROUP BY \(list(own)) HAVING count(*) > 1) AS shared
+            """
+    }
+
     /// How many mandatory to-ones are empty, whose other side might have stated them; nil for any other relationship.
     func missing(_ index: Int) -> String? {
         let placement = tables.layout.relationships[index]

@@ -8,7 +8,7 @@ extension StoreInspection {
         guard let model = job.model, !model.isFlat else { return [] }
         let layout = try ModelLayout(importing: model)
         let subject = "job \(job.id)"
-        var checks = [nestedCheck(subject, report)]
+        var checks = [Self.nestedCheck(subject, report)]
         guard job.state == .finished, try StoredJob.all(database).last?.id == job.id,
             try !StoredMigration.isSuperseded(job.id, database)
         else { return checks }
@@ -19,7 +19,8 @@ extension StoreInspection {
         return checks
     }
 
-    private func nestedCheck(_ subject: String, _ report: ImportReport) -> Check {
+    /// Whether counts of nested objects add up.
+    package static func nestedCheck(_ subject: String, _ report: ImportReport) -> Check {
         let wrong = report.entities.sorted { $0.key < $1.key }.first { _, counts in
             let effects = [
                 counts.nestedInserted, counts.nestedUpdated, counts.nestedUnchanged, counts.nestedIgnored,

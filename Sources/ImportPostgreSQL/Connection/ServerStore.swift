@@ -56,6 +56,26 @@ public struct ServerStore: Sendable {
         return connection
     }
 
+    /// Calls `body` with each row of a query; not again with the first ones where the connection is lost in the middle.
+    ///
+    /// - Throws: as `ServerConnection.forEachRow` does; after the first row `ImportError` in place of `ServerFailure`.
+    func forEachRow(
+        _ sql: String,
+        _ parameters: [ServerValue] = [],
+        _ connection: ServerConnection,
+        _ body: (ServerRow) throws -> Void
+    ) throws {
+        var hasBegun = false
+        do {
+            try connection.forEachRow(sql, parameters) { row in
+                hasBegun = true
+                try body(row)
+            }
+        } catch let failure as ServerFailure where hasBegun {
+            throw failure.importError(at: label, showsValues: showsValues)
+        }
+    }
+
     /// A worker's connection, which waits for the server's disk in transactions alone that begin with `durableBegin`.
     ///
     /// If it is lost that a chunk was taken, the chunk's fence is as before, and it is taken again.

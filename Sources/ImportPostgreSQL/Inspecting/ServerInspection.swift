@@ -19,16 +19,9 @@ public struct ServerInspection: Sendable {
     }
 
     private func read<Result>(_ body: (ServerConnection) throws -> Result) throws -> Result {
-        let interruption = Interruption()
-        let session = ServerSession(store, interruption, writes: false)
+        let session = ServerSession(store, Interruption(), writes: false)
         defer { session.close() }
-        return try session.read { connection in
-            try connection.transaction("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") {
-                guard try BookkeepingSchema.isThere(connection) else { throw noImport }
-                try BookkeepingSchema.check(connection, label: label)
-                return try body(connection)
-            }
-        }
+        return try session.snapshot(body)
     }
 
     /// The report of the job that `resume` would resume: the last unfinished one, or else the last one.
@@ -140,13 +133,18 @@ public struct ServerInspection: Sendable {
             guard !jobs.isEmpty else { throw noImport }
             var sources: [Int64: [String]] = [:]
             for job in jobs { sources[job.id] = job.sources.map(\.description.displayName) }
-            try connection.forEachRow(
+            try store.forEachRow(
                 """
                 SELECT id, job, ordinal, entity, source, byte_offset, length, errors, record, record_key, state
                 FROM _import_reject WHERE ($1::bigint IS NULL OR job = $1) AND ($2::text IS NULL OR entity = $2)
+                    AND ($3 OR state = 'open')
                 ORDER BY job, ordinal
                 """,
-                [selection.job.map { .integer($0) } ?? .null, selection.entity.map { .text($0) } ?? .null]
+                [
+                    selection.job.map { .integer($0) } ?? .null, selection.entity.map { .text($0) } ?? .null,
+                    .boolean(selection.includesSettled),
+                ],
+                connection
             ) { row in
                 let job = try row.integer(1)
                 let source = Int(try row.integer(4))

@@ -113,9 +113,10 @@ struct RejectsSubcommand: ParsableCommand {
         }
         StandardError.write(message: message, mode: .lines)
         if let to, to != "-", !raw, export.rejects > 0 {
+            let option = schema.schema.map { " --schema \($0.shellQuoted)" } ?? ""
             StandardError.write(
                 "  Edit the records, then:  \(CommandName.text) retry \(store.shellQuoted) "
-                    + "\(to.shellQuoted)\n"
+                    + "\(to.shellQuoted)\(option)\n"
             )
         }
     }

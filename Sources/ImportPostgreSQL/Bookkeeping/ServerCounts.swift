@@ -12,6 +12,8 @@ struct ServerCounts {
     struct Tally {
         var read: [Int64]
         var inserted: [Int64]
+        /// Records of a retry whose rejects are not open any more.
+        var ignored: [Int64]
         var rejected: [Int64]
         var errors = ErrorCounts()
         var ledger = LedgerCounts()
@@ -20,6 +22,7 @@ struct ServerCounts {
         init(entities: Int) {
             read = Array(repeating: 0, count: entities)
             inserted = read
+            ignored = read
             rejected = read
         }
 
@@ -36,12 +39,12 @@ struct ServerCounts {
         for (position, read) in tally.read.enumerated() where read > 0 {
             _ = try connection.execute(
                 """
-                INSERT INTO _import_count (job, chunk, position, records_read, inserted, rejected)
-                VALUES ($1, $2, $3, $4, $5, $6)
+                INSERT INTO _import_count (job, chunk, position, records_read, inserted, ignored, rejected)
+                VALUES ($1, $2, $3, $4, $5, $6, $7)
                 """,
                 [
                     job, chunk, .integer(Int64(position)), .integer(read), .integer(tally.inserted[position]),
-                    .integer(tally.rejected[position]),
+                    .integer(tally.ignored[position]), .integer(tally.rejected[position]),
                 ]
             )
         }
@@ -92,8 +95,8 @@ struct ServerCounts {
             _ = try connection.execute(
                 """
                 INSERT INTO _import_reject (
-                    job, chunk, ordinal, entity, source, byte_offset, length, errors, record, record_key
-                ) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+                    job, chunk, ordinal, entity, source, byte_offset, length, errors, record, record_key, state
+                ) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
                 """,
                 [
                     .integer(job.id), .integer(Int64(entry.number)), .integer(reject.ordinal),
@@ -101,6 +104,7 @@ struct ServerCounts {
                     .integer(reject.byteOffset), .integer(reject.length),
                     .bookkeeping(String(decoding: try encoder.encode(reject.errors), as: UTF8.self)),
                     .bytes(reject.bytes), reject.key.map { .bookkeeping($0) } ?? .null,
+                    .text((job.retry == nil ? RejectState.open : .retried).rawValue),
                 ]
             )
         }

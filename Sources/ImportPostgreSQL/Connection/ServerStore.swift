@@ -33,6 +33,8 @@ public struct ServerStore: Sendable {
 
     /// What people call it.
     var label: String { address.label }
+    /// What files have for a name that are made for it.
+    var fileName: String { address.schema ?? address.database ?? "importer" }
     /// What this machine is called, for people and for the files on it.
     var host: String { ProcessInfo.processInfo.hostName }
     /// The beginning of the name of its advisory lock.

@@ -28,6 +28,7 @@ final class ChunkWorker {
     private let chunks: ChunkTable
     private let counts: ServerCounts
     private let owner: String
+    private let retries: RetryTable?
     private var rows: [ChunkRows]
     private let link: ServerLink
 
@@ -42,6 +43,7 @@ final class ChunkWorker {
         chunks = ChunkTable(job: task.job.id)
         counts = ServerCounts(job: task.job, plans: plans)
         owner = Self.makeOwner()
+        retries = RetryTable(of: task.job)
         link = ServerLink(task.store, task.interruption)
         rows = try plans.map { plan in
             guard !plan.identifier.isEmpty else { return try ChunkRows(plan, task.job.options) }
@@ -66,8 +68,10 @@ final class ChunkWorker {
     }
 
     static func decoder(_ task: Task, _ plans: [EntityPlan]) -> ChunkDecoder<UnusedLayout> {
+        // A retry knows of each of its records by itself which entity it is.
         let bySource = task.job.sources.map { source in
-            source.entities.compactMap { name in plans.first { $0.entity.name == name } }
+            task.job.retry != nil
+                ? plans : source.entities.compactMap { name in plans.first { $0.entity.name == name } }
         }
         return ChunkDecoder(plans: bySource, entities: plans.count, layouts: nil, options: task.job.options)
     }
@@ -134,9 +138,13 @@ final class ChunkWorker {
             var refused = RefusedRows()
             while true {
                 // A row that the server does not take makes its record a reject, and the chunk is done again without it.
-                let rows = try decodeAndCommit(lease, without: refused)
-                if rows.isEmpty { break }
-                for row in rows { refused.add(row) }
+                do {
+                    let rows = try decodeAndCommit(lease, without: refused)
+                    if rows.isEmpty { break }
+                    for row in rows { refused.add(row) }
+                } catch is RetryTable.Changed {
+                    continue
+                }
             }
         } catch {
             try? link.use { try chunks.giveBack(lease, owner, $0) }
@@ -158,10 +166,11 @@ final class ChunkWorker {
             shape: source.shape,
             maxRecordBytes: SplitLimits(job.options).maxRecordBytes
         )
-        let tally = try decode(chunk, source.description.name, without: refused)
+        let retried = try retries.map { retries in try link.use { try retries.records(of: lease.entry, $0) } }
+        let tally = try decode(chunk, source.description.name, retried, without: refused)
         try checkLimit(tally, source.description.name)
         do {
-            guard try commit(lease, tally) else {
+            guard try commit(lease, tally, retried) else {
                 // Another one has taken it over; what this one did is not in the store.
                 return []
             }
@@ -191,11 +200,12 @@ final class ChunkWorker {
     private func decode(
         _ chunk: SealedChunk,
         _ source: String,
+        _ retried: RetriedRecords?,
         without refused: RefusedRows
     ) throws -> ServerCounts.Tally {
         var tally = ServerCounts.Tally(entities: plans.count)
         for index in rows.indices { rows[index].begin() }
-        try decoder.open(chunk, skipping: .none, source: source)
+        try decoder.open(chunk, skipping: .none, source: source, retried: retried)
         var batch = DecodedBatch<UnusedLayout>()
         // A chunk without records still has what is outside of them.
         repeat {
@@ -218,7 +228,10 @@ final class ChunkWorker {
         _ refused: RefusedRows,
         _ tally: inout ServerCounts.Tally
     ) {
-        for entity in plans.indices { tally.read[entity] += batch.recordsRead[entity] }
+        for entity in plans.indices {
+            tally.read[entity] += batch.recordsRead[entity]
+            tally.ignored[entity] += batch.ignored[entity]
+        }
         for reject in batch.rejects { tally.rejects.append(reject) }
         tally.errors.add(batch.errors)
         for (key, count) in zip(batch.ledger.keys, batch.ledger.counts) {
@@ -291,9 +304,13 @@ final class ChunkWorker {
 
     /// - Returns: whether it is committed by this lease; otherwise another one has the chunk.
     /// - Throws: `Refusal`, and `ImportError`.
-    private func commit(_ lease: ChunkLease, _ tally: ServerCounts.Tally) throws -> Bool {
+    private func commit(
+        _ lease: ChunkLease,
+        _ tally: ServerCounts.Tally,
+        _ retried: RetriedRecords?
+    ) throws -> Bool {
         try link.commit(
-            { try transaction(lease, tally, $0) },
+            { try transaction(lease, tally, retried, $0) },
             wasDone: { try chunks.isDone(lease, owner, $0) }
         )
     }
@@ -301,6 +318,7 @@ final class ChunkWorker {
     private func transaction(
         _ lease: ChunkLease,
         _ tally: ServerCounts.Tally,
+        _ retried: RetriedRecords?,
         _ connection: ServerConnection
     ) throws -> Bool {
         struct Lost: Error {}
@@ -309,6 +327,7 @@ final class ChunkWorker {
         do {
             return try connection.transaction(task.store.durableBegin) {
                 guard try chunks.fence(lease, owner, connection) else { throw Lost() }
+                if let retried { try retries?.hold(lease.entry, retried, connection) }
                 for rows in rows where rows.count > 0 {
                     copied = rows
                     let count = try connection.copy(rows.statement) { try rows.write(to: &$0) }
@@ -318,6 +337,8 @@ final class ChunkWorker {
                 }
                 copied = nil
                 try counts.write(tally, of: lease.entry, connection)
+                let staged = plans.indices.filter { !plans[$0].identifier.isEmpty }
+                try retries?.settle(lease.entry, staged: staged, connection)
                 return true
             }
         } catch is Lost {

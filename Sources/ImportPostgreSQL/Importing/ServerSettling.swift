@@ -136,15 +136,18 @@ struct ServerSettling {
                 ).affected == 1
             guard isOurs else { return false }
             let entity = task.model.entities[bucket.position]
-            let statements = try StagedEntities.settlement(of: task.job, bucket.position, entity, connection)
-                .statements(ofBucket: bucket.number)
+            let settlement = try StagedEntities.settlement(of: task.job, bucket.position, entity, connection)
+            let statements = settlement.statements(ofBucket: bucket.number)
+            let retries = RetryTable(of: task.job)
             connection.isInterruptible = true
             defer { connection.isInterruptible = false }
+            let ignored = try retries?.holdStaged(settlement.name(ofBucket: bucket.number), connection) ?? 0
             for statement in statements.settling { _ = try connection.execute(statement) }
             let rejects = try connection.execute(statements.rejects).map { row in
                 (ordinal: try row.integer(0), isMissing: try row.bool(2))
             }
             if !rejects.isEmpty { try write(rejects, of: bucket, connection) }
+            try retries?.settleStaged(connection)
             guard let counts = try connection.execute(statements.counts).first else { return true }
             // A chunk has a number from 1; what buckets come to is counted below that.
             _ = try connection.execute(
@@ -155,7 +158,7 @@ struct ServerSettling {
                 [
                     .integer(job), .integer(-Int64(bucket.number) - 1), .integer(Int64(bucket.position)),
                     .integer(try counts.integer(0)), .integer(try counts.integer(1)), .integer(try counts.integer(2)),
-                    .integer(try counts.integer(3)), .integer(try counts.integer(4)),
+                    .integer(try counts.integer(3) + ignored), .integer(try counts.integer(4)),
                 ]
             )
             return true
@@ -180,7 +183,8 @@ struct ServerSettling {
             rest = rest.dropFirst(own.count)
             let missing = Set(own.filter(\.isMissing).map(\.ordinal))
             var tally = ServerCounts.Tally(entities: plans.count)
-            for reject in try decoder.rejects(Set(own.map(\.ordinal)), missing: missing, of: entry) {
+            let retried = try RetryTable(of: task.job)?.records(of: entry, areOpen: true, connection)
+            for reject in try decoder.rejects(Set(own.map(\.ordinal)), missing: missing, of: entry, retried) {
                 tally.rejectLate(reject)
             }
             guard tally.rejects.count == own.count else {
@@ -214,7 +218,12 @@ private final class LateDecoder {
     /// - Parameters:
     ///   - ordinals: the records'.
     ///   - missing: those of them that lack what a new object needs; of the others the object is there already.
-    func rejects(_ ordinals: Set<Int64>, missing: Set<Int64>, of entry: ChunkEntry) throws -> [RowBatch.Reject] {
+    func rejects(
+        _ ordinals: Set<Int64>,
+        missing: Set<Int64>,
+        of entry: ChunkEntry,
+        _ retried: RetriedRecords?
+    ) throws -> [RowBatch.Reject] {
         let source = task.job.sources[entry.source]
         let chunk = SealedChunk(
             entry,
@@ -222,7 +231,7 @@ private final class LateDecoder {
             shape: source.shape,
             maxRecordBytes: SplitLimits(task.job.options).maxRecordBytes
         )
-        try decoder.open(chunk, skipping: .none, source: source.description.name)
+        try decoder.open(chunk, skipping: .none, source: source.description.name, retried: retried)
         var rejects: [RowBatch.Reject] = []
         var batch = DecodedBatch<UnusedLayout>()
         while !decoder.isExhausted {

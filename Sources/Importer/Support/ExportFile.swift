@@ -45,7 +45,7 @@ package final class ExportFile {
     /// Makes the file under its name, for this user alone.
     ///
     /// - Throws: `ImportError` with `.cannotCreate`, also when it is there.
-    init(newFile path: String) throws {
+    package init(newFile path: String) throws {
         self.path = path
         temporaryPath = path
         overwrites = false
@@ -88,7 +88,7 @@ package final class ExportFile {
     }
 
     /// Its device and inode.
-    var number: FileNumber {
+    package var number: FileNumber {
         get throws {
             var status = stat()
             guard fstat(descriptor, &status) == 0 else { throw failure(.systemCallFailed, "look at") }

@@ -12,6 +12,8 @@ struct ServerReaderTests {
     private static let common = Result { try ReadRecords(count: 400, seed: 11) }
 
     private static let predicates = [
+        "t = 'a'", "t <> 'Ä'", "t in ('a', 'ss')", "t < 'b'", "t like 'A%'", "t contains 'b'", "t begins with 'a'",
+        "t ends with 'B'", "t = ''", "not t = 'z'",
         "s = 'a'", "s <> 'a'", "s < 'b'", "s >= 'Z'", "s between 'A' and 'z'", "s = ''", "s > 'e\u{301}'",
         "s < '\u{FFFF}'",
         "s in ('a', 'Ä', '日本')", "not s in ('a', 'b')", "s is null", "s is not null", "s = null", "s <> null", "s = t",

@@ -43,6 +43,29 @@ extension ImportPipeline {
         self.init(.resume(maxErrors), server, run, transformers, merges)
     }
 
+    /// Prepares to import the repaired records of a schema's rejects, as a job of its own that closes their entries.
+    ///
+    /// - Parameters:
+    ///   - file: the repair file, as `ServerInspection.exportRejects` writes it and a person has edited it; nil to try the stored
+    ///     records again as they are, under `model`.
+    ///   - server: the schema.
+    ///   - model: to import with; nil for that of the rejects' job.
+    ///   - selection: which of the stored rejects, where there is no file; only open ones are retried.
+    ///   - run: what the result does not depend on.
+    ///   - transformers: those that the models name.
+    ///   - merges: where the job's end is announced.
+    public convenience init(
+        retrying file: String?,
+        in server: ServerStore,
+        model: ModelDescription? = nil,
+        selection: RejectSelection = RejectSelection(),
+        run: RunOptions,
+        transformers: TransformerRegistry = .standard,
+        merges: MergeCenter = MergeCenter()
+    ) {
+        self.init(.retry(RetryRequest(file: file, selection, model: model)), server, run, transformers, merges)
+    }
+
     private convenience init(
         _ request: Request,
         _ server: ServerStore,
@@ -55,7 +78,7 @@ extension ImportPipeline {
         self.init(
             request,
             named: server.label,
-            chunksBeside: server.address.schema ?? server.address.database ?? "importer",
+            chunksBeside: server.fileName,
             run,
             transformers,
             merges

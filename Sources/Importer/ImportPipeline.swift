@@ -207,10 +207,7 @@ public final class ImportPipeline: Sendable {
         transformers: TransformerRegistry = .standard,
         merges: MergeCenter = MergeCenter()
     ) {
-        var selection = selection
-        selection.includesSettled = false
-        let records: RetryRequest.Records = file.map { .file($0) } ?? .stored(selection)
-        self.init(.retry(RetryRequest(records: records, model: model)), store, run, transformers, merges)
+        self.init(.retry(RetryRequest(file: file, selection, model: model)), store, run, transformers, merges)
     }
 
     /// Prepares to import records of rejects that a program has repaired, as a job of its own that closes their entries.

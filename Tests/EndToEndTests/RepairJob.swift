@@ -19,7 +19,7 @@ struct RepairJob {
     /// What was exported, and the result of editing it.
     let exported: String
     let edited: String
-    private let options: [String]
+    let options: [String]
 
     /// Makes the source and imports it as it is.
     init(_ shape: Shape, count: Int) throws {

@@ -76,15 +76,17 @@ struct ServerDatabase {
         try execute("UPDATE _import_settle SET lease_until = '-infinity'")
     }
 
-    /// Has another session keep everybody from writing to a table, until `letGo` or the server's end.
-    func holdBack(_ table: String) throws -> ChildProcess {
+    /// Has another session keep everybody from writing to a table, or from reading it, too, until `letGo` or the server's end.
+    func holdBack(_ table: String, readers: Bool = false) throws -> ChildProcess {
         let script = Project.root.appending(path: "scripts/postgres-server").path
-        let texts = ["BEGIN", "LOCK TABLE \(table) IN EXCLUSIVE MODE", "SELECT pg_sleep(6000)"]
+        let texts = [
+            "BEGIN", "LOCK TABLE \(table) IN \(readers ? "ACCESS " : "")EXCLUSIVE MODE", "SELECT pg_sleep(6000)",
+        ]
         let options = ["psql", "-X", "-q", "-d", direct] + texts.flatMap { ["-c", $0] }
         let child = try ChildProcess([script, "--no-install", server.folder] + options)
         let locks = "SELECT count(*) FROM pg_locks WHERE relation = '\(table)'::regclass AND granted"
         try wait(for: "the lock", instead: { child.account }) {
-            try query("\(locks) AND mode = 'ExclusiveLock'") == "1" ? true : nil
+            try query("\(locks) AND mode = '\(readers ? "Access" : "")ExclusiveLock'") == "1" ? true : nil
         }
         return child
     }

@@ -8,6 +8,17 @@ protocol JobInspection {
     func unfinished() throws -> [ImportReport]
     func jobs() throws -> [StoreInspection.JobSummary]
     func forEachReject(_ selection: RejectSelection, _ body: (StoreInspection.Reject) throws -> Void) throws
+    func exportRejects(
+        _ selection: RejectSelection,
+        as format: RejectExport.Format,
+        _ body: ([UInt8]) throws -> Void
+    ) throws -> RejectExport
+    func exportRejects(
+        _ selection: RejectSelection,
+        as format: RejectExport.Format,
+        toFile path: String,
+        overwrites: Bool
+    ) throws -> RejectExport
     func verify() throws -> [StoreInspection.Check]
 }
 
@@ -33,6 +44,20 @@ enum StorePlace {
             return
         }
         self = .server(try arguments.store(at: text, showsValues: showsValues))
+    }
+
+    /// Reads records back.
+    ///
+    /// - Throws: `ImportError` where the store cannot be read, and as `SignalForwarding.start(to:)` does.
+    func reader() throws -> any RecordReading {
+        switch self {
+        case .file(let path): return try StoreReader(store: path)
+        case .server(let store):
+            // The server goes on with a statement until it is told that nobody waits.
+            let interruption = Interruption()
+            try SignalForwarding.endSoon(after: interruption)
+            return ServerReader(store, interruption: interruption)
+        }
     }
 
     var inspection: any JobInspection {

@@ -24,6 +24,20 @@ enum SignalForwarding {
         try start { interruption.request(reason(of: $0)) }
     }
 
+    /// The same for commands that only read: the process ends soon after the first signal, whatever it waits for.
+    ///
+    /// - Throws: as `start(to:)` does.
+    static func endSoon(after interruption: Interruption) throws {
+        try start { number in
+            interruption.request(reason(of: number))
+            Thread.sleep(forTimeInterval: patience)
+            _exit(128 + number)
+        }
+    }
+
+    /// How long a reader may take to end what it has begun, in seconds.
+    private static let patience = 1.0
+
     /// Has the first signal end the process, which leaves no file that is not whole: for commands that write nothing else.
     ///
     /// To be called as `start(to:)` is, and instead of it.

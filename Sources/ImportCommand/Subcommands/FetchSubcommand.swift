@@ -25,6 +25,9 @@ struct FetchSubcommand: ParsableCommand {
             Without --sort records come in the order of their row ids. While an import is running, records come from \
             several of its commits; a message says so.
 
+            Of a server's schema (postgresql://…) records come in the order of their identifiers, all from one state of it. \
+            Its rows have no row ids, and relationships are not followed there.
+
             EXAMPLES
               importer fetch people.sqlite
               importer fetch people.sqlite people --limit 10
@@ -34,6 +37,7 @@ struct FetchSubcommand: ParsableCommand {
               importer fetch people.sqlite people --format ndjson | gzip > people.gz
               importer fetch shop.sqlite order --where "lines.count > 3"
               importer fetch shop.sqlite person --include orders.lines --format ndjson
+              importer fetch postgresql://importer@db/shop people --limit 10
             """
     )
 
@@ -44,6 +48,8 @@ struct FetchSubcommand: ParsableCommand {
 
     @Argument(help: "The store.")
     var store: String
+
+    @OptionGroup(title: "Server options") var schema: SchemaArguments
 
     @Argument(help: "The entity's name; without it all are listed.")
     var entity: String?
@@ -132,7 +138,7 @@ struct FetchSubcommand: ParsableCommand {
 
     func run() throws {
         let predicate = try predicate.map { try RecordPredicate(parsing: $0) }
-        let reader = try StoreReader(store: store)
+        let reader = try StorePlace(store, schema).reader()
         guard let entity = try entity.map({ try reader.entity(named: $0) }) else { return try listEntities(reader) }
         if printModel {
             let model = ModelDescription(entities: [entity.readingBack])
@@ -172,7 +178,7 @@ struct FetchSubcommand: ParsableCommand {
         return given.first { $0.1 }?.0
     }
 
-    private func listEntities(_ reader: StoreReader) throws {
+    private func listEntities(_ reader: any RecordReading) throws {
         let entities = try reader.entityCounts()
         if chosenFormat == .json { return try StandardOutput.write(json: entities) }
         var table = ColumnText(headers: ["entity", "records", "attributes"], numbers: [false, true, true])
@@ -189,7 +195,7 @@ struct FetchSubcommand: ParsableCommand {
 
     private var chosenFormat: Format { json ? .json : format ?? .table }
 
-    private func printCount(_ request: FetchRequest, _ reader: StoreReader) throws {
+    private func printCount(_ request: FetchRequest, _ reader: any RecordReading) throws {
         let count = try reader.count(request)
         switch chosenFormat {
         case .json, .ndjson: try StandardOutput.write("{\"count\":\(count)}\n")
@@ -201,7 +207,7 @@ struct FetchSubcommand: ParsableCommand {
         _ request: FetchRequest,
         _ names: [String]?,
         _ format: RecordFormat,
-        _ reader: StoreReader
+        _ reader: any RecordReading
     ) throws -> Bool {
         let isTerminal = Terminal.columns(of: STDOUT_FILENO) != nil
         return try reader.write(request, attributes: names, as: format, dates: dates) { bytes in
@@ -218,7 +224,7 @@ struct FetchSubcommand: ParsableCommand {
         _ request: FetchRequest,
         _ names: [String],
         _ entity: EntityDescription,
-        _ reader: StoreReader
+        _ reader: any RecordReading
     ) throws -> Bool {
         let attributes = try reader.attributes(named: names, of: entity)
         var table = TableText(attributes, dates: dates, columns: Terminal.columns(of: STDOUT_FILENO))

@@ -68,10 +68,7 @@ struct RejectsSubcommand: ParsableCommand {
         var selection = rejects.selection
         selection.includesSettled = all
         let place = try StorePlace(store, schema, showsValues: showValues)
-        if to != nil || raw {
-            guard case .file = place else { throw ValidationError("--to and --raw need a SQLite store") }
-            return try export(selection)
-        }
+        if to != nil || raw { return try export(selection, of: place) }
         var pending = ""
         var isEmpty = true
         do {
@@ -98,12 +95,12 @@ struct RejectsSubcommand: ParsableCommand {
         }
     }
 
-    private func export(_ selection: RejectSelection) throws {
-        let inspection = StoreInspection(store: store)
+    private func export(_ selection: RejectSelection, of place: StorePlace) throws {
+        let inspection = place.inspection
         let format: RejectExport.Format = raw ? .raw : .repairLines
         let export: RejectExport
         if let to, to != "-" {
-            try checkThatStoreIsNot(to)
+            if case .file = place { try checkThatStoreIsNot(to) }
             try SignalForwarding.endAtOnce()
             export = try inspection.exportRejects(selection, as: format, toFile: to, overwrites: force)
         } else {
@@ -116,9 +113,10 @@ struct RejectsSubcommand: ParsableCommand {
         }
         StandardError.write(message: message, mode: .lines)
         if let to, to != "-", !raw, export.rejects > 0 {
+            let option = schema.schema.map { " --schema \($0.shellQuoted)" } ?? ""
             StandardError.write(
                 "  Edit the records, then:  \(CommandName.text) retry \(store.shellQuoted) "
-                    + "\(to.shellQuoted)\n"
+                    + "\(to.shellQuoted)\(option)\n"
             )
         }
     }

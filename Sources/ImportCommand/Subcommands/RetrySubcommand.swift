@@ -1,5 +1,6 @@
 import ArgumentParser
 import ImportModel
+import ImportPostgreSQL
 import Importer
 
 /// Imports repaired rejects.
@@ -45,6 +46,7 @@ struct RetrySubcommand: ParsableCommand {
     @OptionGroup var rejects: RejectArguments
 
     @OptionGroup(title: "Run options") var runArguments: RunArguments
+    @OptionGroup(title: "Server options") var schema: SchemaArguments
     @OptionGroup(title: "Output options") var output: OutputArguments
 
     func validate() throws {
@@ -59,19 +61,22 @@ struct RetrySubcommand: ParsableCommand {
     }
 
     func run() throws {
-        let pipeline = ImportPipeline(
-            retrying: file,
-            in: store,
-            model: try model.map { try keys.readModel($0, isQuiet: output.progress.quiet) },
-            selection: rejects.selection,
-            run: runArguments.options
-        )
+        let place = try StorePlace(store, schema)
+        let given = try model.map { try keys.readModel($0, isQuiet: output.progress.quiet) }
+        let (selection, options) = (rejects.selection, runArguments.options)
+        let pipeline =
+            switch place {
+            case .file(let path):
+                ImportPipeline(retrying: file, in: path, model: given, selection: selection, run: options)
+            case .server(let server):
+                ImportPipeline(retrying: file, in: server, model: given, selection: selection, run: options)
+            }
         var others: [(role: String, path: String)] = []
         if let model { others.append((role: "the model", path: model)) }
         if let chunks = runArguments.chunks { others.append((role: "the chunk directory", path: chunks)) }
         var run = ImportRun(
             store: store,
-            inspection: StoreInspection(store: store),
+            inspection: place.inspection,
             sources: file.map { [$0] } ?? [],
             others: others,
             output: output

@@ -75,6 +75,10 @@ enum BookkeepingSchema {
             job bigint NOT NULL REFERENCES _import_job, chunk bigint NOT NULL, entity text NOT NULL, attribute text NOT NULL,
             kind text NOT NULL, count bigint NOT NULL, PRIMARY KEY (job, chunk, entity, attribute, kind)
         );
+        CREATE TABLE IF NOT EXISTS _import_retry (
+            job bigint NOT NULL REFERENCES _import_job, ordinal bigint NOT NULL, reject bigint NOT NULL,
+            entity integer NOT NULL, is_text boolean NOT NULL, record_key bytea, outcome text, PRIMARY KEY (job, ordinal)
+        );
         CREATE TABLE IF NOT EXISTS _import_settle (
             job bigint NOT NULL REFERENCES _import_job, position integer NOT NULL, bucket integer NOT NULL,
             state text NOT NULL DEFAULT 'open', owner text NOT NULL DEFAULT '',

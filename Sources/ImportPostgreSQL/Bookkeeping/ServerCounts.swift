@@ -12,6 +12,8 @@ struct ServerCounts {
     struct Tally {
         var read: [Int64]
         var inserted: [Int64]
+        /// Records of a retry whose rejects are not open any more.
+        var ignored: [Int64]
         var rejected: [Int64]
         /// References without more than an identifier.
         var linked: [Int64]
@@ -22,13 +24,17 @@ struct ServerCounts {
         init(entities: Int) {
             read = Array(repeating: 0, count: entities)
             inserted = read
+            ignored = read
             rejected = read
             linked = read
         }
 
         /// Adds what a batch has beside its rows.
         mutating func add(_ batch: borrowing RowBatch) {
-            for entity in read.indices { read[entity] += batch.recordsRead[entity] }
+            for entity in read.indices {
+                read[entity] += batch.recordsRead[entity]
+                ignored[entity] += batch.ignored[entity]
+            }
             for reject in batch.rejects { rejects.append(reject) }
             errors.add(batch.errors)
             for (key, count) in zip(batch.ledger.keys, batch.ledger.counts) {
@@ -49,12 +55,14 @@ struct ServerCounts {
         for (position, read) in tally.read.enumerated() where read > 0 || tally.linked[position] > 0 {
             _ = try connection.execute(
                 """
-                INSERT INTO _import_count (job, chunk, position, records_read, inserted, rejected, nested, linked)
-                VALUES ($1, $2, $3, $4, $5, $6, $7, $7)
+                INSERT INTO _import_count (
+                    job, chunk, position, records_read, inserted, ignored, rejected, nested, linked
+                ) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8)
                 """,
                 [
                     job, chunk, .integer(Int64(position)), .integer(read), .integer(tally.inserted[position]),
-                    .integer(tally.rejected[position]), .integer(tally.linked[position]),
+                    .integer(tally.ignored[position]), .integer(tally.rejected[position]),
+                    .integer(tally.linked[position]),
                 ]
             )
         }
@@ -105,8 +113,8 @@ struct ServerCounts {
             _ = try connection.execute(
                 """
                 INSERT INTO _import_reject (
-                    job, chunk, ordinal, entity, source, byte_offset, length, errors, record, record_key
-                ) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+                    job, chunk, ordinal, entity, source, byte_offset, length, errors, record, record_key, state
+                ) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
                 """,
                 [
                     .integer(job.id), .integer(Int64(entry.number)), .integer(reject.ordinal),
@@ -114,6 +122,7 @@ struct ServerCounts {
                     .integer(reject.byteOffset), .integer(reject.length),
                     .bookkeeping(String(decoding: try encoder.encode(reject.errors), as: UTF8.self)),
                     .bytes(reject.bytes), reject.key.map { .bookkeeping($0) } ?? .null,
+                    .text((job.retry == nil ? RejectState.open : .retried).rawValue),
                 ]
             )
         }

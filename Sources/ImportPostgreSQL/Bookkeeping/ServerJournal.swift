@@ -11,7 +11,6 @@ final class ServerJournal: ServerJournalReader, Journal {
     // MARK: Jobs
 
     func begin(_ planned: StoredJob, _ beginning: JobBeginning) throws -> AdoptedModel {
-        guard beginning.retry == nil else { throw unsupported("retries") }
         guard planned.options.mirror == nil else { throw unsupported("\(.mirror)") }
         guard !planned.keepsUndo else { throw unsupported("\(.keepsUndo)") }
         return try session.write { connection in
@@ -27,6 +26,7 @@ final class ServerJournal: ServerJournalReader, Journal {
             if let model = job.model {
                 messages = try adopt(model, by: &job, beginning.transformers, isFinal: true, connection)
             }
+            if let plan = beginning.retry { try RetryTable(of: job)?.insert(plan, connection) }
             if !job.takesChunks {
                 try RecordedFile(chunksOf: job, isMade: beginning.makesChunkDirectory)
                     .save(connection, host: store.host)
@@ -94,6 +94,9 @@ final class ServerJournal: ServerJournalReader, Journal {
     ) throws -> [ImportText] {
         // What cannot be imported with, or read back, must not get into the store.
         let server = try ServerModel(model, job.options, transformers, label: label)
+        if job.retry != nil, server.related != nil {
+            throw unsupported("retries of entities that relate to one another")
+        }
         let text = model.encoded()
         let known =
             try connection.execute("SELECT id FROM _import_model WHERE model = $1", [.text(text)]).first
@@ -178,6 +181,10 @@ final class ServerJournal: ServerJournalReader, Journal {
                     [.integer(job.id), .integer(Int64(position)), .text(try StoredJSON.encode(description))]
                 )
             }
+            if let retry {
+                let kept = try ChunkTable(job: job.id).cutMarker(connection, keeping: session.keptChunk, label: label)
+                try RetryTable(of: job)?.insert(retry, after: kept.recordOrdinal, connection)
+            }
             guard forgetsModel else { return (job, nil) }
             try clear(job, connection)
             _ = try connection.execute(
@@ -237,6 +244,7 @@ final class ServerJournal: ServerJournalReader, Journal {
             _ = try connection.execute("DROP TABLE IF EXISTS \(dropped.joined(separator: ", "))")
         }
         if !emptied.isEmpty { _ = try connection.execute("TRUNCATE \(emptied.joined(separator: ", "))") }
+        try RetryTable.remove(job, connection)
         for table in [
             "_import_count", "_import_reject", "_import_error", "_import_ledger", "_import_settle", "_import_chunk",
             "_import_entity", "_import_join", "_import_unresolved",
@@ -356,7 +364,9 @@ final class ServerJournal: ServerJournalReader, Journal {
     func removeLeftFiles() throws {
         for file in try leftFiles() {
             do {
-                try file.remove(store: label)
+                // Its name is the importer's; it is where the process was that made it.
+                let folder = URL(filePath: file.path).deletingLastPathComponent()
+                try file.remove(store: folder.appending(path: store.fileName).path)
                 try file.syncRemoval()
             } catch is ImportError {
                 // It stays recorded, and the next run tries again.

@@ -200,19 +200,22 @@ class ServerJournalReader: JournalReader {
 
     // MARK: Retries
 
-    private var cannotRetry: ImportError {
-        ImportError(
-            .storeUnusable,
-            at: label,
-            "rejects of a server's schema cannot be retried yet",
-            advice: "Import the repaired records as sources of their own."
-        )
+    func hasUntried(_ selection: RejectSelection, besidesThoseOf retries: [Int64]) throws -> Bool {
+        try readIfThere { try ServerRejects(store: store).hasUntried(selection, besidesThoseOf: retries, $0) } ?? false
     }
 
-    func hasUntried(_ selection: RejectSelection, besidesThoseOf retries: [Int64]) throws -> Bool { throw cannotRetry }
-
+    /// On a connection of its own: what is done with the lines asks the server, too.
     func forEachRepairLine(_ selection: RejectSelection, _ body: (ArraySlice<UInt8>) throws -> Void) throws -> Int64 {
-        throw cannotRetry
+        let reading = ServerSession(store, session.interruption, writes: false)
+        defer { reading.close() }
+        var lines = RejectLines(as: .repairLines, leavesOutPartial: true)
+        try reading.snapshot { connection in
+            try ServerRejects(store: store).forEach(selection, connection) {
+                try lines.append($0) { try body($0[...]) }
+            }
+        }
+        try lines.flush { try body($0[...]) }
+        return lines.export.partial
     }
 
     func retryPlan(
@@ -220,6 +223,6 @@ class ServerJournalReader: JournalReader {
         maxRecordBytes: Int,
         _ lines: (_ body: (ArraySlice<UInt8>) throws -> Void) throws -> Void
     ) throws -> any RetryPlan {
-        throw cannotRetry
+        try RepairFilePlan(name, ServerRejectLookup(session: session), maxRecordBytes: maxRecordBytes, lines)
     }
 }

@@ -107,6 +107,34 @@ final class ServerSession {
         )
     }
 
+    /// One transaction that only reads, and sees one state of a schema that has an import.
+    ///
+    /// - Parameter body: may be done twice; not once more after it has ended.
+    /// - Throws: `ImportError`: with `.storeEmpty` when the schema has no import.
+    func snapshot<Result>(_ body: (ServerConnection) throws -> Result) throws -> Result {
+        try read { connection in
+            var result: Result?
+            do {
+                try connection.transaction("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") {
+                    guard try BookkeepingSchema.isThere(connection) else {
+                        throw ImportError(
+                            .storeEmpty,
+                            at: label,
+                            "holds no import",
+                            advice: "Check the address and the schema."
+                        )
+                    }
+                    try BookkeepingSchema.check(connection, label: label)
+                    result = try body(connection)
+                }
+            } catch is CommitUnknown where result != nil {
+                // Nothing was written.
+            }
+            guard let result else { throw ImportError(.fault, at: label, "a transaction has no result") }
+            return result
+        }
+    }
+
     // MARK: The lock and the claim
 
     /// Makes this the schema's only importing process.

@@ -33,6 +33,8 @@ public struct ServerStore: Sendable {
 
     /// What people call it.
     var label: String { address.label }
+    /// What files have for a name that are made for it.
+    var fileName: String { address.schema ?? address.database ?? "importer" }
     /// What this machine is called, for people and for the files on it.
     var host: String { ProcessInfo.processInfo.hostName }
     /// The beginning of the name of its advisory lock.
@@ -54,6 +56,26 @@ public struct ServerStore: Sendable {
         try connection.makeSchema()
         if durability == .off { _ = try connection.execute("SET synchronous_commit = off") }
         return connection
+    }
+
+    /// Calls `body` with each row of a query; not again with the first ones where the connection is lost in the middle.
+    ///
+    /// - Throws: as `ServerConnection.forEachRow` does; after the first row `ImportError` in place of `ServerFailure`.
+    func forEachRow(
+        _ sql: String,
+        _ parameters: [ServerValue] = [],
+        _ connection: ServerConnection,
+        _ body: (ServerRow) throws -> Void
+    ) throws {
+        var hasBegun = false
+        do {
+            try connection.forEachRow(sql, parameters) { row in
+                hasBegun = true
+                try body(row)
+            }
+        } catch let failure as ServerFailure where hasBegun {
+            throw failure.importError(at: label, showsValues: showsValues)
+        }
     }
 
     /// A worker's connection, which waits for the server's disk in transactions alone that begin with `durableBegin`.

@@ -28,8 +28,10 @@ final class ChunkWorker {
         }
 
         func decoder(_ model: ServerModel) -> ChunkDecoder<UnusedLayout> {
+            // A retry knows of each of its records by itself which entity it is.
             let bySource = job.sources.map { source in
-                source.entities.compactMap { name in model.plans.first { $0.entity.name == name } }
+                job.retry != nil
+                    ? model.plans : source.entities.compactMap { name in model.plans.first { $0.entity.name == name } }
             }
             return ChunkDecoder(
                 plans: bySource,
@@ -49,6 +51,7 @@ final class ChunkWorker {
     private let chunks: ChunkTable
     private let counts: ServerCounts
     private let owner: String
+    private let retries: RetryTable?
     private var rows: [ChunkRows]
     private let link: ServerLink
     private lazy var valuePlaces = ValuePlaces(maxDepth: task.job.options.maxDepth)
@@ -65,6 +68,7 @@ final class ChunkWorker {
         chunks = ChunkTable(job: task.job.id)
         counts = ServerCounts(job: task.job, plans: plans)
         owner = Self.makeOwner()
+        retries = RetryTable(of: task.job)
         let link = ServerLink(task.store, task.interruption)
         self.link = link
         staging = model.related.map { tables in
@@ -130,9 +134,13 @@ final class ChunkWorker {
             var refused = RefusedRows()
             while true {
                 // A row that the server does not take makes its record a reject, and the chunk is done again without it.
-                let rows = try decodeAndCommit(lease, without: refused)
-                if rows.isEmpty { break }
-                for row in rows { refused.add(row) }
+                do {
+                    let rows = try decodeAndCommit(lease, without: refused)
+                    if rows.isEmpty { break }
+                    for row in rows { refused.add(row) }
+                } catch is RetryTable.Changed {
+                    continue
+                }
             }
         } catch {
             try? link.use { try chunks.giveBack(lease, owner, $0) }
@@ -154,10 +162,11 @@ final class ChunkWorker {
             shape: source.shape,
             maxRecordBytes: SplitLimits(job.options).maxRecordBytes
         )
-        let tally = try decode(chunk, source.description.name, without: refused)
+        let retried = try retries.map { retries in try link.use { try retries.records(of: lease.entry, $0) } }
+        let tally = try decode(chunk, source.description.name, retried, without: refused)
         try checkLimit(tally, source.description.name)
         do {
-            guard try commit(lease, tally) else {
+            guard try commit(lease, tally, retried) else {
                 // Another one has taken it over; what this one did is not in the store.
                 return []
             }
@@ -185,11 +194,12 @@ final class ChunkWorker {
     private func decode(
         _ chunk: SealedChunk,
         _ source: String,
+        _ retried: RetriedRecords?,
         without refused: RefusedRows
     ) throws -> ServerCounts.Tally {
         var tally = ServerCounts.Tally(entities: plans.count)
         for index in rows.indices { rows[index].begin() }
-        try decoder.open(chunk, skipping: .none, source: source)
+        try decoder.open(chunk, skipping: .none, source: source, retried: retried)
         var batch = DecodedBatch<UnusedLayout>()
         // A chunk without records still has what is outside of them.
         repeat {
@@ -324,9 +334,13 @@ final class ChunkWorker {
 
     /// - Returns: whether it is committed by this lease; otherwise another one has the chunk.
     /// - Throws: `Refusal`, and `ImportError`.
-    private func commit(_ lease: ChunkLease, _ tally: ServerCounts.Tally) throws -> Bool {
+    private func commit(
+        _ lease: ChunkLease,
+        _ tally: ServerCounts.Tally,
+        _ retried: RetriedRecords?
+    ) throws -> Bool {
         try link.commit(
-            { try transaction(lease, tally, $0) },
+            { try transaction(lease, tally, retried, $0) },
             wasDone: { try chunks.isDone(lease, owner, $0) }
         )
     }
@@ -334,6 +348,7 @@ final class ChunkWorker {
     private func transaction(
         _ lease: ChunkLease,
         _ tally: ServerCounts.Tally,
+        _ retried: RetriedRecords?,
         _ connection: ServerConnection
     ) throws -> Bool {
         struct Lost: Error {}
@@ -342,6 +357,7 @@ final class ChunkWorker {
         do {
             return try connection.transaction(task.store.durableBegin) {
                 guard try chunks.fence(lease, owner, connection) else { throw Lost() }
+                if let retried { try retries?.hold(lease.entry, retried, connection) }
                 for rows in rows where rows.count > 0 {
                     copied = rows
                     let count = try connection.copy(rows.statement) { try rows.write(to: &$0) }
@@ -351,6 +367,8 @@ final class ChunkWorker {
                 }
                 copied = nil
                 try counts.write(tally, of: lease.entry, connection)
+                let staged = plans.indices.filter { !plans[$0].identifier.isEmpty }
+                try retries?.settle(lease.entry, staged: staged, connection)
                 return true
             }
         } catch is Lost {

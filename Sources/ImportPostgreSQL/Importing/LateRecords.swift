@@ -91,7 +91,8 @@ struct LateRecords {
         _ connection: ServerConnection
     ) throws {
         var tally = ServerCounts.Tally(entities: plans.count)
-        for reject in try rejects(late, of: entry) { tally.rejectLate(reject) }
+        let retried = try RetryTable(of: task.job)?.records(of: entry, areOpen: true, connection)
+        for reject in try rejects(late, of: entry, retried) { tally.rejectLate(reject) }
         guard tally.rejects.count == late.count else {
             throw ImportError(
                 .fault,
@@ -117,7 +118,11 @@ struct LateRecords {
     }
 
     /// Finds records again in a chunk that is committed already.
-    private func rejects(_ late: [Late], of entry: ChunkEntry) throws -> [RowBatch.Reject] {
+    private func rejects(
+        _ late: [Late],
+        of entry: ChunkEntry,
+        _ retried: RetriedRecords?
+    ) throws -> [RowBatch.Reject] {
         let faults = Dictionary(late.map { ($0.ordinal, $0.fault) }) { first, _ in first }
         var refused = RefusedRows()
         for case .refused(let row) in faults.values { refused.add(row) }
@@ -128,7 +133,7 @@ struct LateRecords {
             shape: source.shape,
             maxRecordBytes: SplitLimits(task.job.options).maxRecordBytes
         )
-        try decoder.open(chunk, skipping: .none, source: source.description.name)
+        try decoder.open(chunk, skipping: .none, source: source.description.name, retried: retried)
         var rejects: [RowBatch.Reject] = []
         var batch = DecodedBatch<UnusedLayout>()
         while !decoder.isExhausted {

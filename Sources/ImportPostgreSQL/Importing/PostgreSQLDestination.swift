@@ -66,7 +66,19 @@ final class PostgreSQLDestination: RecordDestination {
         token: String,
         _ body: (_ write: (ArraySlice<UInt8>) throws -> Void) throws -> Result
     ) throws -> Result {
-        throw ImportError(.fault, at: store.label, "rejects of a server's schema cannot be retried yet")
+        let journal = ServerJournal(session)
+        // What a killed retry has left has the name that this one's file is to get.
+        try journal.bringUp()
+        try journal.removeLeftFiles()
+        var file = RecordedFile(token: token, path: path, kind: .repair, isMade: true)
+        try journal.record([file], chunksOf: nil)
+        let made = try ExportFile(newFile: path)
+        // Nothing is written to it before.
+        file.number = try made.number
+        try journal.record([file], chunksOf: nil)
+        let result = try body(made.write)
+        try made.finish()
+        return result
     }
 
     func explain(_ error: any Error) -> ImportError {

@@ -143,12 +143,19 @@ struct ServerSettling {
                     key(bucket) + [.text(owner), .integer(bucket.attempts)]
                 ).affected == 1
             guard isOurs else { return false }
-            let statements = try StagedEntities.settlement(of: task.job, bucket.position, model, connection)
-                .statements(ofBucket: bucket.number)
+            let settlement = try StagedEntities.settlement(of: task.job, bucket.position, model, connection)
+            let statements = settlement.statements(ofBucket: bucket.number)
+            let retries = RetryTable(of: task.job)
             connection.isInterruptible = true
             defer { connection.isInterruptible = false }
             for statement in statements.settings { _ = try connection.execute(statement) }
-            if try settleShort(bucket, statements, connection) { return true }
+            let ignored = try retries?.holdStaged(settlement.name(ofBucket: bucket.number), connection) ?? 0
+            if var counts = try settleShort(statements, connection) {
+                try retries?.settleStaged(connection)
+                counts.records[3] += ignored
+                try write(counts, of: bucket, connection)
+                return true
+            }
             for statement in statements.reading { _ = try connection.execute(statement) }
             let failure = try connection.refusal {
                 for statement in statements.writing { _ = try connection.execute(statement) }
@@ -171,10 +178,12 @@ struct ServerSettling {
                 bucket: bucket.number,
                 connection
             )
+            try retries?.settleStaged(connection)
             var counts = Counts()
             if let row = try connection.execute(statements.counts).first {
                 counts.records = try (0..<5).map { try row.integer($0) }
             }
+            counts.records[3] += ignored
             if let row = try statements.nestedCounts.flatMap({ try connection.execute($0).first }) {
                 counts.nested = try (0..<3).map { try row.integer($0) }
             }
@@ -185,25 +194,20 @@ struct ServerSettling {
 
     /// Settles a bucket each of whose rows is an object of its own.
     ///
-    /// - Returns: whether it is one.
-    private func settleShort(
-        _ bucket: Bucket,
-        _ statements: BucketStatements,
-        _ connection: ServerConnection
-    ) throws -> Bool {
+    /// - Returns: what it comes to; nil where it is none.
+    private func settleShort(_ statements: BucketStatements, _ connection: ServerConnection) throws -> Counts? {
         guard let short = statements.short, let row = try connection.execute(short.asking).first, try row.bool(2) else {
-            return false
+            return nil
         }
         // What is refused is found by the long way.
         let failure = try connection.refusal { _ = try connection.execute(short.inserting) }
-        guard failure == nil else { return false }
+        guard failure == nil else { return nil }
         _ = try connection.execute(statements.emptying)
         let (all, nested) = (try row.integer(0), try row.integer(1))
         var counts = Counts()
         counts.records[0] = all - nested
         counts.nested[0] = nested
-        try write(counts, of: bucket, connection)
-        return true
+        return counts
     }
 
     /// What a bucket comes to.

@@ -19,16 +19,9 @@ public struct ServerInspection: Sendable {
     }
 
     private func read<Result>(_ body: (ServerConnection) throws -> Result) throws -> Result {
-        let interruption = Interruption()
-        let session = ServerSession(store, interruption, writes: false)
+        let session = ServerSession(store, Interruption(), writes: false)
         defer { session.close() }
-        return try session.read { connection in
-            try connection.transaction("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") {
-                guard try BookkeepingSchema.isThere(connection) else { throw noImport }
-                try BookkeepingSchema.check(connection, label: label)
-                return try body(connection)
-            }
-        }
+        return try session.snapshot(body)
     }
 
     /// The report of the job that `resume` would resume: the last unfinished one, or else the last one.
@@ -71,10 +64,12 @@ public struct ServerInspection: Sendable {
                 """
             )
             guard !times.isEmpty else { throw noImport }
+            let retries = Set(try StoredJob.all(connection, label: label).filter { $0.retry != nil }.map(\.id))
             return try times.map { row in
                 let report = try ServerReports(store).report(of: row.integer(0), connection)
                 return StoreInspection.JobSummary(
                     report,
+                    isRetry: retries.contains(report.job),
                     started: try row.text(1),
                     finished: try row.optionalText(2)
                 )
@@ -136,45 +131,8 @@ public struct ServerInspection: Sendable {
         _ body: (StoreInspection.Reject) throws -> Void
     ) throws {
         try read { connection in
-            let jobs = try StoredJob.all(connection, label: label)
-            guard !jobs.isEmpty else { throw noImport }
-            var sources: [Int64: [String]] = [:]
-            for job in jobs { sources[job.id] = job.sources.map(\.description.displayName) }
-            try connection.forEachRow(
-                """
-                SELECT id, job, ordinal, entity, source, byte_offset, length, errors, record, record_key, state
-                FROM _import_reject WHERE ($1::bigint IS NULL OR job = $1) AND ($2::text IS NULL OR entity = $2)
-                ORDER BY job, ordinal
-                """,
-                [selection.job.map { .integer($0) } ?? .null, selection.entity.map { .text($0) } ?? .null]
-            ) { row in
-                let job = try row.integer(1)
-                let source = Int(try row.integer(4))
-                let names = sources[job] ?? []
-                guard let errors = try? StoredJSON.decode([RecordError].self, row.text(7)) else {
-                    throw ImportError(
-                        .storeDamaged,
-                        at: label,
-                        "the store is damaged: _import_reject.errors of the job \(job)",
-                        advice: "Restore it from a backup."
-                    )
-                }
-                try body(
-                    StoreInspection.Reject(
-                        number: try row.integer(0),
-                        job: job,
-                        ordinal: try row.integer(2),
-                        entity: try row.text(3),
-                        source: names.indices.contains(source) ? names[source] : "",
-                        byteOffset: try row.integer(5),
-                        length: try row.integer(6),
-                        errors: errors,
-                        record: try row.bytes(8),
-                        state: RejectState(rawValue: try row.text(10)) ?? .open,
-                        key: try row.optionalText(9)
-                    )
-                )
-            }
+            guard try !StoredJob.all(connection, label: label).isEmpty else { throw noImport }
+            try ServerRejects(store: store).forEach(selection, connection, body)
         }
     }
 
@@ -188,7 +146,8 @@ public struct ServerInspection: Sendable {
             guard !jobs.isEmpty else { throw noImport }
             var checks: [StoreInspection.Check] = []
             for job in jobs { checks += try ServerVerification(store, job).checks(connection) }
-            return try checks + ServerVerification.rowChecks(connection)
+            checks += try ServerVerification.rowChecks(connection)
+            return try checks + ServerVerification.retryChecks(of: jobs, ServerReports(store), connection)
         }
     }
 }

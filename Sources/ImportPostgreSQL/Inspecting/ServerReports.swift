@@ -49,6 +49,7 @@ struct ServerReports {
             of: job,
             state,
             total: total,
+            repaired: try RetryTable.repaired(by: job, connection),
             entities: entities,
             chunks: Int(try row?.integer(1) ?? 0),
             chunksDone: Int(done.chunks),

@@ -100,4 +100,45 @@ struct ServerVerification {
             )
         }
     }
+
+    /// Retries against the rejects that they say they have repaired.
+    static func retryChecks(
+        of jobs: [StoredJob],
+        _ reports: ServerReports,
+        _ connection: ServerConnection
+    ) throws -> [StoreInspection.Check] {
+        let retries = jobs.filter { $0.retry != nil }
+        guard !retries.isEmpty else { return [] }
+        func count(_ rows: String) throws -> Int64 {
+            try connection.execute("SELECT count(*) FROM \(rows)").first?.integer(0) ?? 0
+        }
+        var checks: [StoreInspection.Check] = []
+        for job in retries {
+            let own = "_import_retry WHERE job = \(job.id) AND outcome"
+            // What is staged has become nothing yet.
+            let waiting = job.state == .finished ? 0 : try count("\(own) IS NULL")
+            checks.append(
+                StoreInspection.Check(
+                    retry: try reports.report(of: job, connection),
+                    taken: try count("\(own) = 'taken'") + waiting,
+                    ignored: try count("\(own) = 'ignored'"),
+                    rejected: try count("\(own) = 'rejected'")
+                )
+            )
+        }
+        let matched = try count(
+            """
+            (SELECT reject FROM _import_retry WHERE outcome = 'taken' GROUP BY reject HAVING count(*) = 1) AS taken
+            JOIN _import_reject AS reject ON reject.id = taken.reject AND reject.state = 'repaired'
+            """
+        )
+        let repaired = try count("_import_reject WHERE state = 'repaired'")
+        let taken = try count("_import_retry WHERE outcome = 'taken'")
+        checks.append(StoreInspection.Check(repaired: repaired, taken: taken, matched: matched))
+        let again = try count("_import_retry WHERE outcome = 'rejected'")
+        checks.append(
+            StoreInspection.Check(retriedInVain: again, kept: try count("_import_reject WHERE state = 'retried'"))
+        )
+        return checks
+    }
 }

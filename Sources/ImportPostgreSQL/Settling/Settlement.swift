@@ -64,7 +64,7 @@ struct Settlement: Sendable {
     var stageColumns: [String] { staged.names }
 
     /// The table of one bucket.
-    private func name(ofBucket bucket: Int) -> String {
+    func name(ofBucket bucket: Int) -> String {
         guard buckets > 1 else { return entity.stage }
         return entity.stage.hasSuffix("\"") ? "\(entity.stage.dropLast())_\(bucket)\"" : "\(entity.stage)_\(bucket)"
     }

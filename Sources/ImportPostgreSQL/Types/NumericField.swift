@@ -13,6 +13,17 @@ enum NumericField {
     @inline(__always)
     static func mostBytes(_ text: Int) -> Int { 12 &+ text }
 
+    /// Whether a server can hold a decimal, in its canonical form.
+    static func holds(_ decimal: String) -> Bool {
+        var decimal = decimal
+        return decimal.withUTF8 { text in
+            guard let start = text.baseAddress else { return false }
+            return withUnsafeTemporaryAllocation(byteCount: mostBytes(text.count) + FieldBytes.slack, alignment: 8) {
+                $0.baseAddress.map { put(start, text.count, at: $0) >= 0 } ?? false
+            }
+        }
+    }
+
     /// Writes a decimal exactly.
     ///
     /// - Parameters:

@@ -12,10 +12,36 @@ package struct RetriedRecords: Sendable {
         package let key: [UInt8]?
         /// Where the record was when it was rejected.
         let origin: RecordDecoder.Origin
+
+        /// - Parameters:
+        ///   - source: the source's index in the job that rejected it, from 0.
+        ///   - byteOffset: the record's first byte in that source.
+        package init(entity: Int, isOpen: Bool, isText: Bool, key: [UInt8]?, source: Int, byteOffset: Int64) {
+            self.entity = entity
+            self.isOpen = isOpen
+            self.isText = isText
+            self.key = key
+            origin = RecordDecoder.Origin(source: source, byteOffset: byteOffset)
+        }
     }
 
     package let first: Int64
     package let records: [Record]
+
+    /// - Parameter source: the name of the retry's file.
+    /// - Throws: `ImportError` with `.badInput` when the chunk holds other records than the job was begun with.
+    package init(_ records: [Record], of source: String, in chunk: ChunkEntry) throws {
+        guard records.count == chunk.records else {
+            throw ImportError(
+                .sourceChanged,
+                at: source,
+                "has changed since its retry was started",
+                advice: "Run the same retry again."
+            )
+        }
+        first = chunk.firstOrdinal
+        self.records = records
+    }
 
     /// The record with this number in the job.
     package subscript(ordinal: Int64) -> Record { records[Int(ordinal - first)] }

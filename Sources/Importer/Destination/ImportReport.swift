@@ -154,11 +154,14 @@ extension ImportReport {
     // More than seven parameters, as it is a plain value: one for each property.
     /// The report of a job that imports records of entities that do not relate to one another.
     ///
-    /// - Parameter total: the counts of all entities.
+    /// - Parameters:
+    ///   - total: the counts of all entities.
+    ///   - repaired: rejects that were repaired since; of a retry, those that it has repaired.
     package init(
         of job: StoredJob,
         _ state: State,
         total: Counts,
+        repaired: Int64,
         entities: [String: Counts],
         chunks: Int,
         chunksDone: Int,
@@ -167,7 +170,9 @@ extension ImportReport {
         ledger: [String: [String: [String: Int64]]],
         errors: [ErrorGroup]
     ) {
-        let tookNothing = state == .finished && total.recordsRead > 0 && total.rejected == total.recordsRead
+        let tookNothing =
+            state == .finished && total.recordsRead > 0 && total.rejected == total.recordsRead
+            && repaired == 0
         self.init(
             state: state,
             job: job.id,
@@ -177,7 +182,7 @@ extension ImportReport {
             unchanged: total.unchanged,
             ignored: total.ignored,
             rejected: total.rejected,
-            repaired: 0,
+            repaired: repaired,
             chunks: chunks,
             chunksDone: chunksDone,
             bytes: bytes,

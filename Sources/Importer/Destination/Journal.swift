@@ -287,7 +287,7 @@ package struct RetriedLine {
 
 extension ImportError {
     /// A repair file has records of an entity that the model does not have.
-    static func unknownRetriedEntity(_ name: String) -> ImportError {
+    package static func unknownRetriedEntity(_ name: String) -> ImportError {
         ImportError(
             .unknownEntity,
             "the model has no entity \(name), whose rejects are to be retried",

@@ -53,7 +53,7 @@ extension EntityDescription {
 
 extension Record.Value {
     /// Calls `body` with the value as a row has it: with a NUL after a text.
-    fileprivate func withRowValue(_ body: (StoredRow.Value) -> Void) {
+    func withRowValue(_ body: (StoredRow.Value) -> Void) {
         switch self {
         case .null: body(.null)
         case .integer(let number): body(.integer(number))

@@ -2,7 +2,7 @@ import ImportModel
 
 /// What a name in a predicate or a sort means: an attribute of the record, or of the object that its to-one relationships
 /// lead to (`customer.city`), or how many objects a to-many has (`lines.count`).
-struct AttributeTerm: Sendable {
+struct AttributeTerm: ComparedTerm {
     /// With the whole name.
     let attribute: AttributeDescription
     /// Its value, in SQL; NULL where a relationship leads nowhere.
@@ -20,13 +20,25 @@ struct AttributeTerm: Sendable {
 }
 
 /// Why a name means nothing.
-struct UnknownName: Error {
+package struct UnknownName: Error {
     let message: String
     let advice: String
     /// How many bytes of the name are known.
     var knownBytes = 0
     /// Whether another name is suggested.
     var hasSuggestion = false
+
+    init(message: String, advice: String, knownBytes: Int = 0, hasSuggestion: Bool = false) {
+        self.message = message
+        self.advice = advice
+        self.knownBytes = knownBytes
+        self.hasSuggestion = hasSuggestion
+    }
+
+    /// A name of which nothing is known.
+    package init(_ message: String, advice: String) {
+        self.init(message: message, advice: advice)
+    }
 }
 
 extension FetchedEntity {
@@ -168,7 +180,7 @@ extension String {
 
 extension ImportError {
     /// A name that means nothing of an entity.
-    init(_ unknown: UnknownName) {
+    package init(_ unknown: UnknownName) {
         self.init(.unknownAttribute, "\(unknown.message)", advice: "\(unknown.advice.printable)")
     }
 }

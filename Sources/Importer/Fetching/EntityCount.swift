@@ -11,6 +11,13 @@ public struct EntityCount: Sendable, Hashable, Codable {
     public let records: Int64
     /// How many attributes it has, a column each.
     public let attributes: Int
+
+    package init(entity: String, table: String, records: Int64, attributes: Int) {
+        self.entity = entity
+        self.table = table
+        self.records = records
+        self.attributes = attributes
+    }
 }
 
 extension StoreReader {

@@ -37,8 +37,7 @@ struct ObjectWriter: Sendable {
     func append(_ row: StoredRow, to output: inout [UInt8], _ database: Database) throws {
         output.append(UInt8(ascii: "{"))
         for (index, member) in members.enumerated() {
-            if index > 0 { output.append(UInt8(ascii: ",")) }
-            output.append(contentsOf: member.key)
+            append(keyOf: index, to: &output)
             member.value.appendJSON(row.value(at: index + 1), to: &output)
         }
         var source = firstSource
@@ -49,5 +48,20 @@ struct ObjectWriter: Sendable {
             source += objects.sources.count
         }
         output.append(UInt8(ascii: "}"))
+    }
+
+    /// Appends an object with nothing nested in it.
+    func append(_ values: [Record.Value], to output: inout [UInt8]) {
+        output.append(UInt8(ascii: "{"))
+        for (index, value) in values.enumerated() {
+            append(keyOf: index, to: &output)
+            value.withRowValue { members[index].value.appendJSON($0, to: &output) }
+        }
+        output.append(UInt8(ascii: "}"))
+    }
+
+    private func append(keyOf index: Int, to output: inout [UInt8]) {
+        if index > 0 { output.append(UInt8(ascii: ",")) }
+        output.append(contentsOf: members[index].key)
     }
 }

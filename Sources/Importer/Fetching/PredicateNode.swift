@@ -1,7 +1,7 @@
 import ImportModel
 
 /// A predicate, taken apart.
-indirect enum PredicateNode: Sendable {
+package indirect enum PredicateNode: Sendable {
     /// All of them hold.
     case all([PredicateNode])
     /// One of them holds.
@@ -16,7 +16,7 @@ indirect enum PredicateNode: Sendable {
     case truth(Operand)
 
     /// How two values compare.
-    enum Comparison: String, Sendable {
+    package enum Comparison: String, Sendable {
         case equal = "="
         case different = "<>"
         case less = "<"
@@ -33,7 +33,7 @@ indirect enum PredicateNode: Sendable {
         }
 
         /// The same with the sides exchanged.
-        var flipped: Comparison {
+        package var flipped: Comparison {
             switch self {
             case .equal, .different: self
             case .less: .greater
@@ -44,11 +44,11 @@ indirect enum PredicateNode: Sendable {
         }
 
         /// Whether it tells no more than whether they are the same.
-        var isEquality: Bool { self == .equal || self == .different }
+        package var isEquality: Bool { self == .equal || self == .different }
     }
 
     /// What a text is looked at for.
-    enum TextTest: String, Sendable {
+    package enum TextTest: String, Sendable {
         case like
         case beginsWith = "begins with"
         case contains
@@ -56,7 +56,7 @@ indirect enum PredicateNode: Sendable {
     }
 
     /// One side of a comparison.
-    struct Operand: Sendable {
+    package struct Operand: Sendable {
         enum Content: Sendable {
             case attribute(String, isQuoted: Bool)
             case literal(JSONValue)

@@ -112,9 +112,9 @@ extension AttributeType {
     }
 
     /// What attributes that can be compared with each other have in common.
-    enum Family { case number, decimal, boolean, text, date, binary, json }
+    package enum Family { case number, decimal, boolean, text, date, binary, json }
 
-    var family: Family {
+    package var family: Family {
         switch self {
         case .integer16, .integer32, .integer64, .float, .double, .bitfield: .number
         case .decimal: .decimal

@@ -124,7 +124,7 @@ extension RecordOrder.Term {
 
 extension ImportError {
     /// An attribute that an entity does not have.
-    init(noAttribute name: String, in entity: EntityDescription) {
+    package init(noAttribute name: String, in entity: EntityDescription) {
         let names = entity.attributes.map(\.name)
         let near = NearName.nearest(to: name, among: names)
         self.init(

@@ -65,7 +65,8 @@ public struct RecordPredicate: Sendable, Hashable {
     ///
     /// - Throws: `RecordPredicateError` when an attribute is not there, or is compared with something of another type.
     func compiled(for entity: FetchedEntity) throws -> (condition: SQLText, reached: Set<ExactText>) {
-        try PredicateCompiler.compile(node, text: text, for: entity)
+        let predicate = try checked { name throws(UnknownName) in try entity.term(named: name) }
+        return PredicateCompiler.compile(predicate)
     }
 
     /// Whether text and values are the same.

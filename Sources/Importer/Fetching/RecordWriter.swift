@@ -2,7 +2,7 @@ import GRDB
 import ImportModel
 
 /// Writes records in one of the formats.
-struct RecordWriter {
+package struct RecordWriter {
     private let format: RecordFormat
     private let object: ObjectWriter
     private let values: [ValueWriter]
@@ -15,7 +15,7 @@ struct RecordWriter {
     /// - Parameter related: what JSON objects have nested in them; other formats have no place for it.
     init(
         _ attributes: [AttributeDescription],
-        _ related: [RelatedObjects] = [],
+        _ related: [RelatedObjects],
         as format: RecordFormat,
         dates: DateStyle
     ) {
@@ -26,8 +26,13 @@ struct RecordWriter {
         areNumbers = attributes.map { $0.type.family == .number || $0.type.family == .decimal }
     }
 
+    /// Writes records with nothing nested in them.
+    package init(_ attributes: [AttributeDescription], as format: RecordFormat, dates: DateStyle) {
+        self.init(attributes, [], as: format, dates: dates)
+    }
+
     /// Appends what precedes the first record.
-    mutating func begin(_ output: inout [UInt8]) {
+    package mutating func begin(_ output: inout [UInt8]) {
         switch format {
         case .ndjson: break
         case .json: output.append(UInt8(ascii: "["))
@@ -52,37 +57,59 @@ struct RecordWriter {
     ///   - database: what these are read from.
     mutating func append(_ row: StoredRow, to output: inout [UInt8], _ database: Database) throws {
         switch format {
-        case .ndjson:
+        case .ndjson, .json:
+            beginObject(&output)
             try object.append(row, to: &output, database)
-            output.append(UInt8(ascii: "\n"))
-        case .json:
-            output.append(contentsOf: (isFirst ? "\n" : ",\n").utf8)
-            try object.append(row, to: &output, database)
-        case .csv:
-            for index in values.indices {
-                if index > 0 { output.append(UInt8(ascii: ",")) }
-                let value = row.value(at: index + 1)
-                if case .null = value { continue }
-                field.removeAll(keepingCapacity: true)
-                values[index].appendPlain(value, to: &field)
-                Self.appendField(field, to: &output)
-            }
-            output.append(UInt8(ascii: "\n"))
-        case .markdown:
-            for index in values.indices {
-                output.append(contentsOf: "| ".utf8)
-                field.removeAll(keepingCapacity: true)
-                values[index].appendPlain(row.value(at: index + 1), to: &field)
-                Self.appendMarkdown(field, to: &output)
-                output.append(UInt8(ascii: " "))
-            }
-            output.append(contentsOf: "|\n".utf8)
+            endObject(&output)
+        case .csv, .markdown:
+            for index in values.indices { appendField(index, row.value(at: index + 1), to: &output) }
+            endLine(&output)
         }
         isFirst = false
     }
 
+    /// Appends a record with nothing nested in it.
+    package mutating func append(_ record: [Record.Value], to output: inout [UInt8]) {
+        switch format {
+        case .ndjson, .json:
+            beginObject(&output)
+            object.append(record, to: &output)
+            endObject(&output)
+        case .csv, .markdown:
+            for (index, value) in record.enumerated() { value.withRowValue { appendField(index, $0, to: &output) } }
+            endLine(&output)
+        }
+        isFirst = false
+    }
+
+    private func beginObject(_ output: inout [UInt8]) {
+        if format == .json { output.append(contentsOf: (isFirst ? "\n" : ",\n").utf8) }
+    }
+
+    private func endObject(_ output: inout [UInt8]) {
+        if format == .ndjson { output.append(UInt8(ascii: "\n")) }
+    }
+
+    private mutating func appendField(_ index: Int, _ value: StoredRow.Value, to output: inout [UInt8]) {
+        field.removeAll(keepingCapacity: true)
+        guard format == .csv else {
+            output.append(contentsOf: "| ".utf8)
+            values[index].appendPlain(value, to: &field)
+            Self.appendMarkdown(field, to: &output)
+            return output.append(UInt8(ascii: " "))
+        }
+        if index > 0 { output.append(UInt8(ascii: ",")) }
+        if case .null = value { return }
+        values[index].appendPlain(value, to: &field)
+        Self.appendField(field, to: &output)
+    }
+
+    private func endLine(_ output: inout [UInt8]) {
+        output.append(contentsOf: (format == .csv ? "\n" : "|\n").utf8)
+    }
+
     /// Appends what is after the last record.
-    mutating func end(_ output: inout [UInt8]) {
+    package mutating func end(_ output: inout [UInt8]) {
         if format == .json { output.append(contentsOf: (isFirst ? "]\n" : "\n]\n").utf8) }
     }
 

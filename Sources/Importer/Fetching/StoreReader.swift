@@ -122,21 +122,8 @@ public final class StoreReader: Sendable {
     /// The entity with this name as one transaction sees it.
     func entity(named name: String, _ database: Database) throws -> FetchedEntity {
         let graph = try graph(database)
-        let entities = graph.entities.map(\.description)
-        let exact = entities.firstIndex { ExactText($0.name) == ExactText(name) }
-        let table = ExactText(name.asciiLowercased)
-        if let place = exact ?? entities.firstIndex(where: { ExactText($0.table.asciiLowercased) == table }) {
-            return FetchedEntity(graph.entities[place], in: graph)
-        }
-        let near = NearName.nearest(to: name, among: entities.map(\.name))
-        throw ImportError(
-            .entityNotFound,
-            at: store,
-            "has no entity \(name)\(near.map { "; did you mean \($0)?" } ?? "")",
-            advice: entities.isEmpty
-                ? "Nothing is imported yet."
-                : "It has: \(entities.map(\.name).joined(separator: ", ").printable)."
-        )
+        let place = try graph.entities.map(\.description).place(ofEntityOrTable: name, in: store)
+        return FetchedEntity(graph.entities[place], in: graph)
     }
 
     // MARK: Reading

@@ -16,16 +16,30 @@ package struct RetryRequest: Sendable {
     let records: Records
     /// The model to import with; nil for the one of the rejects' job.
     let model: ModelDescription?
+
+    init(records: Records, model: ModelDescription?) {
+        self.records = records
+        self.model = model
+    }
+
+    /// - Parameters:
+    ///   - file: a repair file; nil to try open rejects as they are.
+    ///   - selection: which of them.
+    package init(file: String?, _ selection: RejectSelection, model: ModelDescription?) {
+        var selection = selection
+        selection.includesSettled = false
+        self.init(records: file.map { .file($0) } ?? .stored(selection), model: model)
+    }
 }
 
 /// Finds out what a retry means for its store.
 extension JobOpening {
     /// Where records are kept that are in no file: in one that is not there yet, as one that is may have been edited.
-    private static func keptPath(of store: String) -> String {
-        var path = store + ".retry.ndjson"
+    private static func keptPath(of base: String) -> String {
+        var path = base + ".retry.ndjson"
         var number = 2
         while FileManager.default.fileExists(atPath: path) {
-            path = "\(store).retry-\(number).ndjson"
+            path = "\(base).retry-\(number).ndjson"
             number += 1
         }
         return path
@@ -194,7 +208,7 @@ extension JobOpening {
         _ destination: some Destination,
         _ lines: @escaping (_ body: (ArraySlice<UInt8>) throws -> Void) throws -> Void
     ) throws -> KeptRecords {
-        let (path, token) = (Self.absolute(Self.keptPath(of: store)), UUID().uuidString.lowercased())
+        let (path, token) = (Self.absolute(Self.keptPath(of: chunksBase)), UUID().uuidString.lowercased())
         var size: Int64 = 0
         func plan(_ write: (ArraySlice<UInt8>) throws -> Void) throws -> any RetryPlan {
             try journal.retryPlan(GivenRepairs.name, maxRecordBytes: Self.maxRecordBytes(of: jobs)) { body in

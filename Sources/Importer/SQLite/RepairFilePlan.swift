@@ -5,8 +5,8 @@ import ImportModel
 /// The lines of a repair file and the rejects that they repair, read before anything is begun.
 ///
 /// It is kept in a temporary database, which is as large as it must be; memory stays as it is.
-final class RepairFilePlan: RetryPlan {
-    let jobs: [Int64]
+package final class RepairFilePlan: RetryPlan {
+    package let jobs: [Int64]
     private let database: DatabaseQueue
 
     /// So many faulty lines are named.
@@ -18,13 +18,13 @@ final class RepairFilePlan: RetryPlan {
     ///
     /// - Parameters:
     ///   - name: the file's, for messages.
-    ///   - store: a connection to the store.
+    ///   - rejects: those of the store.
     ///   - maxRecordBytes: of the largest record that is accepted.
     ///   - lines: calls its argument with the file's bytes, in any portions.
     /// - Throws: `ImportError` with `.badInput` that names the first lines that cannot be retried, and what `lines` throws.
-    init(
+    package init(
         _ name: String,
-        _ store: DatabaseQueue,
+        _ rejects: some RejectLookup,
         maxRecordBytes: Int,
         _ lines: (_ body: (ArraySlice<UInt8>) throws -> Void) throws -> Void
     ) throws {
@@ -46,10 +46,8 @@ final class RepairFilePlan: RetryPlan {
                     """
             )
             try plan.inTransaction {
-                try store.read { store in
-                    try lines { try scan.read($0, plan, store) }
-                    try scan.end(plan, store)
-                }
+                try lines { try scan.read($0, plan, rejects) }
+                try scan.end(plan, rejects)
                 return .commit
             }
         }
@@ -68,11 +66,11 @@ final class RepairFilePlan: RetryPlan {
 
     deinit { try? database.retire() }
 
-    func entities() throws -> [String] {
+    package func entities() throws -> [String] {
         try database.read { try String.fetchAll($0, sql: "SELECT DISTINCT entity FROM line ORDER BY entity") }
     }
 
-    func forEachLine(after ordinal: Int64, _ body: (RetriedLine) throws -> Void) throws {
+    package func forEachLine(after ordinal: Int64, _ body: (RetriedLine) throws -> Void) throws {
         try database.read { plan in
             let rows = try Row.fetchCursor(
                 plan,
@@ -111,7 +109,7 @@ final class RepairFilePlan: RetryPlan {
         }
 
         /// Reads the next bytes.
-        mutating func read(_ bytes: ArraySlice<UInt8>, _ plan: Database, _ store: Database) throws {
+        mutating func read(_ bytes: ArraySlice<UInt8>, _ plan: Database, _ rejects: some RejectLookup) throws {
             var rest = bytes
             while !rest.isEmpty {
                 let end = rest.firstIndex(of: 0x0A)
@@ -125,18 +123,18 @@ final class RepairFilePlan: RetryPlan {
                     )
                 }
                 guard let end else { return }
-                try takeLine(plan, store)
+                try takeLine(plan, rejects)
                 line.removeAll(keepingCapacity: true)
                 rest = rest[(end + 1)...]
             }
         }
 
         /// Reads a last line that no LF ends.
-        mutating func end(_ plan: Database, _ store: Database) throws {
-            if !line.isEmpty { try takeLine(plan, store) }
+        mutating func end(_ plan: Database, _ rejects: some RejectLookup) throws {
+            if !line.isEmpty { try takeLine(plan, rejects) }
         }
 
-        private mutating func takeLine(_ plan: Database, _ store: Database) throws {
+        private mutating func takeLine(_ plan: Database, _ rejects: some RejectLookup) throws {
             number += 1
             guard !line.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }) else { return }
             ordinal += 1
@@ -145,29 +143,24 @@ final class RepairFilePlan: RetryPlan {
                 let parsed = try line.withUnsafeBufferPointer { [reader] buffer throws(RepairLine.Problem) in
                     try RepairLine(ByteView(buffer), reader)
                 }
-                try add(parsed, plan, store)
+                try add(parsed, plan, rejects)
             } catch let problem as RepairLine.Problem {
                 problemCount += 1
                 if problems.count < RepairFilePlan.namedProblems { problems.append("line \(number) \(problem.text)") }
             }
         }
 
-        private mutating func add(_ line: RepairLine, _ plan: Database, _ store: Database) throws {
-            let statement = try store.cachedStatement(
-                sql: "SELECT job, ordinal, entity, state FROM _import_reject WHERE id = ?"
-            )
-            guard let found = try Row.fetchOne(statement, arguments: [line.reject]) else {
+        private mutating func add(_ line: RepairLine, _ plan: Database, _ rejects: some RejectLookup) throws {
+            guard let found = try rejects.reject(line.reject) else {
                 throw RepairLine.Problem(text: "names reject \(line.reject), which the store does not have")
             }
-            let row = BookkeepingRow(found, of: "_import_reject", store)
-            let (job, ownOrdinal) = (try row.number("job"), try row.number("ordinal"))
-            guard line.job ?? job == job, line.ordinal ?? ownOrdinal == ownOrdinal else {
+            guard line.job ?? found.job == found.job, line.ordinal ?? found.ordinal == found.ordinal else {
                 throw RepairLine.Problem(
                     text: "names reject \(line.reject), which is another record in this store "
-                        + "(record \(ownOrdinal) of job \(job))"
+                        + "(record \(found.ordinal) of job \(found.job))"
                 )
             }
-            guard try row.choice("state", as: RejectState.self) != .retried else {
+            guard found.state != .retried else {
                 throw RepairLine.Problem(
                     text: "names reject \(line.reject), which is a retry's own: name the one that was retried"
                 )
@@ -179,25 +172,22 @@ final class RepairFilePlan: RetryPlan {
             if let earlier {
                 throw RepairLine.Problem(text: "names reject \(line.reject), as line \(earlier) does")
             }
-            jobs.insert(job)
+            jobs.insert(found.job)
             try plan.cachedStatement(
                 sql: "INSERT INTO line (ordinal, number, reject, entity, is_text, record_key) VALUES (?, ?, ?, ?, ?, ?)"
             ).execute(arguments: [
-                ordinal, number, line.reject, try row.text("entity"), try isStillText(line, store), line.key,
+                ordinal, number, line.reject, found.entity, try isStillText(line, rejects), line.key,
             ])
         }
 
         /// Whether the record is still the text that was written for what is not JSON.
         ///
         /// As a string it could be taken for a repaired record.
-        private func isStillText(_ line: RepairLine, _ store: Database) throws -> Bool {
+        private func isStillText(_ line: RepairLine, _ rejects: some RejectLookup) throws -> Bool {
             guard let text = line.text else { return false }
-            let statement = try store.cachedStatement(sql: "SELECT length, record FROM _import_reject WHERE id = ?")
-            guard let found = try Row.fetchOne(statement, arguments: [line.reject]) else { return false }
-            let row = BookkeepingRow(found, of: "_import_reject", store)
-            let record = try row.bytes("record")
+            guard let (length, record) = try rejects.record(line.reject) else { return false }
             guard RepairLine.text(of: record).utf8.elementsEqual(text) else { return false }
-            return try Int64(record.count) < row.number("length") || !RepairLine.isJSON(record, reader)
+            return Int64(record.count) < length || !RepairLine.isJSON(record, reader)
         }
     }
 }

@@ -22,17 +22,10 @@ extension RetriedRecords {
                 isOpen: try row.choice("state", as: RejectState.self) == .open,
                 isText: try row.flag("is_text"),
                 key: try row.optionalText("record_key").map { Array($0.utf8) },
-                origin: RecordDecoder.Origin(source: try row.index("source"), byteOffset: try row.number("byte_offset"))
+                source: try row.index("source"),
+                byteOffset: try row.number("byte_offset")
             )
         }
-        guard records.count == chunk.records else {
-            throw ImportError(
-                .sourceChanged,
-                at: job.sources.first?.description.name ?? "",
-                "has changed since its retry was started",
-                advice: "Run the same retry again."
-            )
-        }
-        self.init(first: first, records: records)
+        try self.init(records, of: job.sources.first?.description.name ?? "", in: chunk)
     }
 }

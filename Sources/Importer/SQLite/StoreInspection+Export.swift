@@ -20,6 +20,45 @@ public struct RejectExport: Sendable, Hashable {
     public init() {}
 }
 
+/// Rejects on their way out.
+package struct RejectLines {
+    /// What was written.
+    package private(set) var export = RejectExport()
+    private let format: RejectExport.Format
+    private let leavesOutPartial: Bool
+    private let writer = RepairLineWriter()
+    private var pending: [UInt8] = []
+
+    /// - Parameter leavesOutPartial: whether those are left out of which only the first bytes are kept.
+    package init(as format: RejectExport.Format, leavesOutPartial: Bool = false) {
+        self.format = format
+        self.leavesOutPartial = leavesOutPartial
+    }
+
+    /// Takes a reject.
+    ///
+    /// - Parameter body: given bytes of one or more whole lines at a time.
+    /// - Throws: what `body` throws.
+    package mutating func append(_ reject: StoreInspection.Reject, to body: ([UInt8]) throws -> Void) throws {
+        if reject.isPartial {
+            export.partial += 1
+            if leavesOutPartial { return }
+        }
+        export.rejects += 1
+        switch format {
+        case .repairLines: writer.append(reject, to: &pending)
+        case .raw: pending += reject.record + [0x0A]
+        }
+        if pending.count >= 1 << 16 { try flush(to: body) }
+    }
+
+    /// Writes what is left.
+    package mutating func flush(to body: ([UInt8]) throws -> Void) throws {
+        if !pending.isEmpty { try body(pending) }
+        pending.removeAll(keepingCapacity: true)
+    }
+}
+
 extension StoreInspection {
     /// Writes rejects job by job in source order.
     ///
@@ -33,37 +72,11 @@ extension StoreInspection {
         as format: RejectExport.Format,
         _ body: ([UInt8]) throws -> Void
     ) throws -> RejectExport {
-        let (export, damage) = try exportRejects(selection, as: format, leavingOutPartial: false, body)
+        var lines = RejectLines(as: format)
+        let damage = try scanRejects(selection) { try lines.append($0, to: body) }
+        try lines.flush(to: body)
         if let damage { throw damage }
-        return export
-    }
-
-    /// - Returns: what was exported, and what is wrong where some rejects cannot be read.
-    private func exportRejects(
-        _ selection: RejectSelection,
-        as format: RejectExport.Format,
-        leavingOutPartial: Bool,
-        _ body: ([UInt8]) throws -> Void
-    ) throws -> (RejectExport, ImportError?) {
-        var export = RejectExport()
-        var pending: [UInt8] = []
-        let writer = RepairLineWriter()
-        let damage = try scanRejects(selection) { reject in
-            if reject.isPartial {
-                export.partial += 1
-                if leavingOutPartial { return }
-            }
-            export.rejects += 1
-            switch format {
-            case .repairLines: writer.append(reject, to: &pending)
-            case .raw: pending += reject.record + [0x0A]
-            }
-            guard pending.count >= 1 << 16 else { return }
-            try body(pending)
-            pending.removeAll(keepingCapacity: true)
-        }
-        if !pending.isEmpty { try body(pending) }
-        return (export, damage)
+        return lines.export
     }
 
     /// Writes rejects to a file, all or nothing: under a temporary name first, and then renamed.
@@ -82,22 +95,22 @@ extension StoreInspection {
         overwrites: Bool = false
     ) throws -> RejectExport {
         let file = try ExportFile(path: path, overwrites: overwrites)
-        let (export, damage) = try exportRejects(selection, as: format, leavingOutPartial: false) {
-            try file.write($0[...])
-        }
+        var lines = RejectLines(as: format)
+        let damage = try scanRejects(selection) { try lines.append($0) { try file.write($0[...]) } }
+        try lines.flush { try file.write($0[...]) }
         try file.finish()
         if let damage { throw damage }
-        return export
+        return lines.export
     }
 
     /// Calls `body` with rejects that are whole, as lines of a repair file: with one or more whole lines at a time.
     ///
     /// - Returns: how many were left out, as only their records' first bytes are kept.
     func forEachRepairLine(_ selection: RejectSelection, _ body: (ArraySlice<UInt8>) throws -> Void) throws -> Int64 {
-        let (export, damage) = try exportRejects(selection, as: .repairLines, leavingOutPartial: true) {
-            try body($0[...])
-        }
+        var lines = RejectLines(as: .repairLines, leavesOutPartial: true)
+        let damage = try scanRejects(selection) { try lines.append($0) { try body($0[...]) } }
+        try lines.flush { try body($0[...]) }
         if let damage { throw damage }
-        return export.partial
+        return lines.export.partial
     }
 }

@@ -116,11 +116,11 @@ extension StoreInspection {
 
 extension StoreInspection.JobSummary {
     /// What a report says of a job, and when that was.
-    package init(_ report: ImportReport, started: String, finished: String?) {
+    package init(_ report: ImportReport, isRetry: Bool, started: String, finished: String?) {
         self.init(
             job: report.job,
             state: report.state,
-            isRetry: false,
+            isRetry: isRetry,
             change: nil,
             undoes: nil,
             sources: report.sources,

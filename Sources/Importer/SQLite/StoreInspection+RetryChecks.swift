@@ -18,14 +18,7 @@ extension StoreInspection {
             let own = "_import_retry WHERE job = \(job.id) AND outcome"
             let (taken, ignored) = (try count("\(own) = 'taken'", database), try count("\(own) = 'ignored'", database))
             let rejected = try count("\(own) = 'rejected'", database)
-            checks.append(
-                Check(
-                    "every line repaired its reject, found it closed, or was rejected again",
-                    of: "job \(job.id)",
-                    holds: taken + ignored + rejected == report.recordsRead && rejected == report.rejected,
-                    detail: "\(report.recordsRead) = \(taken) + \(ignored) + \(rejected)"
-                )
-            )
+            checks.append(Check(retry: report, taken: taken, ignored: ignored, rejected: rejected))
         }
         let taken = try count("_import_retry WHERE outcome = 'taken'", database)
         let matched = try count(
@@ -35,22 +28,39 @@ extension StoreInspection {
             """,
             database
         )
-        checks.append(
-            Check(
-                "every repaired reject was accepted exactly once",
-                holds: repaired == taken && taken == matched,
-                detail: "\(repaired) repaired, \(taken) accepted, \(matched) of them the same"
-            )
-        )
+        checks.append(Check(repaired: repaired, taken: taken, matched: matched))
         let own = try count("_import_reject WHERE state = 'retried'", database)
         let again = try count("_import_retry WHERE outcome = 'rejected'", database)
-        checks.append(
-            Check("every retry in vain is kept", holds: own == again, detail: "\(own) and \(again)")
-        )
+        checks.append(Check(retriedInVain: again, kept: own))
         return checks
     }
 
     private func count(_ rows: String, _ database: Database) throws -> Int64 {
         try Int64.fetchOne(database, sql: "SELECT count(*) FROM \(rows)") ?? 0
+    }
+}
+
+extension StoreInspection.Check {
+    /// What has become of a retry's lines.
+    package init(retry report: ImportReport, taken: Int64, ignored: Int64, rejected: Int64) {
+        self.init(
+            "every line repaired its reject, found it closed, or was rejected again",
+            of: "job \(report.job)",
+            holds: taken + ignored + rejected == report.recordsRead && rejected == report.rejected,
+            detail: "\(report.recordsRead) = \(taken) + \(ignored) + \(rejected)"
+        )
+    }
+
+    /// - Parameter matched: rejects that are repaired and were accepted once.
+    package init(repaired: Int64, taken: Int64, matched: Int64) {
+        self.init(
+            "every repaired reject was accepted exactly once",
+            holds: repaired == taken && taken == matched,
+            detail: "\(repaired) repaired, \(taken) accepted, \(matched) of them the same"
+        )
+    }
+
+    package init(retriedInVain again: Int64, kept own: Int64) {
+        self.init("every retry in vain is kept", holds: own == again, detail: "\(own) and \(again)")
     }
 }

@@ -85,13 +85,7 @@ enum StoredEntities {
 extension StoredEntities.Described {
     /// Adds what a later model says: it counts, and what an earlier one says beyond it stays.
     fileprivate mutating func add(_ later: EntityDescription, isGiven: Bool) {
-        let columns = Set(later.attributes.map { ContinuedEntity.folded($0.column) })
-        let earlier = entity
-        entity = later
-        if entity.identifier.isEmpty { entity.identifier = earlier.identifier }
-        if entity.userInfo == nil { entity.userInfo = earlier.userInfo }
-        if entity.indexes.isEmpty { entity.indexes = earlier.indexes }
-        entity.attributes += earlier.attributes.filter { !columns.contains(ContinuedEntity.folded($0.column)) }
+        entity = later.continuing(entity)
         guard isGiven else { return }
         self.isGiven = true
         for attribute in later.attributes {

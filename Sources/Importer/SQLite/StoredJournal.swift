@@ -102,7 +102,9 @@ extension StoredJournal {
             throw ImportError(.storeNotFound, at: store, "there is no such store", advice: "Check the path.")
         }
         do {
-            return try RepairFilePlan(name, connection, maxRecordBytes: maxRecordBytes, lines)
+            return try connection.read {
+                try RepairFilePlan(name, StoredRejects(database: $0), maxRecordBytes: maxRecordBytes, lines)
+            }
         } catch let error as DatabaseError {
             throw ImportError(store: store, error)
         }

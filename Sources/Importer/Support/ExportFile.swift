@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 
 /// A file that is whole once it has its name, or is known to nobody before.
-final class ExportFile {
+package final class ExportFile {
     private let path: String
     private let overwrites: Bool
     private let temporaryPath: String
@@ -13,7 +13,7 @@ final class ExportFile {
     /// Makes the file under a name of its own; `finish` renames it.
     ///
     /// - Throws: `ImportError` with `.cannotCreate`.
-    init(path: String, overwrites: Bool) throws {
+    package init(path: String, overwrites: Bool) throws {
         self.path = path
         self.overwrites = overwrites
         var status = stat()
@@ -45,7 +45,7 @@ final class ExportFile {
     /// Makes the file under its name, for this user alone.
     ///
     /// - Throws: `ImportError` with `.cannotCreate`, also when it is there.
-    init(newFile path: String) throws {
+    package init(newFile path: String) throws {
         self.path = path
         temporaryPath = path
         overwrites = false
@@ -88,7 +88,7 @@ final class ExportFile {
     }
 
     /// Its device and inode.
-    var number: FileNumber {
+    package var number: FileNumber {
         get throws {
             var status = stat()
             guard fstat(descriptor, &status) == 0 else { throw failure(.systemCallFailed, "look at") }
@@ -96,7 +96,7 @@ final class ExportFile {
         }
     }
 
-    func write(_ bytes: ArraySlice<UInt8>) throws {
+    package func write(_ bytes: ArraySlice<UInt8>) throws {
         var rest = bytes
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
@@ -109,7 +109,7 @@ final class ExportFile {
     }
 
     /// Puts the file in its place, once its bytes are on the disk.
-    func finish() throws {
+    package func finish() throws {
         guard fsync(descriptor) == 0 else { throw failure(.cannotWrite, "write") }
         if temporaryPath != path {
             try Self.unfinished.withLock { unfinished in

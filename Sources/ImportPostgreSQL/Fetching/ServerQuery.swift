@@ -1,0 +1,73 @@
+import ImportModel
+import Importer
+
+/// The statements that a request comes to.
+struct ServerQuery {
+    let terms: [ServerTerm]
+    /// Reads the terms of each record.
+    let selecting: String
+    /// Counts the records that meet the predicate.
+    let counting: String
+    let parameters: [ServerValue]
+
+    /// - Parameter names: of the attributes that are read, in order; nil for all.
+    /// - Throws: `ImportError` or `RecordPredicateError` where the request does not fit the entity, or a server.
+    init(_ request: FetchRequest, attributes names: [String]?, of entity: ServerEntity) throws {
+        guard request.includes.isEmpty else {
+            throw ImportError(
+                .optionsConflict,
+                "the objects of relationships cannot be read from a server yet",
+                advice: "Include none, or read them with SQL."
+            )
+        }
+        guard entity.description.parent == nil, entity.description.subentity == nil else {
+            throw ImportError(
+                .optionsConflict,
+                "\(entity.description.name) shares its table with other entities, which cannot be read from a server yet",
+                advice: "Read it with SQL."
+            )
+        }
+        terms = try entity.columns(named: names)
+        let table = ServerTables.quoted(entity.description.table)
+        let predicate = try request.predicate.map { try ServerPredicate($0, for: entity) }
+        parameters = predicate?.parameters ?? []
+        let source = "FROM \(table)" + (predicate.map { " WHERE \($0.sql)" } ?? "")
+        var selecting = "SELECT \(terms.map(\.column.quoted).joined(separator: ", ")) \(source)"
+        selecting += " ORDER BY \(try Self.order(request.sort, of: entity))"
+        if let limit = request.limit { selecting += " LIMIT \(max(0, limit))" }
+        if request.offset > 0 { selecting += " OFFSET \(request.offset)" }
+        self.selecting = selecting
+        counting = "SELECT count(*) \(source)"
+    }
+
+    /// The order: where nothing else decides, by identifier, and then by where the rows are; in the direction of the last attribute.
+    ///
+    /// Nulls come before every value, as for SQLite.
+    private static func order(_ sort: [RecordSort], of entity: ServerEntity) throws -> String {
+        var orders: [String] = []
+        for sort in sort {
+            do throws(UnknownName) {
+                orders.append(order(try entity.term(named: sort.attribute), sort.ascending, sort.collation))
+            } catch {
+                throw ImportError(error)
+            }
+        }
+        let ascending = sort.last?.ascending ?? true
+        for name in entity.description.identifier
+        where !sort.contains(where: { ExactText($0.attribute) == ExactText(name) }) {
+            if let term = try? entity.term(named: name) { orders.append(order(term, ascending, .binary)) }
+        }
+        return (orders + ["ctid \(ascending ? "ASC" : "DESC")"]).joined(separator: ", ")
+    }
+
+    private static func order(_ term: ServerTerm, _ ascending: Bool, _ collation: RecordSort.Collation) -> String {
+        let key =
+            switch (term.isText, collation) {
+            case (false, _): term.sql
+            case (true, .binary): term.text
+            case (true, .nocase): "lower(\(term.text))"
+            case (true, .rtrim): "rtrim(\(term.text))"
+            }
+        return "\(key) \(ascending ? "ASC NULLS FIRST" : "DESC NULLS LAST")"
+    }
+}

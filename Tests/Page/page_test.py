@@ -211,6 +211,28 @@ def dear(fixture):
     browser.wait("window.asked === 2")
 
 
+@check("an import is followed with few requests")
+def few(fixture):
+    browser = fixture.browser
+    browser.open(fixture.serve("few").address)
+    browser.script("performance.clearResourceTimings()")
+    run = stores.SlowImport(
+        fixture.importer, fixture.folder, "people.ndjson", "--into", "few.sqlite", "--model", "people.model.json", "--entity",
+        "people", "--quiet", "--workers", "1", "--chunk-size", "256K", "--commit-every", "500", share=0.1)
+    browser.wait("document.querySelectorAll('#browser-rows tr[data-key]').length > 3")
+    # As long as rows that have changed take to be read again.
+    time.sleep(2)
+    run.finish()
+    browser.wait("document.getElementById('state').textContent === 'finished'")
+    time.sleep(1)
+    asked = browser.value("performance.getEntriesByType('resource').map(entry => new URL(entry.name).pathname)")
+    # Everything at the beginning, once more where there was no table yet, and at the end.
+    assert asked.count("/api/status") <= 3, asked
+    # What was inserted has not changed since it was read, and nobody has scrolled.
+    assert not [path for path in asked if path.startswith("/api/record/")], asked
+    assert asked.count("/api/records/people") <= 3, asked
+
+
 @check("import --serve shows the same page")
 def own(fixture):
     process = subprocess.Popen(

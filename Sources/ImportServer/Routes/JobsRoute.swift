@@ -9,41 +9,30 @@ struct JobsRoute: Sendable {
 
     func answer() async throws -> Answer {
         let hidesValues = routes.options.hidesValues
-        let jobs = try await routes.inspect { inspection in
-            let summaries = try inspection.jobs()
-            let settings = try inspection.jobSettings()
-            let first = max(summaries.count - Self.mostReports, 0)
-            return try summaries.enumerated().map { place, summary in
-                Job(
-                    summary: summary,
-                    settings: (settings[summary.job] ?? []).filter { !(hidesValues && $0.hasValues) },
-                    report: place < first ? nil : try inspection.status(of: summary.job)
-                )
-            }
-        }
-        return try Answer(encoding: Content(jobs: jobs ?? []))
+        let jobs = try await routes.inspect { try $0.jobDetails(reports: Self.mostReports) } ?? []
+        return try Answer(encoding: Content(jobs: jobs.map { Job(details: $0, hidesValues: hidesValues) }))
     }
 
     private struct Content: Encodable {
         let jobs: [Job]
     }
 
-    private struct Job: Encodable, Sendable {
-        let summary: StoreInspection.JobSummary
-        let settings: [JobSetting]
-        let report: ImportReport?
+    private struct Job: Encodable {
+        let details: JobDetails
+        let hidesValues: Bool
 
         private enum CodingKeys: String, CodingKey {
             case options, report
         }
 
         func encode(to encoder: any Encoder) throws {
-            try summary.encode(to: encoder)
+            try details.summary.encode(to: encoder)
+            let settings = details.settings.filter { !(hidesValues && $0.hasValues) }
             var container = encoder.container(keyedBy: CodingKeys.self)
             if !settings.isEmpty {
                 try container.encode(Dictionary(settings.map { ($0.name, $0.text) }) { $1 }, forKey: .options)
             }
-            try container.encodeIfPresent(report, forKey: .report)
+            try container.encodeIfPresent(details.report, forKey: .report)
         }
     }
 }

@@ -7,8 +7,8 @@ struct LedgerRoute: Sendable {
 
     func answer() async throws -> Answer {
         var lines: [JSONValue] = []
-        if let report = try await routes.inspect({ try $0.status() }) {
-            for (entity, attributes) in report.ledger.sorted(by: { $0.key < $1.key }) {
+        if let ledger = try await routes.inspect({ try $0.ledger() }) {
+            for (entity, attributes) in ledger.sorted(by: { $0.key < $1.key }) {
                 for (attribute, kinds) in attributes.sorted(by: { $0.key < $1.key }) {
                     for (kind, count) in kinds.sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) }) {
                         lines.append(Self.line(entity, attribute, kind, count))

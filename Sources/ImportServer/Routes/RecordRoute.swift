@@ -33,9 +33,8 @@ struct RecordRoute: Sendable {
 
     /// Where the row's own record is in its source, and its line; nil where that cannot be found out.
     private func place(of rowID: Int64, in table: String) async -> (record: RecordPlace, line: Int64?)? {
-        let inspection = StoreInspection(store: routes.options.store)
-        let found = try? await routes.pool.read(within: Self.searchTime) { _, interruption in
-            try inspection.place(of: rowID, in: table, interruption)
+        let found = try? await routes.pool.read(within: Self.searchTime) { reader, interruption in
+            try reader.inspection(interruption)?.place(of: rowID, in: table, interruption)
         }
         guard let record = found ?? nil else { return nil }
         let line = try? await routes.pool.read(within: Self.searchTime) { try record.line($1) }

@@ -43,15 +43,14 @@ struct Routes: Sendable {
         try await entities.summaries(of: observer.last.generation)
     }
 
-    /// Looks into the store's bookkeeping on a thread of its own, as one of those that read at a time.
+    /// Looks into the store's bookkeeping as one of those that read at a time, by the connection of that one.
     ///
     /// - Returns: nil where there is no store yet, or no import in it.
     func inspect<Result: Sendable>(
         _ body: @escaping @Sendable (StoreInspection) throws -> Result
     ) async throws -> Result? {
-        let store = options.store
         do {
-            return try await pool.read { _, _ in try body(StoreInspection(store: store)) }
+            return try await pool.read { try $0.inspection($1).map(body) }
         } catch let error as ImportError where [.storeNotFound, .storeEmpty].contains(error.reason) {
             return nil
         }

@@ -7,13 +7,9 @@ struct StatusRoute: Sendable {
 
     func answer() async throws -> Answer {
         let status = try await routes.inspect { inspection in
-            let report = try inspection.status()
-            let status = StatusRecord(
-                report: report,
-                unfinished: try inspection.unfinished(),
-                jobs: try inspection.jobs()
-            )
-            return (record: status, sources: try inspection.sources(of: report.job))
+            let overview = try inspection.overview()
+            let (report, unfinished, jobs) = (overview.report, overview.unfinished, overview.jobs)
+            return (StatusRecord(report: report, unfinished: unfinished, jobs: jobs), overview.sources)
         }
         let (findings, store) = (routes.observer.last, routes.options.store)
         return try Answer(encoding: Content(status: status, findings: findings, store: store))

@@ -10,20 +10,9 @@ package struct JobSetting: Sendable, Hashable {
     package let hasValues: Bool
 }
 
-extension StoreInspection {
-    /// The options of all jobs by their numbers, as far as they are kept and not what they are without being given.
-    ///
-    /// - Throws: `ImportError` as `status` does.
-    package func jobSettings() throws -> [Int64: [JobSetting]] {
-        try read { database in
-            Dictionary(try StoredJob.all(database).map { ($0.id, $0.settings) }) { $1 }
-        }
-    }
-}
-
 extension StoredJob {
-    /// Those that are not at their defaults, and which model it has.
-    fileprivate var settings: [JobSetting] {
+    /// The options that are kept and not at their defaults, and which model it has.
+    var settings: [JobSetting] {
         var settings: [JobSetting] = []
         func add(_ name: String, _ text: String?, hasValues: Bool = false) {
             if let text, !text.isEmpty { settings.append(JobSetting(name: name, text: text, hasValues: hasValues)) }

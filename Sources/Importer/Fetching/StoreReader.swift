@@ -142,12 +142,24 @@ public final class StoreReader: Sendable {
 
     /// The same, which an interruption ends at once.
     func read<Result>(_ interruption: Interruption, _ body: (Database) throws -> Result) throws -> Result {
-        let opened = try opened.withLock { opened in
+        if let opened = try openedStore() { return try opened.read(interruption, body) }
+        guard let nothing else { throw ImportError(.storeNotFound, at: store, "is not open") }
+        return try nothing.read(body)
+    }
+
+    /// Looks into what the store keeps of its imports, by this reader's connection.
+    ///
+    /// - Parameter interruption: ends the reading.
+    /// - Returns: nil while there is no store with an import.
+    /// - Throws: `ImportError` when there is something that cannot be read as a store.
+    package func inspection(_ interruption: Interruption) throws -> StoreInspection? {
+        try openedStore().map { StoreInspection($0, interruption) }
+    }
+
+    private func openedStore() throws -> OpenedStore? {
+        try opened.withLock { opened in
             if opened == nil { opened = try Self.openIfThere(store) }
             return opened
         }
-        if let opened { return try opened.read(interruption, body) }
-        guard let nothing else { throw ImportError(.storeNotFound, at: store, "is not open") }
-        return try nothing.read(body)
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import Synchronization
 
 /// A store that is open for reading, distinguished from whatever takes its name later.
 ///
@@ -10,6 +11,8 @@ final class OpenedStore: Sendable {
     private let path: String
     private let file: FileNumber
     private let queue: DatabaseQueue
+    /// The version of the schema that GRDB remembers tables of; nil before it was asked for.
+    private let schemaVersion = Mutex<Int64?>(nil)
 
     /// Opens a store.
     ///
@@ -84,6 +87,23 @@ final class OpenedStore: Sendable {
         } catch let error as DatabaseError {
             try checkPlace()
             throw ImportError(store: name, error)
+        }
+    }
+
+    /// The same for bookkeeping, some tables of which other connections make later.
+    func readBookkeeping<Result>(
+        _ interruption: Interruption,
+        _ body: (Database) throws -> Result
+    ) throws -> Result {
+        try read(interruption) { database in
+            let version = try Int64.fetchOne(database, sql: "PRAGMA schema_version")
+            let isKnown = schemaVersion.withLock { known in
+                defer { known = version }
+                return known == version
+            }
+            // GRDB remembers tables and columns, and does not see what other connections make of them.
+            if !isKnown { database.clearSchemaCache() }
+            return try body(database)
         }
     }
 

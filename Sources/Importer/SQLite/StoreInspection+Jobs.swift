@@ -66,7 +66,7 @@ extension StoreInspection {
         }
     }
 
-    private func summary(of job: StoredJob, _ database: Database) throws -> JobSummary {
+    func summary(of job: StoredJob, _ database: Database) throws -> JobSummary {
         let times = try BookkeepingRow.fetchOne(
             database,
             from: "_import_job",

@@ -33,37 +33,32 @@ extension StoreInspection {
         }
     }
 
-    /// How far each source of a job is, in their order; none where there is no such job.
-    ///
-    /// - Throws: `ImportError` as `status` does.
-    package func sources(of job: Int64) throws -> [SourceProgress] {
-        try read { database in
-            guard let job = try StoredJob.all(database).first(where: { $0.id == job }) else { return [] }
-            let marker = try Marker(database, job: job.id) ?? Marker()
-            let isWhole = job.state == .finished && !job.isEnded
-            var read: [Int: (bytes: Int64, records: Int64)] = [:]
-            for row in try BookkeepingRow.fetchAll(
-                database,
-                from: "_import_chunk",
-                sql: """
-                    SELECT source, max(end_byte) AS end_byte, sum(records) AS records FROM _import_chunk
-                    WHERE job = ? GROUP BY source
-                    """,
-                arguments: [job.id]
-            ) { read[try row.index("source")] = (try row.number("end_byte"), try row.number("records")) }
-            return job.sources.enumerated().map { index, source in
-                let state = isWhole || index < marker.source ? .finished : index > marker.source ? .waiting : stop(job)
-                let (end, records) = read[index] ?? (0, 0)
-                let bytes = index == marker.source ? marker.byteOffset : index < marker.source ? end : 0
-                let total = source.description.plainSize ?? (state == .finished ? bytes : nil)
-                return SourceProgress(
-                    source: source.description.name,
-                    state: state,
-                    bytes: bytes,
-                    totalBytes: total,
-                    records: records
-                )
-            }
+    /// How far each source of a job is, in their order.
+    func sources(of job: StoredJob, _ database: Database) throws -> [SourceProgress] {
+        let marker = try Marker(database, job: job.id) ?? Marker()
+        let isWhole = job.state == .finished && !job.isEnded
+        var read: [Int: (bytes: Int64, records: Int64)] = [:]
+        for row in try BookkeepingRow.fetchAll(
+            database,
+            from: "_import_chunk",
+            sql: """
+                SELECT source, max(end_byte) AS end_byte, sum(records) AS records FROM _import_chunk
+                WHERE job = ? GROUP BY source
+                """,
+            arguments: [job.id]
+        ) { read[try row.index("source")] = (try row.number("end_byte"), try row.number("records")) }
+        return job.sources.enumerated().map { index, source in
+            let state = isWhole || index < marker.source ? .finished : index > marker.source ? .waiting : stop(job)
+            let (end, records) = read[index] ?? (0, 0)
+            let bytes = index == marker.source ? marker.byteOffset : index < marker.source ? end : 0
+            let total = source.description.plainSize ?? (state == .finished ? bytes : nil)
+            return SourceProgress(
+                source: source.description.name,
+                state: state,
+                bytes: bytes,
+                totalBytes: total,
+                records: records
+            )
         }
     }
 

@@ -5,10 +5,21 @@ import ImportModel
 /// Looks into a store without importing.
 public struct StoreInspection: Sendable {
     let store: String
+    /// What is open already, and what ends reading; nil where it opens the store for each question.
+    private let connection: (opened: OpenedStore, interruption: Interruption)?
 
     /// Nothing is opened before it is asked.
     public init(store: String) {
         self.store = store
+        connection = nil
+    }
+
+    /// Asks by a connection that is open already, and stays open.
+    ///
+    /// - Parameter interruption: ends the reading.
+    init(_ opened: OpenedStore, _ interruption: Interruption) {
+        store = opened.name
+        connection = (opened, interruption)
     }
 
     /// The report of the job that `resume` would resume: the last unfinished one, or else the last one.
@@ -16,10 +27,14 @@ public struct StoreInspection: Sendable {
     /// - Throws: `ImportError`: `.noInput` when the file does not exist or has no import.
     public func status() throws -> ImportReport {
         try read { database in
-            let jobs = try StoredJob.all(database)
-            guard let job = jobs.last(where: { $0.state != .finished }) ?? jobs.last else { throw noImport }
-            return try report(of: job, database)
+            try report(of: resumable(StoredJob.all(database)), database)
         }
+    }
+
+    /// The job that `resume` would resume: the last unfinished one, or else the last one.
+    func resumable(_ jobs: [StoredJob]) throws -> StoredJob {
+        guard let job = jobs.last(where: { $0.state != .finished }) ?? jobs.last else { throw noImport }
+        return job
     }
 
     /// The reports of all jobs that are not finished, in the order in which they were started.
@@ -141,6 +156,7 @@ public struct StoreInspection: Sendable {
     }
 
     func read<Result>(_ body: (Database) throws -> Result) throws -> Result {
+        if let (opened, interruption) = connection { return try opened.readBookkeeping(interruption, body) }
         let opened = try OpenedStore(store)
         defer { opened.close() }
         return try opened.read(body)
@@ -168,16 +184,6 @@ public struct StoreInspection: Sendable {
             entities[try row.text("entity")] = counts
             total.add(counts)
         }
-        var ledger: [String: [String: [String: Int64]]] = [:]
-        for row in try BookkeepingRow.fetchAll(
-            database,
-            from: "_import_ledger",
-            sql: "SELECT entity, attribute, kind, count FROM _import_ledger WHERE job = ?",
-            arguments: [job.id]
-        ) {
-            let (entity, attribute) = (try row.text("entity"), try row.text("attribute"))
-            ledger[entity, default: [:]][attribute, default: [:]][try row.text("kind")] = try row.number("count")
-        }
         let repaired = try repaired(by: job, database)
         let state = state(of: job)
         var report = ImportReport(
@@ -195,7 +201,7 @@ public struct StoreInspection: Sendable {
             bytes: marker.bytes,
             seconds: marker.seconds,
             entities: entities,
-            ledger: ledger,
+            ledger: try ledger(of: job, database),
             unresolved: try unresolved(of: job, database),
             errors: try ErrorGroupTable.groups(
                 database,
@@ -208,6 +214,21 @@ public struct StoreInspection: Sendable {
         try addChanges(of: job, to: &report, database)
         try addMirror(of: job, to: &report, database)
         return report
+    }
+
+    /// What a job has changed or left out on the way in: how often, by entity, attribute and kind.
+    func ledger(of job: StoredJob, _ database: Database) throws -> [String: [String: [String: Int64]]] {
+        var ledger: [String: [String: [String: Int64]]] = [:]
+        for row in try BookkeepingRow.fetchAll(
+            database,
+            from: "_import_ledger",
+            sql: "SELECT entity, attribute, kind, count FROM _import_ledger WHERE job = ?",
+            arguments: [job.id]
+        ) {
+            let (entity, attribute) = (try row.text("entity"), try row.text("attribute"))
+            ledger[entity, default: [:]][attribute, default: [:]][try row.text("kind")] = try row.number("count")
+        }
+        return ledger
     }
 
     /// How many changes of a job have deleted an object; nil where it imports records.

@@ -87,7 +87,10 @@ public final class ServerReader {
     ///
     /// Without an order, records come by their identifier, or as their rows are in the table.
     ///
-    /// - Parameter attributes: the names of those that are read, in order; nil for all.
+    /// - Parameters:
+    ///   - request: which ones.
+    ///   - attributes: the names of those that are read, in order; nil for all.
+    ///   - body: gets each record; what it throws ends the reading.
     /// - Returns: true, as all records are from one state of the schema.
     /// - Throws: as `count` does, and what `body` throws.
     @discardableResult

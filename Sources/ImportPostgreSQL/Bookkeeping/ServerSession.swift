@@ -80,7 +80,7 @@ final class ServerSession {
     /// One transaction; of a process that was cut off and replaced by another, it is refused.
     ///
     /// - Parameter isDurable: whether it is on the server's disk when this returns. Otherwise it is when a later transaction
-    ///   is, whoever's that is: the server writes one log (<https://www.postgresql.org/docs/current/wal-async-commit.html>).
+    ///   is, whoever's that is: the server has one write-ahead log (<https://www.postgresql.org/docs/current/wal-async-commit.html>).
     /// - Throws: `ImportError`, with `.storeInUse` where another process has taken the job over.
     func write<Result>(isDurable: Bool = true, _ body: (ServerConnection) throws -> Result) throws -> Result {
         let begin = isDurable ? "BEGIN" : "BEGIN; SET LOCAL synchronous_commit = off"

@@ -40,7 +40,9 @@ struct ServerPredicate {
         "(CASE WHEN \(term.column.quoted) IS NOT NULL THEN \(truth ? "TRUE" : "FALSE") END)"
     }
 
-    /// Adds a parameter, and gives back what stands for it.
+    /// Adds a parameter.
+    ///
+    /// - Returns: what stands for it.
     private mutating func bind(_ value: ServerValue, _ type: String) -> String {
         parameters.append(value)
         return "$\(parameters.count)::\(type)"

@@ -27,6 +27,20 @@ final class ChunkWorker {
             try ServerModel(model, job.options, transformers, label: store.label)
         }
 
+        /// Lets a decoder have a chunk.
+        ///
+        /// - Parameter retried: what its records are, in a retry.
+        func open(_ entry: ChunkEntry, _ decoder: ChunkDecoder<UnusedLayout>, _ retried: RetriedRecords? = nil) throws {
+            let source = job.sources[entry.source]
+            let chunk = SealedChunk(
+                entry,
+                in: directory,
+                shape: source.shape,
+                maxRecordBytes: SplitLimits(job.options).maxRecordBytes
+            )
+            try decoder.open(chunk, skipping: .none, source: source.description.name, retried: retried)
+        }
+
         func decoder(_ model: ServerModel) -> ChunkDecoder<UnusedLayout> {
             // A retry knows of each of its records by itself which entity it is.
             let bySource = job.sources.map { source in
@@ -156,14 +170,8 @@ final class ChunkWorker {
     /// - Returns: the rows that the server has refused, with nothing committed; none when all is done.
     private func decodeAndCommit(_ lease: ChunkLease, without refused: RefusedRows) throws -> [RefusedRow] {
         let source = job.sources[lease.entry.source]
-        let chunk = SealedChunk(
-            lease.entry,
-            in: task.directory,
-            shape: source.shape,
-            maxRecordBytes: SplitLimits(job.options).maxRecordBytes
-        )
         let retried = try retries.map { retries in try link.use { try retries.records(of: lease.entry, $0) } }
-        let tally = try decode(chunk, source.description.name, retried, without: refused)
+        let tally = try decode(lease.entry, retried, without: refused)
         try checkLimit(tally, source.description.name)
         do {
             guard try commit(lease, tally, retried) else {
@@ -192,14 +200,13 @@ final class ChunkWorker {
     }
 
     private func decode(
-        _ chunk: SealedChunk,
-        _ source: String,
+        _ entry: ChunkEntry,
         _ retried: RetriedRecords?,
         without refused: RefusedRows
     ) throws -> ServerCounts.Tally {
         var tally = ServerCounts.Tally(entities: plans.count)
         for index in rows.indices { rows[index].begin() }
-        try decoder.open(chunk, skipping: .none, source: source, retried: retried)
+        try task.open(entry, decoder, retried)
         var batch = DecodedBatch<UnusedLayout>()
         // A chunk without records still has what is outside of them.
         repeat {

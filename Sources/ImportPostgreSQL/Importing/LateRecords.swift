@@ -126,14 +126,7 @@ struct LateRecords {
         let faults = Dictionary(late.map { ($0.ordinal, $0.fault) }) { first, _ in first }
         var refused = RefusedRows()
         for case .refused(let row) in faults.values { refused.add(row) }
-        let source = task.job.sources[entry.source]
-        let chunk = SealedChunk(
-            entry,
-            in: task.directory,
-            shape: source.shape,
-            maxRecordBytes: SplitLimits(task.job.options).maxRecordBytes
-        )
-        try decoder.open(chunk, skipping: .none, source: source.description.name, retried: retried)
+        try task.open(entry, decoder, retried)
         var rejects: [RowBatch.Reject] = []
         var batch = DecodedBatch<UnusedLayout>()
         while !decoder.isExhausted {

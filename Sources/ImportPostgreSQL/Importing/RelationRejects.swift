@@ -59,14 +59,7 @@ final class RelationRejects {
         in entry: ChunkEntry,
         _ tally: inout ServerCounts.Tally
     ) throws {
-        let source = task.job.sources[entry.source]
-        let chunk = SealedChunk(
-            entry,
-            in: task.directory,
-            shape: source.shape,
-            maxRecordBytes: SplitLimits(task.job.options).maxRecordBytes
-        )
-        try decoder.open(chunk, skipping: .none, source: source.description.name)
+        try task.open(entry, decoder)
         var batch = DecodedBatch<UnusedLayout>()
         while !decoder.isExhausted {
             try task.interruption.check()

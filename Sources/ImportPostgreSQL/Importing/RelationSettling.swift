@@ -126,9 +126,7 @@ struct RelationSettling {
             }
             for join in tables.joins {
                 for statement in statements.settling(join) { _ = try connection.execute(statement) }
-                for unlinked in statements.unlinked(join) where !statements.sides(of: join).isEmpty {
-                    try countUnlinked(unlinked, connection)
-                }
+                for unlinked in statements.unlinked(join) { try countUnlinked(unlinked, connection) }
                 try task.interruption.check()
             }
             for row in try connection.execute("SELECT entity, sum(rows)::bigint FROM _import_gone GROUP BY entity") {

@@ -5,24 +5,17 @@ import Importer
 ///
 /// Each orphan takes with it what its rules say; where one of these denies that, the orphan stays with all of it. Objects that go
 /// are told by their keys, which is why those that nobody can refer to go with the objects whose they are.
-struct OrphanStatements {
+struct OrphanStatements: RelationSQL {
     let staged: StagedRelations
     let statements: RelationStatements
 
-    private var tables: RelatedTables { staged.tables }
     private var layout: ModelLayout { staged.tables.layout }
 
     private func doomed(_ entity: Int) -> String { "pg_temp._import_doomed_\(entity)" }
 
-    private func list(_ columns: [String]) -> String { columns.joined(separator: ", ") }
-
     private func keys(_ row: String, _ entity: Int) -> [String] {
         tables.key(of: entity).indices.map { "\(row).k\($0)" }
     }
-
-    private func quoted(_ columns: [ServerColumn], of row: String) -> [String] { columns.map { "\(row).\($0.quoted)" } }
-
-    private func same(_ left: [String], _ right: [String]) -> String { StagedColumns.areSame(left, right) }
 
     /// The entities whose objects have keys.
     private var keyed: [Int] { tables.columns.indices.filter { !tables.key(of: $0).isEmpty } }
@@ -169,11 +162,11 @@ struct OrphanStatements {
     /// How many orphans of a relationship go, and how many are kept.
     var counts: [(relationship: Int, gone: String, denied: String)] {
         roots.filter { tables.deletesOrphans($0.relationship) }.map { root in
-            let count = """
-                SELECT count(*) FROM \(doomed(root.entity)) AS e WHERE e.relationship = \(root.relationship) \
-                AND \(isDenied)
-                """
-            return (root.relationship, count.replacing("AND EXISTS", with: "AND NOT EXISTS"), count)
+            let own = "FROM \(doomed(root.entity)) AS e WHERE e.relationship = \(root.relationship)"
+            return (
+                root.relationship, "SELECT count(*) \(own) AND NOT \(isDenied)",
+                "SELECT count(*) \(own) AND \(isDenied)"
+            )
         }
     }
 
@@ -233,7 +226,7 @@ struct OrphanStatements {
         for index in layout.relationships.indices where layout.relationships[index].entity == entity {
             statements.append(
                 """
-                DELETE FROM _import_link WHERE relationship = '\(tables.name(of: index).replacing("'", with: "''"))' \
+                DELETE FROM _import_link WHERE relationship = \(literal(tables.name(of: index))) \
                 AND source::text IN (SELECT json_build_array(\(list(names(entity))))::text \
                 FROM (\(gone)) AS gone (\(list(names(entity)))))
                 """
@@ -271,10 +264,10 @@ struct OrphanStatements {
     var clearing: [String] {
         keyed.flatMap { entity -> [String] in
             let gone = "SELECT \(list(keys("e", entity))) FROM \(doomed(entity)) AS e"
-            let table = layout.table(of: entity).replacing("'", with: "''")
+            let table = literal(layout.table(of: entity))
             return clearing(entity, gone) + [
                 """
-                DELETE FROM _import_stub WHERE table_name = '\(table)' AND key::text IN (
+                DELETE FROM _import_stub WHERE table_name = \(table) AND key::text IN (
                     SELECT json_build_array(\(list(names(entity))))::text FROM (\(gone)) AS gone (\(list(names(entity))))
                 )
                 """

@@ -112,10 +112,6 @@ struct RelatedTables {
         let inversePosition: String?
         /// Whether the relationship is its own inverse, so that there is a row for each direction.
         let isSymmetric: Bool
-
-        var columns: [String] {
-            (sourceColumns + destinationColumns).map(\.quoted) + [position, inversePosition].compactMap(\.self)
-        }
     }
 
     /// All join tables, in the order of the relationships that make them.

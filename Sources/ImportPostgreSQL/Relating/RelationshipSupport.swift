@@ -1,7 +1,7 @@
 import ImportModel
 import Importer
 
-/// What relationships imports into a server do not have yet; whoever asks for one of these hears it before anything is written.
+/// The relationships that imports into a server do not have yet: a model with one of them is refused before anything is written.
 struct RelationshipSupport {
     private let graph: GraphPlan
     private let label: String

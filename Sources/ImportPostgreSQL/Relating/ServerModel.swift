@@ -32,12 +32,6 @@ struct ServerModel {
 
     /// The entities as their tables have them, with the columns that hold relationships.
     var entities: [EntityDescription] { plans.map(\.entity) }
-
-    /// Whether the rows of an entity are staged before they are objects.
-    func isStaged(_ entity: Int) -> Bool { related != nil || !plans[entity].identifier.isEmpty }
-
-    /// Whether any are.
-    var isStaged: Bool { plans.indices.contains(where: isStaged) }
 }
 
 extension ModelDescription {

@@ -1,0 +1,49 @@
+import ImportModel
+import Importer
+
+/// How the statements that settle relationships spell rows, columns and keys.
+protocol RelationSQL {
+    var staged: StagedRelations { get }
+}
+
+extension RelationSQL {
+    var tables: RelatedTables { staged.tables }
+
+    /// Columns of a row of a staging table.
+    func columns(_ row: String, _ range: Range<Int>) -> [String] { range.map { "\(row).c\($0)" } }
+
+    /// Columns, with commas between them.
+    func list(_ columns: [String]) -> String { columns.joined(separator: ", ") }
+
+    /// A condition: each of them is equal to the other one in its place.
+    func same(_ left: [String], _ right: [String]) -> String { StagedColumns.areSame(left, right) }
+
+    /// A condition: none of them is NULL.
+    func areSet(_ columns: [String]) -> String {
+        columns.map { "\($0) IS NOT NULL" }.joined(separator: " AND ")
+    }
+
+    /// The staging table of an entity's rows.
+    func stage(of entity: Int) -> String {
+        ServerTables.quoted(StageName.rows(of: staged.job, entity))
+    }
+
+    /// Columns of a row of a table.
+    func quoted(_ columns: [ServerColumn], of row: String) -> [String] { columns.map { "\(row).\($0.quoted)" } }
+
+    /// Comparable: `json` has no equality.
+    func compared(_ value: String, _ column: ServerColumn) -> String {
+        column.type == .json ? "(\(value))::text" : value
+    }
+
+    /// A key as `_import_link` and `_import_stub` have it.
+    func key(_ columns: [String]) -> String { "json_build_array(\(list(columns)))" }
+
+    /// A part of a key that is kept as JSON.
+    func part(_ name: String, _ index: Int, _ column: ServerColumn) -> String {
+        "(\(name)->>\(index))::\(column.type.declaration)"
+    }
+
+    /// A text in single quotes.
+    func literal(_ text: String) -> String { "'\(text.replacing("'", with: "''"))'" }
+}

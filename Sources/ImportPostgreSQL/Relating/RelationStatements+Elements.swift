@@ -1,0 +1,244 @@
+import ImportModel
+import Importer
+
+/// Elements without identifier: the last list of an object has its rows.
+extension RelationStatements {
+    /// Whether an entity's rows are those of lists.
+    private func elements(of entity: Int) -> [RelatedTables.Reference] {
+        tables.elements.filter { $0.holder == entity }
+    }
+
+    /// What makes rows of the elements of an entity without identifier, after those that they are nested in.
+    ///
+    /// A list replaces what its object had: the elements of its last list are the rows.
+    func settlingElements(of entity: Int) -> [String] {
+        let references = elements(of: entity)
+        var statements = [
+            """
+            CREATE TEMPORARY TABLE _import_element_\(entity) ON COMMIT DROP AS SELECT count(*) AS records, \
+            0::bigint AS inserted, 0::bigint AS updated, 0::bigint AS unchanged, 0::bigint AS deleted \
+            FROM \(stage(of: entity)) WHERE _list < 0
+            """,
+            inserting(entity, where: "s._list < 0"),
+        ]
+        for reference in references { statements += settling(reference) }
+        return statements
+    }
+
+    /// How many rows are records, and how many elements were inserted, updated, unchanged and deleted.
+    func elementCounts(of entity: Int) -> String {
+        "SELECT records, inserted, updated, unchanged, deleted FROM pg_temp._import_element_\(entity)"
+    }
+
+    private func inserting(_ entity: Int, from rest: String = "", where condition: String) -> String {
+        let rowID = tables.rowID(of: entity)
+        let names = [rowID?.quoted].compactMap(\.self) + tables.columns[entity].map(\.quoted)
+        let values = (rowID == nil ? [] : ["s._row_id"]) + columns("s", tables.columns[entity].indices)
+        // A table of no columns at all has rows, too.
+        guard !names.isEmpty else {
+            let rows = "SELECT FROM \(stage(of: entity)) AS s\(rest) WHERE \(condition)"
+            return "INSERT INTO \(tables.table(of: entity)) \(rows)"
+        }
+        return """
+            INSERT INTO \(tables.table(of: entity)) (\(list(names))) OVERRIDING SYSTEM VALUE \
+            SELECT \(list(values)) FROM \(stage(of: entity)) AS s\(rest) WHERE \(condition)
+            """
+    }
+
+    private func settling(_ reference: RelatedTables.Reference) -> [String] {
+        guard let relationship = reference.list else { return [] }
+        let entity = reference.holder
+        let all = tables.columns[entity]
+        let width = reference.columns.count
+        let key = columns("l", 0..<width)
+        let name = "pg_temp._import_list_\(relationship)"
+        let owner = quoted(Array(all[reference.columns]), of: "t")
+        let wasFilled = filled.contains(entity)
+        let place = reference.position ?? reference.columns.lowerBound
+        var statements = [
+            """
+            CREATE TEMPORARY TABLE _import_list_\(relationship) ON COMMIT DROP AS \
+            SELECT \(list(key)), l._ordinal, l._child, l._row, \
+            row_number() OVER (PARTITION BY \(list(key)) ORDER BY l._ordinal, l._child) AS rank, \
+            count(*) OVER (PARTITION BY \(list(key))) AS lists, false AS was_there \
+            FROM \(staged.lists(relationship).quoted) AS l
+            """,
+            "ANALYZE \(name)",
+        ]
+        if wasFilled {
+            statements.append(
+                """
+                UPDATE \(name) AS l SET was_there = true FROM \(tables.table(of: entity)) AS t \
+                WHERE \(same(key, owner))
+                """
+            )
+        }
+        // Elements of objects that have several lists, with those that were there; they are compared place by place.
+        let values = all.indices.map { "s.c\($0)" }
+        let rowID = tables.rowID(of: entity)
+        let number = rowID == nil ? "" : ", s._row_id"
+        let stored =
+            wasFilled
+            ? """
+             UNION ALL SELECT l.lists, 0, 0, 0, l._row\(rowID.map { ", t.\($0.quoted)" } ?? ""), \
+            \(list(quoted(all, of: "t"))) \
+            FROM \(tables.table(of: entity)) AS t JOIN \(name) AS l ON l.rank = 1 AND \(same(key, owner))
+            """ : ""
+        statements.append(
+            """
+            CREATE TEMPORARY TABLE _import_line_\(relationship) \
+            (lists, rank, _ordinal, _child, _row\(rowID == nil ? "" : ", _row_id")\(all.indices.map { ", c\($0)" }.joined())) \
+            ON COMMIT DROP AS \
+            SELECT l.lists, l.rank, l._ordinal, l._child, l._row\(number), \(list(values)) FROM \(stage(of: entity)) AS s \
+            JOIN \(name) AS l ON s._ordinal = l._ordinal AND s._list = l._child \
+            WHERE s._relationship = \(relationship) AND (l.lists > 1 OR l.was_there)\(stored)
+            """
+        )
+        let line = "pg_temp._import_line_\(relationship)"
+        let sameElement =
+            same(columns("a", reference.columns) + ["a.c\(place)"], columns("b", reference.columns) + ["b.c\(place)"])
+        let differs = all.indices.map {
+            "\(compared("a.c\($0)", all[$0])) IS DISTINCT FROM \(compared("b.c\($0)", all[$0]))"
+        }.joined(separator: " OR ")
+        let isNew = "b.rank IS NULL"
+        let counted = "pg_temp._import_element_\(entity)"
+        statements.append("ANALYZE \(line)")
+        if rowID != nil { statements += keepingRowIDs(reference, relationship, place: place) }
+        // Those of the only list of their object are new.
+        statements.append(
+            """
+            UPDATE \(counted) SET inserted = inserted + (SELECT count(*) FROM \(stage(of: entity)) AS s JOIN \(name) AS l \
+            ON s._ordinal = l._ordinal AND s._list = l._child \
+            WHERE s._relationship = \(relationship) AND l.lists = 1 AND NOT l.was_there)
+            """
+        )
+        statements.append(
+            """
+            WITH told AS (SELECT \(isNew) AS is_new, \(differs) AS differs FROM \(line) AS a LEFT JOIN \(line) AS b \
+            ON \(sameElement) AND b.rank = a.rank - 1 WHERE a.rank > 0) \
+            UPDATE \(counted) SET inserted = inserted + (SELECT count(*) FROM told WHERE is_new), \
+            updated = updated + (SELECT count(*) FROM told WHERE NOT is_new AND differs), \
+            unchanged = unchanged + (SELECT count(*) FROM told WHERE NOT is_new AND NOT differs), \
+            deleted = deleted + (SELECT count(*) FROM \(line) AS a LEFT JOIN \(line) AS b \
+            ON \(sameElement) AND b.rank = a.rank + 1 WHERE a.rank < a.lists AND b.rank IS NULL)
+            """
+        )
+        let source = tables.layout.relationships[relationship].entity
+        statements.append(
+            """
+            INSERT INTO _import_relinked SELECT \(source), _ordinal, _row FROM (
+                SELECT a._ordinal, a._row FROM \(line) AS a LEFT JOIN \(line) AS b
+                    ON \(sameElement) AND b.rank = a.rank - 1 WHERE a.rank > 0 AND (\(isNew) OR \(differs))
+                UNION ALL SELECT l._ordinal, l._row FROM \(line) AS a JOIN \(name) AS l
+                    ON \(same(columns("a", reference.columns), key)) AND l.rank = a.rank + 1
+                    LEFT JOIN \(line) AS b ON \(sameElement) AND b.rank = a.rank + 1 WHERE b.rank IS NULL
+                UNION ALL SELECT l._ordinal, l._row FROM \(name) AS l JOIN \(stage(of: entity)) AS s
+                    ON s._ordinal = l._ordinal AND s._list = l._child
+                    WHERE s._relationship = \(relationship) AND l.lists = 1 AND NOT l.was_there
+            ) AS changed
+            """
+        )
+        if wasFilled {
+            statements.append(
+                """
+                DELETE FROM \(tables.table(of: entity)) AS t USING \(name) AS l \
+                WHERE l.rank = 1 AND \(same(key, owner))
+                """
+            )
+        }
+        // Elements of what was replaced itself are gone with it.
+        var condition = "s._relationship = \(relationship) AND l.rank = l.lists"
+        if let rowID = tables.rowID(of: reference.target) {
+            let isThere = """
+                EXISTS (SELECT FROM \(tables.table(of: reference.target)) AS o \
+                WHERE o.\(rowID.quoted) = s.c\(reference.columns.lowerBound))
+                """
+            statements.append(
+                """
+                UPDATE \(counted) SET deleted = deleted + (SELECT count(*) FROM \(stage(of: entity)) AS s \
+                JOIN \(name) AS l ON s._ordinal = l._ordinal AND s._list = l._child \
+                WHERE \(condition) AND NOT \(isThere))
+                """
+            )
+            condition += " AND \(isThere)"
+        }
+        statements.append(
+            inserting(
+                entity,
+                from: " JOIN \(name) AS l ON s._ordinal = l._ordinal AND s._list = l._child",
+                where: condition
+            )
+        )
+        if wasFilled { statements += removingOrphans(of: entity) }
+        return statements
+    }
+
+    /// Lets elements that take the place of others in their list have the row ids of these, as they are the same rows.
+    private func keepingRowIDs(
+        _ reference: RelatedTables.Reference,
+        _ relationship: Int,
+        place: Int
+    ) -> [String] {
+        let entity = reference.holder
+        let line = "pg_temp._import_line_\(relationship)"
+        let same = "pg_temp._import_same_\(relationship)"
+        let owner = list(reference.columns.map { "c\($0)" } + ["c\(place)"])
+        var statements = [
+            """
+            CREATE TEMPORARY TABLE _import_same_\(relationship) ON COMMIT DROP AS SELECT _row_id, first_value(_row_id) OVER (
+                PARTITION BY \(owner), run ORDER BY rank
+            ) AS kept FROM (
+                SELECT *, rank - row_number() OVER (PARTITION BY \(owner) ORDER BY rank) AS run FROM \(line)
+            ) AS runs
+            """,
+            "DELETE FROM \(same) WHERE _row_id = kept",
+            "ANALYZE \(same)",
+        ]
+        func rename(_ table: String, _ column: String, _ condition: String = "") -> String {
+            "UPDATE \(table) AS s SET \(column) = m.kept FROM \(same) AS m WHERE s.\(column) = m._row_id\(condition)"
+        }
+        statements.append(rename(stage(of: entity), "_row_id"))
+        for element in tables.elements where element.target == entity {
+            guard let list = element.list else { continue }
+            statements.append(rename(staged.lists(list).quoted, "c0"))
+            statements.append(
+                rename(stage(of: element.holder), "c\(element.columns.lowerBound)", " AND s._relationship = \(list)")
+            )
+        }
+        for join in tables.joins where join.source == entity && staged.linking.contains(join.making) {
+            statements.append(rename(staged.lists(join.making).quoted, "c0"))
+            statements.append(rename(staged.links(join.making).quoted, "c0"))
+        }
+        return statements
+    }
+
+    /// Takes away what belonged to rows of an entity without identifier that are gone.
+    private func removingOrphans(of entity: Int) -> [String] {
+        guard let rowID = tables.rowID(of: entity) else { return [] }
+        var statements: [String] = []
+        for element in tables.elements where element.target == entity && filled.contains(element.holder) {
+            let column = tables.columns[element.holder][element.columns.lowerBound].quoted
+            statements.append(
+                """
+                WITH gone AS (DELETE FROM \(tables.table(of: element.holder)) AS t WHERE t.\(column) IS NOT NULL \
+                AND NOT EXISTS (SELECT FROM \(tables.table(of: entity)) AS o WHERE o.\(rowID.quoted) = t.\(column)) \
+                RETURNING 1) INSERT INTO _import_gone SELECT \(element.holder), count(*) FROM gone
+                """
+            )
+            statements += removingOrphans(of: element.holder)
+        }
+        for join in tables.joins where join.source == entity && filledJoins.contains(join.making) {
+            let column = join.sourceColumns[0].quoted
+            statements.append(
+                """
+                DELETE FROM \(join.table) AS t WHERE NOT EXISTS (SELECT FROM \(tables.table(of: entity)) AS o \
+                WHERE o.\(rowID.quoted) = t.\(column))
+                """
+            )
+        }
+        return statements
+    }
+
+    /// Rows that are gone with others, by entity.
+    static let gone = "CREATE TEMPORARY TABLE _import_gone (entity integer, rows bigint) ON COMMIT DROP"
+}

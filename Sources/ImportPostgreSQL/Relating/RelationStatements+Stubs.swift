@@ -1,0 +1,75 @@
+import ImportModel
+import Importer
+
+/// Rows that are there for references alone.
+extension RelationStatements {
+    /// A condition: the object with this key is there for references alone.
+    func isStub(_ entity: Int, _ key: [String]) -> String {
+        """
+        EXISTS (SELECT FROM _import_stub AS b WHERE b.table_name = \(literal(tables.layout.table(of: entity))) \
+        AND b.key::text = \(self.key(key))::text)
+        """
+    }
+
+    /// Takes away rows that were there for references alone and that the job has objects for, and says how many.
+    ///
+    /// The objects are then new, as they are.
+    func fillingStubs(of entity: Int) -> String {
+        let staged = tables.graph.plans[entity].identifier.map { "s.c\($0)" }
+        let names = staged.indices.map { "k\($0)" }
+        let named = zip(staged, names).map { "\($0) AS \($1)" }
+        let own = names.map { "k.\($0)" }
+        return """
+            WITH _import_keys AS (SELECT DISTINCT \(list(named)) FROM \(stage(of: entity)) AS s),
+            _import_filled AS (
+                DELETE FROM _import_stub AS b USING _import_keys AS k
+                WHERE b.table_name = \(literal(tables.layout.table(of: entity))) AND b.key::text = \(key(own))::text
+                RETURNING \(list(own))
+            ), gone AS (
+                DELETE FROM \(tables.table(of: entity)) AS t USING _import_filled AS k
+                WHERE \(same(quoted(tables.key(of: entity), of: "t"), own)) RETURNING 1
+            ) SELECT count(*) FROM gone
+            """
+    }
+
+    /// Makes rows for what references lead to, with their keys alone, and says how many.
+    func makingStubs(_ dangling: Dangling) -> String {
+        let target = tables.layout.relationships[dangling.relationship].destination
+        let names = tables.key(of: target).map(\.quoted)
+        return """
+            WITH made AS (
+                INSERT INTO \(tables.table(of: target)) (\(list(names)))
+                SELECT DISTINCT \(list(dangling.columns.map { "r.\($0)" })) FROM \(dangling.table) AS r
+                WHERE \(dangling.condition) RETURNING \(list(names))
+            ), noted AS (
+                INSERT INTO _import_stub SELECT \(literal(tables.layout.table(of: target))), \(key(names)) FROM made
+            ) SELECT count(*) FROM made
+            """
+    }
+
+    /// Makes rows for what lists name, linked to the objects that have the lists, and says how many.
+    func makingStubs(_ reference: RelatedTables.Reference) -> String? {
+        guard let relationship = reference.list else { return nil }
+        let own = Array(tables.columns[reference.holder][reference.columns])
+        let keys = tables.key(of: reference.holder)
+        let position = reference.position.map { [tables.columns[reference.holder][$0].quoted] } ?? []
+        // What identifies a row may be what it refers to.
+        let references = reference.isParent ? [] : own
+        let names = (keys + references).map(\.quoted) + position
+        let values =
+            keys.enumerated().map { part("target", $0, $1) } + references.enumerated().map { part("source", $0, $1) }
+            + position.map { _ in "nullif(position, -1)" }
+        return """
+            WITH _import_waiting AS (
+                DELETE FROM _import_link WHERE relationship = \(literal(tables.name(of: relationship)))
+                RETURNING source, target, position
+            ), made AS (
+                INSERT INTO \(tables.table(of: reference.holder)) (\(list(names))) SELECT \(list(values)) FROM _import_waiting
+                RETURNING \(list(keys.map(\.quoted)))
+            ), noted AS (
+                INSERT INTO _import_stub
+                SELECT \(literal(tables.layout.table(of: reference.holder))), \(key(keys.map(\.quoted))) FROM made
+            ) SELECT count(*) FROM made
+            """
+    }
+}

@@ -49,10 +49,9 @@ struct StatusSubcommand: ParsableCommand {
         let place = try StorePlace(store, schema)
         let inspection = place.inspection
         if unresolved {
-            guard let inspection = inspection as? StoreInspection else {
-                throw ValidationError("--unresolved needs a SQLite store")
-            }
-            return try writeUnresolved(inspection)
+            if let server = inspection as? ServerInspection { return try server.forEachUnresolved(write) }
+            if let file = inspection as? StoreInspection { try file.forEachUnresolved(write) }
+            return
         }
         let jobs = try inspection.jobs()
         if json {
@@ -86,11 +85,9 @@ struct StatusSubcommand: ParsableCommand {
         return "\n" + table.lines.joined(separator: "\n") + "\n"
     }
 
-    private func writeUnresolved(_ inspection: StoreInspection) throws {
-        try inspection.forEachUnresolved { reference in
-            if json { return try StandardOutput.write(JSONText.line(reference)) }
-            let texts = [reference.relationship, reference.identifier.joined(separator: ", "), "\(reference.count)"]
-            try StandardOutput.write(texts.map { TerminalText.escaped($0) }.joined(separator: "\t") + "\n")
-        }
+    private func write(_ reference: StoreInspection.UnresolvedReference) throws {
+        if json { return try StandardOutput.write(JSONText.line(reference)) }
+        let texts = [reference.relationship, reference.identifier.joined(separator: ", "), "\(reference.count)"]
+        try StandardOutput.write(texts.map { TerminalText.escaped($0) }.joined(separator: "\t") + "\n")
     }
 }

@@ -3,7 +3,7 @@ import Importer
 
 /// Looks into a server's schema without importing.
 public struct ServerInspection: Sendable {
-    private let store: ServerStore
+    let store: ServerStore
 
     /// Prepares to look into a schema; nothing is opened before it is asked.
     ///
@@ -12,13 +12,13 @@ public struct ServerInspection: Sendable {
         self.store = store
     }
 
-    private var label: String { store.label }
+    var label: String { store.label }
 
-    private var noImport: ImportError {
+    var noImport: ImportError {
         ImportError(.storeEmpty, at: label, "holds no import", advice: "Check the address and the schema.")
     }
 
-    private func read<Result>(_ body: (ServerConnection) throws -> Result) throws -> Result {
+    func read<Result>(_ body: (ServerConnection) throws -> Result) throws -> Result {
         let session = ServerSession(store, Interruption(), writes: false)
         defer { session.close() }
         return try session.snapshot(body)

@@ -4,16 +4,9 @@ import Importer
 /// What must hold of nested objects and of references, as in a SQLite store.
 extension ServerVerification {
     func relationshipChecks(_ report: ImportReport, _ connection: ServerConnection) throws -> [StoreInspection.Check] {
-        guard var model = job.model, !model.isFlat else { return [] }
-        // The values are coerced already, maybe by transformers that only another program has.
-        for entity in model.entities.indices {
-            for attribute in model.entities[entity].attributes.indices {
-                model.entities[entity].attributes[attribute].transformers = []
-            }
-        }
+        guard job.model?.isFlat == false else { return [] }
         var checks = [StoreInspection.nestedCheck("job \(job.id)", report)]
-        let server = try ServerModel(model, job.options, .standard, label: store.label)
-        guard job.state == .finished, let tables = server.related,
+        guard job.state == .finished, let tables = try ServerModel(stored: job, label: store.label)?.related,
             try StoredJob.all(connection, label: store.label).last?.id == job.id
         else { return checks }
         func check(_ rule: String, _ holds: Bool, _ detail: String) {

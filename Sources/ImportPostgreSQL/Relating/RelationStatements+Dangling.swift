@@ -62,6 +62,37 @@ extension RelationStatements {
         }
     }
 
+    /// Queries for references to objects that are not there: the parts of the identifier, so many, as JSON of what a SQLite store
+    /// keeps, and how many refer to it.
+    func listingUnresolved(_ relationship: Int) -> [(sql: String, width: Int)] {
+        let key = tables.key(of: tables.layout.relationships[relationship].destination)
+        guard !key.isEmpty else { return [] }
+        func query(_ columns: [String], from rows: String) -> (sql: String, width: Int) {
+            let values = zip(columns, key).map { kept($0, $1) }
+            return (
+                """
+                SELECT \(list(values)), count(*) FROM \(rows) GROUP BY \(list(columns)) ORDER BY \(list(columns))
+                """, columns.count
+            )
+        }
+        let waiting = key.enumerated().map { part("target", $0, $1) }
+        return dangling.filter { $0.relationship == relationship }.map { one in
+            query(one.columns.map { "r.\($0)" }, from: "\(one.table) AS r WHERE \(one.condition)")
+        } + [query(waiting, from: "_import_link WHERE relationship = \(literal(tables.name(of: relationship)))")]
+    }
+
+    /// A value as JSON of what a SQLite store keeps of it.
+    private func kept(_ value: String, _ column: ServerColumn) -> String {
+        switch column.type {
+        case .timestamptz:
+            "to_json(to_char(\(value) AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"'))::text"
+        case .timestamp: "to_json(to_char(\(value), 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"'))::text"
+        case .boolean: "(\(value))::integer::text"
+        case .numeric: "to_json((\(value))::text)::text"
+        case .text, .smallint, .integer, .bigint, .real, .double, .uuid, .bytea, .json: "to_json(\(value))::text"
+        }
+    }
+
     /// How many elements of lists refer to an object that is not there.
     func countOfLost(_ reference: RelatedTables.Reference) -> String {
         let own = quoted(Array(tables.columns[reference.holder][reference.columns]), of: "r")

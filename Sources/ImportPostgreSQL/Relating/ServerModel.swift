@@ -30,6 +30,20 @@ struct ServerModel {
         for plan in plans { plan.keepsPlaces = true }
     }
 
+    /// The model of a job that nothing is imported with: its values are coerced already, maybe by transformers that only another
+    /// program has.
+    ///
+    /// - Returns: nil where the job has none.
+    init?(stored job: StoredJob, label: String) throws {
+        guard var model = job.model else { return nil }
+        for entity in model.entities.indices {
+            for attribute in model.entities[entity].attributes.indices {
+                model.entities[entity].attributes[attribute].transformers = []
+            }
+        }
+        try self.init(model, job.options, .standard, label: label)
+    }
+
     /// The entities as their tables have them, with the columns that hold relationships.
     var entities: [EntityDescription] { plans.map(\.entity) }
 }

@@ -11,6 +11,12 @@ extension StoreInspection {
         public let identifier: [String]
         /// How many references there are.
         public let count: Int64
+
+        package init(relationship: String, identifier: [String], count: Int64) {
+            self.relationship = relationship
+            self.identifier = identifier
+            self.count = count
+        }
     }
 
     /// How many references of each relationship led nowhere when a job was settled.

@@ -119,6 +119,10 @@ struct RelationSettling {
                 try countElements(of: entity, statements, connection)
                 try task.interruption.check()
             }
+            for reference in tables.unnamed {
+                for statement in statements.settlingUnnamed(reference) { _ = try connection.execute(statement) }
+                try countElements(of: reference.holder, statements, connection)
+            }
             for reference in tables.listed {
                 for statement in statements.settlingLinks(reference) { _ = try connection.execute(statement) }
                 for unlinked in statements.unlinked(reference) { try countUnlinked(unlinked, connection) }

@@ -138,7 +138,9 @@ struct OrphanStatements: RelationSQL {
             let key = quoted(tables.key(of: target), of: "d")
             return """
                 INSERT INTO \(doomed(target)) SELECT DISTINCT e.root, -1, \(list(key)) FROM \(from) \
-                WHERE NOT EXISTS (SELECT FROM \(doomed(target)) AS x WHERE x.root = e.root AND \(same(keys("x", target), key)))
+                WHERE \(areSet(key)) AND NOT EXISTS (
+                    SELECT FROM \(doomed(target)) AS x WHERE x.root = e.root AND \(same(keys("x", target), key))
+                )
                 """
         }
     }
@@ -241,13 +243,14 @@ struct OrphanStatements: RelationSQL {
     var deletingElements: [(entity: Int, statement: String)] {
         relationships(.cascade).compactMap { index in
             let placement = layout.relationships[index]
-            guard tables.key(of: placement.destination).isEmpty, let reference = tables.reference(placement.owner),
-                !tables.key(of: placement.entity).isEmpty
+            guard let reference = tables.reference(placement.owner), !tables.key(of: placement.entity).isEmpty,
+                tables.key(of: placement.destination).isEmpty || reference.isParent
             else { return nil }
+            let isElement = reference.isParent ? "\(isUnnamed(reference, "t")) AND " : ""
             let columns = list(quoted(Array(tables.columns[reference.holder][reference.columns]), of: "t"))
             let gone = "SELECT \(list(keys("e", placement.entity))) FROM \(doomed(placement.entity)) AS e"
             let table = tables.table(of: placement.destination)
-            return (placement.destination, "DELETE FROM \(table) AS t WHERE (\(columns)) IN (\(gone))")
+            return (placement.destination, "DELETE FROM \(table) AS t WHERE \(isElement)(\(columns)) IN (\(gone))")
         }
     }
 

@@ -149,6 +149,10 @@ struct RelatedTables {
     /// The relationships that lists state whose elements have no identifier: a list replaces them whole.
     var elements: [Reference] { references.filter { isKeyless($0.holder) && $0.list != nil } }
 
+    /// Lists of objects that are identified within the one that has them: what lacks the rest of its identifier is told by its
+    /// place, as elements are.
+    var unnamed: [Reference] { references.filter { $0.isParent && $0.list != nil && $0.position != nil } }
+
     /// Those whose links are in columns of rows that have an identifier and are listed, too.
     var listed: [Reference] { references.filter { !isKeyless($0.holder) && $0.list != nil } }
 

@@ -44,6 +44,13 @@ extension RelationSQL {
         "(\(name)->>\(index))::\(column.type.declaration)"
     }
 
+    /// A condition: a row lacks a part of its identifier beside what it refers to.
+    func isUnnamed(_ reference: RelatedTables.Reference, _ row: String) -> String {
+        let own = tables.graph.plans[reference.holder].identifier.filter { !reference.columns.contains($0) }
+        let isLacking = own.map { "\(row).\(tables.columns[reference.holder][$0].quoted) IS NULL" }
+        return isLacking.isEmpty ? "false" : "(\(isLacking.joined(separator: " OR ")))"
+    }
+
     /// A text in single quotes.
     func literal(_ text: String) -> String { "'\(text.replacing("'", with: "''"))'" }
 }

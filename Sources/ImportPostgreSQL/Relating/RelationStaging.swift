@@ -11,6 +11,8 @@ final class RelationStaging {
     private var lists: [Int: Int] = [:]
     private var links: [Int: Int] = [:]
     private var setters: [Int: Int] = [:]
+    /// By the relationship that lists them, those of rows that are told by their place.
+    private var unnamed: [Int: Int] = [:]
     /// By entity, the relationships in its columns that are listed, too.
     private let listed: [[RelatedTables.Reference]]
     /// By the relationship that lists them, those that are in columns of identified objects.
@@ -62,6 +64,13 @@ final class RelationStaging {
         }
         for relationship in staged.listing { lists[relationship] = try add(staged.lists(relationship)) }
         for relationship in staged.linking { links[relationship] = try add(staged.links(relationship)) }
+        for reference in tables.unnamed {
+            guard let relationship = reference.list else { continue }
+            let plan = tables.graph.plans[reference.holder]
+            let table = staged.unnamed(reference)
+            rows.append(ChunkRows(numbered: plan, numbers: table.numbers, table: table.name, job.options))
+            unnamed[relationship] = rows.count - 1
+        }
         for reference in tables.listed { setters[reference.owner] = try add(staged.setters(reference)) }
         return rows
     }
@@ -128,10 +137,12 @@ final class RelationStaging {
                     let row = batch.rows[index]
                     let entity = Int(row.entity)
                     let nested = batch.graph.nested[index]
-                    if let missing = missingKey(of: index, batch) {
-                        return .refused(RowFault(reason: .incomplete, attribute: missing), entity: entity)
-                    }
                     let list = open.last { $0.row == Int(row.parent) && $0.relationship == nested.relationship }
+                    let missing = missingKey(of: index, batch)
+                    let place = missing == nil ? entity : list.flatMap { unnamed[$0.relationship] }
+                    guard let place, missing == nil || row.unmet < 0 else {
+                        return .refused(RowFault(reason: .incomplete, attribute: missing ?? -1), entity: entity)
+                    }
                     let numbers = ChunkRows.numbers(
                         ordinal,
                         child,
@@ -140,7 +151,7 @@ final class RelationStaging {
                         given[index]
                     )
                     let fault = cells.withUnsafeBufferPointer { cells in
-                        rows[entity].append(
+                        rows[place].append(
                             row,
                             cells: cells,
                             chunk: chunk,
@@ -151,6 +162,7 @@ final class RelationStaging {
                         )
                     }
                     if let fault { return .refused(fault, entity: entity) }
+                    if missing != nil { continue }
                     if let fault = try stageLinks(of: index, child, list, batch, source, &rows) {
                         return .refused(fault, entity: entity)
                     }

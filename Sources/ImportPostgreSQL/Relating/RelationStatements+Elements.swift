@@ -19,7 +19,7 @@ extension RelationStatements {
             0::bigint AS inserted, 0::bigint AS updated, 0::bigint AS unchanged, 0::bigint AS deleted \
             FROM \(stage(of: entity)) WHERE _list < 0
             """,
-            inserting(entity, where: "s._list < 0"),
+            inserting(entity, of: stage(of: entity), where: "s._list < 0"),
         ]
         for reference in references { statements += settling(reference) }
         return statements
@@ -30,24 +30,52 @@ extension RelationStatements {
         "SELECT records, inserted, updated, unchanged, deleted FROM pg_temp._import_element_\(entity)"
     }
 
-    private func inserting(_ entity: Int, from rest: String = "", where condition: String) -> String {
+    /// What makes rows of objects that are told by their place, though others of their entity have an identifier.
+    func settlingUnnamed(_ reference: RelatedTables.Reference) -> [String] {
+        [
+            """
+            CREATE TEMPORARY TABLE _import_element_\(reference.holder) ON COMMIT DROP AS SELECT 0::bigint AS records, \
+            0::bigint AS inserted, 0::bigint AS updated, 0::bigint AS unchanged, 0::bigint AS deleted
+            """
+        ] + settling(reference)
+    }
+
+    /// The staging table of what lists have.
+    private func stage(of reference: RelatedTables.Reference) -> String {
+        reference.isParent ? staged.unnamed(reference).quoted : stage(of: reference.holder)
+    }
+
+    /// What holds of stored rows that are elements, beside whose they are.
+    private func isElement(_ reference: RelatedTables.Reference) -> String {
+        guard reference.isParent else { return "" }
+        return " AND \(isUnnamed(reference, "t"))"
+    }
+
+    private func inserting(
+        _ entity: Int,
+        of stage: String,
+        from rest: String = "",
+        where condition: String
+    ) -> String {
         let rowID = tables.rowID(of: entity)
         let names = [rowID?.quoted].compactMap(\.self) + tables.columns[entity].map(\.quoted)
         let values = (rowID == nil ? [] : ["s._row_id"]) + columns("s", tables.columns[entity].indices)
         // A table of no columns at all has rows, too.
         guard !names.isEmpty else {
-            let rows = "SELECT FROM \(stage(of: entity)) AS s\(rest) WHERE \(condition)"
+            let rows = "SELECT FROM \(stage) AS s\(rest) WHERE \(condition)"
             return "INSERT INTO \(tables.table(of: entity)) \(rows)"
         }
         return """
             INSERT INTO \(tables.table(of: entity)) (\(list(names))) OVERRIDING SYSTEM VALUE \
-            SELECT \(list(values)) FROM \(stage(of: entity)) AS s\(rest) WHERE \(condition)
+            SELECT \(list(values)) FROM \(stage) AS s\(rest) WHERE \(condition)
             """
     }
 
     private func settling(_ reference: RelatedTables.Reference) -> [String] {
         guard let relationship = reference.list else { return [] }
         let entity = reference.holder
+        let stage = stage(of: reference)
+        let isElement = isElement(reference)
         let all = tables.columns[entity]
         let width = reference.columns.count
         let key = columns("l", 0..<width)
@@ -61,7 +89,7 @@ extension RelationStatements {
             SELECT \(list(key)), l._ordinal, l._child, l._row, \
             row_number() OVER (PARTITION BY \(list(key)) ORDER BY l._ordinal, l._child) AS rank, \
             count(*) OVER (PARTITION BY \(list(key))) AS lists, false AS was_there \
-            FROM \(staged.lists(relationship).quoted) AS l
+            FROM \(staged.lists(relationship).quoted) AS l WHERE l._ordinal > 0
             """,
             "ANALYZE \(name)",
         ]
@@ -69,7 +97,7 @@ extension RelationStatements {
             statements.append(
                 """
                 UPDATE \(name) AS l SET was_there = true FROM \(tables.table(of: entity)) AS t \
-                WHERE \(same(key, owner))
+                WHERE \(same(key, owner))\(isElement)
                 """
             )
         }
@@ -80,16 +108,16 @@ extension RelationStatements {
         let stored =
             wasFilled
             ? """
-             UNION ALL SELECT l.lists, 0, 0, 0, l._row\(rowID.map { ", t.\($0.quoted)" } ?? ""), \
+             UNION ALL SELECT l.lists, 0, 0, 0, l._row, 0\(rowID.map { ", t.\($0.quoted)" } ?? ""), \
             \(list(quoted(all, of: "t"))) \
-            FROM \(tables.table(of: entity)) AS t JOIN \(name) AS l ON l.rank = 1 AND \(same(key, owner))
+            FROM \(tables.table(of: entity)) AS t JOIN \(name) AS l ON l.rank = 1 AND \(same(key, owner))\(isElement)
             """ : ""
         statements.append(
             """
             CREATE TEMPORARY TABLE _import_line_\(relationship) \
-            (lists, rank, _ordinal, _child, _row\(rowID == nil ? "" : ", _row_id")\(all.indices.map { ", c\($0)" }.joined())) \
+            (lists, rank, _ordinal, _child, _row, _own\(rowID == nil ? "" : ", _row_id")\(all.indices.map { ", c\($0)" }.joined())) \
             ON COMMIT DROP AS \
-            SELECT l.lists, l.rank, l._ordinal, l._child, l._row\(number), \(list(values)) FROM \(stage(of: entity)) AS s \
+            SELECT l.lists, l.rank, l._ordinal, l._child, l._row, s._child\(number), \(list(values)) FROM \(stage) AS s \
             JOIN \(name) AS l ON s._ordinal = l._ordinal AND s._list = l._child \
             WHERE s._relationship = \(relationship) AND (l.lists > 1 OR l.was_there)\(stored)
             """
@@ -107,7 +135,7 @@ extension RelationStatements {
         // Those of the only list of their object are new.
         statements.append(
             """
-            UPDATE \(counted) SET inserted = inserted + (SELECT count(*) FROM \(stage(of: entity)) AS s JOIN \(name) AS l \
+            UPDATE \(counted) SET inserted = inserted + (SELECT count(*) FROM \(stage) AS s JOIN \(name) AS l \
             ON s._ordinal = l._ordinal AND s._list = l._child \
             WHERE s._relationship = \(relationship) AND l.lists = 1 AND NOT l.was_there)
             """
@@ -123,6 +151,13 @@ extension RelationStatements {
             ON \(sameElement) AND b.rank = a.rank + 1 WHERE a.rank < a.lists AND b.rank IS NULL)
             """
         )
+        // What is nested in them may have changed all the same.
+        statements.append(
+            """
+            INSERT INTO \(unchanged) SELECT \(entity), a._ordinal, a._own FROM \(line) AS a JOIN \(line) AS b \
+            ON \(sameElement) AND b.rank = a.rank - 1 WHERE a.rank > 0 AND NOT (\(differs))
+            """
+        )
         let source = tables.layout.relationships[relationship].entity
         statements.append(
             """
@@ -132,7 +167,7 @@ extension RelationStatements {
                 UNION ALL SELECT l._ordinal, l._row FROM \(line) AS a JOIN \(name) AS l
                     ON \(same(columns("a", reference.columns), key)) AND l.rank = a.rank + 1
                     LEFT JOIN \(line) AS b ON \(sameElement) AND b.rank = a.rank + 1 WHERE b.rank IS NULL
-                UNION ALL SELECT l._ordinal, l._row FROM \(name) AS l JOIN \(stage(of: entity)) AS s
+                UNION ALL SELECT l._ordinal, l._row FROM \(name) AS l JOIN \(stage) AS s
                     ON s._ordinal = l._ordinal AND s._list = l._child
                     WHERE s._relationship = \(relationship) AND l.lists = 1 AND NOT l.was_there
             ) AS changed
@@ -142,7 +177,7 @@ extension RelationStatements {
             statements.append(
                 """
                 DELETE FROM \(tables.table(of: entity)) AS t USING \(name) AS l \
-                WHERE l.rank = 1 AND \(same(key, owner))
+                WHERE l.rank = 1 AND \(same(key, owner))\(isElement)
                 """
             )
         }
@@ -155,7 +190,7 @@ extension RelationStatements {
                 """
             statements.append(
                 """
-                UPDATE \(counted) SET deleted = deleted + (SELECT count(*) FROM \(stage(of: entity)) AS s \
+                UPDATE \(counted) SET deleted = deleted + (SELECT count(*) FROM \(stage) AS s \
                 JOIN \(name) AS l ON s._ordinal = l._ordinal AND s._list = l._child \
                 WHERE \(condition) AND NOT \(isThere))
                 """
@@ -165,6 +200,7 @@ extension RelationStatements {
         statements.append(
             inserting(
                 entity,
+                of: stage,
                 from: " JOIN \(name) AS l ON s._ordinal = l._ordinal AND s._list = l._child",
                 where: condition
             )

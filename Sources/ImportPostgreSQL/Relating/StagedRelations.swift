@@ -61,6 +61,15 @@ struct StagedRelations {
         )
     }
 
+    /// The same of an entity that is identified within the object around it, for rows that lack the rest of that.
+    func unnamed(_ reference: RelatedTables.Reference) -> Table {
+        Table(
+            name: name("e\(reference.holder)"),
+            numbers: ["_ordinal", "_child", "_list", "_relationship"],
+            columns: tables.columns[reference.holder]
+        )
+    }
+
     // MARK: Lists
 
     /// The lists of a relationship: `_row` is the statement of the object that has one, and the columns are its key.
@@ -110,6 +119,7 @@ struct StagedRelations {
 
     /// All tables but those of identified objects.
     var all: [Table] {
-        tables.keyless.sorted().map(elements) + listing.map(lists) + linking.map(links) + tables.listed.map(setters)
+        tables.keyless.sorted().map(elements) + tables.unnamed.map(unnamed) + listing.map(lists) + linking.map(links)
+            + tables.listed.map(setters)
     }
 }

@@ -42,6 +42,15 @@ struct ServerCounts {
             }
         }
 
+        /// Counts records by what they are, where that is not known before they are decoded: of a subentity, for example.
+        mutating func countByKind(_ batch: borrowing RowBatch) {
+            for entity in read.indices {
+                read[entity] += batch.ignored[entity] - batch.recordsRead[entity]
+            }
+            for record in batch.graph.records { read[Int(batch.rows[record.row].entity)] += 1 }
+            for reject in batch.rejects { read[Int(reject.entity)] += 1 }
+        }
+
         /// Adds a reject that decoding has not counted.
         mutating func rejectLate(_ reject: RowBatch.Reject) {
             for error in reject.errors { errors.add(error, ordinal: reject.ordinal) }

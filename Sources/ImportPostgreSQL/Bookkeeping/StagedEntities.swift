@@ -9,7 +9,7 @@ enum StagedEntities {
     ///
     /// - Parameter bytes: of all sources, as far as that is known.
     static func prepare(_ job: StoredJob, _ model: ServerModel, bytes: Int64, _ connection: ServerConnection) throws {
-        for (position, entity) in model.entities.enumerated() where !entity.identifier.isEmpty {
+        for (position, entity) in model.tables where !entity.identifier.isEmpty {
             // Which of two objects has what only one may have is decided in source order.
             let isAlone = try ServerTables.hasRivals(entity, connection)
             let buckets = [true, false].map { isAlone ? 1 : Settlement.buckets(forBytes: bytes, tableWasEmpty: $0) }
@@ -58,7 +58,7 @@ enum StagedEntities {
     ) throws -> Settlement {
         let entity = model.entities[position]
         let listed = Set(
-            model.related?.listed.filter { $0.holder == position }.flatMap { reference in
+            model.related?.listed.filter { model.home(of: $0.holder) == position }.flatMap { reference in
                 Array(reference.columns) + [reference.position].compactMap(\.self)
             } ?? []
         )
@@ -91,7 +91,8 @@ enum StagedEntities {
             tableWasEmpty: wasEmpty,
             countsNested: job.model?.isFlat == false,
             unchanged: job.model?.isFlat == false
-                ? (ServerTables.quoted(StageName.unchanged(of: job.id)), position) : nil
+                ? (ServerTables.quoted(StageName.unchanged(of: job.id)), position) : nil,
+            kinds: model.related?.settledKinds(of: position)
         )
         return Settlement(settled, buckets: Int(try row.integer(1)))
     }

@@ -54,8 +54,9 @@ struct RelationSettling {
             try reject(statements, connection)
             for statement in statements.taking { _ = try connection.execute(statement) }
             for entity in statements.identified where statements.filled.contains(entity) {
-                let filled = try connection.execute(statements.fillingStubs(of: entity)).first?.integer(0) ?? 0
-                if filled > 0 { try count(entity, ["stubs": -filled], connection) }
+                for row in try connection.execute(statements.fillingStubs(of: entity)) {
+                    try count(Int(row.integer(0)), ["stubs": -row.integer(1)], connection)
+                }
             }
             _ = try connection.execute(
                 "UPDATE _import_settle SET state = 'open' WHERE job = $1 AND state = 'waiting'",
@@ -156,16 +157,18 @@ struct RelationSettling {
 
     private func countElements(of entity: Int, _ statements: RelationStatements, _ connection: ServerConnection) throws
     {
-        guard let row = try connection.execute(statements.elementCounts(of: entity)).first else { return }
-        let (inserted, updated, unchanged) = (try row.integer(1), try row.integer(2), try row.integer(3))
-        try count(
-            entity,
-            [
-                "inserted": try row.integer(0), "nested": inserted + updated + unchanged, "nested_inserted": inserted,
-                "nested_updated": updated, "nested_unchanged": unchanged, "deleted": try row.integer(4),
-            ],
-            connection
-        )
+        for row in try connection.execute(statements.elementCounts(of: entity)) {
+            let (inserted, updated, unchanged) = (try row.integer(2), try row.integer(3), try row.integer(4))
+            try count(
+                Int(row.integer(0)),
+                [
+                    "inserted": try row.integer(1), "nested": inserted + updated + unchanged,
+                    "nested_inserted": inserted, "nested_updated": updated, "nested_unchanged": unchanged,
+                    "deleted": try row.integer(5),
+                ],
+                connection
+            )
+        }
     }
 
     private func countUnlinked(_ unlinked: (relationship: Int, count: String), _ connection: ServerConnection) throws {
@@ -202,16 +205,17 @@ struct RelationSettling {
                 try note(kind, connection.execute(sql).first?.integer(0) ?? 0, count.relationship, connection)
             }
         }
-        func delete(_ all: [(entity: Int, statement: String)]) throws {
-            for (entity, statement) in all {
-                let gone = Int64(try connection.execute(statement).affected)
-                if gone > 0 { try count(entity, ["deleted": gone], connection) }
+        _ = try execute(orphans.detaching + orphans.sparing)
+        for (entity, statement) in orphans.deletingElements {
+            let gone = Int64(try connection.execute(statement).affected)
+            if gone > 0 { try count(entity, ["deleted": gone], connection) }
+        }
+        _ = try execute(orphans.clearing)
+        for statement in orphans.deleting {
+            for row in try connection.execute(statement) {
+                try count(Int(row.integer(0)), ["deleted": row.integer(1)], connection)
             }
         }
-        _ = try execute(orphans.detaching + orphans.sparing)
-        try delete(orphans.deletingElements)
-        _ = try execute(orphans.clearing)
-        try delete(orphans.deleting)
     }
 
     // MARK: References to what is not there

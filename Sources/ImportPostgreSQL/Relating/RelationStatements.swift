@@ -14,7 +14,7 @@ struct RelationStatements: RelationSQL {
     // MARK: Which records are accepted
 
     /// The identified entities whose new objects may lack something.
-    var identified: [Int] { tables.columns.indices.filter { !tables.isKeyless($0) } }
+    var identified: [Int] { tables.homes.filter { !tables.isKeyless($0) } }
 
     /// Whether any row of an entity lacks what a new object needs.
     func isLacking(_ entity: Int) -> String { "SELECT EXISTS (SELECT FROM \(stage(of: entity)) WHERE _unmet)" }
@@ -43,7 +43,7 @@ struct RelationStatements: RelationSQL {
     }
 
     private func lacks(_ entity: Int) -> String {
-        let key = tables.graph.plans[entity].identifier.map { "c\($0)" }
+        let key = tables.keyPlaces(of: entity).map { "c\($0)" }
         let keys = { (row: String) in key.map { "\(row).\($0)" } }
         // What is there for references alone is no object.
         let objects =
@@ -79,10 +79,10 @@ struct RelationStatements: RelationSQL {
     /// The objects whose own rows said nothing new and whose lists did, by entity: `entity`, and how many are records' and nested.
     var countingRelinked: String {
         """
-        SELECT r.entity, count(*) FILTER (WHERE u._child = 0), count(*) FILTER (WHERE u._child > 0)
-        FROM (SELECT DISTINCT entity, ordinal, child FROM _import_relinked) AS r
-            JOIN \(unchanged) AS u ON u.position = r.entity AND u._ordinal = r.ordinal AND u._child = r.child
-        GROUP BY r.entity
+        SELECT u.position, count(*) FILTER (WHERE u._child = 0), count(*) FILTER (WHERE u._child > 0)
+        FROM (SELECT DISTINCT ordinal, child FROM _import_relinked) AS r
+            JOIN \(unchanged) AS u ON u._ordinal = r.ordinal AND u._child = r.child
+        GROUP BY u.position
         """
     }
 

@@ -55,7 +55,7 @@ struct StagedRelations {
     func elements(of entity: Int) -> Table {
         let numbers = ["_ordinal", "_child", "_list", "_relationship"]
         return Table(
-            name: StageName.rows(of: job, entity),
+            name: StageName.rows(of: job, tables.home(of: entity)),
             numbers: numbers + (tables.rowID(of: entity) == nil ? [] : ["_row_id"]),
             columns: tables.columns[entity]
         )

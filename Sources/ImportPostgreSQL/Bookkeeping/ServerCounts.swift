@@ -75,6 +75,13 @@ struct ServerCounts {
                 ]
             )
         }
+        try writeLedger(tally, of: entry, connection)
+        try writeRejects(tally, of: entry, place: 0, connection)
+    }
+
+    /// Adds what was changed or lost.
+    func writeLedger(_ tally: Tally, of entry: ChunkEntry, _ connection: ServerConnection) throws {
+        let (job, chunk) = (ServerValue.integer(job.id), ServerValue.integer(Int64(entry.number)))
         for (key, count) in zip(tally.ledger.keys, tally.ledger.counts) {
             let entity = key.entity < 0 ? "" : plans[Int(key.entity)].entity.name
             _ = try connection.execute(
@@ -88,7 +95,6 @@ struct ServerCounts {
                 ]
             )
         }
-        try writeRejects(tally, of: entry, place: 0, connection)
     }
 
     /// Writes errors and rejects alone.

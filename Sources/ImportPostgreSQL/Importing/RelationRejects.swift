@@ -4,7 +4,7 @@ import Importer
 /// Makes rejects of records that were staged, whose bytes are in their chunks still.
 final class RelationRejects {
     /// The number of the first group of their errors among a chunk's: after those of all buckets.
-    private static let place = Int64(1) << 60
+    static let place = Int64(1) << 60
 
     private let task: ChunkWorker.Task
     private let model: ServerModel

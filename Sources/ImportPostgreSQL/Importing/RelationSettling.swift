@@ -66,6 +66,19 @@ struct RelationSettling {
     }
 
     private func reject(_ statements: RelationStatements, _ connection: ServerConnection) throws {
+        if try KindVerdicts.isNeeded(statements, connection) {
+            let verdicts = try KindVerdicts(task, model, statements, connection)
+            try verdicts.find()
+            let changes = verdicts.changes
+            for entity in changes.read.indices {
+                let (rejected, linked) = (changes.rejected[entity], changes.linked[entity])
+                let counts: KeyValuePairs = [
+                    "records_read": changes.read[entity], "rejected": rejected, "nested": linked, "linked": linked,
+                ]
+                if counts.contains(where: { $0.value != 0 }) { try count(entity, counts, connection) }
+            }
+            return
+        }
         let lacking = try statements.identified.filter { entity in
             try connection.execute(statements.isLacking(entity)).first?.bool(0) == true
         }

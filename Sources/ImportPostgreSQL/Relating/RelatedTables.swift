@@ -64,6 +64,10 @@ struct RelatedTables {
         }
     }
 
+    /// The tables that have objects of several entities with one identifier: what one of them is stored ones and earlier records
+    /// say, too.
+    var shared: [Int] { homes.filter { layout.isShared($0) && !isKeyless($0) } }
+
     /// The indexes of the columns that are the identifier of an entity.
     func keyPlaces(of entity: Int) -> [Int] { graph.plans[entity].identifier.map { places[entity][$0] } }
 

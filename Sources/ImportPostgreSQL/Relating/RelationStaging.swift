@@ -13,6 +13,8 @@ final class RelationStaging {
     private var setters: [Int: Int] = [:]
     /// By the relationship that lists them, and their entity, those of rows that are told by their place.
     private var unnamed: [Int: [Int: Int]] = [:]
+    /// Those of records that are decoded later.
+    private var open: Int?
     /// By entity, the relationships in its columns that are listed, too, and which attributes of its rows these columns are.
     private let listed: [[(reference: RelatedTables.Reference, attributes: Range<Int>)]]
     /// By the relationship that lists them, those that are in columns of identified objects.
@@ -85,6 +87,7 @@ final class RelationStaging {
             }
         }
         for reference in tables.listed { setters[reference.owner] = try add(staged.setters(reference)) }
+        open = try tables.shared.isEmpty ? nil : add(staged.open)
         return rows
     }
 
@@ -119,6 +122,11 @@ final class RelationStaging {
         _ chunk: UnsafeBufferPointer<UInt8>,
         _ rows: inout [ChunkRows]
     ) throws -> Outcome {
+        if record.isOpen, let open {
+            let numbers = ChunkRows.numbers(batch.rows[record.row].ordinal)
+            return rows[open].append(numbers, [], Source(chunk: nil, own: nil))
+                .map { .refused($0, entity: Int(batch.rows[record.row].entity)) } ?? .staged(linked: [])
+        }
         let marks = rows.map(\.mark)
         let outcome = try stage(record, batch, chunk, &rows)
         if case .refused = outcome {

@@ -63,6 +63,27 @@ struct RelationStatements: RelationSQL {
             """
     }
 
+    /// Queries for whether what an object is depends on the records before: some wait for it, or an object is of several entities.
+    var askingForKinds: [String] {
+        ["SELECT EXISTS (SELECT FROM \(staged.open.quoted))"]
+            + tables.shared.flatMap { entity -> [String] in
+                guard let place = tables.kindPlace(of: entity) else { return [] }
+                let keys = tables.keyPlaces(of: entity).map { "s.c\($0)" }
+                let stored = same(quoted(tables.key(of: entity), of: "t"), keys)
+                let column = "t.\(tables.columns[entity][place].quoted)"
+                return [
+                    """
+                    SELECT EXISTS (SELECT FROM \(stage(of: entity)) AS s GROUP BY \(list(keys)) \
+                    HAVING min(s.c\(place)) <> max(s.c\(place)))
+                    """,
+                    """
+                    SELECT EXISTS (SELECT FROM \(stage(of: entity)) AS s JOIN \(tables.table(of: entity)) AS t \
+                    ON \(stored) WHERE \(column) <> s.c\(place))
+                    """,
+                ]
+            }
+    }
+
     /// Takes what rejects have said out of the staging tables.
     var removingRejects: [String] {
         (identified.map(stage) + staged.all.map(\.quoted)).map {

@@ -26,8 +26,10 @@ struct RelationshipSupport {
     private func check(_ index: Int) throws {
         let entity = layout.entities[index]
         let identifier = layout.hierarchy.identifier(of: index)
-        if layout.isShared(index), !identifier.isEmpty {
-            throw error("\(entity.name), which shares its table and its identifier with others")
+        if layout.isShared(index), identifier.contains(EntityDescription.parentIdentifier),
+            layout.parentRelationship(of: index) != layout.parentRelationship(of: layout.home(of: index))
+        {
+            throw error("\(entity.name), which is identified within other objects than what it inherits from")
         }
         if identifier.contains(EntityDescription.parentIdentifier),
             let parent = layout.parentRelationship(of: index), isKeyless(layout.target(of: parent))

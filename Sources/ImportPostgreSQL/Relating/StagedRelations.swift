@@ -70,6 +70,9 @@ struct StagedRelations {
         )
     }
 
+    /// The records that are decoded when it is known of which entities the objects before them are.
+    var open: Table { Table(name: name("o"), numbers: ["_ordinal"], columns: []) }
+
     // MARK: Lists
 
     /// The lists of a relationship: `_row` is the statement of the object that has one, and the columns are its key.
@@ -120,6 +123,6 @@ struct StagedRelations {
     /// All tables but those of identified objects.
     var all: [Table] {
         tables.keyless.sorted().map(elements) + tables.unnamed.map(unnamed) + listing.map(lists) + linking.map(links)
-            + tables.listed.map(setters)
+            + tables.listed.map(setters) + (tables.shared.isEmpty ? [] : [open])
     }
 }

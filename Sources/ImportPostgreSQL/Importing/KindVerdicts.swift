@@ -46,7 +46,9 @@ final class KindVerdicts {
         decoder = task.decoder(model)
         known = try KnownObjects(statements, task.job.options, connection)
         again = OpenRecordDecoder(plan: statements.tables.graph, options: task.job.options, kinds: known)
-        staging = RelationStaging(statements.tables) { [tables = statements.tables] in try tables.rowIDs(of: $0, connection) }
+        staging = RelationStaging(statements.tables) { [tables = statements.tables] in
+            try tables.rowIDs(of: $0, connection)
+        }
         rows = try staging.makeRows(task.job)
         counts = ServerCounts(job: task.job, plans: model.plans)
         let none = Array(repeating: Int64(0), count: model.plans.count)

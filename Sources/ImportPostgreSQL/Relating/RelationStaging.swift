@@ -82,7 +82,9 @@ final class RelationStaging {
             for entity in tables.layout.hierarchy.subentities(of: reference.holder) {
                 let plan = tables.graph.plans[entity]
                 let columns = columns(of: entity)
-                rows.append(ChunkRows(numbered: plan, numbers: table.numbers, table: table.name, at: columns, job.options))
+                rows.append(
+                    ChunkRows(numbered: plan, numbers: table.numbers, table: table.name, at: columns, job.options)
+                )
                 unnamed[relationship, default: [:]][entity] = rows.count - 1
             }
         }

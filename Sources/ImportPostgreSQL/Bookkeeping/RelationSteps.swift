@@ -32,7 +32,7 @@ struct RelationSteps {
     ///
     /// - Parameter number: from 1; those before it are done.
     func take(_ number: Int64, _ body: (ServerConnection) throws -> Void) throws {
-        try session.write(isDurable: false) { connection in
+        try session.write { connection in
             let isNext =
                 try connection.execute(
                     """

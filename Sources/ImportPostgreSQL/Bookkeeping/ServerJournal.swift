@@ -316,7 +316,7 @@ final class ServerJournal: ServerJournalReader, Journal {
     ) throws -> MergeNotification? {
         guard let model = job.model else { return nil }
         let wanted = try indexes(of: job)
-        try session.write(isDurable: false) { connection in
+        try session.write { connection in
             // Objects that are nested elsewhere have tables with rows though no record of theirs is read.
             let filled = model.isFlat ? try readEntities(of: job, connection) : Set(model.entities.map(\.name))
             for entity in model.entities where filled.contains(entity.name) {

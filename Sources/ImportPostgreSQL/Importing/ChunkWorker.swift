@@ -157,7 +157,9 @@ final class ChunkWorker {
                 }
             }
         } catch {
-            try? link.use { try chunks.giveBack(lease, owner, $0) }
+            let isOurs = try? link.use { try chunks.giveBack(lease, owner, $0) }
+            // Whoever has committed the chunk meanwhile has done with its file, too.
+            if isOurs == false, (error as? ImportError)?.reason == .chunkDamaged { return }
             throw error
         }
     }

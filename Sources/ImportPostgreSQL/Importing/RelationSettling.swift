@@ -145,13 +145,13 @@ struct RelationSettling {
             try tables.prepareIndexes(connection)
         }
         for key in tables.foreignKeys {
-            try session.write(isDurable: false) { connection in
+            try session.write { connection in
                 connection.isInterruptible = true
                 defer { connection.isInterruptible = false }
                 _ = try ServerTables.make(key, connection)
             }
         }
-        try session.write(isDurable: false) { try StagedEntities.drop(of: job, $0) }
+        try session.write { try StagedEntities.drop(of: job, $0) }
     }
 
     private func countElements(of entity: Int, _ statements: RelationStatements, _ connection: ServerConnection) throws

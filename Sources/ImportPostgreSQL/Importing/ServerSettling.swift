@@ -29,7 +29,7 @@ struct ServerSettling {
     /// Ends the settling of all entities: indexes of tables that were empty, and no staging tables any more.
     func finish(_ session: ServerSession) throws {
         for (position, entity) in model.entities.enumerated() where !entity.identifier.isEmpty {
-            try session.write(isDurable: false) { connection in
+            try session.write { connection in
                 let settlement = try StagedEntities.settlement(of: task.job, position, model, connection)
                 // A table that was not empty has its index already.
                 _ = try connection.execute("SET LOCAL maintenance_work_mem = '256MB'")

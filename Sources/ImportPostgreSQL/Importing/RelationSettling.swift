@@ -51,7 +51,11 @@ struct RelationSettling {
             // Until all is there, references may come before what they lead to.
             try ServerTables.drop(tables.foreignKeys, connection)
             try tables.dropPartnerIndexes(connection)
+            for table in [RelationStatements.verdict, RelationStatements.lacking] { _ = try connection.execute(table) }
+            let retries = RetryTable(of: task.job)
+            if let retries { try passOverClosed(by: retries, statements, connection) }
             try reject(statements, connection)
+            try retries?.settleAll(connection)
             for statement in statements.taking { _ = try connection.execute(statement) }
             for entity in statements.identified where statements.filled.contains(entity) {
                 let filled = try connection.execute(statements.fillingStubs(of: entity)).first?.integer(0) ?? 0
@@ -69,13 +73,11 @@ struct RelationSettling {
             try connection.execute(statements.isLacking(entity)).first?.bool(0) == true
         }
         guard !lacking.isEmpty else { return }
-        _ = try connection.execute(RelationStatements.verdict)
         var found = 0
         repeat {
             found = try lacking.reduce(0) { try $0 + Int(connection.execute(statements.rejecting($1)).affected) }
             try task.interruption.check()
         } while found > 0
-        _ = try connection.execute(RelationStatements.lacking)
         for entity in lacking { _ = try connection.execute(statements.findingLacking(entity)) }
         for statement in statements.removingRejects { _ = try connection.execute(statement) }
         let rejects = RelationRejects(task, model)
@@ -92,18 +94,44 @@ struct RelationSettling {
             if rows.isEmpty { return }
             let records = try rows.map { row in
                 let children = try row.text(1).split(separator: ",").compactMap { Int($0) }
-                return (ordinal: try row.integer(0), lacking: Set(children))
+                return (ordinal: try row.integer(0), fault: RelationRejects.Fault.lacking(Set(children)))
             }
             last = records.last?.ordinal ?? last
-            let counts = try rejects.write(records, connection)
-            for entity in counts.rejected.indices where counts.rejected[entity] > 0 || counts.linked[entity] > 0 {
-                let linked = counts.linked[entity]
-                try count(
-                    entity,
-                    ["rejected": counts.rejected[entity], "nested": -linked, "linked": -linked],
-                    connection
-                )
-            }
+            try count(rejects.write(records, connection), as: "rejected", connection)
+        }
+    }
+
+    /// Passes over records of a retry whose rejects are not open any more.
+    private func passOverClosed(
+        by retries: RetryTable,
+        _ statements: RelationStatements,
+        _ connection: ServerConnection
+    ) throws {
+        guard try retries.holdAll(closed: RelationStatements.verdictTable, connection) > 0 else { return }
+        for statement in statements.removingRejects { _ = try connection.execute(statement) }
+        let rejects = RelationRejects(task, model)
+        var last: Int64 = 0
+        while true {
+            let ordinals = try connection.execute(
+                "SELECT ordinal FROM \(RelationStatements.verdictTable) WHERE ordinal > $1 ORDER BY ordinal LIMIT 10000",
+                [.integer(last)]
+            ).map { try $0.integer(0) }
+            guard let end = ordinals.last else { break }
+            last = end
+            try count(rejects.count(ordinals, connection), as: "ignored", connection)
+        }
+        _ = try connection.execute("DELETE FROM \(RelationStatements.verdictTable)")
+    }
+
+    /// Counts records that are not accepted, with what else they said.
+    private func count(_ counts: RelationRejects.Counts, as outcome: String, _ connection: ServerConnection) throws {
+        for entity in counts.records.indices where counts.records[entity] > 0 || counts.linked[entity] > 0 {
+            let linked = counts.linked[entity]
+            try count(
+                entity,
+                [outcome: counts.records[entity], "nested": -linked, "linked": -linked],
+                connection
+            )
         }
     }
 

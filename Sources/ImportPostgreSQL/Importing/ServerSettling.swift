@@ -145,7 +145,8 @@ struct ServerSettling {
             guard isOurs else { return false }
             let settlement = try StagedEntities.settlement(of: task.job, bucket.position, model, connection)
             let statements = settlement.statements(ofBucket: bucket.number)
-            let retries = RetryTable(of: task.job)
+            // Of entities that relate to one another, it is known by now which records are accepted.
+            let retries = model.related == nil ? RetryTable(of: task.job) : nil
             connection.isInterruptible = true
             defer { connection.isInterruptible = false }
             for statement in statements.settings { _ = try connection.execute(statement) }

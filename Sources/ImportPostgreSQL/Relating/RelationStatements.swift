@@ -19,6 +19,8 @@ struct RelationStatements: RelationSQL {
     /// Whether any row of an entity lacks what a new object needs.
     func isLacking(_ entity: Int) -> String { "SELECT EXISTS (SELECT FROM \(stage(of: entity)) WHERE _unmet)" }
 
+    /// Records that are not accepted.
+    static let verdictTable = "pg_temp._import_verdict"
     static let verdict = "CREATE TEMPORARY TABLE _import_verdict (ordinal bigint PRIMARY KEY) ON COMMIT DROP"
     static let lacking =
         "CREATE TEMPORARY TABLE _import_lacking (ordinal bigint, child integer, entity integer) ON COMMIT DROP"

@@ -57,7 +57,7 @@ final class RelationRejects {
                 let errors =
                     switch fault {
                     case .lacking(let children): lacks(record, children, batch).map { $0.of(entity) }
-                    case .refused(let refused): [refused.error(at: place.byteOffset)]
+                    case .refused(let refused): [refused.error(of: entity, at: place.byteOffset)]
                     }
                 tally.rejectLate(late.reject(row, place, errors))
             }
@@ -161,6 +161,14 @@ final class RelationRejects {
             "SELECT coalesce(max(place) + 1, $3) FROM _import_error WHERE job = $1 AND chunk = $2 AND place >= $3",
             [.integer(task.job.id), .integer(Int64(entry.number)), .integer(Self.place)]
         ).first?.integer(0) ?? Self.place
+    }
+}
+
+extension RefusedRow {
+    /// The error of a record of an entity, which it is about where the server names no other.
+    fileprivate func error(of entity: String, at byteOffset: Int64) -> ImportModel.RecordError {
+        let error = error(at: byteOffset)
+        return error.entity.isEmpty ? error.of(entity) : error
     }
 }
 

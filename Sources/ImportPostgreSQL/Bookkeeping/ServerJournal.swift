@@ -94,9 +94,6 @@ final class ServerJournal: ServerJournalReader, Journal {
     ) throws -> [ImportText] {
         // What cannot be imported with, or read back, must not get into the store.
         let server = try ServerModel(model, job.options, transformers, label: label)
-        if job.retry != nil, server.related != nil {
-            throw unsupported("retries of entities that relate to one another")
-        }
         let text = model.encoded()
         let known =
             try connection.execute("SELECT id FROM _import_model WHERE model = $1", [.text(text)]).first

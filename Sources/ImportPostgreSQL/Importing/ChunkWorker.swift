@@ -376,7 +376,7 @@ final class ChunkWorker {
                 }
                 copied = nil
                 try counts.write(tally, of: lease.entry, connection)
-                let staged = plans.indices.filter { !plans[$0].identifier.isEmpty }
+                let staged = plans.indices.filter { staging != nil || !plans[$0].identifier.isEmpty }
                 try retries?.settle(lease.entry, staged: staged, connection)
                 return true
             }

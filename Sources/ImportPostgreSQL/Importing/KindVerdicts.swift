@@ -68,7 +68,6 @@ final class KindVerdicts {
 
     /// Takes all records in order: stages those that were left, and takes what rejects say out of the staging tables.
     func find() throws {
-        _ = try connection.execute(RelationStatements.verdict)
         var number = 0
         let chunks = ChunkTable(job: task.job.id)
         while let entry = try chunks.entry(after: number, connection, label: task.store.label) {
@@ -79,16 +78,25 @@ final class KindVerdicts {
     }
 
     private func take(_ entry: ChunkEntry) throws {
+        // Of a retry some are passed over, too.
         let refused = try Set(
             connection.execute(
-                "SELECT ordinal FROM _import_reject WHERE job = $1 AND chunk = $2",
-                [.integer(task.job.id), .integer(Int64(entry.number))]
+                """
+                SELECT ordinal FROM _import_reject WHERE job = $1 AND chunk = $2
+                UNION SELECT ordinal FROM _import_retry WHERE job = $1 AND outcome IS NOT NULL
+                    AND ordinal BETWEEN $3 AND $4
+                """,
+                [
+                    .integer(task.job.id), .integer(Int64(entry.number)), .integer(entry.firstOrdinal),
+                    .integer(entry.firstOrdinal + Int64(entry.records) - 1),
+                ]
             ).map { try $0.integer(0) }
         )
         var tally = ServerCounts.Tally(entities: model.plans.count)
         for index in rows.indices { rows[index].begin() }
         taken.removeAll(keepingCapacity: true)
-        try task.open(entry, decoder)
+        let retried = try RetryTable(of: task.job)?.records(of: entry, areOpen: true, connection)
+        try task.open(entry, decoder, retried)
         var batch = DecodedBatch<UnusedLayout>()
         while !decoder.isExhausted {
             try task.interruption.check()
@@ -121,7 +129,10 @@ final class KindVerdicts {
             _ = try connection.copy(rows.statement) { try rows.write(to: &$0) }
         }
         for ordinal in taken {
-            _ = try connection.execute("INSERT INTO _import_verdict VALUES ($1)", [.integer(ordinal)])
+            _ = try connection.execute(
+                "INSERT INTO \(RelationStatements.verdictTable) VALUES ($1)",
+                [.integer(ordinal)]
+            )
         }
         for reject in tally.rejects { changes.rejected[Int(reject.entity)] += 1 }
         for entity in tally.linked.indices { changes.linked[entity] += tally.linked[entity] }

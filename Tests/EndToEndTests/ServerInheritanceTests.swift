@@ -107,6 +107,51 @@ struct ServerInheritanceTests {
         let keys = "SELECT conname, convalidated FROM pg_constraint WHERE conname ~ '^(text|number)_frame' ORDER BY 1"
         #expect(try database.query(keys) == "number_frame_id_fkey|t\ntext_frame_id_fkey|f")
         #expect(try database.query("SELECT to_regclass('log') IS NULL") == "t")
+        for arguments in [["text"], ["number", "--where", "number > 1", "--columns", "id,number"]] {
+            let expected = try run([Project.importer, "fetch", same.path] + arguments)
+            let found = try database.importer(["fetch", database.url] + arguments)
+            #expect(
+                found.ending == .exit(0) && found.outputText == expected.outputText,
+                "\(arguments) \(found.errorText)"
+            )
+        }
+        #expect(try database.isVerified())
+    }
+
+    /// Entities may inherit where none relates to another.
+    @Test func mayBeAllThereIs() throws {
+        let model = """
+            {"entities": {
+              "log": {"abstract": true, "subentity": {"from": "kind", "values": {"T": "text", "N": "number"}},
+                "identifier": ["id"], "attributes": {"id": {"type": "integer64"}, "on": {"type": "string", "optional": true}}},
+              "text": {"parent": "log", "attributes": {"text": {"type": "string"}}},
+              "number": {"parent": "log", "attributes": {"number": {"type": "double", "optional": true}}}}}
+            """
+        let records = [
+            #"{"id": 1, "kind": "T", "text": "a"}"#, #"{"id": 1, "kind": "T", "on": "x"}"#, #"{"id": 2, "kind": "N"}"#,
+            #"{"id": 3}"#,
+        ]
+        let files = try ImportFiles(records: [records], model: model, options: ["--entity", "log"])
+        let database = try ServerDatabase()
+        let report = try database.imported(files, nil, Self.small)
+        let same = try files.storeOfTheSame()
+        #expect(report == same.report)
+        for table in ["text", "number"] { #expect(try database.difference(of: table, from: same.path).isEmpty) }
+        #expect(try database.bookkeeping() == ServerDatabase.bookkeeping(of: same.path))
+        #expect(try database.isVerified())
+    }
+
+    /// Where others have made something that may refuse rows, what shares an identifier cannot be had yet.
+    @Test func refusesTablesThatMayRefuse() throws {
+        let files = try Self.files(Array(Self.frames.prefix(1)), of: "frame")
+        let database = try ServerDatabase()
+        try database.imported(files)
+        try database.execute("ALTER TABLE shape ADD CHECK (color <> 'black')")
+        let result = try database.importer(database.command(files, nil, ["--again"]))
+        #expect(result.ending == .exit(64) && result.errorText.contains("several entities"), "\(result.errorText)")
+        #expect(try database.query("SELECT count(*) FROM _import_job") == "1")
+        try database.execute("ALTER TABLE shape DROP CONSTRAINT shape_color_check")
+        #expect(try database.importer(database.command(files, nil, ["--again"])).ending == .exit(0))
         #expect(try database.isVerified())
     }
 

@@ -35,24 +35,28 @@ struct ServerEntity: Sendable {
         return try tables.compactMap { described[$0] }.flatMap { entity -> [ServerEntity] in
             let columns = try StoredServerColumn.all(of: entity.table, connection)
             if columns.isEmpty { return [] }
-            guard let layout, let home = layout.sharedHome(ofTable: entity.table) else {
+            guard let layout, let home = layout.inheritingHome(ofTable: entity.table) else {
                 return [ServerEntity(entity, columns)]
             }
-            return sharing(home, entity, columns, layout)
+            return inheriting(home, entity, columns, layout)
         }
     }
 
-    /// The entities whose rows are in one table, its own first.
-    private static func sharing(
+    /// The entities whose rows are in one table, its own first, with all that they inherit.
+    private static func inheriting(
         _ home: Int,
         _ described: EntityDescription,
         _ stored: [StoredServerColumn],
         _ layout: ModelLayout
     ) -> [ServerEntity] {
-        guard let table = layout.tables.first(where: { ExactText($0.name) == ExactText(layout.table(of: home)) }),
-            let column = layout.entityColumn(of: home)
-        else { return [ServerEntity(described, stored)] }
-        let whole = described.completed(by: table)
+        let name = ExactText(layout.table(of: home))
+        guard let table = layout.tables.first(where: { ExactText($0.name) == name }) else {
+            return [ServerEntity(described, stored)]
+        }
+        var whole = described.completed(by: table)
+        whole.identifier = layout.hierarchy.identifier(of: home)
+        whole.relationships = layout.relationships(of: home).map { layout.relationships[$0].description }
+        guard let column = layout.entityColumn(of: home) else { return [ServerEntity(whole, stored)] }
         let names = zip(ServerColumn.all(of: whole).map(\.name), whole.attributes)
         return layout.hierarchy.subentities(of: home).sorted { $0 == home && $1 != home }.map { index in
             if index == home { return ServerEntity(whole, stored) }
@@ -141,10 +145,11 @@ struct ServerEntity: Sendable {
 }
 
 extension ModelLayout {
-    /// The entity whose table has a name and the rows of others, too; nil for none.
-    fileprivate func sharedHome(ofTable name: String) -> Int? {
+    /// The entity whose table has a name, where it inherits or others that do have their rows there; nil for none.
+    fileprivate func inheritingHome(ofTable name: String) -> Int? {
         entities.indices.first { index in
-            home(of: index) == index && isShared(index) && ExactText(entities[index].table) == ExactText(name)
+            home(of: index) == index && ExactText(entities[index].table) == ExactText(name) && hasTable(index)
+                && (isShared(index) || hierarchy.chain(of: index).count > 1)
         }
     }
 }

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Imports small cases into SQLite stores and into schemas of a server, and compares each pair.
 
-usage: server_cases.py --importer PATH --url URL [--cases DIR] [--graphs N] [--seed S] [--only ID]
+usage: server_cases.py --importer PATH --url URL [--cases DIR] [--graphs N] [--features LIST] [--seed S] [--only ID]
                        [--refused N] [--keep DIR]
 
   --url URL    a database of the server; each case gets a schema there, which is dropped at the end
   --cases DIR  the relationship cases, those of cases.json there
   --graphs N   N models with relationships and records at random
+  --features LIST  with some of these features of random_graphs.py, the first one always, and with no others
   --seed S     of these and of the sizes of chunks [1]
   --only ID    the cases whose names begin with this
   --refused N  how many cases may be refused at most [any number]
@@ -68,10 +69,21 @@ def shared_cases(folder, work):
         yield Case(case["id"], os.path.join(folder, case["model"]), steps)
 
 
-def random_cases(count, seed, work):
+def featured(features, dice):
+    """A graph with the first of some features, and with others of them."""
+    while True:
+        chosen = [name for place, name in enumerate(features) if place == 0 or dice.random() < 0.5]
+        graph = graphs.without_refused(graphs.random_graphs.graph(dice.randrange(1 << 32), features=chosen))
+        has_parents = any("parent" in entity for entity in graph["model"]["entities"].values())
+        if graphs.relationships_of(graph) and (has_parents or features[0] != "inheritance"):
+            return graph
+
+
+def random_cases(count, seed, work, features=None):
     """Models and records at random."""
     for number in range(count):
-        graph, _ = graphs.random_graph(random.Random(f"{seed} {number}"))
+        dice = random.Random(f"{seed} {number}")
+        graph = featured(features, dice) if features else graphs.random_graph(dice)[0]
         model, steps = os.path.join(work, f"graph-{number}.model.json"), []
         write(model, graph["model"])
         for place, step in enumerate(graph["steps"]):
@@ -195,6 +207,7 @@ def main():
     parser.add_argument("--url", required=True)
     parser.add_argument("--cases")
     parser.add_argument("--graphs", type=int, default=0)
+    parser.add_argument("--features", type=lambda text: text.split(","))
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default="")
     parser.add_argument("--refused", type=int)
@@ -210,7 +223,7 @@ def main():
     dice = random.Random(options.seed)
     try:
         cases = list(shared_cases(options.cases, base)) if options.cases else []
-        cases += random_cases(options.graphs, options.seed, base)
+        cases += random_cases(options.graphs, options.seed, base, options.features)
         for case in cases:
             if not case.name.startswith(options.only):
                 continue

@@ -114,6 +114,16 @@ struct ChunkTable: Sendable {
         return try entry(row.text(0), label: label)
     }
 
+    /// The first chunk with records after another one, by its number; nil where there is none.
+    func entry(after number: Int, _ connection: ServerConnection, label: String) throws -> ChunkEntry? {
+        try connection.execute(
+            """
+            SELECT entry FROM _import_chunk WHERE job = $1 AND number > $2 AND records > 0 ORDER BY number LIMIT 1
+            """,
+            [.integer(job), .integer(Int64(number))]
+        ).first.map { try entry($0.text(0), label: label) }
+    }
+
     /// Adds a chunk that is on the disk; again, nothing changes.
     func register(_ entry: ChunkEntry, _ connection: ServerConnection) throws {
         _ = try connection.execute(

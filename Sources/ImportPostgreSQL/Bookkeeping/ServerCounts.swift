@@ -42,6 +42,15 @@ struct ServerCounts {
             }
         }
 
+        /// Counts records by what they are, where that is not known before they are decoded: of a subentity, for example.
+        mutating func countByKind(_ batch: borrowing RowBatch) {
+            for entity in read.indices {
+                read[entity] += batch.ignored[entity] - batch.recordsRead[entity]
+            }
+            for record in batch.graph.records { read[Int(batch.rows[record.row].entity)] += 1 }
+            for reject in batch.rejects { read[Int(reject.entity)] += 1 }
+        }
+
         /// Adds a reject that decoding has not counted.
         mutating func rejectLate(_ reject: RowBatch.Reject) {
             for error in reject.errors { errors.add(error, ordinal: reject.ordinal) }
@@ -66,6 +75,13 @@ struct ServerCounts {
                 ]
             )
         }
+        try writeLedger(tally, of: entry, connection)
+        try writeRejects(tally, of: entry, place: 0, connection)
+    }
+
+    /// Adds what was changed or lost.
+    func writeLedger(_ tally: Tally, of entry: ChunkEntry, _ connection: ServerConnection) throws {
+        let (job, chunk) = (ServerValue.integer(job.id), ServerValue.integer(Int64(entry.number)))
         for (key, count) in zip(tally.ledger.keys, tally.ledger.counts) {
             let entity = key.entity < 0 ? "" : plans[Int(key.entity)].entity.name
             _ = try connection.execute(
@@ -79,7 +95,6 @@ struct ServerCounts {
                 ]
             )
         }
-        try writeRejects(tally, of: entry, place: 0, connection)
     }
 
     /// Writes errors and rejects alone.

@@ -106,37 +106,58 @@ final class ServerJournal: ServerJournalReader, Journal {
         job.model = model
         job.isModelFinal = isFinal
         var messages: [ImportText] = []
-        for (position, entity) in server.entities.enumerated() {
+        // By table, whether it was made, and whether it was empty.
+        var prepared: [Int: (isMade: Bool, isEmpty: Bool)] = [:]
+        for position in server.plans.indices {
             let isKnown = try !connection.execute(
                 "SELECT 1 FROM _import_entity WHERE job = $1 AND position = $2",
                 [.integer(job.id), .integer(Int64(position))]
             ).isEmpty
             guard !isKnown else { continue }
-            let rowID = server.related?.rowID(of: position)
-            let isMade = try ServerTables.prepare(entity, rowID: rowID, connection, label: label) { added in
-                let names = added.prefix(20).map { "\($0.name) (\($0.type.rawValue))" }
-                let rest = added.count > names.count ? ", … and \(added.count - names.count) more" : ""
-                messages.append("new columns in \(entity.table): \(names.joined(separator: ", "))\(rest)")
-            }
-            let isEmpty = try isMade || !ServerTables.hasRows(entity.table, connection)
+            let home = server.home(of: position)
+            let (isMade, isEmpty) =
+                try home.map { home in
+                    if let known = prepared[home] { return known }
+                    let table = try prepareTable(of: home, server, connection, &messages)
+                    prepared[home] = table
+                    return table
+                } ?? (false, true)
             _ = try connection.execute(
                 """
                 INSERT INTO _import_entity (job, position, entity, table_name, made_table, was_empty)
                 VALUES ($1, $2, $3, $4, $5, $6)
                 """,
                 [
-                    .integer(job.id), .integer(Int64(position)), .text(entity.name), .text(entity.table),
-                    .boolean(isMade), .boolean(isEmpty),
+                    .integer(job.id), .integer(Int64(position)), .text(model.entities[position].name),
+                    .text(home.map { server.entities[$0].table } ?? ""), .boolean(isMade), .boolean(isEmpty),
                 ]
             )
-            if !isEmpty, !entity.identifier.isEmpty {
-                try ServerTables.prepareIdentifier(of: entity, connection, label: label)
-            }
         }
         let bytes = job.sources.reduce(Int64(0)) { $0 + ($1.description.plainSize ?? $1.description.size ?? 0) }
         try StagedEntities.prepare(job, server, bytes: bytes, connection)
         if let related = server.related { try prepare(related, of: job, connection) }
         return messages
+    }
+
+    /// Makes the table of an entity, or prepares the one that is there.
+    private func prepareTable(
+        of position: Int,
+        _ server: ServerModel,
+        _ connection: ServerConnection,
+        _ messages: inout [ImportText]
+    ) throws -> (isMade: Bool, isEmpty: Bool) {
+        let entity = server.entities[position]
+        let rowID = server.related?.rowID(of: position)
+        let isMade = try ServerTables.prepare(entity, rowID: rowID, connection, label: label) { added in
+            let names = added.prefix(20).map { "\($0.name) (\($0.type.rawValue))" }
+            let rest = added.count > names.count ? ", … and \(added.count - names.count) more" : ""
+            messages.append("new columns in \(entity.table): \(names.joined(separator: ", "))\(rest)")
+        }
+        let isEmpty = try isMade || !ServerTables.hasRows(entity.table, connection)
+        if !isEmpty, !entity.identifier.isEmpty {
+            try ServerTables.prepareIdentifier(of: entity, connection, label: label)
+        }
+        return (isMade, isEmpty)
     }
 
     /// Makes join tables, and the staging tables of what relates entities.
@@ -215,7 +236,7 @@ final class ServerJournal: ServerJournalReader, Journal {
             """
             SELECT entity.table_name, made_table, was_empty, coalesce(sum(inserted + nested_inserted), 0)::bigint
             FROM _import_entity AS entity LEFT JOIN _import_count AS counts USING (job, position)
-            WHERE job = $1 GROUP BY position, entity.table_name, made_table, was_empty
+            WHERE job = $1 AND entity.table_name <> '' GROUP BY entity.table_name, made_table, was_empty
             UNION ALL SELECT table_name, made_table, was_empty, was_empty::integer FROM _import_join WHERE job = $1
             """,
             [.integer(job.id)]
@@ -316,7 +337,7 @@ final class ServerJournal: ServerJournalReader, Journal {
         try session.write { connection in
             // Objects that are nested elsewhere have tables with rows though no record of theirs is read.
             let filled = model.isFlat ? try readEntities(of: job, connection) : Set(model.entities.map(\.name))
-            for entity in model.entities where filled.contains(entity.name) {
+            for entity in model.entitiesWithTables where filled.contains(entity.name) {
                 let indexes = try ServerTables.buildIndexes(of: entity, wanted, connection, label: label)
                 try ServerCounts.note(indexes, of: entity, job.id, connection)
             }

@@ -11,7 +11,17 @@ enum StagedEntities {
     static func prepare(_ job: StoredJob, _ model: ServerModel, bytes: Int64, _ connection: ServerConnection) throws {
         let guards = model.related.map { TableGuards(staged: StagedRelations(job: job.id, tables: $0)) }
         let isGuarded = try guards?.areThere(connection) ?? false
-        for (position, entity) in model.entities.enumerated() where !entity.identifier.isEmpty {
+        if isGuarded, let shared = model.related?.shared.first {
+            throw ImportError(
+                .optionsConflict,
+                """
+                the tables have something that may refuse rows, as a constraint, and \(model.entities[shared].table) has objects of \
+                several entities: both together cannot be had in a server's schema yet
+                """,
+                advice: "Import into a SQLite store, or into another schema."
+            )
+        }
+        for (position, entity) in model.tables where !entity.identifier.isEmpty {
             // Which of two objects has what only one may have is decided in source order.
             let isAlone = try isGuarded || ServerTables.hasRivals(entity, connection)
             let buckets = [true, false].map { isAlone ? 1 : Settlement.buckets(forBytes: bytes, tableWasEmpty: $0) }
@@ -60,7 +70,7 @@ enum StagedEntities {
     ) throws -> Settlement {
         let entity = model.entities[position]
         let listed = Set(
-            model.related?.listed.filter { $0.holder == position }.flatMap { reference in
+            model.related?.listed.filter { model.home(of: $0.holder) == position }.flatMap { reference in
                 Array(reference.columns) + [reference.position].compactMap(\.self)
             } ?? []
         )
@@ -93,7 +103,8 @@ enum StagedEntities {
             tableWasEmpty: wasEmpty,
             countsNested: job.model?.isFlat == false,
             unchanged: job.model?.isFlat == false
-                ? (ServerTables.quoted(StageName.unchanged(of: job.id)), position) : nil
+                ? (ServerTables.quoted(StageName.unchanged(of: job.id)), position) : nil,
+            kinds: model.related?.settledKinds(of: position)
         )
         return Settlement(settled, buckets: Int(try row.integer(1)))
     }

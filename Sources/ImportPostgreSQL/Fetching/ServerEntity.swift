@@ -6,6 +6,8 @@ struct ServerEntity: Sendable {
     let description: EntityDescription
     /// The column of each attribute.
     let columns: [StoredServerColumn]
+    /// What holds of the rows that are its own, in SQL; nil where all of its table are.
+    let condition: String?
 
     /// The entities whose tables are there, as all jobs' models together have them, the last that was used first to count; in the
     /// order in which their tables were first described.
@@ -29,13 +31,52 @@ struct ServerEntity: Sendable {
                 described[table] = entity
             }
         }
-        return try tables.compactMap { described[$0] }.compactMap { entity in
+        let layout = models.last { !$0.model.isFlat }.flatMap { try? ModelLayout($0.model) }
+        return try tables.compactMap { described[$0] }.flatMap { entity -> [ServerEntity] in
             let columns = try StoredServerColumn.all(of: entity.table, connection)
-            return columns.isEmpty ? nil : ServerEntity(entity, columns)
+            if columns.isEmpty { return [] }
+            guard let layout, let home = layout.inheritingHome(ofTable: entity.table) else {
+                return [ServerEntity(entity, columns)]
+            }
+            return inheriting(home, entity, columns, layout)
         }
     }
 
-    private init(_ described: EntityDescription, _ stored: [StoredServerColumn]) {
+    /// The entities whose rows are in one table, its own first, with all that they inherit.
+    private static func inheriting(
+        _ home: Int,
+        _ described: EntityDescription,
+        _ stored: [StoredServerColumn],
+        _ layout: ModelLayout
+    ) -> [ServerEntity] {
+        let name = ExactText(layout.table(of: home))
+        guard let table = layout.tables.first(where: { ExactText($0.name) == name }) else {
+            return [ServerEntity(described, stored)]
+        }
+        var whole = described.completed(by: table)
+        whole.identifier = layout.hierarchy.identifier(of: home)
+        whole.relationships = layout.relationships(of: home).map { layout.relationships[$0].description }
+        guard let column = layout.entityColumn(of: home) else { return [ServerEntity(whole, stored)] }
+        let names = zip(ServerColumn.all(of: whole).map(\.name), whole.attributes)
+        return layout.hierarchy.subentities(of: home).sorted { $0 == home && $1 != home }.map { index in
+            if index == home { return ServerEntity(whole, stored) }
+            var entity = whole
+            entity.name = layout.entities[index].name
+            entity.relationships = layout.relationships(of: index).map { layout.relationships[$0].description }
+            let kinds = layout.hierarchy.subentities(of: index)
+            let own = Set(kinds.flatMap { layout.rows(of: $0).entity.attributes }.map { $0.column.asciiLowercased })
+            let others = names.filter { !own.contains($1.column.asciiLowercased) }.map { ExactText($0.0) }
+            let literals = kinds.map { "'\(layout.entities[$0].name.replacing("'", with: "''"))'" }
+            return ServerEntity(
+                entity,
+                stored.filter { !others.contains(ExactText($0.name)) },
+                where: "\(ServerNames.quoted(ServerNames.fitting(column))) IN (\(literals.joined(separator: ", ")))"
+            )
+        }
+    }
+
+    private init(_ described: EntityDescription, _ stored: [StoredServerColumn], where condition: String? = nil) {
+        self.condition = condition
         var known: [ExactText: AttributeDescription] = [:]
         for column in ServerColumn.all(of: described) { known[ExactText(column.name)] = column.attribute }
         var names: Set<ExactText> = []
@@ -52,6 +93,15 @@ struct ServerEntity: Sendable {
         description.indexes.removeAll { !$0.allSatisfy { names.contains(ExactText($0)) } }
         self.description = description
         columns = stored
+    }
+
+    /// The name of its table with the condition that its rows meet, as they stand behind `FROM`.
+    ///
+    /// - Parameter predicate: what else they meet; nil for nothing.
+    func source(_ predicate: String? = nil) -> String {
+        let conditions = [condition, predicate].compactMap(\.self)
+        return ServerTables.quoted(description.table)
+            + (conditions.isEmpty ? "" : " WHERE \(conditions.joined(separator: " AND "))")
     }
 
     /// The columns of the attributes with these names.
@@ -91,5 +141,29 @@ struct ServerEntity: Sendable {
             "\(description.name) has no attribute \(name)\(near.map { "; did you mean \($0)?" } ?? "")",
             advice: list
         )
+    }
+}
+
+extension ModelLayout {
+    /// The entity whose table has a name, where it inherits or others that do have their rows there; nil for none.
+    fileprivate func inheritingHome(ofTable name: String) -> Int? {
+        entities.indices.first { index in
+            home(of: index) == index && ExactText(entities[index].table) == ExactText(name) && hasTable(index)
+                && (isShared(index) || hierarchy.chain(of: index).count > 1)
+        }
+    }
+}
+
+extension EntityDescription {
+    /// The same with an attribute for each column of its table, but the one that numbers its rows.
+    fileprivate func completed(by table: TableDescription) -> EntityDescription {
+        var entity = self
+        entity.attributes = table.columns.filter { $0.role != .rowID }.map { column in
+            var attribute = column.attribute
+            guard column.role != .attribute else { return attribute }
+            (attribute.name, attribute.column) = (column.name, column.name)
+            return attribute
+        }
+        return entity
     }
 }

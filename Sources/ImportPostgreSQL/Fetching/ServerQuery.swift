@@ -20,18 +20,10 @@ struct ServerQuery {
                 advice: "Include none, or read them with SQL."
             )
         }
-        guard entity.description.parent == nil, entity.description.subentity == nil else {
-            throw ImportError(
-                .optionsConflict,
-                "\(entity.description.name) shares its table with other entities, which cannot be read from a server yet",
-                advice: "Read it with SQL."
-            )
-        }
         terms = try entity.columns(named: names)
-        let table = ServerTables.quoted(entity.description.table)
         let predicate = try request.predicate.map { try ServerPredicate($0, for: entity) }
         parameters = predicate?.parameters ?? []
-        let source = "FROM \(table)" + (predicate.map { " WHERE \($0.sql)" } ?? "")
+        let source = "FROM \(entity.source(predicate.map { "(\($0.sql))" }))"
         var selecting = "SELECT \(terms.map(\.column.quoted).joined(separator: ", ")) \(source)"
         selecting += " ORDER BY \(try Self.order(request.sort, of: entity))"
         if let limit = request.limit { selecting += " LIMIT \(max(0, limit))" }

@@ -51,7 +51,7 @@ public final class ServerReader {
         try read { connection, entities in
             try entities.map { entity in
                 let table = entity.description.table
-                let rows = try connection.execute("SELECT count(*) FROM \(ServerTables.quoted(table))").first
+                let rows = try connection.execute("SELECT count(*) FROM \(entity.source())").first
                 return EntityCount(
                     entity: entity.description.name,
                     table: table,

@@ -241,6 +241,7 @@ final class ChunkWorker {
         _ tally: inout ServerCounts.Tally
     ) throws {
         tally.add(batch)
+        tally.countByKind(batch)
         let late = LateRejects(plans: plans, chunkBytes: decoder.bytes)
         try decoder.bytes.withUnsafeBufferPointer { chunk in
             for (index, record) in batch.graph.records.enumerated() {

@@ -53,7 +53,7 @@ final class PostgreSQLDestination: RecordDestination {
     func build(_ indexes: StoreIndexes, of job: StoredJob, _ interruption: Interruption) throws -> [String] {
         guard !indexes.wanted.isEmpty, let model = job.model else { return [] }
         return try session.write { connection in
-            try model.entities.flatMap { entity in
+            try model.entitiesWithTables.flatMap { entity in
                 let found = try ServerTables.buildIndexes(of: entity, indexes, connection, label: store.label)
                 try ServerCounts.note(found, of: entity, job.id, connection)
                 return found.built

@@ -4,7 +4,7 @@ import Importer
 /// Reads records again that were staged, in their chunks, where they are not accepted: most of them become rejects.
 final class RelationRejects {
     /// The number of the first group of their errors among a chunk's: after those of all buckets.
-    private static let place = Int64(1) << 60
+    static let place = Int64(1) << 60
 
     /// Why a record is a reject.
     enum Fault {

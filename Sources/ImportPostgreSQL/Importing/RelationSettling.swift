@@ -54,8 +54,20 @@ struct RelationSettling {
             for table in [RelationStatements.verdict, RelationStatements.lacking] { _ = try connection.execute(table) }
             let retries = RetryTable(of: task.job)
             if let retries { try passOverClosed(by: retries, statements, connection) }
-            try reject(statements, connection)
             let isGuarded = try TableGuards(staged: statements.staged).areThere(connection)
+            if isGuarded, !tables.shared.isEmpty {
+                throw ImportError(
+                    .storeFailed,
+                    at: label,
+                    "something may refuse rows now of tables that share objects of several entities",
+                    advice: """
+                        A trigger, a constraint or an index has come to one since the import began. Take it away until that is done: \
+                        \(call: .resuming(store: label)).
+                        """
+                )
+            }
+            try findKinds(statements, connection)
+            try reject(statements, connection)
             if isGuarded {
                 var all = try SettlingAtOnce(self, statements, connection)
                 try all.settle()
@@ -71,12 +83,28 @@ struct RelationSettling {
         }
     }
 
+    /// Finds of which entities objects are, and with that which records are accepted, where it depends on the records before.
+    private func findKinds(_ statements: RelationStatements, _ connection: ServerConnection) throws {
+        guard try KindVerdicts.isNeeded(statements, connection) else { return }
+        let verdicts = try KindVerdicts(task, model, statements, connection)
+        try verdicts.find()
+        let changes = verdicts.changes
+        for entity in changes.read.indices {
+            let (rejected, linked) = (changes.rejected[entity], changes.linked[entity])
+            let counts: KeyValuePairs = [
+                "records_read": changes.read[entity], "rejected": rejected, "nested": linked, "linked": linked,
+            ]
+            if counts.contains(where: { $0.value != 0 }) { try count(entity, counts, connection) }
+        }
+    }
+
     /// What is done before objects, when it is known which records are accepted.
     func prepare(_ statements: RelationStatements, _ connection: ServerConnection) throws {
         for statement in statements.taking { _ = try connection.execute(statement) }
         for entity in statements.identified where statements.filled.contains(entity) {
-            let filled = try connection.execute(statements.fillingStubs(of: entity)).first?.integer(0) ?? 0
-            if filled > 0 { try count(entity, ["stubs": -filled], connection) }
+            for row in try connection.execute(statements.fillingStubs(of: entity)) {
+                try count(Int(row.integer(0)), ["stubs": -row.integer(1)], connection)
+            }
         }
     }
 
@@ -227,16 +255,18 @@ struct RelationSettling {
 
     private func countElements(of entity: Int, _ statements: RelationStatements, _ connection: ServerConnection) throws
     {
-        guard let row = try connection.execute(statements.elementCounts(of: entity)).first else { return }
-        let (inserted, updated, unchanged) = (try row.integer(1), try row.integer(2), try row.integer(3))
-        try count(
-            entity,
-            [
-                "inserted": try row.integer(0), "nested": inserted + updated + unchanged, "nested_inserted": inserted,
-                "nested_updated": updated, "nested_unchanged": unchanged, "deleted": try row.integer(4),
-            ],
-            connection
-        )
+        for row in try connection.execute(statements.elementCounts(of: entity)) {
+            let (inserted, updated, unchanged) = (try row.integer(2), try row.integer(3), try row.integer(4))
+            try count(
+                Int(row.integer(0)),
+                [
+                    "inserted": try row.integer(1), "nested": inserted + updated + unchanged,
+                    "nested_inserted": inserted, "nested_updated": updated, "nested_unchanged": unchanged,
+                    "deleted": try row.integer(5),
+                ],
+                connection
+            )
+        }
     }
 
     private func countUnlinked(_ unlinked: (relationship: Int, count: String), _ connection: ServerConnection) throws {
@@ -273,16 +303,17 @@ struct RelationSettling {
                 try note(kind, connection.execute(sql).first?.integer(0) ?? 0, count.relationship, connection)
             }
         }
-        func delete(_ all: [(entity: Int, statement: String)]) throws {
-            for (entity, statement) in all {
-                let gone = Int64(try connection.execute(statement).affected)
-                if gone > 0 { try count(entity, ["deleted": gone], connection) }
+        _ = try execute(orphans.detaching + orphans.sparing)
+        for (entity, statement) in orphans.deletingElements {
+            let gone = Int64(try connection.execute(statement).affected)
+            if gone > 0 { try count(entity, ["deleted": gone], connection) }
+        }
+        _ = try execute(orphans.clearing)
+        for statement in orphans.deleting {
+            for row in try connection.execute(statement) {
+                try count(Int(row.integer(0)), ["deleted": row.integer(1)], connection)
             }
         }
-        _ = try execute(orphans.detaching + orphans.sparing)
-        try delete(orphans.deletingElements)
-        _ = try execute(orphans.clearing)
-        try delete(orphans.deleting)
     }
 
     // MARK: References to what is not there

@@ -28,7 +28,7 @@ struct ServerSettling {
 
     /// Ends the settling of all entities: indexes of tables that were empty, and no staging tables any more.
     func finish(_ session: ServerSession) throws {
-        for (position, entity) in model.entities.enumerated() where !entity.identifier.isEmpty {
+        for (position, entity) in model.tables where !entity.identifier.isEmpty {
             try session.write { connection in
                 let settlement = try StagedEntities.settlement(of: task.job, position, model, connection)
                 // A table that was not empty has its index already.
@@ -219,7 +219,16 @@ struct ServerSettling {
         if let row = try statements.nestedCounts.flatMap({ try connection.execute($0).first }) {
             counts.nested = try (0..<3).map { try row.integer($0) }
         }
-        try write(counts, of: bucket, connection)
+        guard let kinds = statements.kindCounts else {
+            try write(counts, of: bucket, connection)
+            return []
+        }
+        for row in try connection.execute(kinds) {
+            var counts = Counts()
+            counts.records = try (1..<6).map { try row.integer($0) }
+            counts.nested = try (6..<9).map { try row.integer($0) }
+            try write(counts, of: bucket, entity: Int(row.integer(0)), connection)
+        }
         return []
     }
 
@@ -247,7 +256,7 @@ struct ServerSettling {
             """
             SELECT string_agg('pg_temp.' || relname, ', ') FROM pg_catalog.pg_class
             WHERE relnamespace = pg_catalog.pg_my_temp_schema() AND relkind = 'r' AND (relname ~ '^_import_turn_'
-                OR relname IN ('_import_contended', '_import_counted', '_import_key', '_import_refused'))
+                OR relname IN ('_import_contended', '_import_counted', '_import_key', '_import_kind', '_import_refused'))
             """
         ).first?.optionalText(0)
         if let names { _ = try connection.execute("DROP TABLE \(names)") }
@@ -300,7 +309,14 @@ struct ServerSettling {
     }
 
     /// A chunk has a number from 1; what buckets come to is counted below that.
-    private func write(_ counts: Counts, of bucket: Bucket, _ connection: ServerConnection) throws {
+    ///
+    /// - Parameter entity: whose rows it is about; nil for that of the table.
+    private func write(
+        _ counts: Counts,
+        of bucket: Bucket,
+        entity: Int? = nil,
+        _ connection: ServerConnection
+    ) throws {
         let all = counts.records + counts.nested + [counts.nested.reduce(0, +)]
         _ = try connection.execute(
             """
@@ -309,7 +325,7 @@ struct ServerSettling {
                 nested_inserted, nested_updated, nested_unchanged, nested
             ) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
             """,
-            [.integer(job), .integer(-Int64(bucket.number) - 1), .integer(Int64(bucket.position))]
+            [.integer(job), .integer(-Int64(bucket.number) - 1), .integer(Int64(entity ?? bucket.position))]
                 + all.map { .integer($0) }
         )
     }

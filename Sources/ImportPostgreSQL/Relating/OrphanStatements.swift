@@ -11,27 +11,27 @@ struct OrphanStatements: RelationSQL {
 
     private var layout: ModelLayout { staged.tables.layout }
 
-    private func doomed(_ entity: Int) -> String { "pg_temp._import_doomed_\(entity)" }
+    private func doomed(_ entity: Int) -> String { "pg_temp._import_doomed_\(tables.home(of: entity))" }
 
     private func keys(_ row: String, _ entity: Int) -> [String] {
         tables.key(of: entity).indices.map { "\(row).k\($0)" }
     }
 
-    /// The entities whose objects have keys.
-    private var keyed: [Int] { tables.columns.indices.filter { !tables.key(of: $0).isEmpty } }
+    /// The tables whose objects have keys.
+    private var keyed: [Int] { tables.homes.filter { !tables.key(of: $0).isEmpty } }
 
     // MARK: Which are orphans
 
     /// Whether some list may leave orphans.
     var isNeeded: Bool { !roots.isEmpty }
 
-    /// Makes a table for each entity, of the objects that go: the number of the orphan, its relationship, and its key; of those
-    /// that go with it, the relationship is -1.
+    /// Makes a table for each one, of the objects that go: the number of the orphan, its relationship, the entity that leads to it,
+    /// and its key; of those that go with it, the relationship is -1.
     var preparing: [String] {
         keyed.map { entity in
             let columns = tables.key(of: entity).enumerated().map { "k\($0) \($1.type.declaration)" }
             return """
-                CREATE TEMPORARY TABLE _import_doomed_\(entity) (root bigint, relationship integer, \(list(columns))) \
+                CREATE TEMPORARY TABLE _import_doomed_\(entity) (root bigint, relationship integer, entity integer, \(list(columns))) \
                 ON COMMIT DROP
                 """
         } + ["CREATE TEMPORARY TABLE _import_denied (root bigint PRIMARY KEY) ON COMMIT DROP"]
@@ -85,7 +85,7 @@ struct OrphanStatements: RelationSQL {
             let names = tables.key(of: root.entity).indices.map { "k\($0)" }
             return """
                 INSERT INTO \(doomed(root.entity)) \
-                SELECT \(Int64(root.relationship) << 40) + row_number() OVER (), \(root.relationship), \(list(names)) \
+                SELECT \(Int64(root.relationship) << 40) + row_number() OVER (), \(root.relationship), \(root.entity), \(list(names)) \
                 FROM (\(root.keys)) AS found (\(list(names))) WHERE EXISTS (
                     SELECT FROM \(tables.table(of: root.entity)) AS t
                     WHERE \(same(quoted(tables.key(of: root.entity), of: "t"), names.map { "found.\($0)" }))
@@ -97,33 +97,38 @@ struct OrphanStatements: RelationSQL {
     // MARK: What goes with them
 
     /// What an object leads to by a relationship: tables with a condition, where `e` is the object, and `d` what it leads to.
-    private func destinations(_ index: Int) -> String? {
+    private func destinations(_ index: Int) -> [String] {
         let placement = layout.relationships[index]
-        guard !tables.key(of: placement.entity).isEmpty else { return nil }
-        let own = keys("e", placement.entity)
-        let table = tables.table(of: placement.destination)
         let key = quoted(tables.key(of: placement.destination), of: "d")
+        let table = tables.table(of: placement.destination)
+        if placement.owner == index, placement.shape != .ownedDestination, placement.shape != .join {
+            return tables.references(index).filter { !tables.key(of: $0.holder).isEmpty }.map { reference in
+                let columns = Array(tables.columns[reference.holder][reference.columns])
+                return """
+                    \(doomed(reference.holder)) AS e JOIN \(tables.table(of: reference.holder)) AS o \
+                    ON \(same(quoted(tables.key(of: reference.holder), of: "o"), keys("e", reference.holder))) \
+                    JOIN \(table) AS d ON \(same(key, quoted(columns, of: "o")))
+                    """
+            }
+        }
+        guard !tables.key(of: placement.entity).isEmpty else { return [] }
+        let own = keys("e", placement.entity)
         if placement.shape == .join {
             let join = tables.join(placement.owner)
             let isSource = placement.owner == index
             let (mine, other) =
                 isSource
                 ? (join.sourceColumns, join.destinationColumns) : (join.destinationColumns, join.sourceColumns)
-            return """
+            return [
+                """
                 \(doomed(placement.entity)) AS e JOIN \(join.table) AS j ON \(same(quoted(mine, of: "j"), own)) \
                 JOIN \(table) AS d ON \(same(key, quoted(other, of: "j")))
                 """
+            ]
         }
-        guard let reference = tables.reference(placement.owner) else { return nil }
+        guard let reference = tables.reference(placement.owner) else { return [] }
         let columns = Array(tables.columns[reference.holder][reference.columns])
-        if placement.owner == index, placement.shape != .ownedDestination {
-            return """
-                \(doomed(placement.entity)) AS e JOIN \(tables.table(of: placement.entity)) AS o \
-                ON \(same(quoted(tables.key(of: placement.entity), of: "o"), own)) \
-                JOIN \(table) AS d ON \(same(key, quoted(columns, of: "o")))
-                """
-        }
-        return "\(doomed(placement.entity)) AS e JOIN \(table) AS d ON \(same(quoted(columns, of: "d"), own))"
+        return ["\(doomed(placement.entity)) AS e JOIN \(table) AS d ON \(same(quoted(columns, of: "d"), own))"]
     }
 
     private func relationships(_ rule: RelationshipDescription.DeleteRule) -> [Int] {
@@ -132,22 +137,24 @@ struct OrphanStatements: RelationSQL {
 
     /// Adds what goes with what goes, until there is no more.
     var spreading: [String] {
-        relationships(.cascade).compactMap { index in
+        relationships(.cascade).flatMap { index -> [String] in
             let target = layout.relationships[index].destination
-            guard let from = destinations(index), !tables.key(of: target).isEmpty else { return nil }
+            guard !tables.key(of: target).isEmpty else { return [] }
             let key = quoted(tables.key(of: target), of: "d")
-            return """
-                INSERT INTO \(doomed(target)) SELECT DISTINCT e.root, -1, \(list(key)) FROM \(from) \
+            return destinations(index).map { from in
+                """
+                INSERT INTO \(doomed(target)) SELECT DISTINCT e.root, -1, \(target), \(list(key)) FROM \(from) \
                 WHERE \(areSet(key)) AND NOT EXISTS (
                     SELECT FROM \(doomed(target)) AS x WHERE x.root = e.root AND \(same(keys("x", target), key))
                 )
                 """
+            }
         }
     }
 
     /// Finds the orphans that a rule keeps.
     var denying: [String] {
-        relationships(.deny).compactMap { index in
+        relationships(.deny).flatMap { index in
             destinations(index).map {
                 "INSERT INTO _import_denied SELECT DISTINCT e.root FROM \($0) ON CONFLICT DO NOTHING"
             }
@@ -186,7 +193,7 @@ struct OrphanStatements: RelationSQL {
             let position = reference.position.map { [tables.columns[reference.holder][$0].quoted] } ?? []
             let sets = (columns + position).map { "\($0) = NULL" }
             let key = quoted(tables.key(of: reference.holder), of: "t")
-            return clearing(reference.holder, kept) + [
+            return clearing(tables.home(of: reference.holder), kept) + [
                 """
                 UPDATE \(tables.table(of: reference.holder)) AS t SET \(list(sets)) \
                 WHERE (\(list(key))) IN (\(kept))
@@ -205,12 +212,12 @@ struct OrphanStatements: RelationSQL {
         var statements: [String] = []
         for join in tables.joins {
             for (columns, end) in [(join.sourceColumns, join.source), (join.destinationColumns, join.destination)]
-            where end == entity {
+            where tables.home(of: end) == entity {
                 let key = list(quoted(columns, of: "t"))
                 statements.append("DELETE FROM \(join.table) AS t WHERE (\(key)) IN (\(gone))")
             }
         }
-        for reference in tables.references where reference.target == entity {
+        for reference in tables.references where tables.home(of: reference.target) == entity {
             let placement = layout.relationships[reference.owner]
             let rule =
                 placement.shape == .ownedDestination ? placement : placement.inverse.map { layout.relationships[$0] }
@@ -225,7 +232,8 @@ struct OrphanStatements: RelationSQL {
                 """
             )
         }
-        for index in layout.relationships.indices where layout.relationships[index].entity == entity {
+        for index in layout.relationships.indices
+        where tables.home(of: layout.relationships[index].entity) == entity {
             statements.append(
                 """
                 DELETE FROM _import_link WHERE relationship = \(literal(tables.name(of: index))) \
@@ -254,12 +262,18 @@ struct OrphanStatements: RelationSQL {
         }
     }
 
-    /// Deletes what goes, by entity; each says how many went.
-    var deleting: [(entity: Int, statement: String)] {
+    /// Deletes what goes; each says how many went of which entity.
+    var deleting: [String] {
         keyed.map { entity in
-            let key = list(quoted(tables.key(of: entity), of: "t"))
-            let gone = "SELECT \(list(keys("e", entity))) FROM \(doomed(entity)) AS e"
-            return (entity, "DELETE FROM \(tables.table(of: entity)) AS t WHERE (\(key)) IN (\(gone))")
+            let key = quoted(tables.key(of: entity), of: "t")
+            return """
+                WITH gone AS (
+                    DELETE FROM \(tables.table(of: entity)) AS t USING (
+                        SELECT min(e.entity) AS entity, \(list(keys("e", entity))) FROM \(doomed(entity)) AS e
+                        GROUP BY \(list(keys("e", entity)))
+                    ) AS e WHERE \(same(key, keys("e", entity))) RETURNING e.entity
+                ) SELECT entity, count(*) FROM gone GROUP BY entity
+                """
         }
     }
 

@@ -4,15 +4,72 @@ import Importer
 /// The tables of entities that relate to one another, as a server has them.
 struct RelatedTables {
     let graph: GraphPlan
-    /// By entity the columns of its rows, in the order of their cells; `row_id` is not among them.
+    /// The entities that have a table of their own, in which those that inherit from them may have their rows, too.
+    let homes: [Int]
+    /// By entity what the table of its rows is described by: it has an attribute for each column but `row_id`.
+    let entities: [EntityDescription]
+    /// By entity the columns of that table, in the order of the attributes.
     let columns: [[ServerColumn]]
+    /// By entity the index of each attribute of its rows among these columns.
+    let places: [[Int]]
 
     init(_ graph: GraphPlan) {
         self.graph = graph
-        columns = graph.plans.map { ServerColumn.all(of: $0.entity) }
+        let layout = graph.layout
+        homes = graph.nodes.indices.filter { layout.home(of: $0) == $0 && layout.hasTable($0) }
+        let tables = graph.nodes.indices.map { Self.table(of: layout.home(of: $0), graph) }
+        entities = tables
+        columns = tables.map(ServerColumn.all)
+        places = graph.nodes.enumerated().map { index, node in
+            let names = tables[index].attributes.map { ExactText($0.column.asciiLowercased) }
+            return node.rows.entity.attributes.map {
+                names.firstIndex(of: ExactText($0.column.asciiLowercased)) ?? 0
+            }
+        }
+    }
+
+    /// An entity with the columns of all whose rows are in its table.
+    private static func table(of home: Int, _ graph: GraphPlan) -> EntityDescription {
+        let layout = graph.layout
+        var entity = graph.nodes[home].rows.entity
+        guard layout.isShared(home), let table = layout.tables.first(where: { $0.name == entity.table }) else {
+            return entity
+        }
+        let attributes = layout.hierarchy.subentities(of: home).flatMap { graph.nodes[$0].rows.entity.attributes }
+        entity.attributes = table.columns.compactMap { column in
+            let name = ExactText(column.name.asciiLowercased)
+            return attributes.first { ExactText($0.column.asciiLowercased) == name }
+        }
+        return entity
     }
 
     var layout: ModelLayout { graph.layout }
+
+    /// The entity whose table has the rows of an entity.
+    func home(of entity: Int) -> Int { layout.home(of: entity) }
+
+    /// The entities whose rows are in the table of one.
+    func kinds(of entity: Int) -> [Int] {
+        let home = home(of: entity)
+        return layout.isShared(home) ? layout.hierarchy.subentities(of: home) : [home]
+    }
+
+    /// The index of the column that says which entity a row is of; nil where the table has rows of one only.
+    func kindPlace(of entity: Int) -> Int? { graph.nodes[entity].rows.entityColumn.map { places[entity][$0] } }
+
+    /// How the rows of an entity's table say of which entity they are; nil where the table has rows of one only.
+    func settledKinds(of entity: Int) -> SettledEntity.Kinds? {
+        kindPlace(of: entity).map { place in
+            SettledEntity.Kinds(column: place, numbers: kinds(of: entity).map { (layout.entities[$0].name, $0) })
+        }
+    }
+
+    /// The tables that have objects of several entities with one identifier: what one of them is stored ones and earlier records
+    /// say, too.
+    var shared: [Int] { homes.filter { layout.isShared($0) && !isKeyless($0) } }
+
+    /// The indexes of the columns that are the identifier of an entity.
+    func keyPlaces(of entity: Int) -> [Int] { graph.plans[entity].identifier.map { places[entity][$0] } }
 
     /// The name of an entity's table, in double quotes.
     func table(of entity: Int) -> String { ServerTables.quoted(layout.table(of: entity)) }
@@ -41,7 +98,7 @@ struct RelatedTables {
     /// The columns by which an entity's rows are referred to, in the order of the columns that refer to them.
     func key(of entity: Int) -> [ServerColumn] {
         if isKeyless(entity) { return [rowID(of: entity)].compactMap(\.self) }
-        return graph.plans[entity].identifier.map { columns[entity][$0] }
+        return keyPlaces(of: entity).map { columns[entity][$0] }
     }
 
     /// A relationship in columns: those of the rows that have them.
@@ -67,14 +124,26 @@ struct RelatedTables {
     }
 
     /// All relationships in columns, in the order of their indexes.
-    var references: [Reference] { layout.relationships.indices.compactMap(reference) }
+    var references: [Reference] { layout.relationships.indices.flatMap(references) }
 
     /// The columns of a relationship that owns them; nil where it owns none.
-    func reference(_ owner: Int) -> Reference? {
+    func reference(_ owner: Int) -> Reference? { references(owner).first }
+
+    /// The same in each table that has them: a to-one without inverse is inherited by entities that have tables of their own.
+    func references(_ owner: Int) -> [Reference] {
         let placement = layout.relationships[owner]
-        guard placement.owner == owner, let holder = placement.holder,
-            let range = graph.nodes[holder].rows.references[owner]
-        else { return nil }
+        guard placement.owner == owner, let holder = placement.holder else { return [] }
+        guard placement.shape == .source else { return [reference(owner, in: holder)].compactMap(\.self) }
+        var tables: Set<Int> = []
+        return layout.hierarchy.subentities(of: holder)
+            .filter { layout.hasTable($0) && tables.insert(home(of: $0)).inserted }
+            .compactMap { reference(owner, in: $0) }
+    }
+
+    private func reference(_ owner: Int, in holder: Int) -> Reference? {
+        let placement = layout.relationships[owner]
+        guard let range = graph.nodes[holder].rows.references[owner] else { return nil }
+        let first = places[holder][range.lowerBound]
         let isOneToOne = placement.shape == .oneToOne
         let list = isOneToOne ? placement.inverse : layout.list(of: owner)
         let isParent =
@@ -84,8 +153,8 @@ struct RelatedTables {
             owner: owner,
             holder: holder,
             target: layout.target(of: owner),
-            columns: range,
-            position: graph.nodes[holder].rows.positions[owner],
+            columns: first..<first + range.count,
+            position: graph.nodes[holder].rows.positions[owner].map { places[holder][$0] },
             list: isOneToOne
                 ? list : list.flatMap { layout.relationships[$0].description.from.isEmpty ? nil : $0 },
             isOneToOne: isOneToOne,
@@ -156,12 +225,13 @@ struct RelatedTables {
     /// Those whose links are in columns of rows that have an identifier and are listed, too.
     var listed: [Reference] { references.filter { !isKeyless($0.holder) && $0.list != nil } }
 
-    /// The entities without identifier, those first in whose rows others are nested.
+    /// The tables of entities without identifier, those first in whose rows others are nested.
     var keyless: [Int] {
-        var (ordered, rest) = ([Int](), graph.nodes.indices.filter(isKeyless))
+        var (ordered, rest) = ([Int](), homes.filter(isKeyless))
+        let ends = elements.map { (holder: home(of: $0.holder), target: home(of: $0.target)) }
         while !rest.isEmpty {
             let next = rest.filter { entity in
-                !elements.contains { $0.holder == entity && $0.target != entity && rest.contains($0.target) }
+                !ends.contains { $0.holder == entity && $0.target != entity && rest.contains($0.target) }
             }
             // A circle is refused beforehand.
             if next.isEmpty { return ordered + rest }

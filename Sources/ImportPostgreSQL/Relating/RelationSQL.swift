@@ -25,7 +25,20 @@ extension RelationSQL {
 
     /// The staging table of an entity's rows.
     func stage(of entity: Int) -> String {
-        ServerTables.quoted(StageName.rows(of: staged.job, entity))
+        ServerTables.quoted(StageName.rows(of: staged.job, tables.home(of: entity)))
+    }
+
+    /// The number of the entity that a row of an entity's table is of.
+    ///
+    /// - Parameter value: the row's value of a column, by its index.
+    func kind(_ entity: Int, _ value: (Int) -> String) -> String {
+        tables.settledKinds(of: entity).map { $0.number(value($0.column)) } ?? "\(tables.home(of: entity))"
+    }
+
+    /// The same of a row of a staging table, and of the table itself.
+    func kind(ofStaged row: String, _ entity: Int) -> String { kind(entity) { "\(row).c\($0)" } }
+    func kind(ofStored row: String, _ entity: Int) -> String {
+        kind(entity) { "\(row).\(tables.columns[entity][$0].quoted)" }
     }
 
     /// Columns of a row of a table.
@@ -46,7 +59,7 @@ extension RelationSQL {
 
     /// A condition: a row lacks a part of its identifier beside what it refers to.
     func isUnnamed(_ reference: RelatedTables.Reference, _ row: String) -> String {
-        let own = tables.graph.plans[reference.holder].identifier.filter { !reference.columns.contains($0) }
+        let own = tables.keyPlaces(of: reference.holder).filter { !reference.columns.contains($0) }
         let isLacking = own.map { "\(row).\(tables.columns[reference.holder][$0].quoted) IS NULL" }
         return isLacking.isEmpty ? "false" : "(\(isLacking.joined(separator: " OR ")))"
     }

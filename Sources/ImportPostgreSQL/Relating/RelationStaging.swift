@@ -11,10 +11,12 @@ final class RelationStaging {
     private var lists: [Int: Int] = [:]
     private var links: [Int: Int] = [:]
     private var setters: [Int: Int] = [:]
-    /// By the relationship that lists them, those of rows that are told by their place.
-    private var unnamed: [Int: Int] = [:]
-    /// By entity, the relationships in its columns that are listed, too.
-    private let listed: [[RelatedTables.Reference]]
+    /// By the relationship that lists them, and their entity, those of rows that are told by their place.
+    private var unnamed: [Int: [Int: Int]] = [:]
+    /// Those of records that are decoded later.
+    private var open: Int?
+    /// By entity, the relationships in its columns that are listed, too, and which attributes of its rows these columns are.
+    private let listed: [[(reference: RelatedTables.Reference, attributes: Range<Int>)]]
     /// By the relationship that lists them, those that are in columns of identified objects.
     private let listedBy: [Int: RelatedTables.Reference]
     private let needsRowID: [Bool]
@@ -41,7 +43,11 @@ final class RelationStaging {
         self.fetchRowIDs = fetchRowIDs
         entities = tables.columns.count
         let indexes = tables.columns.indices
-        listed = indexes.map { entity in tables.listed.filter { $0.holder == entity } }
+        listed = tables.graph.nodes.map { node in
+            tables.listed.compactMap { reference in
+                node.rows.references[reference.owner].map { (reference, $0) }
+            }
+        }
         listedBy = Dictionary(uniqueKeysWithValues: tables.listed.compactMap { one in one.list.map { ($0, one) } })
         needsRowID = indexes.map { tables.rowID(of: $0) != nil }
         isKeyless = indexes.map(tables.isKeyless)
@@ -53,10 +59,16 @@ final class RelationStaging {
     func makeRows(_ job: StoredJob) throws -> [ChunkRows] {
         let staged = StagedRelations(job: job.id, tables: tables)
         var rows = try tables.graph.plans.enumerated().map { entity, plan in
-            let table = StageName.rows(of: job.id, entity)
+            let table = StageName.rows(of: job.id, tables.home(of: entity))
+            let columns = columns(of: entity)
             return isKeyless[entity]
-                ? ChunkRows(numbered: plan, numbers: staged.elements(of: entity).numbers, table: table, job.options)
-                : try ChunkRows(staging: plan, table: table, job.options)
+                ? ChunkRows(
+                    numbered: plan,
+                    numbers: staged.elements(of: entity).numbers,
+                    table: table,
+                    at: columns,
+                    job.options
+                ) : try ChunkRows(staging: plan, table: table, at: columns, job.options)
         }
         func add(_ table: StagedRelations.Table) throws -> Int {
             rows.append(try table.rows(job.options))
@@ -66,13 +78,24 @@ final class RelationStaging {
         for relationship in staged.linking { links[relationship] = try add(staged.links(relationship)) }
         for reference in tables.unnamed {
             guard let relationship = reference.list else { continue }
-            let plan = tables.graph.plans[reference.holder]
             let table = staged.unnamed(reference)
-            rows.append(ChunkRows(numbered: plan, numbers: table.numbers, table: table.name, job.options))
-            unnamed[relationship] = rows.count - 1
+            for entity in tables.layout.hierarchy.subentities(of: reference.holder) {
+                let plan = tables.graph.plans[entity]
+                let columns = columns(of: entity)
+                rows.append(
+                    ChunkRows(numbered: plan, numbers: table.numbers, table: table.name, at: columns, job.options)
+                )
+                unnamed[relationship, default: [:]][entity] = rows.count - 1
+            }
         }
         for reference in tables.listed { setters[reference.owner] = try add(staged.setters(reference)) }
+        open = try tables.shared.isEmpty ? nil : add(staged.open)
         return rows
+    }
+
+    /// Where the attributes of an entity's rows are among the columns of their table.
+    private func columns(of entity: Int) -> ChunkRows.Places {
+        ChunkRows.Places(tables.places[entity], of: tables.columns[entity].count)
     }
 
     // MARK: Batches
@@ -101,6 +124,11 @@ final class RelationStaging {
         _ chunk: UnsafeBufferPointer<UInt8>,
         _ rows: inout [ChunkRows]
     ) throws -> Outcome {
+        if record.isOpen, let open {
+            let numbers = ChunkRows.numbers(batch.rows[record.row].ordinal)
+            return rows[open].append(numbers, [], Source(chunk: nil, own: nil))
+                .map { .refused($0, entity: Int(batch.rows[record.row].entity)) } ?? .staged(linked: [])
+        }
         let marks = rows.map(\.mark)
         let outcome = try stage(record, batch, chunk, &rows)
         if case .refused = outcome {
@@ -139,7 +167,7 @@ final class RelationStaging {
                     let nested = batch.graph.nested[index]
                     let list = open.last { $0.row == Int(row.parent) && $0.relationship == nested.relationship }
                     let missing = missingKey(of: index, batch)
-                    let place = missing == nil ? entity : list.flatMap { unnamed[$0.relationship] }
+                    let place = missing == nil ? entity : list.flatMap { unnamed[$0.relationship]?[entity] }
                     guard let place, missing == nil || row.unmet < 0 else {
                         return .refused(RowFault(reason: .incomplete, attribute: missing ?? -1), entity: entity)
                     }
@@ -200,14 +228,14 @@ final class RelationStaging {
         _ rows: inout [ChunkRows]
     ) throws -> RowFault? {
         let (row, nested) = (batch.rows[index], batch.graph.nested[index])
-        for reference in listed[Int(row.entity)] where batch.isPresent(reference.columns.lowerBound, in: row) {
+        for (reference, attributes) in listed[Int(row.entity)] where batch.isPresent(attributes.lowerBound, in: row) {
             let isAround =
                 list.map { tables.layout.relationships[$0.relationship].owner == reference.owner } == true
                 && nested.referenceCell >= 0
             // The list has said so.
             if isAround, reference.isClaimed { continue }
-            let first = batch.cell(of: reference.columns.lowerBound, in: row)
-            let target = batch.cells[first..<first + reference.columns.count]
+            let first = batch.cell(of: attributes.lowerBound, in: row)
+            let target = batch.cells[first..<first + attributes.count]
             // Of a one-to-one it speaks for the other side, too: that has nobody else any more.
             let isSole = reference.isOneToOne && !target.contains { $0.tag == .null }
             if isSole, let place = reference.list.flatMap({ lists[$0] }) {

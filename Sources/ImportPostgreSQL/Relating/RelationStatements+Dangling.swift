@@ -47,18 +47,17 @@ extension RelationStatements {
                     )
                 ]
             }
-            guard let reference = tables.reference(index) else { return [] }
-            let own = Array(tables.columns[reference.holder][reference.columns])
-            let position = reference.position.map { [tables.columns[reference.holder][$0]] } ?? []
-            return [
-                Dangling(
+            return tables.references(index).map { reference in
+                let own = Array(tables.columns[reference.holder][reference.columns])
+                let position = reference.position.map { [tables.columns[reference.holder][$0]] } ?? []
+                return Dangling(
                     relationship: index,
                     table: tables.table(of: reference.holder),
                     condition: condition(own),
                     columns: own.map(\.quoted),
                     cleared: (own + position).map(\.quoted)
                 )
-            ]
+            }
         }
     }
 

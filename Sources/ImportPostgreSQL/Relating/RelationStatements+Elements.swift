@@ -5,7 +5,7 @@ import Importer
 extension RelationStatements {
     /// Whether an entity's rows are those of lists.
     private func elements(of entity: Int) -> [RelatedTables.Reference] {
-        tables.elements.filter { $0.holder == entity }
+        tables.elements.filter { tables.home(of: $0.holder) == entity }
     }
 
     /// What makes rows of the elements of an entity without identifier, after those that they are nested in.
@@ -13,31 +13,42 @@ extension RelationStatements {
     /// A list replaces what its object had: the elements of its last list are the rows.
     func settlingElements(of entity: Int) -> [String] {
         let references = elements(of: entity)
+        let records =
+            "SELECT \(kind(ofStaged: "s", entity)) AS kind, 1 AS one FROM \(stage(of: entity)) AS s WHERE s._list < 0"
         var statements = [
-            """
-            CREATE TEMPORARY TABLE _import_element_\(entity) ON COMMIT DROP AS SELECT count(*) AS records, \
-            0::bigint AS inserted, 0::bigint AS updated, 0::bigint AS unchanged, 0::bigint AS deleted \
-            FROM \(stage(of: entity)) WHERE _list < 0
-            """,
+            counting(entity), adding("records", records, entity),
             inserting(entity, of: stage(of: entity), where: "s._list < 0"),
         ]
         for reference in references { statements += settling(reference) }
         return statements
     }
 
-    /// How many rows are records, and how many elements were inserted, updated, unchanged and deleted.
+    /// By entity of those in a table: how many rows are records, and how many elements were inserted, updated, unchanged and deleted.
     func elementCounts(of entity: Int) -> String {
-        "SELECT records, inserted, updated, unchanged, deleted FROM pg_temp._import_element_\(entity)"
+        "SELECT kind, records, inserted, updated, unchanged, deleted FROM pg_temp._import_element_\(tables.home(of: entity))"
+    }
+
+    /// Makes a table of counts, with a row for each entity whose rows are in a table.
+    private func counting(_ entity: Int) -> String {
+        let kinds = tables.kinds(of: entity).map { "(\($0), 0::bigint, 0::bigint, 0::bigint, 0::bigint, 0::bigint)" }
+        return """
+            CREATE TEMPORARY TABLE _import_element_\(entity) (kind, records, inserted, updated, unchanged, deleted) \
+            ON COMMIT DROP AS VALUES \(list(kinds))
+            """
+    }
+
+    /// Counts the rows of a query, which say in `kind` of which entity they are.
+    private func adding(_ column: String, _ rows: String, _ entity: Int) -> String {
+        """
+        UPDATE pg_temp._import_element_\(entity) AS c SET \(column) = c.\(column) + n.count FROM ( \
+            SELECT kind, count(*) AS count FROM (\(rows)) AS counted GROUP BY kind
+        ) AS n WHERE c.kind = n.kind
+        """
     }
 
     /// What makes rows of objects that are told by their place, though others of their entity have an identifier.
     func settlingUnnamed(_ reference: RelatedTables.Reference) -> [String] {
-        [
-            """
-            CREATE TEMPORARY TABLE _import_element_\(reference.holder) ON COMMIT DROP AS SELECT 0::bigint AS records, \
-            0::bigint AS inserted, 0::bigint AS updated, 0::bigint AS unchanged, 0::bigint AS deleted
-            """
-        ] + settling(reference)
+        [counting(tables.home(of: reference.holder))] + settling(reference)
     }
 
     /// The staging table of what lists have.
@@ -73,7 +84,7 @@ extension RelationStatements {
 
     private func settling(_ reference: RelatedTables.Reference) -> [String] {
         guard let relationship = reference.list else { return [] }
-        let entity = reference.holder
+        let entity = tables.home(of: reference.holder)
         let stage = stage(of: reference)
         let isElement = isElement(reference)
         let all = tables.columns[entity]
@@ -129,32 +140,38 @@ extension RelationStatements {
             "\(compared("a.c\($0)", all[$0])) IS DISTINCT FROM \(compared("b.c\($0)", all[$0]))"
         }.joined(separator: " OR ")
         let isNew = "b.rank IS NULL"
-        let counted = "pg_temp._import_element_\(entity)"
         statements.append("ANALYZE \(line)")
         if rowID != nil { statements += keepingRowIDs(reference, relationship, place: place) }
         // Those of the only list of their object are new.
         statements.append(
-            """
-            UPDATE \(counted) SET inserted = inserted + (SELECT count(*) FROM \(stage) AS s JOIN \(name) AS l \
-            ON s._ordinal = l._ordinal AND s._list = l._child \
-            WHERE s._relationship = \(relationship) AND l.lists = 1 AND NOT l.was_there)
-            """
+            adding(
+                "inserted",
+                """
+                SELECT \(kind(ofStaged: "s", entity)) AS kind FROM \(stage) AS s JOIN \(name) AS l \
+                ON s._ordinal = l._ordinal AND s._list = l._child \
+                WHERE s._relationship = \(relationship) AND l.lists = 1 AND NOT l.was_there
+                """,
+                entity
+            )
         )
-        statements.append(
+        let told = """
+            SELECT \(kind(ofStaged: "a", entity)) AS kind FROM \(line) AS a LEFT JOIN \(line) AS b \
+            ON \(sameElement) AND b.rank = a.rank - 1 WHERE a.rank > 0
             """
-            WITH told AS (SELECT \(isNew) AS is_new, \(differs) AS differs FROM \(line) AS a LEFT JOIN \(line) AS b \
-            ON \(sameElement) AND b.rank = a.rank - 1 WHERE a.rank > 0) \
-            UPDATE \(counted) SET inserted = inserted + (SELECT count(*) FROM told WHERE is_new), \
-            updated = updated + (SELECT count(*) FROM told WHERE NOT is_new AND differs), \
-            unchanged = unchanged + (SELECT count(*) FROM told WHERE NOT is_new AND NOT differs), \
-            deleted = deleted + (SELECT count(*) FROM \(line) AS a LEFT JOIN \(line) AS b \
-            ON \(sameElement) AND b.rank = a.rank + 1 WHERE a.rank < a.lists AND b.rank IS NULL)
+        let ended = """
+            SELECT \(reference.holder) AS kind FROM \(line) AS a LEFT JOIN \(line) AS b \
+            ON \(sameElement) AND b.rank = a.rank + 1 WHERE a.rank < a.lists AND b.rank IS NULL
             """
-        )
+        statements += [
+            adding("inserted", "\(told) AND \(isNew)", entity),
+            adding("updated", "\(told) AND NOT \(isNew) AND (\(differs))", entity),
+            adding("unchanged", "\(told) AND NOT \(isNew) AND NOT (\(differs))", entity),
+            adding("deleted", ended, entity),
+        ]
         // What is nested in them may have changed all the same.
         statements.append(
             """
-            INSERT INTO \(unchanged) SELECT \(entity), a._ordinal, a._own FROM \(line) AS a JOIN \(line) AS b \
+            INSERT INTO \(unchanged) SELECT \(kind(ofStaged: "a", entity)), a._ordinal, a._own FROM \(line) AS a JOIN \(line) AS b \
             ON \(sameElement) AND b.rank = a.rank - 1 WHERE a.rank > 0 AND NOT (\(differs))
             """
         )
@@ -189,11 +206,15 @@ extension RelationStatements {
                 WHERE o.\(rowID.quoted) = s.c\(reference.columns.lowerBound))
                 """
             statements.append(
-                """
-                UPDATE \(counted) SET deleted = deleted + (SELECT count(*) FROM \(stage) AS s \
-                JOIN \(name) AS l ON s._ordinal = l._ordinal AND s._list = l._child \
-                WHERE \(condition) AND NOT \(isThere))
-                """
+                adding(
+                    "deleted",
+                    """
+                    SELECT \(reference.holder) AS kind FROM \(stage) AS s \
+                    JOIN \(name) AS l ON s._ordinal = l._ordinal AND s._list = l._child \
+                    WHERE \(condition) AND NOT \(isThere)
+                    """,
+                    entity
+                )
             )
             condition += " AND \(isThere)"
         }
@@ -215,7 +236,7 @@ extension RelationStatements {
         _ relationship: Int,
         place: Int
     ) -> [String] {
-        let entity = reference.holder
+        let entity = tables.home(of: reference.holder)
         let line = "pg_temp._import_line_\(relationship)"
         let same = "pg_temp._import_same_\(relationship)"
         let owner = list(reference.columns.map { "c\($0)" } + ["c\(place)"])
@@ -234,14 +255,15 @@ extension RelationStatements {
             "UPDATE \(table) AS s SET \(column) = m.kept FROM \(same) AS m WHERE s.\(column) = m._row_id\(condition)"
         }
         statements.append(rename(stage(of: entity), "_row_id"))
-        for element in tables.elements where element.target == entity {
+        for element in tables.elements where tables.home(of: element.target) == entity {
             guard let list = element.list else { continue }
             statements.append(rename(staged.lists(list).quoted, "c0"))
             statements.append(
                 rename(stage(of: element.holder), "c\(element.columns.lowerBound)", " AND s._relationship = \(list)")
             )
         }
-        for join in tables.joins where join.source == entity && staged.linking.contains(join.making) {
+        for join in tables.joins
+        where tables.home(of: join.source) == entity && staged.linking.contains(join.making) {
             statements.append(rename(staged.lists(join.making).quoted, "c0"))
             statements.append(rename(staged.links(join.making).quoted, "c0"))
         }
@@ -252,7 +274,8 @@ extension RelationStatements {
     private func removingOrphans(of entity: Int) -> [String] {
         guard let rowID = tables.rowID(of: entity) else { return [] }
         var statements: [String] = []
-        for element in tables.elements where element.target == entity && filled.contains(element.holder) {
+        for element in tables.elements
+        where tables.home(of: element.target) == entity && filled.contains(element.holder) {
             let column = tables.columns[element.holder][element.columns.lowerBound].quoted
             statements.append(
                 """
@@ -261,9 +284,10 @@ extension RelationStatements {
                 RETURNING 1) INSERT INTO _import_gone SELECT \(element.holder), count(*) FROM gone
                 """
             )
-            statements += removingOrphans(of: element.holder)
+            statements += removingOrphans(of: tables.home(of: element.holder))
         }
-        for join in tables.joins where join.source == entity && filledJoins.contains(join.making) {
+        for join in tables.joins
+        where tables.home(of: join.source) == entity && filledJoins.contains(join.making) {
             let column = join.sourceColumns[0].quoted
             statements.append(
                 """

@@ -11,11 +11,11 @@ extension RelationStatements {
         """
     }
 
-    /// Takes away rows that were there for references alone and that the job has objects for, and says how many.
+    /// Takes away rows that were there for references alone and that the job has objects for, and says how many of which entity.
     ///
     /// The objects are then new, as they are.
     func fillingStubs(of entity: Int) -> String {
-        let staged = tables.graph.plans[entity].identifier.map { "s.c\($0)" }
+        let staged = tables.keyPlaces(of: entity).map { "s.c\($0)" }
         let names = staged.indices.map { "k\($0)" }
         let named = zip(staged, names).map { "\($0) AS \($1)" }
         let own = names.map { "k.\($0)" }
@@ -27,8 +27,9 @@ extension RelationStatements {
                 RETURNING \(list(own))
             ), gone AS (
                 DELETE FROM \(tables.table(of: entity)) AS t USING _import_filled AS k
-                WHERE \(same(quoted(tables.key(of: entity), of: "t"), own)) RETURNING 1
-            ) SELECT count(*) FROM gone
+                WHERE \(same(quoted(tables.key(of: entity), of: "t"), own))
+                RETURNING \(kind(ofStored: "t", entity)) AS kind
+            ) SELECT kind, count(*) FROM gone WHERE kind IS NOT NULL GROUP BY kind
             """
     }
 
@@ -36,15 +37,22 @@ extension RelationStatements {
     func makingStubs(_ dangling: Dangling) -> String {
         let target = tables.layout.relationships[dangling.relationship].destination
         let names = tables.key(of: target).map(\.quoted)
+        let kind = kindOfStubs(target)
         return """
             WITH made AS (
-                INSERT INTO \(tables.table(of: target)) (\(list(names)))
-                SELECT DISTINCT \(list(dangling.columns.map { "r.\($0)" })) FROM \(dangling.table) AS r
+                INSERT INTO \(tables.table(of: target)) (\(list(names + kind.names)))
+                SELECT DISTINCT \(list(dangling.columns.map { "r.\($0)" } + kind.values)) FROM \(dangling.table) AS r
                 WHERE \(dangling.condition) RETURNING \(list(names))
             ), noted AS (
                 INSERT INTO _import_stub SELECT \(literal(tables.layout.table(of: target))), \(key(names)) FROM made
             ) SELECT count(*) FROM made
             """
+    }
+
+    /// The column that says of which entity a row of an entity is, and what it has then; none where the table has no other.
+    private func kindOfStubs(_ entity: Int) -> (names: [String], values: [String]) {
+        guard let place = tables.kindPlace(of: entity) else { return ([], []) }
+        return ([tables.columns[entity][place].quoted], [literal(tables.layout.entities[entity].name)])
     }
 
     /// Makes rows for what lists name, linked to the objects that have the lists, and says how many.
@@ -55,10 +63,11 @@ extension RelationStatements {
         let position = reference.position.map { [tables.columns[reference.holder][$0].quoted] } ?? []
         // What identifies a row may be what it refers to.
         let references = reference.isParent ? [] : own
-        let names = (keys + references).map(\.quoted) + position
+        let kind = kindOfStubs(tables.layout.relationships[relationship].destination)
+        let names = (keys + references).map(\.quoted) + position + kind.names
         let values =
             keys.enumerated().map { part("target", $0, $1) } + references.enumerated().map { part("source", $0, $1) }
-            + position.map { _ in "nullif(position, -1)" }
+            + position.map { _ in "nullif(position, -1)" } + kind.values
         return """
             WITH _import_waiting AS (
                 DELETE FROM _import_link WHERE relationship = \(literal(tables.name(of: relationship)))

@@ -14,7 +14,7 @@ struct RelationStatements: RelationSQL {
     // MARK: Which records are accepted
 
     /// The identified entities whose new objects may lack something.
-    var identified: [Int] { tables.columns.indices.filter { !tables.isKeyless($0) } }
+    var identified: [Int] { tables.homes.filter { !tables.isKeyless($0) } }
 
     /// Whether any row of an entity lacks what a new object needs.
     func isLacking(_ entity: Int) -> String { "SELECT EXISTS (SELECT FROM \(stage(of: entity)) WHERE _unmet)" }
@@ -47,7 +47,7 @@ struct RelationStatements: RelationSQL {
     }
 
     private func lacks(_ entity: Int) -> String {
-        let key = tables.graph.plans[entity].identifier.map { "c\($0)" }
+        let key = tables.keyPlaces(of: entity).map { "c\($0)" }
         let keys = { (row: String) in key.map { "\(row).\($0)" } }
         // What is there for references alone is no object.
         let objects =
@@ -65,6 +65,27 @@ struct RelationStatements: RelationSQL {
                     AND NOT EXISTS (SELECT FROM _import_verdict AS v WHERE v.ordinal = e._ordinal)
             )
             """
+    }
+
+    /// Queries for whether what an object is depends on the records before: some wait for it, or an object is of several entities.
+    var askingForKinds: [String] {
+        ["SELECT EXISTS (SELECT FROM \(staged.open.quoted))"]
+            + tables.shared.flatMap { entity -> [String] in
+                guard let place = tables.kindPlace(of: entity) else { return [] }
+                let keys = tables.keyPlaces(of: entity).map { "s.c\($0)" }
+                let stored = same(quoted(tables.key(of: entity), of: "t"), keys)
+                let column = "t.\(tables.columns[entity][place].quoted)"
+                return [
+                    """
+                    SELECT EXISTS (SELECT FROM \(stage(of: entity)) AS s GROUP BY \(list(keys)) \
+                    HAVING min(s.c\(place)) <> max(s.c\(place)))
+                    """,
+                    """
+                    SELECT EXISTS (SELECT FROM \(stage(of: entity)) AS s JOIN \(tables.table(of: entity)) AS t \
+                    ON \(stored) WHERE \(column) <> s.c\(place))
+                    """,
+                ]
+            }
     }
 
     /// All staging tables of what records say.
@@ -86,10 +107,10 @@ struct RelationStatements: RelationSQL {
     /// The objects whose own rows said nothing new and whose lists did, by entity: `entity`, and how many are records' and nested.
     var countingRelinked: String {
         """
-        SELECT r.entity, count(*) FILTER (WHERE u._child = 0), count(*) FILTER (WHERE u._child > 0)
-        FROM (SELECT DISTINCT entity, ordinal, child FROM _import_relinked) AS r
-            JOIN \(unchanged) AS u ON u.position = r.entity AND u._ordinal = r.ordinal AND u._child = r.child
-        GROUP BY r.entity
+        SELECT u.position, count(*) FILTER (WHERE u._child = 0), count(*) FILTER (WHERE u._child > 0)
+        FROM (SELECT DISTINCT ordinal, child FROM _import_relinked) AS r
+            JOIN \(unchanged) AS u ON u._ordinal = r.ordinal AND u._child = r.child
+        GROUP BY u.position
         """
     }
 

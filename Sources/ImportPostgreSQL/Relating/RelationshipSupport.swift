@@ -25,8 +25,12 @@ struct RelationshipSupport {
 
     private func check(_ index: Int) throws {
         let entity = layout.entities[index]
-        if entity.parent != nil || entity.isAbstract { throw error("\(entity.name), which inherits or is abstract") }
         let identifier = layout.hierarchy.identifier(of: index)
+        if layout.isShared(index), identifier.contains(EntityDescription.parentIdentifier),
+            layout.parentRelationship(of: index) != layout.parentRelationship(of: layout.home(of: index))
+        {
+            throw error("\(entity.name), which is identified within other objects than what it inherits from")
+        }
         if identifier.contains(EntityDescription.parentIdentifier),
             let parent = layout.parentRelationship(of: index), isKeyless(layout.target(of: parent))
         {
@@ -74,12 +78,12 @@ struct RelationshipSupport {
     /// Objects without identifier that are nested in such of their own kind.
     private func checkCircles() throws {
         let tables = RelatedTables(graph)
-        for start in layout.entities.indices where isKeyless(start) {
+        let ends = tables.elements.map { (holder: tables.home(of: $0.holder), target: tables.home(of: $0.target)) }
+        for start in tables.homes where isKeyless(start) {
             var (reached, open) = (Set<Int>(), [start])
             while let entity = open.popLast() {
-                for element in tables.elements where element.target == entity && reached.insert(element.holder).inserted
-                {
-                    open.append(element.holder)
+                for end in ends where end.target == entity && reached.insert(end.holder).inserted {
+                    open.append(end.holder)
                 }
             }
             guard reached.contains(start) else { continue }

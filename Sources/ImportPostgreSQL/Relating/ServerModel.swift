@@ -44,11 +44,34 @@ struct ServerModel {
         try self.init(model, job.options, .standard, label: label)
     }
 
-    /// The entities as their tables have them, with the columns that hold relationships.
-    var entities: [EntityDescription] { plans.map(\.entity) }
+    /// The entities as their tables have them, with the columns that hold relationships and those of others in the same table.
+    var entities: [EntityDescription] { related?.entities ?? plans.map(\.entity) }
+
+    /// The tables of entities: each with the position of the one whose it is.
+    var tables: [(position: Int, entity: EntityDescription)] {
+        (related?.homes ?? Array(plans.indices)).map { ($0, entities[$0]) }
+    }
+
+    /// The position of the entity in whose table the rows of another one are; nil where there is none, as it is abstract.
+    func home(of position: Int) -> Int? {
+        guard let related else { return position }
+        return related.layout.hasTable(position) ? related.home(of: position) : nil
+    }
 }
 
 extension ModelDescription {
     /// Whether the rows of some entity are staged before they are objects.
     var isStagedOnServer: Bool { !isFlat || entities.contains { !$0.identifier.isEmpty } }
+
+    /// The entities with their tables, each with what it inherits, for indexes; those without a table are left out.
+    var entitiesWithTables: [EntityDescription] {
+        guard !isFlat, let layout = try? ModelLayout(self) else { return entities }
+        return entities.indices.filter(layout.hasTable).map { index in
+            var entity = entities[index]
+            entity.table = layout.table(of: index)
+            entity.attributes = layout.hierarchy.attributes(of: index)
+            entity.indexes = layout.hierarchy.chain(of: index).reversed().flatMap { entities[$0].indexes }
+            return entity
+        }
+    }
 }

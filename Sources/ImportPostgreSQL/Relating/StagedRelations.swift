@@ -55,7 +55,7 @@ struct StagedRelations {
     func elements(of entity: Int) -> Table {
         let numbers = ["_ordinal", "_child", "_list", "_relationship"]
         return Table(
-            name: StageName.rows(of: job, entity),
+            name: StageName.rows(of: job, tables.home(of: entity)),
             numbers: numbers + (tables.rowID(of: entity) == nil ? [] : ["_row_id"]),
             columns: tables.columns[entity]
         )
@@ -69,6 +69,9 @@ struct StagedRelations {
             columns: tables.columns[reference.holder]
         )
     }
+
+    /// The records that are decoded when it is known of which entities the objects before them are.
+    var open: Table { Table(name: name("o"), numbers: ["_ordinal"], columns: []) }
 
     // MARK: Lists
 
@@ -120,6 +123,6 @@ struct StagedRelations {
     /// All tables but those of identified objects.
     var all: [Table] {
         tables.keyless.sorted().map(elements) + tables.unnamed.map(unnamed) + listing.map(lists) + linking.map(links)
-            + tables.listed.map(setters)
+            + tables.listed.map(setters) + (tables.shared.isEmpty ? [] : [open])
     }
 }

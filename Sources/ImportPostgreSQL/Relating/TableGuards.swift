@@ -27,10 +27,10 @@ struct TableGuards: RelationSQL {
 
     /// By the names of the tables, which are not quoted.
     private var known: [(table: String, known: Known)] {
-        let entities = tables.columns.indices.map { entity -> (table: String, known: Known) in
+        let entities = tables.homes.map { entity -> (table: String, known: Known) in
             var known = Known()
             known.add(tables.key(of: entity), isUnique: true)
-            for reference in tables.references where reference.holder == entity {
+            for reference in tables.references where tables.home(of: reference.holder) == entity {
                 let own = Array(tables.columns[entity][reference.columns])
                 known.add(own, isUnique: reference.isOneToOne)
                 if let position = reference.position {
@@ -38,10 +38,12 @@ struct TableGuards: RelationSQL {
                 }
             }
             // What is told by its place lacks a part of its identifier.
-            if !tables.unnamed.contains(where: { $0.holder == entity }) {
+            if !tables.unnamed.contains(where: { tables.home(of: $0.holder) == entity }) {
                 known.filled.formUnion(tables.key(of: entity).map { ExactText($0.name) })
             }
-            for column in tables.columns[entity] where !column.attribute.isOptional {
+            // Of a table of several entities not all have the others' attributes.
+            for column in tables.places[entity].map({ tables.columns[entity][$0] })
+            where !column.attribute.isOptional {
                 guard !known.columns.contains(ExactText(column.name)) else { continue }
                 known.filled.insert(ExactText(column.name))
             }
@@ -165,7 +167,9 @@ struct TableGuards: RelationSQL {
     /// The staging tables of what is in the table of a foreign key, with the columns that they have.
     private func stages(of key: ForeignKey) -> [(stage: String, columns: [ServerColumn])] {
         if let entity = key.entity {
-            let unnamed = tables.unnamed.filter { $0.holder == entity }.map { staged.unnamed($0).quoted }
+            let home = tables.home(of: entity)
+            let unnamed = tables.unnamed.filter { tables.home(of: $0.holder) == home }
+                .map { staged.unnamed($0).quoted }
             return ([stage(of: entity)] + unnamed).map { ($0, tables.columns[entity]) }
         }
         return tables.joins.filter { $0.table == ServerNames.quoted(key.relation) }.flatMap { join in

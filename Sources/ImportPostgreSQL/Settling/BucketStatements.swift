@@ -25,6 +25,9 @@ struct BucketStatements: Sendable {
     var counts: String
     /// A query for one row of counts of nested objects: `inserted`, `updated`, `unchanged`; nil where there are none.
     var nestedCounts: String?
+    /// A query for both by entity, where the table has the objects of several: its number, the counts of records, those of nested
+    /// objects; nil where it has those of one.
+    var kindCounts: String?
 
     /// What settles the rows where no object is refused; their results say nothing.
     var settling: [String] { settings + reading + writing + [emptying] }

@@ -25,6 +25,20 @@ struct SettledEntity: Sendable {
         var isListed = false
     }
 
+    /// How the objects of a table say of which entity they are, where it has those of several.
+    struct Kinds: Sendable {
+        /// The index of the column with the entity's name.
+        var column: Int
+        /// The entities by name, with their numbers.
+        var numbers: [(name: String, number: Int)]
+
+        /// The number of the entity that a value of the column names.
+        func number(_ value: String) -> String {
+            let cases = numbers.map { "WHEN '\($0.name.replacing("'", with: "''"))' THEN \($0.number)" }
+            return "CASE \(value) \(cases.joined(separator: " ")) END"
+        }
+    }
+
     /// The table of the objects: quoted, with its schema.
     var table: String
     /// The staging table to be: quoted, with its schema.
@@ -40,4 +54,11 @@ struct SettledEntity: Sendable {
     /// Where rows are noted that have said nothing new, as lists of their objects may: the table, in double quotes, and the
     /// entity's number in it; nil where nobody asks.
     var unchanged: (table: String, number: Int)?
+    /// How rows say of which entity they are, so that these are counted by themselves; nil where all are of one.
+    var kinds: Kinds?
+
+    /// The number of the entity that a row is of, by its name; where all are of one, that of the table.
+    func number(_ kind: String, in table: (table: String, number: Int)) -> String {
+        kinds?.number(kind) ?? "\(table.number)"
+    }
 }

@@ -100,20 +100,22 @@ struct Settlement: Sendable {
             reading += [turns.notingUnchanged(in: unchanged), notingUnchanged(stage, in: unchanged)].compactMap(\.self)
         }
         if entity.countsNested { reading.append(countingNested(stage, turns)) }
+        if let kinds = entity.kinds { reading.append(countingKinds(kinds, stage, turns)) }
         return BucketStatements(
             // Sorts and hash tables; what does not fit goes to disk. Others settle beside this, so it takes one processor;
             // and compiling statements of many columns takes longer than running them.
             settings: [
                 "SET LOCAL work_mem = '64MB'", "SET LOCAL max_parallel_workers_per_gather = 0", "SET LOCAL jit = off",
             ],
-            short: entity.tableWasEmpty ? short(stage) : nil,
+            short: entity.tableWasEmpty && entity.kinds == nil ? short(stage) : nil,
             reading: reading,
             writing: writing(stage, turns),
             parts: parts(stage, turns),
             emptying: "TRUNCATE \(stage)",
             rejects: turns.rejects,
             counts: counts(turns),
-            nestedCounts: entity.countsNested ? Self.nestedCounts : nil
+            nestedCounts: entity.countsNested ? Self.nestedCounts : nil,
+            kindCounts: entity.kinds.map(kindCounts)
         )
     }
 
@@ -315,9 +317,10 @@ struct Settlement: Sendable {
 
     /// Notes the plain rows that are about to change nothing of their objects.
     private func notingUnchanged(_ stage: String, in table: (table: String, number: Int)) -> String? {
-        knownPlain(stage).map { rows in
+        let number = entity.number(entity.kinds.map { "s.c\($0.column)" } ?? "", in: table)
+        return knownPlain(stage).map { rows in
             """
-            INSERT INTO \(table.table) SELECT \(table.number), s._ordinal, s._child \(rows) AND NOT \(isChanging)
+            INSERT INTO \(table.table) SELECT \(number), s._ordinal, s._child \(rows) AND NOT \(isChanging)
             """
         }
     }
@@ -330,6 +333,45 @@ struct Settlement: Sendable {
             UPDATE pg_temp._import_counted SET nested_inserted = (\(turns.nestedInserted)) + \
             (SELECT count(*) FROM \(stage) AS s WHERE \(isPlain) AND s.\(isNested)) - \(known)), \
             nested_updated = (\(turns.nestedUpdated)) + \(changed) WHERE nested > 0
+            """
+    }
+
+    // MARK: Objects of several entities
+
+    /// Counts what is about to become of the rows of each entity; those that are plain are told apart by whether they have an
+    /// object.
+    private func countingKinds(_ kinds: SettledEntity.Kinds, _ stage: String, _ turns: TurnStatements) -> String {
+        let row = "SELECT s.c\(kinds.column) AS kind, s._child"
+        let same = StagedColumns.areSame(staged.objectKeys(of: "t"), staged.keys(of: "s"))
+        let isNew = mergesPlain ? " AND NOT EXISTS (SELECT FROM \(entity.table) AS t WHERE \(same))" : ""
+        let inserted = "\(row) FROM \(stage) AS s WHERE \(isPlain)\(isNew) UNION ALL \(turns.kindsOfInserted)"
+        let plainUpdated = knownPlain(stage).map { "\(row) \($0) AND \(isChanging) UNION ALL " } ?? ""
+        let sources = [
+            ("staged", "\(row) FROM \(stage) AS s"), ("inserted", inserted),
+            ("updated", plainUpdated + turns.kindsOfUpdated), ("rejected", turns.kindsOfRejected),
+        ]
+        let counts = sources.flatMap { name, _ in
+            [
+                "count(*) FILTER (WHERE what = '\(name)') AS \(name)",
+                "count(*) FILTER (WHERE what = '\(name)' AND \(isNested)) AS nested_\(name)",
+            ]
+        }
+        let rows = sources.map { "SELECT '\($0)' AS what, kind, _child FROM (\($1)) AS \($0)" }
+        return """
+            CREATE TEMPORARY TABLE _import_kind ON COMMIT DROP AS SELECT kind, \(counts.joined(separator: ", ")) \
+            FROM (\(rows.joined(separator: " UNION ALL "))) AS counted GROUP BY kind
+            """
+    }
+
+    private func kindCounts(_ kinds: SettledEntity.Kinds) -> String {
+        let isIgnored = entity.policy == .ignore
+        let left = "staged - inserted - updated - rejected"
+        let own = "\(left) - (nested_staged - nested_inserted - nested_updated - nested_rejected)"
+        return """
+            SELECT \(kinds.number("kind")), inserted - nested_inserted, updated - nested_updated, \
+            \(isIgnored ? "0::bigint" : own), \(isIgnored ? own : "0::bigint"), rejected, \
+            nested_inserted, nested_updated, nested_staged - nested_inserted - nested_updated - nested_rejected \
+            FROM pg_temp._import_kind
             """
     }
 

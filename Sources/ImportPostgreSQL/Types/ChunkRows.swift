@@ -30,6 +30,8 @@ struct ChunkRows {
     private let masks: Int
     /// How many numbers rows have before all else, where they have no masks.
     private let numbers: Int
+    /// By attribute, its column's number among those that masks have bits for; nil where it is the attribute's own.
+    private let places: [Int]?
     private let layout: ColumnLayout
     private let rows = CopyBuffer()
     /// The records of the rows, and where each row begins.
@@ -53,21 +55,45 @@ struct ChunkRows {
         )
     }
 
+    /// Where the attributes of an entity are in a staging table that has the columns of several: attribute i is in `cN` with the
+    /// N of its place.
+    struct Places {
+        let places: [Int]
+        /// How many columns the table has of all entities.
+        let width: Int
+
+        init(_ places: [Int], of width: Int) {
+            self.places = places
+            self.width = width
+        }
+
+        /// All of one entity, in its order.
+        init(_ count: Int) { self.init(Array(0..<count), of: count) }
+
+        var names: [String] { places.map { "c\($0)" } }
+        /// nil where they are in their own order.
+        fileprivate var moved: [Int]? { places.elementsEqual(0..<places.count) ? nil : places }
+    }
+
     /// Rows for a staging table: first `_ordinal`, `_child`, the masks, of 63 attributes each, and `_unmet`;
     /// then `c0`, `c1` … for the attributes.
     ///
-    /// - Parameter table: the staging table's name, not quoted.
-    init(staging plan: EntityPlan, table: String, _ options: JobOptions) throws {
+    /// - Parameters:
+    ///   - table: the staging table's name, not quoted.
+    ///   - places: where the attributes are there; nil where it is this entity's alone.
+    init(staging plan: EntityPlan, table: String, at places: Places? = nil, _ options: JobOptions) throws {
         let columns = ServerColumn.all(of: plan.entity)
-        let masks = max(1, (columns.count + 62) / 63)
+        let places = places ?? Places(columns.count)
+        let masks = max(1, (places.width + 62) / 63)
         let own = ["_ordinal", "_child"] + (0..<masks).map { "_mask_\($0)" } + ["_unmet"]
         self.init(
             plan,
             options,
             table: ServerNames.fitting(table),
             columns,
-            names: own + columns.indices.map { "c\($0)" },
-            masks: masks
+            names: own + places.names,
+            masks: masks,
+            places: places.moved
         )
     }
 
@@ -76,14 +102,15 @@ struct ChunkRows {
     /// - Parameters:
     ///   - numbers: the names of the columns of the numbers, `_ordinal` first.
     ///   - table: the staging table's name, not quoted.
-    init(numbered plan: EntityPlan, numbers: [String], table: String, _ options: JobOptions) {
+    ///   - places: where the attributes are there; nil where it is this entity's alone.
+    init(numbered plan: EntityPlan, numbers: [String], table: String, at places: Places? = nil, _ options: JobOptions) {
         let columns = ServerColumn.all(of: plan.entity)
         self.init(
             plan,
             options,
             table: ServerNames.fitting(table),
             columns,
-            names: numbers + columns.indices.map { "c\($0)" },
+            names: numbers + (places ?? Places(columns.count)).names,
             numbers: numbers.count
         )
     }
@@ -95,9 +122,11 @@ struct ChunkRows {
         _ columns: [ServerColumn],
         names: [String],
         masks: Int = 0,
-        numbers: Int = 0
+        numbers: Int = 0,
+        places: [Int]? = nil
     ) {
         self.plan = plan
+        self.places = places
         self.numbers = numbers
         self.table = table
         self.columns = columns
@@ -326,10 +355,14 @@ struct ChunkRows {
         for mask in 0..<masks {
             var bits: Int64 = 0
             let first = mask &* 63
-            for index in first..<max(first, min(first &+ 63, columns.count))
-            where presence[row.firstPresenceWord &+ index >> 6] & 1 << UInt64(index & 63) != 0 {
-                if !cells[next].isGenerated { bits |= 1 << Int64(index &- first) }
-                next &+= 1
+            if let places {
+                bits = bitsOfMoved(places, first..<first &+ 63, row, cells, presence)
+            } else {
+                for index in first..<max(first, min(first &+ 63, columns.count))
+                where presence[row.firstPresenceWord &+ index >> 6] & 1 << UInt64(index & 63) != 0 {
+                    if !cells[next].isGenerated { bits |= 1 << Int64(index &- first) }
+                    next &+= 1
+                }
             }
             FieldBytes.put(Int32(8), at: out)
             FieldBytes.put(bits, at: out + 4)
@@ -338,6 +371,25 @@ struct ChunkRows {
         FieldBytes.put(Int32(1), at: out)
         FieldBytes.put(UInt8(row.unmet < 0 ? 0 : 1), at: out + 4)
         return out + 5
+    }
+
+    /// The bits of a mask for the columns of its range.
+    private func bitsOfMoved(
+        _ places: [Int],
+        _ range: Range<Int>,
+        _ row: RowBatch.Row,
+        _ cells: UnsafeBufferPointer<Cell>,
+        _ presence: [UInt64]
+    ) -> Int64 {
+        var (bits, next) = (Int64(0), row.firstCell)
+        for index in columns.indices
+        where presence[row.firstPresenceWord &+ index >> 6] & 1 << UInt64(index & 63) != 0 {
+            if range.contains(places[index]), !cells[next].isGenerated {
+                bits |= 1 << Int64(places[index] &- range.lowerBound)
+            }
+            next &+= 1
+        }
+        return bits
     }
 
     // MARK: COPY

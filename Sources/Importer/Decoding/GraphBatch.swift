@@ -10,7 +10,7 @@ package struct GraphBatch {
         /// Whether its links only add to what is there, provided that its own object is new.
         var isAppendable = false
         /// Whether stored objects decide what its objects are, so that it is decoded when it is written.
-        var isOpen = false
+        package var isOpen = false
     }
 
     /// What a row is beyond its cells: 48 bytes, as a batch has one for each row.

@@ -1,7 +1,7 @@
 import ImportModel
 
 /// Knows of which entities stored objects are.
-protocol StoredKinds: AnyObject {
+package protocol StoredKinds: AnyObject {
     /// The entity of a stored object, by its index in the model; nil where there is none.
     ///
     /// - Parameters:

@@ -1,6 +1,17 @@
 /// The values of cells as bytes, which are equal only if the values are.
-struct KeyBytes: Hashable {
+package struct KeyBytes: Hashable {
     private var bytes: [UInt8] = []
+
+    package init(_ cells: some Sequence<Cell>, _ values: RowValues) {
+        for cell in cells {
+            switch cell.tag {
+            case .null: append(.null, 0)
+            case .integer, .real: append(cell.tag, cell.payload)
+            case .chunkText, .batchText, .generatedText: append(.batchText, values.text(cell))
+            case .batchBlob: append(.batchBlob, values.text(cell))
+            }
+        }
+    }
 
     /// - Parameters:
     ///   - own: the batch's bytes.

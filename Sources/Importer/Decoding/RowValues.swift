@@ -5,6 +5,15 @@ package struct RowValues {
     package let own: UnsafeBufferPointer<UInt8>
     package let defaults: UnsafeBufferPointer<UInt8>
 
+    package init(
+        cells: UnsafeBufferPointer<Cell>,
+        chunk: UnsafeBufferPointer<UInt8>,
+        own: UnsafeBufferPointer<UInt8>,
+        defaults: UnsafeBufferPointer<UInt8>
+    ) {
+        (self.cells, self.chunk, self.own, self.defaults) = (cells, chunk, own, defaults)
+    }
+
     /// The same for the plan's defaults.
     @inline(__always)
     package var absent: RowValues { RowValues(cells: cells, chunk: chunk, own: defaults, defaults: defaults) }

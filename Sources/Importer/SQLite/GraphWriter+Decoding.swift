@@ -40,39 +40,9 @@ extension GraphWriter {
     ///
     /// - Returns: a batch of its rows, or of the reject that it is.
     func decode(_ index: Int, _ batch: borrowing RowBatch, _ found: LateRejects) throws -> RowBatch {
-        let place = batch.places[index]
-        let row = batch.rows[batch.graph.records[index].row]
-        let isKeyed = place.keyedLineOffset >= 0
-        let lineOffset = isKeyed ? place.keyedLineOffset : place.chunkOffset
-        let reader = isKeyed ? keyedReader : reader
-        var own = RowBatch()
-        own.reset(entities: plan.nodes.count)
         kinds.failure = nil
-        decoder.retry(batch.graph.retried.isEmpty ? nil : batch.graph.retried[index])
-        var outcome = RecordReader.Outcome.record
-        found.chunkBytes.withUnsafeBufferPointer { bytes in
-            let rest = ByteView(bytes)[lineOffset..<bytes.count]
-            let end = rest.buffer.firstIndex(of: 0x0A).map { $0 + 1 } ?? rest.count
-            let line = rest[0..<end]
-            outcome = reader.read(line: line)
-            guard outcome == .record else { return }
-            reader.withTokens { tokens in
-                let input = RecordDecoder.Input(
-                    line: line,
-                    tokens: tokens,
-                    lineOffset: lineOffset,
-                    source: source,
-                    byteOffset: place.byteOffset - Int64(place.chunkOffset - lineOffset),
-                    ordinal: row.ordinal,
-                    root: isKeyed ? 2 : 0,
-                    recordKey: isKeyed ? 1 : -1
-                )
-                decoder.decode(input, entity: Int(row.entity), into: &own)
-            }
-        }
-        decoder.flush(into: &own)
+        let own = try again.decode(index, batch, found, source: source)
         if let failure = kinds.failure { throw failure }
-        guard outcome == .record else { throw ImportError(.fault, "a record cannot be read a second time") }
         return own
     }
 }

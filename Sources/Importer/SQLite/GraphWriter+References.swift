@@ -73,7 +73,7 @@ extension GraphWriter {
         _ batch: borrowing RowBatch,
         _ found: LateRejects
     ) throws -> [RecordError] {
-        decoder.isUnmet = { [layout] relationship, cells, isNamed, input, own in
+        again.decoder.isUnmet = { [layout] relationship, cells, isNamed, input, own in
             let key = own.withUnsafeBufferPointer { own in
                 RowKey(
                     cells,
@@ -88,7 +88,7 @@ extension GraphWriter {
             let bytes = isNamed ? [GraphLinks.mark] + key.bytes : key.bytes
             return targets.contains(bytes, of: layout.name(of: relationship))
         }
-        defer { decoder.isUnmet = nil }
+        defer { again.decoder.isUnmet = nil }
         if let reject = try decode(record, batch, found).rejects.first { return reject.errors }
         let row = batch.rows[batch.graph.records[record].row]
         return [

@@ -86,10 +86,8 @@ final class GraphWriter {
     let layout: ModelLayout
     let job: Int64
     /// Decodes records whose objects are what stored ones are.
-    let decoder: GraphDecoder
+    let again: OpenRecordDecoder
     let kinds: StoredKindFinder
-    let reader: RecordReader
-    let keyedReader: RecordReader
     let statements: GraphStatements
     let links: GraphLinks
     let unmet: UnmetReferences
@@ -116,9 +114,7 @@ final class GraphWriter {
         unmet = UnmetReferences(job: job)
         kinds = StoredKindFinder(layout, statements)
         stubs = GraphStubs(layout, statements)
-        decoder = GraphDecoder(plan: plan, options: options, storedKinds: kinds)
-        reader = RecordReader(maxDepth: options.maxDepth)
-        keyedReader = RecordReader(maxDepth: options.maxDepth + 1)
+        again = OpenRecordDecoder(plan: plan, options: options, kinds: kinds)
     }
 
     private func writer(of entity: Int) throws -> RowWriter {

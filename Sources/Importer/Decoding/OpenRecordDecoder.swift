@@ -1,0 +1,68 @@
+import ImportModel
+
+/// Decodes records once more, knowing of which entities the objects before them are.
+///
+/// Made and used by one worker.
+package final class OpenRecordDecoder {
+    let decoder: GraphDecoder
+    private let reader: RecordReader
+    private let keyedReader: RecordReader
+
+    /// - Parameters:
+    ///   - plan: of the job's entities together.
+    ///   - options: the job's.
+    ///   - kinds: knows what stored objects are.
+    package init(plan: GraphPlan, options: JobOptions, kinds: any StoredKinds) {
+        decoder = GraphDecoder(plan: plan, options: options, storedKinds: kinds)
+        reader = RecordReader(maxDepth: options.maxDepth)
+        keyedReader = RecordReader(maxDepth: options.maxDepth + 1)
+    }
+
+    /// Decodes a record of a batch, as one of the entity that its row is of.
+    ///
+    /// - Parameters:
+    ///   - index: its own among the batch's records.
+    ///   - found: the chunk's bytes.
+    ///   - source: the chunk's, by its index in the job.
+    /// - Returns: a batch of its rows, or of the reject that it is.
+    /// - Throws: `ImportError` where it is no record.
+    package func decode(
+        _ index: Int,
+        _ batch: borrowing RowBatch,
+        _ found: LateRejects,
+        source: Int
+    ) throws -> RowBatch {
+        let place = batch.places[index]
+        let row = batch.rows[batch.graph.records[index].row]
+        let isKeyed = place.keyedLineOffset >= 0
+        let lineOffset = isKeyed ? place.keyedLineOffset : place.chunkOffset
+        let reader = isKeyed ? keyedReader : reader
+        var own = RowBatch()
+        own.reset(entities: decoder.plan.nodes.count)
+        decoder.retry(batch.graph.retried.isEmpty ? nil : batch.graph.retried[index])
+        var outcome = RecordReader.Outcome.record
+        found.chunkBytes.withUnsafeBufferPointer { bytes in
+            let rest = ByteView(bytes)[lineOffset..<bytes.count]
+            let end = rest.buffer.firstIndex(of: 0x0A).map { $0 + 1 } ?? rest.count
+            let line = rest[0..<end]
+            outcome = reader.read(line: line)
+            guard outcome == .record else { return }
+            reader.withTokens { tokens in
+                let input = RecordDecoder.Input(
+                    line: line,
+                    tokens: tokens,
+                    lineOffset: lineOffset,
+                    source: source,
+                    byteOffset: place.byteOffset - Int64(place.chunkOffset - lineOffset),
+                    ordinal: row.ordinal,
+                    root: isKeyed ? 2 : 0,
+                    recordKey: isKeyed ? 1 : -1
+                )
+                decoder.decode(input, entity: Int(row.entity), into: &own)
+            }
+        }
+        decoder.flush(into: &own)
+        guard outcome == .record else { throw ImportError(.fault, "a record cannot be read a second time") }
+        return own
+    }
+}

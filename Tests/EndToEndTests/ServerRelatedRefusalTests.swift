@@ -77,6 +77,22 @@ struct ServerRelatedRefusalTests {
         try Self.check(database, without: [3], of: Self.some, entity: entity, words: words)
     }
 
+    /// A text may be too long for an index of a later import.
+    @Test func textsThatNoIndexHasRoomFor() throws {
+        var random = SeededGenerator(seed: 17)
+        // Nothing in it comes twice, so it cannot be compressed.
+        let long = String((0..<4_000).map { _ in Character(UnicodeScalar(UInt8(97 + random.next(26)))) })
+        let more = [#"{"id": 7, "person": {"id": 7, "name": "\#(long)"}, "tags": ["g"]}"#, #"{"id": 8, "person": 1}"#]
+        let files = try Self.files(Self.some, more)
+        let database = try ServerDatabase()
+        for source in files.sources { try database.imported(files, [source], ["--index", "name"]) }
+        #expect(try database.query("SELECT string_agg(id::text, ' ' ORDER BY id) FROM \"order\"") == "1 2 3 4 8")
+        #expect(try database.query("SELECT count(*), count(*) FILTER (WHERE id = 7) FROM person") == "3|0")
+        let rejects = "SELECT job, ordinal, errors::json->0->>'code' FROM _import_reject"
+        #expect(try database.query(rejects) == "2|1|identifierTooLong")
+        #expect(try database.isVerified())
+    }
+
     /// Foreign keys of others hold when all is there, whatever order rows come in.
     @Test(arguments: ["", "CONSTRAINT own"], ["", "DEFERRABLE INITIALLY DEFERRED"])
     func foreignKeysOfOthersHold(name: String, time: String) throws {

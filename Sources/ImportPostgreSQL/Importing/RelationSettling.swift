@@ -55,7 +55,7 @@ struct RelationSettling {
             let retries = RetryTable(of: task.job)
             if let retries { try passOverClosed(by: retries, statements, connection) }
             try reject(statements, connection)
-            let isGuarded = try TableGuards(staged: statements.staged).areThere(connection)
+            let isGuarded = try TableGuards(staged: statements.staged).areThere(isStaged: true, connection)
             if isGuarded {
                 var all = try SettlingAtOnce(self, statements, connection)
                 try all.settle()

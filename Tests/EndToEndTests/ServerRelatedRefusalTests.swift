@@ -13,7 +13,8 @@ struct ServerRelatedRefusalTests {
             "tags": {"entity": "tag", "toMany": true},
             "person": {"entity": "person", "inverse": "orders"}}},
           "person": {"identifier": ["id"],
-            "attributes": {"id": {"type": "integer64"}, "name": {"type": "string", "optional": true}},
+            "attributes": {
+              "id": {"type": "integer64"}, "name": {"type": "string"}, "note": {"type": "string", "optional": true}},
             "relationships": {"orders": {"entity": "order", "toMany": true, "inverse": "person", "from": []}}},
           "tag": {"identifier": ["name"], "attributes": {"name": {"type": "string", "from": "@value"}}},
           "line": {"attributes": {"sku": {"type": "string"}, "count": {"type": "integer32"}}}}}
@@ -35,7 +36,7 @@ struct ServerRelatedRefusalTests {
     ]
 
     private static let tables = """
-        CREATE TABLE person (id bigint PRIMARY KEY, name text);
+        CREATE TABLE person (id bigint PRIMARY KEY, name text, note text);
         CREATE TABLE "order" (id bigint PRIMARY KEY, person_id bigint);
         CREATE TABLE line (sku text, count integer, order_id bigint, order_position bigint);
         CREATE TABLE order_tags (order_id bigint, tags_name text, position bigint);
@@ -147,16 +148,18 @@ struct ServerRelatedRefusalTests {
 
     // MARK: Beside SQLite
 
-    /// Some persons and some lines are refused, whichever record has them; others are brought by records that are rejects.
+    /// Some persons and some lines are refused, whichever record has them; some records need a person that others bring, or
+    /// would have brought.
     private static func many(_ numbers: Range<Int>) -> [String] {
         numbers.map { number in
             let (id, person) = (number % 160, number % 45)
             let name = person % 9 == 4 ? "bad" : "p\(person)"
+            let said = number % 7 < 2 ? "\"note\": \"n\(number)\"" : "\"name\": \"\(name)\""
             let lines = (0..<number % 4).map { line in
                 "{\"sku\": \"s\(line)\", \"count\": \(number % 13 == 5 ? line - 1 : number)}"
             }
             return """
-                {"id": \(id), "person": {"id": \(person), "name": "\(name)"}, "tags": ["t\(number % 5)"], \
+                {"id": \(id), "person": {"id": \(person), \(said)}, "tags": ["t\(number % 5)"], \
                 "lines": [\(lines.joined(separator: ", "))]}
                 """
         }
@@ -165,7 +168,7 @@ struct ServerRelatedRefusalTests {
     /// The same import into a SQLite store and into a server's database whose tables refuse the same.
     private static func both(_ files: ImportFiles) throws -> (store: String, database: ServerDatabase) {
         let store = files.directory.path("same.sqlite")
-        let made = Self.tables.replacing("name text)", with: "name text CHECK (name <> 'bad'))")
+        let made = Self.tables.replacing("name text", with: "name text CHECK (name <> 'bad')")
             .replacing("count integer", with: "count integer CHECK (count >= 0)")
         let own = made.split(separator: ";").dropLast().filter { !$0.contains("order_tags") }.joined(separator: ";")
         try StoreContent.execute(store, own.replacing("bigint", with: "INTEGER"))

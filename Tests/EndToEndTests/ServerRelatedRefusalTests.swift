@@ -13,7 +13,8 @@ struct ServerRelatedRefusalTests {
             "tags": {"entity": "tag", "toMany": true},
             "person": {"entity": "person", "inverse": "orders"}}},
           "person": {"identifier": ["id"],
-            "attributes": {"id": {"type": "integer64"}, "name": {"type": "string", "optional": true}},
+            "attributes": {
+              "id": {"type": "integer64"}, "name": {"type": "string"}, "note": {"type": "string", "optional": true}},
             "relationships": {"orders": {"entity": "order", "toMany": true, "inverse": "person", "from": []}}},
           "tag": {"identifier": ["name"], "attributes": {"name": {"type": "string", "from": "@value"}}},
           "line": {"attributes": {"sku": {"type": "string"}, "count": {"type": "integer32"}}}}}
@@ -35,7 +36,7 @@ struct ServerRelatedRefusalTests {
     ]
 
     private static let tables = """
-        CREATE TABLE person (id bigint PRIMARY KEY, name text);
+        CREATE TABLE person (id bigint PRIMARY KEY, name text, note text);
         CREATE TABLE "order" (id bigint PRIMARY KEY, person_id bigint);
         CREATE TABLE line (sku text, count integer, order_id bigint, order_position bigint);
         CREATE TABLE order_tags (order_id bigint, tags_name text, position bigint);
@@ -75,6 +76,22 @@ struct ServerRelatedRefusalTests {
         let report = try database.imported(files, nil, ["--chunk-size", "200"])
         #expect(report.counts.inserted == 3 && report.counts.rejected == 1, "\(report)")
         try Self.check(database, without: [3], of: Self.some, entity: entity, words: words)
+    }
+
+    /// A text may be too long for an index of a later import.
+    @Test func textsThatNoIndexHasRoomFor() throws {
+        var random = SeededGenerator(seed: 17)
+        // Nothing in it comes twice, so it cannot be compressed.
+        let long = String((0..<4_000).map { _ in Character(UnicodeScalar(UInt8(97 + random.next(26)))) })
+        let more = [#"{"id": 7, "person": {"id": 7, "name": "\#(long)"}, "tags": ["g"]}"#, #"{"id": 8, "person": 1}"#]
+        let files = try Self.files(Self.some, more)
+        let database = try ServerDatabase()
+        for source in files.sources { try database.imported(files, [source], ["--index", "name"]) }
+        #expect(try database.query("SELECT string_agg(id::text, ' ' ORDER BY id) FROM \"order\"") == "1 2 3 4 8")
+        #expect(try database.query("SELECT count(*), count(*) FILTER (WHERE id = 7) FROM person") == "3|0")
+        let rejects = "SELECT job, ordinal, errors::json->0->>'code' FROM _import_reject"
+        #expect(try database.query(rejects) == "2|1|identifierTooLong")
+        #expect(try database.isVerified())
     }
 
     /// Foreign keys of others hold when all is there, whatever order rows come in.
@@ -131,16 +148,18 @@ struct ServerRelatedRefusalTests {
 
     // MARK: Beside SQLite
 
-    /// Some persons and some lines are refused, whichever record has them; others are brought by records that are rejects.
+    /// Some persons and some lines are refused, whichever record has them; some records need a person that others bring, or
+    /// would have brought.
     private static func many(_ numbers: Range<Int>) -> [String] {
         numbers.map { number in
             let (id, person) = (number % 160, number % 45)
             let name = person % 9 == 4 ? "bad" : "p\(person)"
+            let said = number % 7 < 2 ? "\"note\": \"n\(number)\"" : "\"name\": \"\(name)\""
             let lines = (0..<number % 4).map { line in
                 "{\"sku\": \"s\(line)\", \"count\": \(number % 13 == 5 ? line - 1 : number)}"
             }
             return """
-                {"id": \(id), "person": {"id": \(person), "name": "\(name)"}, "tags": ["t\(number % 5)"], \
+                {"id": \(id), "person": {"id": \(person), \(said)}, "tags": ["t\(number % 5)"], \
                 "lines": [\(lines.joined(separator: ", "))]}
                 """
         }
@@ -149,7 +168,7 @@ struct ServerRelatedRefusalTests {
     /// The same import into a SQLite store and into a server's database whose tables refuse the same.
     private static func both(_ files: ImportFiles) throws -> (store: String, database: ServerDatabase) {
         let store = files.directory.path("same.sqlite")
-        let made = Self.tables.replacing("name text)", with: "name text CHECK (name <> 'bad'))")
+        let made = Self.tables.replacing("name text", with: "name text CHECK (name <> 'bad')")
             .replacing("count integer", with: "count integer CHECK (count >= 0)")
         let own = made.split(separator: ";").dropLast().filter { !$0.contains("order_tags") }.joined(separator: ";")
         try StoreContent.execute(store, own.replacing("bigint", with: "INTEGER"))

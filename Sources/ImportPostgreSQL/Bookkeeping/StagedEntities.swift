@@ -10,7 +10,7 @@ enum StagedEntities {
     /// - Parameter bytes: of all sources, as far as that is known.
     static func prepare(_ job: StoredJob, _ model: ServerModel, bytes: Int64, _ connection: ServerConnection) throws {
         let guards = model.related.map { TableGuards(staged: StagedRelations(job: job.id, tables: $0)) }
-        let isGuarded = try guards?.areThere(connection) ?? false
+        let isGuarded = try guards?.areThere(isStaged: false, connection) ?? false
         if isGuarded, let shared = model.related?.shared.first {
             throw ImportError(
                 .optionsConflict,

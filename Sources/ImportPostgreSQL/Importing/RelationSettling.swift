@@ -54,7 +54,9 @@ struct RelationSettling {
             for table in [RelationStatements.verdict, RelationStatements.lacking] { _ = try connection.execute(table) }
             let retries = RetryTable(of: task.job)
             if let retries { try passOverClosed(by: retries, statements, connection) }
-            let isGuarded = try TableGuards(staged: statements.staged).areThere(connection)
+            try findKinds(statements, connection)
+            try reject(statements, connection)
+            let isGuarded = try TableGuards(staged: statements.staged).areThere(isStaged: true, connection)
             if isGuarded, !tables.shared.isEmpty {
                 throw ImportError(
                     .storeFailed,
@@ -66,8 +68,6 @@ struct RelationSettling {
                         """
                 )
             }
-            try findKinds(statements, connection)
-            try reject(statements, connection)
             if isGuarded {
                 var all = try SettlingAtOnce(self, statements, connection)
                 try all.settle()

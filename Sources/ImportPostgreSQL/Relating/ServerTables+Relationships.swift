@@ -110,21 +110,16 @@ extension ServerTables {
         }
     }
 
-    /// Whether an import has made a foreign key: one of others may have its name, but does something else at a delete.
+    /// Whether an import has made a foreign key, maybe with another delete rule than now.
+    ///
+    /// One of others may have its name. It does nothing at a delete, if nobody has said otherwise.
     static func isOurs(_ key: ForeignKey, _ connection: ServerConnection) throws -> Bool {
-        let (action, isDeferred) =
-            switch key.action {
-            case .setNull: ("n", false)
-            case .cascade: ("c", false)
-            case .restrict: ("r", false)
-            case .noActionDeferred: ("a", true)
-            }
-        return try !connection.execute(
+        try !connection.execute(
             """
             SELECT FROM pg_catalog.pg_constraint WHERE conrelid = to_regclass($1) AND conname = $2
-                AND confdeltype = $3::"char" AND condeferred = $4
+                AND (confdeltype IN ('c', 'n', 'r') OR confdeltype = 'a' AND condeferred AND $3)
             """,
-            [.text(quoted(key.table)), .text(key.name), .text(action), .boolean(isDeferred)]
+            [.text(quoted(key.table)), .text(key.name), .boolean(key.action == .noActionDeferred)]
         ).isEmpty
     }
 

@@ -9,8 +9,15 @@ struct TableGuards: RelationSQL {
     /// A row of more columns than this may be too large, whatever is in them.
     private static let fewColumns = 400
 
+    /// Texts together that have no more bytes than this are never too long for an index.
+    private static let shortBytes = 2_000
+
     /// What imports make of indexes on a table.
     private struct Known {
+        /// Its name, not quoted.
+        let table: String
+        /// The entity whose rows it has; nil for a join table.
+        let entity: Int?
         /// The columns that only one row may have together; more of them only let more rows in.
         var unique: [Set<ExactText>] = []
         /// The columns of any of their indexes, whose values are never too long.
@@ -25,10 +32,9 @@ struct TableGuards: RelationSQL {
         }
     }
 
-    /// By the names of the tables, which are not quoted.
-    private var known: [(table: String, known: Known)] {
-        let entities = tables.homes.map { entity -> (table: String, known: Known) in
-            var known = Known()
+    private var known: [Known] {
+        let entities = tables.homes.map { entity in
+            var known = Known(table: tables.layout.table(of: entity), entity: entity)
             known.add(tables.key(of: entity), isUnique: true)
             for reference in tables.references where tables.home(of: reference.holder) == entity {
                 let own = Array(tables.columns[entity][reference.columns])
@@ -47,30 +53,31 @@ struct TableGuards: RelationSQL {
                 guard !known.columns.contains(ExactText(column.name)) else { continue }
                 known.filled.insert(ExactText(column.name))
             }
-            return (tables.layout.table(of: entity), known)
+            return known
         }
-        let joins = tables.joins.map { join -> (table: String, known: Known) in
-            var known = Known()
+        let joins = tables.joins.map { join in
+            var known = Known(table: tables.layout.join(of: join.making).table, entity: nil)
             known.add(join.sourceColumns + join.destinationColumns, isUnique: true)
             known.filled = known.columns
-            return (tables.layout.join(of: join.making).table, known)
+            return known
         }
         return entities + joins
     }
 
     /// Whether there are any.
     ///
+    /// - Parameter isStaged: whether all records are staged, so that it is known how long their texts are.
     /// - Throws: `ServerFailure`.
-    func areThere(_ connection: ServerConnection) throws -> Bool {
+    func areThere(isStaged: Bool, _ connection: ServerConnection) throws -> Bool {
         let keys = try tables.foreignKeys.filter { try ServerTables.isOurs($0, connection) }
         let own = keys.map { literal($0.name) } + ["''"]
-        return try known.contains { table, known in
-            try hasConstraints(table, known, foreignKeys: own, connection) || hasIndexes(table, known, connection)
+        return try known.contains { known in
+            try hasConstraints(known, foreignKeys: own, connection)
+                || hasIndexes(known, isStaged: isStaged, connection)
         }
     }
 
     private func hasConstraints(
-        _ table: String,
         _ known: Known,
         foreignKeys: [String],
         _ connection: ServerConnection
@@ -92,11 +99,11 @@ struct TableGuards: RelationSQL {
             ) FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
             WHERE n.nspname = current_schema() AND c.relname = $1
             """,
-            [.text(ServerNames.fitting(table))]
+            [.text(ServerNames.fitting(known.table))]
         ).first?.bool(0) ?? false
     }
 
-    private func hasIndexes(_ table: String, _ known: Known, _ connection: ServerConnection) throws -> Bool {
+    private func hasIndexes(_ known: Known, isStaged: Bool, _ connection: ServerConnection) throws -> Bool {
         let rows = try connection.execute(
             """
             SELECT i.indexrelid, i.indisunique, i.indexprs IS NOT NULL OR i.indisexclusion, coalesce(a.attname::text, ''),
@@ -108,16 +115,34 @@ struct TableGuards: RelationSQL {
                 LEFT JOIN pg_catalog.pg_type AS t ON t.oid = a.atttypid
             WHERE n.nspname = current_schema() AND c.relname = $1 AND k.place <= i.indnkeyatts
             """,
-            [.text(ServerNames.fitting(table))]
+            [.text(ServerNames.fitting(known.table))]
         )
         var unique: [Int64: Set<ExactText>] = [:]
+        var texts: [Int64: Set<ExactText>] = [:]
         for row in rows {
-            let name = ExactText(try row.text(3))
-            // A text that is too long for an index is refused, too.
-            if try row.bool(2) || row.bool(4) && !known.columns.contains(name) { return true }
-            if try row.bool(1) { unique[try row.integer(0), default: []].insert(name) }
+            let (index, name) = (try row.integer(0), ExactText(try row.text(3)))
+            if try row.bool(2) { return true }
+            if try row.bool(1) { unique[index, default: []].insert(name) }
+            if try row.bool(4), !known.columns.contains(name) { texts[index, default: []].insert(name) }
         }
-        return unique.values.contains { index in !known.unique.contains { $0.isSubset(of: index) } }
+        if unique.values.contains(where: { index in !known.unique.contains { $0.isSubset(of: index) } }) { return true }
+        return try isStaged && texts.values.contains { try hasLongTexts($0, known, connection) }
+    }
+
+    /// Whether records have texts that may be too long for an index.
+    private func hasLongTexts(_ names: Set<ExactText>, _ known: Known, _ connection: ServerConnection) throws -> Bool {
+        guard let entity = known.entity else { return false }
+        let lengths = tables.columns[entity].indices
+            .filter { names.contains(ExactText(tables.columns[entity][$0].name)) }
+            .map { "coalesce(octet_length(s.c\($0)::text), 0)" }
+        guard !lengths.isEmpty else { return false }
+        return try connection.execute(
+            """
+            SELECT EXISTS (
+                SELECT FROM \(stage(of: entity)) AS s WHERE \(lengths.joined(separator: " + ")) > \(Self.shortBytes)
+            )
+            """
+        ).first?.bool(0) ?? false
     }
 
     // MARK: Foreign keys

@@ -18,7 +18,8 @@ final class RelationRejects {
 
     /// Writes rejects.
     ///
-    /// - Parameter records: in order; by the number of each, which of its statements lack something.
+    /// - Parameter records: in order; by the number of each, which of its statements lack something, or that its own object is
+    ///   there already (`RelationStatements.duplicate`).
     /// - Returns: by entity how many records it were, and how many references without more than an identifier they had.
     func write(
         _ records: [(ordinal: Int64, lacking: Set<Int>)],
@@ -68,17 +69,25 @@ final class RelationRejects {
             for (place, record) in batch.rows.graph.records.enumerated() {
                 let row = batch.rows.rows[record.row]
                 guard let lacking = wanted[row.ordinal] else { continue }
+                let place = batch.rows.places[place]
                 var errors: [ImportModel.RecordError] = []
+                if lacking.contains(RelationStatements.duplicate) {
+                    errors.append(model.plans[Int(row.entity)].duplicateError(at: place.identifierOffset))
+                }
+                // What is nested in an object that is not there is not even looked at.
+                var failed: Set<Int> = []
                 for (child, statement) in batch.rows.graph.statements[record.statements].enumerated() {
                     switch statement {
+                    case .row(let index) where failed.contains(Int(batch.rows.rows[index].parent)): failed.insert(index)
                     case .row(let index) where lacking.contains(child) && batch.rows.rows[index].unmet >= 0:
                         errors += batch.rows.unmet[Int(batch.rows.rows[index].unmet)].errors
+                        failed.insert(index)
                     case .reference(let entity): tally.linked[entity] += 1
                     case .row, .links, .refers, .names, .joins: break
                     }
                 }
                 let entity = model.plans[Int(row.entity)].entity.name
-                tally.rejectLate(late.reject(row, batch.rows.places[place], errors.map { $0.of(entity) }))
+                tally.rejectLate(late.reject(row, place, errors.map { $0.of(entity) }))
             }
         }
     }

@@ -52,6 +52,7 @@ struct RelationSettling {
             try ServerTables.drop(tables.foreignKeys, connection)
             try tables.dropPartnerIndexes(connection)
             try reject(statements, connection)
+            for statement in statements.settlingUnsaid { _ = try connection.execute(statement) }
             for statement in statements.taking { _ = try connection.execute(statement) }
             for entity in statements.identified where statements.filled.contains(entity) {
                 let filled = try connection.execute(statements.fillingStubs(of: entity)).first?.integer(0) ?? 0
@@ -68,15 +69,23 @@ struct RelationSettling {
         let lacking = try statements.identified.filter { entity in
             try connection.execute(statements.isLacking(entity)).first?.bool(0) == true
         }
-        guard !lacking.isEmpty else { return }
+        guard !lacking.isEmpty || statements.leavesOut else { return }
         _ = try connection.execute(RelationStatements.verdict)
-        var found = 0
-        repeat {
-            found = try lacking.reduce(0) { try $0 + Int(connection.execute(statements.rejecting($1)).affected) }
-            try task.interruption.check()
-        } while found > 0
+        if statements.leavesOut {
+            for statement in statements.leavingOut { _ = try connection.execute(statement) }
+        } else {
+            var found = 0
+            repeat {
+                found = try lacking.reduce(0) { try $0 + Int(connection.execute(statements.rejecting($1)).affected) }
+                try task.interruption.check()
+            } while found > 0
+        }
         _ = try connection.execute(RelationStatements.lacking)
         for entity in lacking { _ = try connection.execute(statements.findingLacking(entity)) }
+        if statements.leavesOut {
+            for statement in statements.notingLeftOut { _ = try connection.execute(statement) }
+        }
+        if statements.staged.countsReferences { try countIgnored(statements, connection) }
         for statement in statements.removingRejects { _ = try connection.execute(statement) }
         let rejects = RelationRejects(task, model)
         var last: Int64 = 0
@@ -104,6 +113,17 @@ struct RelationSettling {
                     connection
                 )
             }
+        }
+    }
+
+    private func countIgnored(_ statements: RelationStatements, _ connection: ServerConnection) throws {
+        for entity in statements.identified {
+            let ignored = try connection.execute(statements.ignored(entity)).first?.integer(0) ?? 0
+            if ignored > 0 { try count(entity, ["ignored": ignored], connection) }
+        }
+        for row in try connection.execute(statements.ignoredReferences) {
+            let linked = try row.integer(1)
+            try count(Int(row.integer(0)), ["nested": -linked, "linked": -linked], connection)
         }
     }
 

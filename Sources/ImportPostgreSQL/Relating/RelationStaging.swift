@@ -11,6 +11,7 @@ final class RelationStaging {
     private var lists: [Int: Int] = [:]
     private var links: [Int: Int] = [:]
     private var setters: [Int: Int] = [:]
+    private var references: Int?
     /// By the relationship that lists them, those of rows that are told by their place.
     private var unnamed: [Int: Int] = [:]
     /// By entity, the relationships in its columns that are listed, too.
@@ -72,6 +73,7 @@ final class RelationStaging {
             unnamed[relationship] = rows.count - 1
         }
         for reference in tables.listed { setters[reference.owner] = try add(staged.setters(reference)) }
+        if staged.countsReferences { references = try add(staged.references) }
         return rows
     }
 
@@ -176,6 +178,12 @@ final class RelationStaging {
                     throw ImportError(.fault, "a relationship is of a kind that was not refused beforehand")
                 }
             }
+            if let references {
+                for (entity, linked) in Dictionary(grouping: linked, by: { $0 }) {
+                    let numbers = ChunkRows.numbers(ordinal, Int64(entity), Int64(linked.count))
+                    _ = rows[references].append(numbers, [], source)
+                }
+            }
             return .staged(linked: linked)
         }
     }
@@ -215,10 +223,11 @@ final class RelationStaging {
                     return fault
                 }
             }
+            let isUnsaid = batch.graph.isUnsaid(first)
             let numbers = ChunkRows.numbers(
                 row.ordinal,
                 child,
-                isAround ? list?.child ?? -1 : isSole ? child : -1,
+                isUnsaid ? Int64(StagedRelations.unsaid) : isAround ? list?.child ?? -1 : isSole ? child : -1,
                 isAround ? Int64(nested.position) : -1,
                 child
             )

@@ -15,9 +15,6 @@ struct RelationshipSupport {
 
     /// - Throws: `ImportError` that names the first.
     func check() throws {
-        guard graph.onConflict == .merge else {
-            throw error("\(.onConflict) \(graph.onConflict.rawValue) beside relationships")
-        }
         for entity in layout.entities.indices { try check(entity) }
         for relationship in layout.relationships.indices { try check(relationship: relationship) }
         try checkCircles()

@@ -308,7 +308,8 @@ struct ChunkRows {
 
     /// Writes what staged rows have before the attributes.
     ///
-    /// A value that was made for an object that has none is not mentioned: it takes no other one's place.
+    /// A value that was made for an object that has none is not mentioned: it takes no other one's place. A record that replaces
+    /// its object mentions all attributes.
     private func putStaging(
         _ row: RowBatch.Row,
         _ child: Int32,
@@ -323,11 +324,15 @@ struct ChunkRows {
         FieldBytes.put(child, at: out + 16)
         out += 20
         var next = row.firstCell
+        let replaced = child == 0 && plan.onConflict == .replace ? plan.replacedCount : 0
         for mask in 0..<masks {
             var bits: Int64 = 0
             let first = mask &* 63
-            for index in first..<max(first, min(first &+ 63, columns.count))
-            where presence[row.firstPresenceWord &+ index >> 6] & 1 << UInt64(index & 63) != 0 {
+            for index in first..<max(first, min(first &+ 63, columns.count)) {
+                guard presence[row.firstPresenceWord &+ index >> 6] & 1 << UInt64(index & 63) != 0 else {
+                    if index < replaced { bits |= 1 << Int64(index &- first) }
+                    continue
+                }
                 if !cells[next].isGenerated { bits |= 1 << Int64(index &- first) }
                 next &+= 1
             }

@@ -23,7 +23,7 @@ struct ServerPolicyTests {
     private static let tables = ["order", "person", "tag", "line", "order_tags"]
 
     /// Sources, each of records of one entity.
-    private static func files(_ sources: [String]...) throws -> ImportFiles {
+    private static func files(_ sources: [String]..., model: String = model) throws -> ImportFiles {
         try ImportFiles(records: sources, model: model, options: ["--max-errors", "none"])
     }
 
@@ -60,6 +60,30 @@ struct ServerPolicyTests {
         #expect(try database.query(orders) == "1||new|||\n2|b|old|||1\n3||new|||\n4||new|||2")
         #expect(try database.query("SELECT sku, order_id FROM line") == "y|2")
         #expect(try database.query("SELECT order_id, tags_name FROM order_tags ORDER BY 1") == "1|new\n2|red")
+    }
+
+    /// So do nested objects of a relationship that says so, whatever `--on-conflict` says.
+    @Test func nestedObjectsReplaceTheirs() throws {
+        let model = Self.model.replacing(
+            #""next": {"entity": "order"}"#,
+            with: #""next": {"entity": "order", "onConflict": "replace"}"#
+        )
+        let files = try Self.files(
+            [
+                #"{"id": 1, "note": "a", "state": "old", "person": {"id": 1, "name": "Ada"}, "lines": [{"sku": "x"}]}"#,
+                #"{"id": 2, "note": "b", "tags": ["red"], "next": {"id": 1, "agent": 5}}"#,
+                #"{"id": 3, "next": {"id": 4, "next": {"id": 2, "state": "old"}}}"#,
+            ],
+            [#"{"id": 9, "name": "Ada", "orders": [4, 5]}"#],
+            [#"{"id": 6, "next": {"id": 4}}"#, #"{"id": 7, "next": {"id": 5}}"#],
+            model: model
+        )
+        let database = try Self.compare(files, [("order", "merge"), ("person", "merge"), ("order", "error")])
+        let orders = "SELECT id, note, state, person_id, agent_id, next_id FROM \"order\" ORDER BY id"
+        let rows = "1||new||5|\n2||old|||\n3||new|||4\n4||new|||\n5||new|9||\n6||new|||4\n7||new|||5"
+        #expect(try database.query(orders) == rows)
+        #expect(try database.query("SELECT count(*) FROM line") == "0")
+        #expect(try database.query("SELECT count(*) FROM order_tags") == "0")
     }
 
     /// A list that has named an object before it came goes on to have it, unless its record says otherwise; one that replaces an
@@ -105,15 +129,13 @@ struct ServerPolicyTests {
     }
 
     /// What is within an object that lacks something is not looked at, but all else in the record is.
-    @Test func rejectsNameWhatIsMissing() throws {
+    @Test(arguments: ["merge", "ignore", "error"]) func rejectsNameWhatIsMissing(policy: String) throws {
         let files = try Self.files([
             #"{"id": 1, "person": {"id": 1, "orders": [{"id": 9, "agent": {"id": 3, "age": 1}}]}, "agent": {"id": 4, "age": 2}}"#,
             #"{"id": 2, "person": {"id": 5, "name": "Ada"}, "agent": {"id": 5, "age": 3}, "next": {"id": 3, "agent": {"id": 6, "age": 4}}}"#,
             #"{"id": 4}"#,
         ])
-        for policy in ["merge", "ignore", "error"] {
-            let database = try Self.compare(files, [("order", policy)])
-            #expect(try database.query("SELECT count(*) FROM _import_reject") == "2")
-        }
+        let database = try Self.compare(files, [("order", policy)])
+        #expect(try database.query("SELECT count(*) FROM _import_reject") == "2")
     }
 }

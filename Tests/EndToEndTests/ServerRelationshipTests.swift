@@ -100,7 +100,7 @@ struct ServerRelationshipTests {
 
     /// What there cannot be yet is said before anything is written.
     @Test(arguments: [
-        (#""onConflict": "replace", "inverse": "orders""#, "person with \"onConflict\""),
+        (#""onConflict": "ignore", "inverse": "orders""#, "person with \"onConflict\": \"ignore\""),
         (#""by": ["name"], "inverse": "orders""#, "person with \"by\""),
         (#""unresolved": "reject", "inverse": "orders""#, "person with \"unresolved\": \"reject\""),
     ])

@@ -152,6 +152,10 @@ final class RelationStaging {
                         list == nil ? -1 : Int64(nested.relationship),
                         given[index]
                     )
+                    let policy =
+                        nested.relationship < 0
+                        ? tables.graph.onConflict
+                        : tables.layout.relationships[nested.relationship].description.onConflict
                     let fault = cells.withUnsafeBufferPointer { cells in
                         rows[place].append(
                             row,
@@ -160,6 +164,7 @@ final class RelationStaging {
                             own: own,
                             presence: batch.presence,
                             child: Int32(truncatingIfNeeded: child),
+                            isWhole: policy == .replace,
                             numbers: numbers
                         )
                     }

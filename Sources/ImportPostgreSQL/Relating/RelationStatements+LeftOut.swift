@@ -62,17 +62,18 @@ extension RelationStatements {
         let names = key.indices.map { "k\($0)" }
         let named = zip(key, names).map { "\($0) AS \($1)" }
         return """
-            INSERT INTO _import_said WITH line AS (
+            INSERT INTO _import_said WITH _import_keys AS (
                 SELECT \(list(named)), row_number() OVER () AS number FROM \(stage(of: entity)) AS s GROUP BY \(list(key))
                 HAVING bool_or(s._unmet) OR bool_or(s._child = 0) AND count(*) > 1
-            ), said AS (
-                SELECT line.number, s._ordinal, s._child, s._unmet,
-                    min(s._ordinal) FILTER (WHERE NOT s._unmet) OVER (PARTITION BY line.number) AS first
-                FROM line JOIN \(stage(of: entity)) AS s ON \(same(names.map { "line.\($0)" }, key))
-                WHERE NOT \(wasThere(entity, names.map { "line.\($0)" }))
+            ), _import_rows AS (
+                SELECT k.number, s._ordinal, s._child, s._unmet,
+                    min(s._ordinal) FILTER (WHERE NOT s._unmet) OVER (PARTITION BY k.number) AS first
+                FROM _import_keys AS k JOIN \(stage(of: entity)) AS s ON \(same(names.map { "k.\($0)" }, key))
+                WHERE NOT \(wasThere(entity, names.map { "k.\($0)" }))
                     AND NOT EXISTS (SELECT FROM _import_left_out AS l WHERE l.ordinal = s._ordinal)
             )
-            SELECT \(entity), number, _ordinal, _child, _unmet, first, _unmet OR _child = 0 AND first < _ordinal FROM said
+            SELECT \(entity), number, _ordinal, _child, _unmet, first, _unmet OR _child = 0 AND first < _ordinal
+            FROM _import_rows
             """
     }
 
@@ -127,9 +128,10 @@ extension RelationStatements {
 
     // MARK: References of objects that are replaced
 
-    /// Lets new objects have the links that lists have given them, where their records replace objects and say nothing of these.
+    /// Lets new objects have the links that lists have given them, where what replaces stored ones says nothing of these.
     var settlingUnsaid: [String] {
-        guard tables.graph.onConflict == .replace else { return [] }
+        let policies = [tables.graph.onConflict] + tables.layout.relationships.map(\.description.onConflict)
+        guard policies.contains(.replace) else { return [] }
         return tables.listed.flatMap { reference -> [String] in
             let setters = staged.setters(reference).quoted
             let entity = reference.holder

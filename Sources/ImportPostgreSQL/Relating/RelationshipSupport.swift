@@ -48,7 +48,9 @@ struct RelationshipSupport {
         }
         if !description.by.isEmpty { throw error("\(name) with \"by\"") }
         if description.owner == .local { throw error("\(name) with \"owner\": \"local\"") }
-        if description.onConflict != .merge { throw error("\(name) with \"onConflict\"") }
+        if ![.merge, .replace].contains(description.onConflict) {
+            throw error("\(name) with \"onConflict\": \"\(description.onConflict.rawValue)\"")
+        }
         if description.list == .union { throw error("\(name) with \"list\": \"union\"") }
         if description.unresolved == .reject { throw error("\(name) with \"unresolved\": \"reject\"") }
         if description.identity == .position, !isKeyless { throw error("\(name) with \"identity\": \"position\"") }

@@ -201,6 +201,7 @@ struct ChunkRows {
     ///   - own: the batch's own bytes.
     ///   - presence: the batch's masks.
     ///   - child: which of its record's statements it is, from 0.
+    ///   - isWhole: whether it replaces its object, of entities that relate to one another.
     ///   - numbers: those that it begins with, as far as rows do.
     /// - Returns: nil when it is added; on a fault nothing is.
     mutating func append(
@@ -210,6 +211,7 @@ struct ChunkRows {
         own: UnsafeBufferPointer<UInt8>,
         presence: [UInt64],
         child: Int32 = 0,
+        isWhole: Bool = false,
         numbers: SIMD8<Int64> = .zero
     ) -> RowFault? {
         let width = columns.count
@@ -224,7 +226,9 @@ struct ChunkRows {
         var out = rows.room(size)
         FieldBytes.put(Int16(truncatingIfNeeded: names.count), at: out)
         out += 2
-        if masks > 0 { out = putStaging(row, child, cells, presence, at: out) } else { out = put(numbers, at: out) }
+        out =
+            masks > 0
+            ? putStaging(row, child, isWhole: isWhole, cells, presence, at: out) : put(numbers, at: out)
         let source = Source(
             chunk: chunk.baseAddress.map { UnsafeRawPointer($0) },
             own: own.baseAddress.map { UnsafeRawPointer($0) }
@@ -308,11 +312,12 @@ struct ChunkRows {
 
     /// Writes what staged rows have before the attributes.
     ///
-    /// A value that was made for an object that has none is not mentioned: it takes no other one's place. A record that replaces
-    /// its object mentions all attributes.
+    /// A value that was made for an object that has none is not mentioned: it takes no other one's place. What replaces an object
+    /// mentions all attributes.
     private func putStaging(
         _ row: RowBatch.Row,
         _ child: Int32,
+        isWhole: Bool,
         _ cells: UnsafeBufferPointer<Cell>,
         _ presence: [UInt64],
         at place: UnsafeMutableRawPointer
@@ -324,7 +329,7 @@ struct ChunkRows {
         FieldBytes.put(child, at: out + 16)
         out += 20
         var next = row.firstCell
-        let replaced = child == 0 && plan.onConflict == .replace ? plan.replacedCount : 0
+        let replaced = isWhole ? plan.replacedCount : 0
         for mask in 0..<masks {
             var bits: Int64 = 0
             let first = mask &* 63

@@ -250,4 +250,45 @@ struct ServerInterruptionTests {
         #expect(proxy.commits.count { $0 == cut } > 2)
         try Self.check(database, files)
     }
+
+    /// Rows of chunks that nobody has committed yet may go with a server's memory; they come back with the next ones.
+    @Test func chunksThatTheServerForgetsAreRegisteredAgain() throws {
+        let files = try TemporaryDirectory()
+        let lines = (1...3_000).map { "{\"id\": \($0), \"text\": \"\(String(repeating: "x", count: 1_000))\"}\n" }
+        let model = """
+            {"entities": {"thing": {"records": "$", "attributes": {"id": {"type": "integer64"}, "text": {"type": "string"}}}}}
+            """
+        let (first, second) = (
+            try files.write(lines.prefix(2_000).joined(), to: "first"),
+            try files.write(lines.dropFirst(2_000).joined(), to: "second")
+        )
+        let (pipe, gate) = (files.path("pipe"), files.path("gate"))
+        try #require(mkfifo(pipe, 0o600) == 0 && mkfifo(gate, 0o600) == 0)
+        let database = try ServerDatabase()
+        try database.execute("CREATE TABLE thing (id bigint, text text)")
+        let holder = try database.holdBack("thing")
+        let producer = try ChildProcess(["/bin/sh", "-c", "cat '\(first)' '\(gate)' '\(second)' > '\(pipe)'"])
+        let program = try database.start(
+            ["import", "-", "--into", database.url, "--model", files.write(model, to: "model.json"), "--chunks"]
+                + [files.path("chunks"), "--chunk-size", "64K", "--workers", "1"],
+            input: pipe
+        )
+        try wait(for: "chunks", instead: { program.account }) {
+            try database.chunks("sealed") > 15 && database.heldBack("thing") == 1 ? true : nil
+        }
+        let last = "(SELECT max(number) FROM _import_chunk WHERE owner = '')"
+        try database.execute("DELETE FROM _import_chunk WHERE number = \(last)")
+        let ours = "SELECT oid FROM pg_database WHERE datname = current_database()"
+        let locks = "pg_locks WHERE locktype = 'advisory' AND database = (\(ours))"
+        try database.execute("SELECT pg_terminate_backend(pid) FROM \(locks)")
+        let opened = open(gate, O_WRONLY | O_CLOEXEC)
+        close(opened)
+        try database.letGo()
+        let result = program.wait()
+        producer.wait()
+        holder.wait()
+        #expect(result.ending == .exit(0), "\(result.errorText)")
+        #expect(try database.query("SELECT count(*), count(DISTINCT id) FROM thing") == "3000|3000")
+        #expect(try database.isVerified())
+    }
 }

@@ -84,6 +84,39 @@ struct ServerJobTests {
         #expect(try database.isVerified())
     }
 
+    /// Tables of an earlier format are left alone, and the message says what can be done.
+    @Test func anotherFormatIsRefused() throws {
+        let files = try Self.files(Self.records(0..<5))
+        let database = try ServerDatabase()
+        try database.imported(files)
+        // What the first format had.
+        try database.execute(
+            """
+            DROP TABLE _import_retry, _import_join, _import_link, _import_stub, _import_unresolved;
+            ALTER TABLE _import_count DROP nested, DROP nested_inserted, DROP nested_updated, DROP nested_unchanged,
+                DROP linked, DROP stubs, DROP deleted;
+            UPDATE _import_meta SET value = '1' WHERE key = 'format'
+            """
+        )
+        let tables = "SELECT string_agg(tablename, ' ' ORDER BY tablename) FROM pg_tables WHERE tablename ~ '^_import'"
+        let before = try database.query(tables)
+        let file = try files.directory.write("{\"reject\": 1, \"record\": {}}\n", to: "fix.ndjson")
+        for command in [
+            database.command(files, nil, ["--again"]), ["resume", database.url], ["retry", database.url, file],
+            ["work", database.url, "--wait", "0"], ["status", database.url], ["verify", database.url],
+        ] {
+            let result = try database.importer(command)
+            #expect(result.ending == .exit(65), "\(command[0]): \(result.ending) \(result.errorText)")
+            #expect(result.errorText.contains("format 1, and this program knows format"), "\(result.errorText)")
+            #expect(result.errorText.contains("import into another schema"), "\(result.errorText)")
+        }
+        #expect(try database.query(tables) == before)
+        // Without them its tables are as those of others.
+        try database.execute("DROP TABLE \(before.replacing(" ", with: ", "))")
+        #expect(try database.imported(files).counts.inserted == 5)
+        #expect(try database.query("SELECT count(*) FROM thing") == "10")
+    }
+
     /// Two schemas of one database have nothing to do with each other.
     @Test func aSchemaIsMade() throws {
         let files = try Self.files(Self.records(0..<5))

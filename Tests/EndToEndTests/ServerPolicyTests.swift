@@ -128,6 +128,22 @@ struct ServerPolicyTests {
         #expect(try database.query("SELECT count(*) FROM tag") == "0")
     }
 
+    /// A record that a table refuses keeps no other out.
+    @Test(arguments: ["ignore", "error"]) func aRefusedRecordKeepsNoneOut(policy: String) throws {
+        let files = try Self.files([
+            #"{"id": 1, "next": {"id": 2, "note": "nested"}, "person": {"id": 1, "name": "Ada", "age": 300}}"#,
+            #"{"id": 2, "note": "own", "next": {"id": 3}}"#, #"{"id": 2, "note": "again"}"#, #"{"id": 3}"#,
+        ])
+        let database = try ServerDatabase()
+        try database.execute("CREATE TABLE person (id bigint PRIMARY KEY, name text, age smallint CHECK (age < 200))")
+        try database.imported(files, nil, ["--entity", "order", "--on-conflict", policy])
+        #expect(try database.query("SELECT id, note FROM \"order\" ORDER BY id") == "2|own\n3|")
+        let rejects = policy == "ignore" ? "1" : "1\n3\n4"
+        #expect(try database.query("SELECT ordinal FROM _import_reject ORDER BY 1") == rejects)
+        #expect(try database.query("SELECT sum(ignored) FROM _import_count") == (policy == "ignore" ? "2" : "0"))
+        #expect(try database.isVerified())
+    }
+
     /// What is within an object that lacks something is not looked at, but all else in the record is.
     @Test(arguments: ["merge", "ignore", "error"]) func rejectsNameWhatIsMissing(policy: String) throws {
         let files = try Self.files([

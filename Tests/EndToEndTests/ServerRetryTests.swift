@@ -168,6 +168,17 @@ struct ServerRetryTests {
         #expect(try both.database.isVerified())
     }
 
+    /// Another process takes part in a running retry.
+    @Test func aWorkerJoins() throws {
+        let both = try Both(.document, count: 400)
+        try both.job.export()
+        try both.database.joinedByAWorker(both.retry(both.job.edited, ["--workers", "1", "--chunk-size", "2K"]))
+        try #require(runImporter("retry", both.job.store, both.job.edited).ending == .exit(0))
+        #expect(try both.states() == "repaired|200")
+        #expect(try both.differences() == [])
+        #expect(try both.database.isVerified())
+    }
+
     /// A reject that is repaired by somebody else between decoding and the commit is left alone.
     @Test func aRejectIsRepairedMeanwhile() throws {
         let both = try Both(.lines, count: 40)

@@ -120,7 +120,11 @@ enum BookkeepingSchema {
             .storeForeign,
             at: label,
             "its _import_ tables have format \(found), and this program knows format \(format)",
-            advice: "Use the version of the importer that made them, or import into another schema."
+            advice: """
+                Use the version of the importer that made them, or import into another schema. Where nobody needs what they \
+                keep of earlier imports, rejects included, drop all tables there whose names begin with _import_: the objects \
+                stay.
+                """
         )
     }
 }

@@ -199,14 +199,16 @@ struct ChunkTable: Sendable {
     }
 
     /// Gives a chunk back that was not committed; it was not taken in vain.
-    func giveBack(_ lease: ChunkLease, _ owner: String, _ connection: ServerConnection) throws {
-        _ = try connection.execute(
+    ///
+    /// - Returns: whether it was still this lease's.
+    func giveBack(_ lease: ChunkLease, _ owner: String, _ connection: ServerConnection) throws -> Bool {
+        try connection.execute(
             """
             UPDATE _import_chunk SET lease_until = '-infinity', attempts = attempts - 1
             WHERE job = $1 AND number = $2 AND state = 'sealed' AND owner = $3 AND attempts = $4
             """,
             [.integer(job), .integer(Int64(lease.entry.number)), .text(owner), .integer(lease.attempts)]
-        )
+        ).affected == 1
     }
 
     /// What is left of a job.

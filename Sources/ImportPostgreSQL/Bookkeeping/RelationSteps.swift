@@ -28,11 +28,19 @@ struct RelationSteps {
         )
     }
 
+    /// Notes that a step is done, with the one before it and in its transaction.
+    func note(_ number: Int64, _ connection: ServerConnection) throws {
+        _ = try connection.execute(
+            "UPDATE _import_settle SET attempts = $3 WHERE job = $1 AND position = $2 AND bucket = 0",
+            [.integer(job), .integer(Self.position), .integer(number)]
+        )
+    }
+
     /// Does a step, unless it is done already.
     ///
     /// - Parameter number: from 1; those before it are done.
     func take(_ number: Int64, _ body: (ServerConnection) throws -> Void) throws {
-        try session.write(isDurable: false) { connection in
+        try session.write { connection in
             let isNext =
                 try connection.execute(
                     """

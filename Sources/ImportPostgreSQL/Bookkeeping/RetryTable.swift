@@ -17,7 +17,7 @@ struct RetryTable {
         self.job = job
     }
 
-    private var id: ServerValue { .integer(job.id) }
+    var id: ServerValue { .integer(job.id) }
 
     // MARK: Beginning
 

@@ -94,9 +94,6 @@ final class ServerJournal: ServerJournalReader, Journal {
     ) throws -> [ImportText] {
         // What cannot be imported with, or read back, must not get into the store.
         let server = try ServerModel(model, job.options, transformers, label: label)
-        if job.retry != nil, server.related != nil {
-            throw unsupported("retries of entities that relate to one another")
-        }
         let text = model.encoded()
         let known =
             try connection.execute("SELECT id FROM _import_model WHERE model = $1", [.text(text)]).first
@@ -316,7 +313,7 @@ final class ServerJournal: ServerJournalReader, Journal {
     ) throws -> MergeNotification? {
         guard let model = job.model else { return nil }
         let wanted = try indexes(of: job)
-        try session.write(isDurable: false) { connection in
+        try session.write { connection in
             // Objects that are nested elsewhere have tables with rows though no record of theirs is read.
             let filled = model.isFlat ? try readEntities(of: job, connection) : Set(model.entities.map(\.name))
             for entity in model.entities where filled.contains(entity.name) {

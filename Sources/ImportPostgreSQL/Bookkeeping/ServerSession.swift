@@ -11,6 +11,8 @@ final class ServerSession {
     let interruption: Interruption
     private let writes: Bool
     private var connection: ServerConnection?
+    /// How many connections were made.
+    private(set) var connections = 0
     /// Whether the server has let this process in: what is wrong before that will be wrong a moment later, too.
     private var hasConnected = false
     /// The last chunk that a resumed job keeps, found while no worker committed any; nil where cutting has gone on since.
@@ -35,6 +37,7 @@ final class ServerSession {
         if let connection { return connection }
         let made = try store.connect(interruption, writes: writes)
         connection = made
+        connections += 1
         hasConnected = true
         if isLocked {
             do {
@@ -80,7 +83,8 @@ final class ServerSession {
     /// One transaction; of a process that was cut off and replaced by another, it is refused.
     ///
     /// - Parameter isDurable: whether it is on the server's disk when this returns. Otherwise it is when a later transaction
-    ///   is, whoever's that is: the server has one write-ahead log (<https://www.postgresql.org/docs/current/wal-async-commit.html>).
+    ///   is, whoever's that is: the server has one write-ahead log (<https://www.postgresql.org/docs/current/wal-async-commit.html>);
+    ///   a server that ends at once may have lost it.
     /// - Throws: `ImportError`, with `.storeInUse` where another process has taken the job over.
     func write<Result>(isDurable: Bool = true, _ body: (ServerConnection) throws -> Result) throws -> Result {
         let begin = isDurable ? "BEGIN" : "BEGIN; SET LOCAL synchronous_commit = off"

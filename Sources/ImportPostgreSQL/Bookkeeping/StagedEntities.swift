@@ -9,9 +9,11 @@ enum StagedEntities {
     ///
     /// - Parameter bytes: of all sources, as far as that is known.
     static func prepare(_ job: StoredJob, _ model: ServerModel, bytes: Int64, _ connection: ServerConnection) throws {
+        let guards = model.related.map { TableGuards(staged: StagedRelations(job: job.id, tables: $0)) }
+        let isGuarded = try guards?.areThere(connection) ?? false
         for (position, entity) in model.entities.enumerated() where !entity.identifier.isEmpty {
             // Which of two objects has what only one may have is decided in source order.
-            let isAlone = try ServerTables.hasRivals(entity, connection)
+            let isAlone = try isGuarded || ServerTables.hasRivals(entity, connection)
             let buckets = [true, false].map { isAlone ? 1 : Settlement.buckets(forBytes: bytes, tableWasEmpty: $0) }
             _ = try connection.execute(
                 """

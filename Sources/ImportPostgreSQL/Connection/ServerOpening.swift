@@ -102,7 +102,7 @@ struct ServerOpening {
             ('client_min_messages', 'warning'), ('default_transaction_isolation', 'read committed'),
             ('statement_timeout', '0'), ('lock_timeout', '0'), ('transaction_timeout', '0'),
             ('idle_in_transaction_session_timeout', '0'), ('idle_session_timeout', '0')
-        ) AS wanted (name, setting) JOIN pg_settings USING (name)
+        ) AS wanted (name, setting) WHERE current_setting(wanted.name, true) IS NOT NULL
         """
 
     @discardableResult

@@ -19,7 +19,7 @@ final class ChunkRemoval: Sendable {
         try check()
         queue.async { [self] in
             do {
-                try directory.remove(ChunkDirectory.fileName(number))
+                try directory.remove(chunk: number)
             } catch {
                 failure.withLock { $0 = $0 ?? error }
             }

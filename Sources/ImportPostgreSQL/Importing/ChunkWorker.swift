@@ -157,7 +157,9 @@ final class ChunkWorker {
                 }
             }
         } catch {
-            try? link.use { try chunks.giveBack(lease, owner, $0) }
+            let isOurs = try? link.use { try chunks.giveBack(lease, owner, $0) }
+            // Whoever has committed the chunk meanwhile has done with its file, too.
+            if isOurs == false, (error as? ImportError)?.reason == .chunkDamaged { return }
             throw error
         }
     }
@@ -374,7 +376,7 @@ final class ChunkWorker {
                 }
                 copied = nil
                 try counts.write(tally, of: lease.entry, connection)
-                let staged = plans.indices.filter { !plans[$0].identifier.isEmpty }
+                let staged = plans.indices.filter { staging != nil || !plans[$0].identifier.isEmpty }
                 try retries?.settle(lease.entry, staged: staged, connection)
                 return true
             }

@@ -1,10 +1,31 @@
 import ImportModel
 import Importer
 
-/// Makes rejects of records that were staged, whose bytes are in their chunks still.
+/// Reads records again that were staged, in their chunks, where they are not accepted: most of them become rejects.
 final class RelationRejects {
     /// The number of the first group of their errors among a chunk's: after those of all buckets.
     private static let place = Int64(1) << 60
+
+    /// Why a record is a reject.
+    enum Fault {
+        /// These of its statements lack what an object needs, or its own object is there already (`RelationStatements.duplicate`).
+        case lacking(Set<Int>)
+        /// The server has refused what it says.
+        case refused(RefusedRow)
+    }
+
+    /// By entity.
+    struct Counts {
+        /// Records.
+        var records: [Int64]
+        /// References without more than an identifier that they had.
+        var linked: [Int64]
+
+        init(entities: Int) {
+            records = Array(repeating: 0, count: entities)
+            linked = records
+        }
+    }
 
     private let task: ChunkWorker.Task
     private let model: ServerModel
@@ -18,77 +39,153 @@ final class RelationRejects {
 
     /// Writes rejects.
     ///
-    /// - Parameter records: in order; by the number of each, which of its statements lack something, or that its own object is
-    ///   there already (`RelationStatements.duplicate`).
-    /// - Returns: by entity how many records it were, and how many references without more than an identifier they had.
-    func write(
-        _ records: [(ordinal: Int64, lacking: Set<Int>)],
-        _ connection: ServerConnection
-    ) throws -> (rejected: [Int64], linked: [Int64]) {
-        let chunks = ChunkTable(job: task.job.id)
-        var rejected = Array(repeating: Int64(0), count: model.plans.count)
-        var linked = rejected
-        var rest = records[...]
-        while let first = rest.first {
-            let entry = try chunks.entry(having: first.ordinal, connection, label: task.store.label)
-            let own = rest.prefix { $0.ordinal < entry.firstOrdinal + Int64(entry.records) }
-            rest = rest.dropFirst(own.count)
+    /// - Parameter records: in order.
+    func write(_ records: [(ordinal: Int64, fault: Fault)], _ connection: ServerConnection) throws -> Counts {
+        var counts = Counts(entities: model.plans.count)
+        let faults = Dictionary(records.map { ($0.ordinal, $0.fault) }) { first, _ in first }
+        try forEachChunk(of: records.map(\.ordinal), connection) { entry in
             var tally = ServerCounts.Tally(entities: model.plans.count)
-            try find(
-                Dictionary(own.map { ($0.ordinal, $0.lacking) }, uniquingKeysWith: { $0.union($1) }),
-                in: entry,
-                &tally
-            )
-            guard tally.rejects.count == own.count else {
-                throw ImportError(
-                    .fault,
-                    at: task.store.label,
-                    "the chunk \(entry.number) has not all records that are rejects now"
-                )
+            var count = 0
+            try forEachRecord(of: entry, connection) { index, batch, late in
+                let record = batch.graph.records[index]
+                let row = batch.rows[record.row]
+                guard let fault = faults[row.ordinal] else { return }
+                count += 1
+                countLinked(by: record, batch, &counts)
+                let entity = model.plans[Int(row.entity)].entity.name
+                let place = batch.places[index]
+                let errors =
+                    switch fault {
+                    case .lacking(let children): lacks(record, children, batch, place).map { $0.of(entity) }
+                    case .refused(let refused): [refused.error(of: entity, at: place.byteOffset)]
+                    }
+                tally.rejectLate(late.reject(row, place, errors))
             }
+            try check(count, of: records.map(\.ordinal), in: entry)
             if task.job.options.onError == .stop { try LateRecords.stop(at: tally.rejects, of: entry, task) }
-            for reject in tally.rejects { rejected[Int(reject.entity)] += 1 }
-            for entity in linked.indices { linked[entity] += tally.linked[entity] }
+            for reject in tally.rejects { counts.records[Int(reject.entity)] += 1 }
             try ServerCounts(job: task.job, plans: model.plans)
-                .writeRejects(tally, of: entry, place: Self.place, connection)
+                .writeRejects(tally, of: entry, place: nextPlace(in: entry, connection), connection)
         }
-        return (rejected, linked)
+        return counts
     }
 
-    private func find(
-        _ wanted: [Int64: Set<Int>],
-        in entry: ChunkEntry,
-        _ tally: inout ServerCounts.Tally
+    /// Counts records that are passed over.
+    ///
+    /// - Parameter ordinals: in order.
+    func count(_ ordinals: [Int64], _ connection: ServerConnection) throws -> Counts {
+        var counts = Counts(entities: model.plans.count)
+        let wanted = Set(ordinals)
+        try forEachChunk(of: ordinals, connection) { entry in
+            var count = 0
+            try forEachRecord(of: entry, connection) { index, batch, _ in
+                let record = batch.graph.records[index]
+                let row = batch.rows[record.row]
+                guard wanted.contains(row.ordinal) else { return }
+                count += 1
+                counts.records[Int(row.entity)] += 1
+                countLinked(by: record, batch, &counts)
+            }
+            try check(count, of: ordinals, in: entry)
+        }
+        return counts
+    }
+
+    // MARK: Records
+
+    /// Calls `body` with each chunk that has some of these records.
+    private func forEachChunk(
+        of ordinals: [Int64],
+        _ connection: ServerConnection,
+        _ body: (ChunkEntry) throws -> Void
     ) throws {
-        try task.open(entry, decoder)
+        let chunks = ChunkTable(job: task.job.id)
+        var rest = ordinals[...]
+        while let first = rest.first {
+            let entry = try chunks.entry(having: first, connection, label: task.store.label)
+            rest = rest.drop { entry.has($0) }
+            try body(entry)
+        }
+    }
+
+    /// Calls `body` with each record of a chunk that was staged, and its index in a batch.
+    private func forEachRecord(
+        of entry: ChunkEntry,
+        _ connection: ServerConnection,
+        _ body: (Int, borrowing RowBatch, LateRejects) throws -> Void
+    ) throws {
+        let retried = try RetryTable(of: task.job)?.records(of: entry, areOpen: true, connection)
+        try task.open(entry, decoder, retried)
         var batch = DecodedBatch<UnusedLayout>()
         while !decoder.isExhausted {
             try task.interruption.check()
             decoder.decode(upTo: 8_192, into: &batch)
             let late = LateRejects(plans: model.plans, chunkBytes: decoder.bytes)
-            for (place, record) in batch.rows.graph.records.enumerated() {
-                let row = batch.rows.rows[record.row]
-                guard let lacking = wanted[row.ordinal] else { continue }
-                let place = batch.rows.places[place]
-                var errors: [ImportModel.RecordError] = []
-                if lacking.contains(RelationStatements.duplicate) {
-                    errors.append(model.plans[Int(row.entity)].duplicateError(at: place.identifierOffset))
-                }
-                // What is nested in an object that is not there is not even looked at.
-                var failed: Set<Int> = []
-                for (child, statement) in batch.rows.graph.statements[record.statements].enumerated() {
-                    switch statement {
-                    case .row(let index) where failed.contains(Int(batch.rows.rows[index].parent)): failed.insert(index)
-                    case .row(let index) where lacking.contains(child) && batch.rows.rows[index].unmet >= 0:
-                        errors += batch.rows.unmet[Int(batch.rows.rows[index].unmet)].errors
-                        failed.insert(index)
-                    case .reference(let entity): tally.linked[entity] += 1
-                    case .row, .links, .refers, .names, .joins: break
-                    }
-                }
-                let entity = model.plans[Int(row.entity)].entity.name
-                tally.rejectLate(late.reject(row, place, errors.map { $0.of(entity) }))
+            for index in batch.rows.graph.records.indices { try body(index, batch.rows, late) }
+        }
+    }
+
+    private func check(_ count: Int, of ordinals: [Int64], in entry: ChunkEntry) throws {
+        guard count != ordinals.count(where: entry.has) else { return }
+        throw ImportError(
+            .fault,
+            at: task.store.label,
+            "the chunk \(entry.number) has not all records that are not accepted now"
+        )
+    }
+
+    private func countLinked(by record: GraphBatch.Record, _ batch: borrowing RowBatch, _ counts: inout Counts) {
+        for statement in batch.graph.statements[record.statements] {
+            if case .reference(let entity) = statement { counts.linked[entity] += 1 }
+        }
+    }
+
+    /// What is wrong with a record some of whose statements lack something, or whose object is there already.
+    private func lacks(
+        _ record: GraphBatch.Record,
+        _ children: Set<Int>,
+        _ batch: borrowing RowBatch,
+        _ place: RowBatch.Place
+    ) -> [ImportModel.RecordError] {
+        if children.contains(RelationStatements.duplicate) {
+            return [model.plans[Int(batch.rows[record.row].entity)].duplicateError(at: place.identifierOffset)]
+        }
+        let statements = batch.graph.statements[record.statements]
+        var errors: [ImportModel.RecordError] = []
+        // What is nested in an object that is not there is not even looked at.
+        var failed: Set<Int> = []
+        for (child, statement) in statements.enumerated() {
+            guard case .row(let index) = statement else { continue }
+            if failed.contains(Int(batch.rows[index].parent)) {
+                failed.insert(index)
+            } else if children.contains(child), batch.rows[index].unmet >= 0 {
+                errors += batch.unmet[Int(batch.rows[index].unmet)].errors
+                failed.insert(index)
             }
         }
+        return errors
+    }
+
+    /// Errors of a chunk may be written in several goes.
+    private func nextPlace(in entry: ChunkEntry, _ connection: ServerConnection) throws -> Int64 {
+        try connection.execute(
+            "SELECT coalesce(max(place) + 1, $3) FROM _import_error WHERE job = $1 AND chunk = $2 AND place >= $3",
+            [.integer(task.job.id), .integer(Int64(entry.number)), .integer(Self.place)]
+        ).first?.integer(0) ?? Self.place
+    }
+}
+
+extension RefusedRow {
+    /// The error of a record of an entity, which it is about where the server names no other.
+    fileprivate func error(of entity: String, at byteOffset: Int64) -> ImportModel.RecordError {
+        let error = error(at: byteOffset)
+        return error.entity.isEmpty ? error.of(entity) : error
+    }
+}
+
+extension ChunkEntry {
+    /// Whether it has the record with this number in the job.
+    fileprivate func has(_ ordinal: Int64) -> Bool {
+        (firstOrdinal..<firstOrdinal + Int64(records)).contains(ordinal)
     }
 }

@@ -3,7 +3,7 @@ import Importer
 
 /// Settles what relates entities: the importing process does it, in steps before and after the buckets of objects.
 struct RelationSettling {
-    private let task: ChunkWorker.Task
+    let task: ChunkWorker.Task
     private let model: ServerModel
     private let tables: RelatedTables
     private let session: ServerSession
@@ -51,26 +51,62 @@ struct RelationSettling {
             // Until all is there, references may come before what they lead to.
             try ServerTables.drop(tables.foreignKeys, connection)
             try tables.dropPartnerIndexes(connection)
-            try reject(statements, connection)
-            for statement in statements.settlingUnsaid { _ = try connection.execute(statement) }
-            for statement in statements.taking { _ = try connection.execute(statement) }
-            for entity in statements.identified where statements.filled.contains(entity) {
-                let filled = try connection.execute(statements.fillingStubs(of: entity)).first?.integer(0) ?? 0
-                if filled > 0 { try count(entity, ["stubs": -filled], connection) }
+            for table in [RelationStatements.verdict, RelationStatements.lacking] { _ = try connection.execute(table) }
+            let retries = RetryTable(of: task.job)
+            if let retries { try passOverClosed(by: retries, statements, connection) }
+            let isGuarded = try TableGuards(staged: statements.staged).areThere(connection)
+            if !isGuarded || !statements.leavesOut { try reject(statements, connection) }
+            if isGuarded {
+                var all = try SettlingAtOnce(self, statements, connection)
+                try all.settle()
+                try steps.note(2, connection)
+            } else {
+                try prepare(statements, connection)
             }
+            try retries?.settleAll(connection)
             _ = try connection.execute(
-                "UPDATE _import_settle SET state = 'open' WHERE job = $1 AND state = 'waiting'",
-                [.integer(job)]
+                "UPDATE _import_settle SET state = $2 WHERE job = $1 AND state = 'waiting'",
+                [.integer(job), .text(isGuarded ? "done" : "open")]
             )
         }
     }
 
-    private func reject(_ statements: RelationStatements, _ connection: ServerConnection) throws {
+    /// What is done before objects, when it is known which records are accepted.
+    func prepare(_ statements: RelationStatements, _ connection: ServerConnection) throws {
+        for statement in statements.settlingUnsaid { _ = try connection.execute(statement) }
+        for statement in statements.taking { _ = try connection.execute(statement) }
+        for entity in statements.identified where statements.filled.contains(entity) {
+            let filled = try connection.execute(statements.fillingStubs(of: entity)).first?.integer(0) ?? 0
+            if filled > 0 { try count(entity, ["stubs": -filled], connection) }
+        }
+    }
+
+    /// Makes rejects of records that the server refuses.
+    func reject(
+        _ refused: [RefusedRow],
+        _ statements: RelationStatements,
+        _ connection: ServerConnection
+    ) throws {
+        let ordinals = refused.map { "\($0.ordinal)" }.joined(separator: ",")
+        _ = try connection.execute("DELETE FROM \(RelationStatements.verdictTable)")
+        _ = try connection.execute(
+            "INSERT INTO \(RelationStatements.verdictTable) SELECT unnest(string_to_array($1, ',')::bigint[])",
+            [.text(ordinals)]
+        )
+        for statement in statements.removingRejects { _ = try connection.execute(statement) }
+        let rejects = RelationRejects(task, model)
+        try count(rejects.write(refused.map { ($0.ordinal, .refused($0)) }, connection), as: "rejected", connection)
+    }
+
+    /// Makes rejects of records that lack something.
+    func reject(_ statements: RelationStatements, _ connection: ServerConnection) throws {
+        for table in [RelationStatements.verdictTable, RelationStatements.lackingTable] {
+            _ = try connection.execute("DELETE FROM \(table)")
+        }
         let lacking = try statements.identified.filter { entity in
             try connection.execute(statements.isLacking(entity)).first?.bool(0) == true
         }
         guard !lacking.isEmpty || statements.leavesOut else { return }
-        _ = try connection.execute(RelationStatements.verdict)
         if statements.leavesOut {
             for statement in statements.leavingOut { _ = try connection.execute(statement) }
         } else {
@@ -80,7 +116,6 @@ struct RelationSettling {
                 try task.interruption.check()
             } while found > 0
         }
-        _ = try connection.execute(RelationStatements.lacking)
         for entity in lacking { _ = try connection.execute(statements.findingLacking(entity)) }
         if statements.leavesOut {
             for statement in statements.notingLeftOut { _ = try connection.execute(statement) }
@@ -101,18 +136,43 @@ struct RelationSettling {
             if rows.isEmpty { return }
             let records = try rows.map { row in
                 let children = try row.text(1).split(separator: ",").compactMap { Int($0) }
-                return (ordinal: try row.integer(0), lacking: Set(children))
+                return (ordinal: try row.integer(0), fault: RelationRejects.Fault.lacking(Set(children)))
             }
             last = records.last?.ordinal ?? last
-            let counts = try rejects.write(records, connection)
-            for entity in counts.rejected.indices where counts.rejected[entity] > 0 || counts.linked[entity] > 0 {
-                let linked = counts.linked[entity]
-                try count(
-                    entity,
-                    ["rejected": counts.rejected[entity], "nested": -linked, "linked": -linked],
-                    connection
-                )
-            }
+            try count(rejects.write(records, connection), as: "rejected", connection)
+        }
+    }
+
+    /// Passes over records of a retry whose rejects are not open any more.
+    private func passOverClosed(
+        by retries: RetryTable,
+        _ statements: RelationStatements,
+        _ connection: ServerConnection
+    ) throws {
+        guard try retries.holdAll(closed: RelationStatements.verdictTable, connection) > 0 else { return }
+        for statement in statements.removingRejects { _ = try connection.execute(statement) }
+        let rejects = RelationRejects(task, model)
+        var last: Int64 = 0
+        while true {
+            let ordinals = try connection.execute(
+                "SELECT ordinal FROM \(RelationStatements.verdictTable) WHERE ordinal > $1 ORDER BY ordinal LIMIT 10000",
+                [.integer(last)]
+            ).map { try $0.integer(0) }
+            guard let end = ordinals.last else { break }
+            last = end
+            try count(rejects.count(ordinals, connection), as: "ignored", connection)
+        }
+    }
+
+    /// Counts records that are not accepted, with what else they said.
+    private func count(_ counts: RelationRejects.Counts, as outcome: String, _ connection: ServerConnection) throws {
+        for entity in counts.records.indices where counts.records[entity] > 0 || counts.linked[entity] > 0 {
+            let linked = counts.linked[entity]
+            try count(
+                entity,
+                [outcome: counts.records[entity], "nested": -linked, "linked": -linked],
+                connection
+            )
         }
     }
 
@@ -131,47 +191,58 @@ struct RelationSettling {
 
     /// Makes elements and links, and finds what leads to nothing.
     func finish() throws {
-        try steps.take(2) { connection in
-            let statements = try statements(connection)
-            for table in [RelationStatements.relinked, RelationStatements.gone] { _ = try connection.execute(table) }
-            for entity in tables.keyless {
-                for statement in statements.settlingElements(of: entity) { _ = try connection.execute(statement) }
-                try countElements(of: entity, statements, connection)
-                try task.interruption.check()
-            }
-            for reference in tables.unnamed {
-                for statement in statements.settlingUnnamed(reference) { _ = try connection.execute(statement) }
-                try countElements(of: reference.holder, statements, connection)
-            }
-            for reference in tables.listed {
-                for statement in statements.settlingLinks(reference) { _ = try connection.execute(statement) }
-                for unlinked in statements.unlinked(reference) { try countUnlinked(unlinked, connection) }
-                try task.interruption.check()
-            }
-            for join in tables.joins {
-                for statement in statements.settling(join) { _ = try connection.execute(statement) }
-                for unlinked in statements.unlinked(join) { try countUnlinked(unlinked, connection) }
-                try task.interruption.check()
-            }
-            for row in try connection.execute("SELECT entity, sum(rows)::bigint FROM _import_gone GROUP BY entity") {
-                try count(Int(row.integer(0)), ["deleted": row.integer(1)], connection)
-            }
-            try countRelinked(statements, connection)
-            try deleteOrphans(statements, connection)
-            try resolve(statements, connection)
-        }
+        try steps.take(2) { try relate(statements($0), $0) }
         try steps.take(3) { connection in
             _ = try connection.execute("SET LOCAL maintenance_work_mem = '256MB'")
             try tables.prepareIndexes(connection)
         }
         for key in tables.foreignKeys {
-            try session.write(isDurable: false) { connection in
+            try session.write { connection in
                 connection.isInterruptible = true
                 defer { connection.isInterruptible = false }
                 _ = try ServerTables.make(key, connection)
             }
         }
-        try session.write(isDurable: false) { try StagedEntities.drop(of: job, $0) }
+        try session.write { try StagedEntities.drop(of: job, $0) }
+    }
+
+    private func relate(_ statements: RelationStatements, _ connection: ServerConnection) throws {
+        try link(statements, connection)
+        try resolveAll(statements, connection)
+    }
+
+    /// Makes elements and links.
+    func link(_ statements: RelationStatements, _ connection: ServerConnection) throws {
+        for table in [RelationStatements.relinked, RelationStatements.gone] { _ = try connection.execute(table) }
+        for entity in tables.keyless {
+            for statement in statements.settlingElements(of: entity) { _ = try connection.execute(statement) }
+            try countElements(of: entity, statements, connection)
+            try task.interruption.check()
+        }
+        for reference in tables.unnamed {
+            for statement in statements.settlingUnnamed(reference) { _ = try connection.execute(statement) }
+            try countElements(of: reference.holder, statements, connection)
+        }
+        for reference in tables.listed {
+            for statement in statements.settlingLinks(reference) { _ = try connection.execute(statement) }
+            for unlinked in statements.unlinked(reference) { try countUnlinked(unlinked, connection) }
+            try task.interruption.check()
+        }
+        for join in tables.joins {
+            for statement in statements.settling(join) { _ = try connection.execute(statement) }
+            for unlinked in statements.unlinked(join) { try countUnlinked(unlinked, connection) }
+            try task.interruption.check()
+        }
+        for row in try connection.execute("SELECT entity, sum(rows)::bigint FROM _import_gone GROUP BY entity") {
+            try count(Int(row.integer(0)), ["deleted": row.integer(1)], connection)
+        }
+        try countRelinked(statements, connection)
+    }
+
+    /// Deletes orphans, and finds what leads to nothing.
+    func resolveAll(_ statements: RelationStatements, _ connection: ServerConnection) throws {
+        try deleteOrphans(statements, connection)
+        try resolve(statements, connection)
     }
 
     private func countElements(of entity: Int, _ statements: RelationStatements, _ connection: ServerConnection) throws

@@ -44,9 +44,8 @@ struct ServerImport {
             stop: { _ in bell.ring() },
             work: { try ChunkWorker(task).work() },
             feed: { [self] in
-                let fault = try cut(feed, bell)
                 // Where a source has a fault, what is before it is all that is done now.
-                try session.write(isDurable: false) { try chunks.noteSplit($0) }
+                let fault = try cut(feed, bell)
                 bell.ring()
                 return fault
             }
@@ -105,29 +104,53 @@ struct ServerImport {
     /// Cuts what is left, and registers it meanwhile.
     private func cut(_ feed: ChunkFeed, _ bell: ChunkBell) throws -> ImportError? {
         let registrar = ChunkRegistrar()
-        try registrar.start { [self] in try register($0, bell) }
+        var unsure = UnsureChunks()
+        try registrar.start { [self] in try register($0, &unsure, bell) }
+        let fault: ImportError?
         do {
-            let fault = try feed.feed(keepsAll: false) { chunk, _ in try registrar.put(chunk.entry) }
+            fault = try feed.feed(keepsAll: false) { chunk, _ in try registrar.put(chunk.entry) }
             try registrar.finish()
-            return fault
         } catch {
             try? registrar.finish()
             throw error
         }
+        try session.write { [unsure] connection in
+            if unsure.connection != session.connections {
+                for entry in unsure.entries { try chunks.register(entry, connection) }
+            }
+            try chunks.noteSplit(connection)
+        }
+        return fault
     }
 
     /// Puts chunks before the workers; they are on the disk by then.
-    private func register(_ entries: [ChunkEntry], _ bell: ChunkBell) throws {
+    private func register(_ entries: [ChunkEntry], _ unsure: inout UnsureChunks, _ bell: ChunkBell) throws {
         for entry in entries where entry.records > 0 { try run.directory.sync(chunk: entry.number) }
-        // A chunk that is committed brings the row that says that it was cut to the disk.
-        try session.write(isDurable: false) { connection in
-            for entry in entries { try chunks.register(entry, connection) }
+        unsure.entries += entries
+        let isDurable = unsure.entries.count >= UnsureChunks.most
+        try session.write(isDurable: isDurable) { [unsure] connection in
+            // There is no row without those before it.
+            let isAnother = unsure.connection != session.connections
+            for entry in isAnother ? unsure.entries : entries { try chunks.register(entry, connection) }
         }
+        unsure.connection = session.connections
+        if isDurable { unsure.entries.removeAll() }
         bell.ring()
         while try session.read({ try waiting($0) }) >= Self.mostWaiting {
             try context.interruption.check()
             Thread.sleep(forTimeInterval: 0.05)
         }
+    }
+
+    /// Chunks whose rows may not be on the server's disk yet: a server that ends at once may lose them, and with it goes the
+    /// connection.
+    private struct UnsureChunks {
+        /// So many are registered before a transaction waits for the disk.
+        static let most = 64
+
+        var entries: [ChunkEntry] = []
+        /// Which of the session's connections they were registered on.
+        var connection = 0
     }
 
     private func waiting(_ connection: ServerConnection) throws -> Int64 {

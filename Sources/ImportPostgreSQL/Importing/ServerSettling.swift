@@ -29,7 +29,7 @@ struct ServerSettling {
     /// Ends the settling of all entities: indexes of tables that were empty, and no staging tables any more.
     func finish(_ session: ServerSession) throws {
         for (position, entity) in model.entities.enumerated() where !entity.identifier.isEmpty {
-            try session.write(isDurable: false) { connection in
+            try session.write { connection in
                 let settlement = try StagedEntities.settlement(of: task.job, position, model, connection)
                 // A table that was not empty has its index already.
                 _ = try connection.execute("SET LOCAL maintenance_work_mem = '256MB'")
@@ -143,66 +143,147 @@ struct ServerSettling {
                     key(bucket) + [.text(owner), .integer(bucket.attempts)]
                 ).affected == 1
             guard isOurs else { return false }
-            let settlement = try StagedEntities.settlement(of: task.job, bucket.position, model, connection)
-            let statements = settlement.statements(ofBucket: bucket.number)
-            let retries = RetryTable(of: task.job)
             connection.isInterruptible = true
             defer { connection.isInterruptible = false }
-            for statement in statements.settings { _ = try connection.execute(statement) }
-            let ignored = try retries?.holdStaged(settlement.name(ofBucket: bucket.number), connection) ?? 0
-            if var counts = try settleShort(statements, connection) {
-                try retries?.settleStaged(connection)
-                counts.records[3] += ignored
-                try write(counts, of: bucket, connection)
-                return true
-            }
-            for statement in statements.reading { _ = try connection.execute(statement) }
-            let failure = try connection.refusal {
-                for statement in statements.writing { _ = try connection.execute(statement) }
-            }
-            if let failure {
-                // A record goes with all that is nested in it, and what others say of that.
-                guard model.related == nil else { throw failure }
-                var parts = SettlingByParts(
-                    statements.parts,
-                    task.job.options.onConflict,
-                    connection,
-                    task.interruption
+            do {
+                try makeObjects(of: bucket, connection)
+            } catch let failure as ServerFailure where model.related != nil && failure.isAboutRow {
+                // Where a table may refuse rows, all is settled at once.
+                throw failure.importError(at: label, showsValues: task.store.showsValues).advising(
+                    """
+                    What refuses the row has come to \(model.entities[bucket.position].table) while the import settles. Take it \
+                    away until that is done: \(call: .resuming(store: label)).
+                    """
                 )
-                try parts.settle(after: failure)
             }
-            _ = try connection.execute(statements.emptying)
-            try LateRecords(task, model).reject(
-                by: statements.rejects,
-                position: bucket.position,
-                bucket: bucket.number,
-                connection
-            )
-            try retries?.settleStaged(connection)
-            var counts = Counts()
-            if let row = try connection.execute(statements.counts).first {
-                counts.records = try (0..<5).map { try row.integer($0) }
-            }
-            counts.records[3] += ignored
-            if let row = try statements.nestedCounts.flatMap({ try connection.execute($0).first }) {
-                counts.nested = try (0..<3).map { try row.integer($0) }
-            }
-            try write(counts, of: bucket, connection)
             return true
+        }
+    }
+
+    /// Makes objects of a bucket's rows, and counts them.
+    ///
+    /// - Parameters:
+    ///   - keepsRows: whether the bucket's rows stay.
+    ///   - most: where entities relate to one another, so many records are told that the server refuses; nil where that is not
+    ///     expected.
+    /// - Returns: these; what else the bucket has is settled, and nothing is counted.
+    @discardableResult
+    private func makeObjects(
+        of bucket: Bucket,
+        keepsRows: Bool = false,
+        most: Int? = nil,
+        _ connection: ServerConnection
+    ) throws -> [RefusedRow] {
+        let settlement = try StagedEntities.settlement(of: task.job, bucket.position, model, connection)
+        let statements = settlement.statements(ofBucket: bucket.number)
+        // Of entities that relate to one another, it is known by now which records are accepted.
+        let retries = model.related == nil ? RetryTable(of: task.job) : nil
+        for statement in statements.settings { _ = try connection.execute(statement) }
+        let ignored = try retries?.holdStaged(settlement.name(ofBucket: bucket.number), connection) ?? 0
+        if var counts = try settleShort(statements, keepsRows: keepsRows, connection) {
+            try retries?.settleStaged(connection)
+            counts.records[3] += ignored
+            try write(counts, of: bucket, connection)
+            return []
+        }
+        for statement in statements.reading { _ = try connection.execute(statement) }
+        let failure = try connection.refusal {
+            for statement in statements.writing { _ = try connection.execute(statement) }
+        }
+        if let failure {
+            // A record goes with all that is nested in it, and what others say of that.
+            guard model.related == nil || most != nil else { throw failure }
+            var parts = SettlingByParts(
+                statements.parts,
+                model.related == nil ? task.job.options.onConflict : .merge,
+                connection,
+                task.interruption
+            )
+            try parts.settle(after: failure)
+            let refused = try most.map { try self.refused(position: bucket.position, most: $0, connection) }
+            if let refused, !refused.isEmpty { return refused }
+        }
+        if !keepsRows { _ = try connection.execute(statements.emptying) }
+        try LateRecords(task, model).reject(
+            by: statements.rejects,
+            position: bucket.position,
+            bucket: bucket.number,
+            connection
+        )
+        try retries?.settleStaged(connection)
+        var counts = Counts()
+        if let row = try connection.execute(statements.counts).first {
+            counts.records = try (0..<5).map { try row.integer($0) }
+        }
+        counts.records[3] += ignored
+        if let row = try statements.nestedCounts.flatMap({ try connection.execute($0).first }) {
+            counts.nested = try (0..<3).map { try row.integer($0) }
+        }
+        try write(counts, of: bucket, connection)
+        return []
+    }
+
+    // MARK: Within another transaction
+
+    /// Makes objects of all of an entity's rows, which stay.
+    ///
+    /// - Parameter most: so many of the records are told that the server refuses; nil where the first one ends it.
+    /// - Returns: these; where there are any, the transaction is not to be committed.
+    /// - Throws: `ServerFailure`, `ImportError`.
+    func makeObjects(of position: Int, most: Int?, _ connection: ServerConnection) throws -> [RefusedRow] {
+        let buckets = try StagedEntities.settlement(of: task.job, position, model, connection).buckets
+        var refused: [RefusedRow] = []
+        for number in 0..<buckets where refused.count < most ?? 1 {
+            let bucket = Bucket(position: position, number: number, attempts: 0)
+            refused += try makeObjects(of: bucket, keepsRows: true, most: most, connection)
+            try dropTables(connection)
+        }
+        return refused
+    }
+
+    /// Drops the temporary tables of a bucket, so that another one can be settled.
+    private func dropTables(_ connection: ServerConnection) throws {
+        let names = try connection.execute(
+            """
+            SELECT string_agg('pg_temp.' || relname, ', ') FROM pg_catalog.pg_class
+            WHERE relnamespace = pg_catalog.pg_my_temp_schema() AND relkind = 'r' AND (relname ~ '^_import_turn_'
+                OR relname IN ('_import_contended', '_import_counted', '_import_key', '_import_refused'))
+            """
+        ).first?.optionalText(0)
+        if let names { _ = try connection.execute("DROP TABLE \(names)") }
+    }
+
+    /// The records that the server has refused of the bucket at hand, the first of them.
+    private func refused(position: Int, most: Int, _ connection: ServerConnection) throws -> [RefusedRow] {
+        let entity = model.entities[position].name
+        return try connection.execute(PartStatements.refused, [.integer(Int64(most))]).map { row in
+            let error = RecordError(
+                entity: entity,
+                keyPath: "",
+                code: CoercionError.Code(rawValue: try row.text(1)) ?? .constraintViolation,
+                expected: try row.text(2),
+                found: try row.text(3),
+                byteOffset: 0
+            )
+            return RefusedRow(ordinal: try row.integer(0), error: error)
         }
     }
 
     /// Settles a bucket each of whose rows is an object of its own.
     ///
     /// - Returns: what it comes to; nil where it is none.
-    private func settleShort(_ statements: BucketStatements, _ connection: ServerConnection) throws -> Counts? {
+    private func settleShort(
+        _ statements: BucketStatements,
+        keepsRows: Bool,
+        _ connection: ServerConnection
+    ) throws -> Counts? {
         guard let short = statements.short, let row = try connection.execute(short.asking).first, try row.bool(2) else {
             return nil
         }
         // What is refused is found by the long way.
         let failure = try connection.refusal { _ = try connection.execute(short.inserting) }
         guard failure == nil else { return nil }
-        _ = try connection.execute(statements.emptying)
+        if !keepsRows { _ = try connection.execute(statements.emptying) }
         let (all, nested) = (try row.integer(0), try row.integer(1))
         var counts = Counts()
         counts.records[0] = all - nested

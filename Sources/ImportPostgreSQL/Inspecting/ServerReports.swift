@@ -22,19 +22,10 @@ struct ServerReports {
     }
 
     func report(of job: StoredJob, _ connection: ServerConnection) throws -> ImportReport {
+        let hasNested = job.model?.isFlat == false
         var entities: [String: ImportReport.Counts] = [:]
-        var total = ImportReport.Counts()
         for totals in try ServerCounts.totals(of: job, connection) {
-            var counts = ImportReport.Counts()
-            counts.recordsRead = totals.recordsRead
-            counts.inserted = totals.inserted
-            counts.updated = totals.updated
-            counts.unchanged = totals.unchanged
-            counts.ignored = totals.ignored
-            counts.rejected = totals.rejected
-            if job.model?.isFlat == false { counts.add(totals.nested) }
-            entities[totals.entity] = counts
-            total.add(counts)
+            entities[totals.entity] = ImportReport.Counts(totals, hasNested: hasNested)
         }
         let chunks = ChunkTable(job: job.id)
         let done = try chunks.done(connection)
@@ -44,11 +35,9 @@ struct ServerReports {
             """,
             [.integer(job.id)]
         ).first
-        let state = try state(of: job, connection)
-        var report = ImportReport(
+        return ImportReport(
             of: job,
-            state,
-            total: total,
+            try state(of: job, connection),
             repaired: try RetryTable.repaired(by: job, connection),
             entities: entities,
             chunks: Int(try row?.integer(1) ?? 0),
@@ -56,10 +45,9 @@ struct ServerReports {
             bytes: done.bytes,
             seconds: try row?.double(0) ?? 0,
             ledger: try ledger(of: job, connection),
+            unresolved: try hasNested ? unresolved(of: job, connection) : nil,
             errors: try errors(of: job, connection)
         )
-        if job.model?.isFlat == false { report.unresolved = try unresolved(of: job, connection) }
-        return report
     }
 
     /// How many references lead to nothing, by relationship.

@@ -51,7 +51,7 @@ extension RelationStatements {
         return " AND \(isUnnamed(reference, "t"))"
     }
 
-    private func inserting(
+    func inserting(
         _ entity: Int,
         of stage: String,
         from rest: String = "",

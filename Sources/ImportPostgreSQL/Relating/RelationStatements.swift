@@ -19,7 +19,11 @@ struct RelationStatements: RelationSQL {
     /// Whether any row of an entity lacks what a new object needs.
     func isLacking(_ entity: Int) -> String { "SELECT EXISTS (SELECT FROM \(stage(of: entity)) WHERE _unmet)" }
 
+    /// Records that are not accepted.
+    static let verdictTable = "pg_temp._import_verdict"
     static let verdict = "CREATE TEMPORARY TABLE _import_verdict (ordinal bigint PRIMARY KEY) ON COMMIT DROP"
+    /// Their statements that lack something.
+    static let lackingTable = "pg_temp._import_lacking"
     static let lacking =
         "CREATE TEMPORARY TABLE _import_lacking (ordinal bigint, child integer, entity integer) ON COMMIT DROP"
 
@@ -64,9 +68,12 @@ struct RelationStatements: RelationSQL {
             """
     }
 
+    /// All staging tables of what records say.
+    var stages: [String] { identified.map(stage) + staged.all.map(\.quoted) }
+
     /// Takes what rejects have said out of the staging tables.
     var removingRejects: [String] {
-        (identified.map(stage) + staged.all.map(\.quoted)).map {
+        stages.map {
             "DELETE FROM \($0) AS s USING _import_verdict AS v WHERE s._ordinal = v.ordinal"
         }
     }

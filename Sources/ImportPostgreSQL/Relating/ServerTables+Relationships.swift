@@ -110,9 +110,27 @@ extension ServerTables {
         }
     }
 
+    /// Whether an import has made a foreign key: one of others may have its name, but does something else at a delete.
+    static func isOurs(_ key: ForeignKey, _ connection: ServerConnection) throws -> Bool {
+        let (action, isDeferred) =
+            switch key.action {
+            case .setNull: ("n", false)
+            case .cascade: ("c", false)
+            case .restrict: ("r", false)
+            case .noActionDeferred: ("a", true)
+            }
+        return try !connection.execute(
+            """
+            SELECT FROM pg_catalog.pg_constraint WHERE conrelid = to_regclass($1) AND conname = $2
+                AND confdeltype = $3::"char" AND condeferred = $4
+            """,
+            [.text(quoted(key.table)), .text(key.name), .text(action), .boolean(isDeferred)]
+        ).isEmpty
+    }
+
     /// Takes away the foreign keys that imports have made, so that rows can come in any order.
     static func drop(_ keys: [ForeignKey], _ connection: ServerConnection) throws {
-        for key in keys {
+        for key in keys where try isOurs(key, connection) {
             _ = try connection.execute(
                 "ALTER TABLE \(quoted(key.table)) DROP CONSTRAINT IF EXISTS \(ServerNames.quoted(key.name))"
             )

@@ -55,6 +55,11 @@ struct PartStatements: Sendable {
     static let refusing = """
         INSERT INTO pg_temp._import_refused VALUES ($1::bigint, $2::integer, $3::boolean, $4::text, $5::text, $6::text)
         """
+    /// A query for `$1` of the records that the server itself has refused: `_ordinal`, `code`, `expected` and `found`.
+    static let refused = """
+        SELECT _ordinal, code, expected, found FROM pg_temp._import_refused WHERE code IS NOT NULL \
+        ORDER BY _ordinal, _child LIMIT $1
+        """
     /// Adds what was inserted and updated.
     static let counting = """
         UPDATE pg_temp._import_counted SET inserted = inserted + $1::bigint, updated = updated + $2::bigint

@@ -31,10 +31,11 @@ struct Settlement: Sendable {
     /// How many buckets are good for sources of this size: what settling asks of memory holds one, and connections settle
     /// side by side.
     ///
-    /// A table that was not empty is read twice for each bucket, unless its index is quicker, so it gets fewer and larger ones.
+    /// An even number lets two connections end together. A table that was not empty is read twice for each bucket, unless its
+    /// index is quicker, so it gets fewer and larger ones.
     static func buckets(forBytes bytes: Int64, tableWasEmpty: Bool = true) -> Int {
         let megabytes = bytes >> 20
-        let count = tableWasEmpty ? megabytes / 64 : max(megabytes / 256, min(2, megabytes / 32))
+        let count = tableWasEmpty ? (megabytes + 120) / 128 * 2 : max(megabytes / 256, min(2, megabytes / 32))
         return Int(min(256, max(1, count)))
     }
 

@@ -159,14 +159,18 @@ final class RowPairs {
     private func pass(_ findings: inout Findings) throws {
         guard let inOld = try rowID(of: scans.new, in: .old) else { return try leave(.new, &findings) }
         guard let inNew = try rowID(of: scans.old, in: .new) else { return try leave(.old, &findings) }
-        for (side, target) in [(Side.new, inNew), (.old, inOld)] {
-            let here = scans[side].rowID
-            let (distance, overflows) = target.subtractingReportingOverflow(here)
-            guard distance > 0, distance <= Self.reach, !overflows else { continue }
-            while scans[side].hasRow, scans[side].rowID < target { try leave(side, &findings) }
-            return
-        }
+        if try leave(.new, upTo: inNew, &findings) || leave(.old, upTo: inOld, &findings) { return }
         for side in Side.allCases { try leave(side, &findings) }
+    }
+
+    /// Passes by the rows before one that is not far.
+    ///
+    /// - Returns: false where it is too far, and nothing was done.
+    private func leave(_ side: Side, upTo target: Int64, _ findings: inout Findings) throws -> Bool {
+        let (distance, overflows) = target.subtractingReportingOverflow(scans[side].rowID)
+        guard distance > 0, distance <= Self.reach, !overflows else { return false }
+        while scans[side].hasRow, scans[side].rowID < target { try leave(side, &findings) }
+        return true
     }
 
     // MARK: Digests

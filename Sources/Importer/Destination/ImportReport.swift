@@ -152,15 +152,12 @@ public struct ImportReport: Sendable, Hashable, Codable {
 
 extension ImportReport {
     // More than seven parameters, as it is a plain value: one for each property.
-    /// The report of a job that imports records of entities that do not relate to one another.
+    /// The report of a job, whose counts are those of its entities together.
     ///
-    /// - Parameters:
-    ///   - total: the counts of all entities.
-    ///   - repaired: rejects that were repaired since; of a retry, those that it has repaired.
+    /// - Parameter repaired: rejects that were repaired since; of a retry, those that it has repaired.
     package init(
         of job: StoredJob,
         _ state: State,
-        total: Counts,
         repaired: Int64,
         entities: [String: Counts],
         chunks: Int,
@@ -168,10 +165,12 @@ extension ImportReport {
         bytes: Int64,
         seconds: Double,
         ledger: [String: [String: [String: Int64]]],
+        unresolved: [String: Int64]?,
         errors: [ErrorGroup]
     ) {
+        let total = entities.values.reduce(into: Counts()) { $0.add($1) }
         let tookNothing =
-            state == .finished && total.recordsRead > 0 && total.rejected == total.recordsRead
+            job.change == nil && state == .finished && total.recordsRead > 0 && total.rejected == total.recordsRead
             && repaired == 0
         self.init(
             state: state,
@@ -189,6 +188,7 @@ extension ImportReport {
             seconds: seconds,
             entities: entities,
             ledger: ledger,
+            unresolved: unresolved,
             errors: errors,
             sources: job.sources.map(\.description.name),
             message: job.message ?? (tookNothing ? Self.allRejected : nil)

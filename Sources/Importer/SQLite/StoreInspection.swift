@@ -167,7 +167,6 @@ public struct StoreInspection: Sendable {
     func report(of job: StoredJob, _ database: Database) throws -> ImportReport {
         let marker = try Marker(database, job: job.id) ?? Marker()
         var entities: [String: ImportReport.Counts] = [:]
-        var total = ImportReport.Counts()
         for row in try BookkeepingRow.fetchAll(
             database,
             from: "_import_entity",
@@ -182,34 +181,23 @@ public struct StoreInspection: Sendable {
                 counts.deleted = try NestedCounts(job: job.id, position: row.index("position"), database).deleted
             }
             entities[try row.text("entity")] = counts
-            total.add(counts)
         }
-        let repaired = try repaired(by: job, database)
-        let state = state(of: job)
         var report = ImportReport(
-            state: state,
-            job: job.id,
-            recordsRead: total.recordsRead,
-            inserted: total.inserted,
-            updated: total.updated,
-            unchanged: total.unchanged,
-            ignored: total.ignored,
-            rejected: total.rejected,
-            repaired: repaired,
+            of: job,
+            state(of: job),
+            repaired: try repaired(by: job, database),
+            entities: entities,
             chunks: max(marker.chunksDone, sealedChunks(job)),
             chunksDone: marker.chunksDone,
             bytes: marker.bytes,
             seconds: marker.seconds,
-            entities: entities,
             ledger: try ledger(of: job, database),
             unresolved: try unresolved(of: job, database),
             errors: try ErrorGroupTable.groups(
                 database,
                 job: job.id,
                 sources: job.sources.map(\.description.displayName)
-            ),
-            sources: job.sources.map(\.description.name),
-            message: job.message ?? (job.change == nil ? Self.message(of: state, total, repaired: repaired) : nil)
+            )
         )
         try addChanges(of: job, to: &report, database)
         try addMirror(of: job, to: &report, database)
@@ -279,18 +267,6 @@ public struct StoreInspection: Sendable {
         if try row.optionalText("reason") != nil { report.withheldReason = try row.choice("reason") }
     }
 
-    /// Why nothing was accepted by a job that is finished; nil where something was, or nothing was to be.
-    private static func message(
-        of state: ImportReport.State,
-        _ total: ImportReport.Counts,
-        repaired: Int64
-    ) -> String? {
-        guard state == .finished, total.recordsRead > 0, total.rejected == total.recordsRead, repaired == 0 else {
-            return nil
-        }
-        return ImportReport.allRejected
-    }
-
     /// The job's rejects that were repaired since; of a retry, those that it has repaired.
     func repaired(by job: StoredJob, _ database: Database) throws -> Int64 {
         let sql =
@@ -318,6 +294,20 @@ extension ImportReport.Counts {
         unchanged = unchanged.addingClamped(other.unchanged)
         ignored = ignored.addingClamped(other.ignored)
         rejected = rejected.addingClamped(other.rejected)
+    }
+
+    /// Those of an entity whose totals are known.
+    ///
+    /// - Parameter hasNested: whether entities relate to one another.
+    package init(_ totals: EntityTotals, hasNested: Bool) {
+        self.init()
+        recordsRead = totals.recordsRead
+        inserted = totals.inserted
+        updated = totals.updated
+        unchanged = totals.unchanged
+        ignored = totals.ignored
+        rejected = totals.rejected
+        if hasNested { add(totals.nested) }
     }
 
     /// Adds what nested objects came to.

@@ -106,7 +106,7 @@ struct SettlementTests {
 
     @Test func makesBucketsForWhatMemoryHolds() {
         #expect(Settlement.buckets(forBytes: 0) == 1)
-        #expect(Settlement.buckets(forBytes: 472 << 20) == 7)
+        #expect(Settlement.buckets(forBytes: 472 << 20) == 8)
         #expect(Settlement.buckets(forBytes: 472 << 20, tableWasEmpty: false) == 2)
         #expect(Settlement.buckets(forBytes: 1 << 40) == 256)
         #expect(Settlement.buckets(forBytes: .max) == 256)

@@ -36,6 +36,7 @@ import compare_stores  # noqa: E402
 import graphs  # noqa: E402
 from stored_tables import Failure  # noqa: E402
 
+POLICIES = ["merge", "replace", "ignore", "error"]
 REFUSED = re.compile("relationships? .*server|server.* relationships?|[Ii]mport into a SQLite store|needs? a SQLite store")
 
 
@@ -81,16 +82,18 @@ def featured(features, dice):
 
 
 def random_cases(count, seed, work, features=None):
-    """Models and records at random."""
+    """Models and records at random; half of the steps with what a record does then whose object is there already at random, too."""
     for number in range(count):
-        dice = random.Random(f"{seed} {number}")
-        graph = featured(features, dice) if features else graphs.random_graph(dice)[0]
+        dice = random.Random(f"{seed} {number} policies")
+        own = random.Random(f"{seed} {number}")
+        graph = featured(features, own) if features else graphs.random_graph(own)[0]
         model, steps = os.path.join(work, f"graph-{number}.model.json"), []
         write(model, graph["model"])
         for place, step in enumerate(graph["steps"]):
             source = os.path.join(work, f"graph-{number}-{place}.json")
             write(source, step["records"])
-            options = ["--entity", step["entity"], "--records", "$[*]", "--on-conflict", step["on_conflict"]]
+            policy = dice.choice(POLICIES + [step["on_conflict"]] * len(POLICIES))
+            options = ["--entity", step["entity"], "--records", "$[*]", "--on-conflict", policy]
             steps.append((source, options + ["--max-errors", "none"]))
         yield Case(f"graph {seed}/{number}", model, steps)
 

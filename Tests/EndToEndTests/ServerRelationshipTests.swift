@@ -20,11 +20,11 @@ struct ServerRelationshipTests {
     }
 
     /// Workers, the importing process and the server die while chunks are imported and settled.
-    @Test func standWhateverDies() throws {
+    @Test(arguments: ["merge", "ignore"]) func standWhateverDies(policy: String) throws {
         let blows = ["--kills", "2", "--importer-kills", "1", "--crashes", "1", "--cuts", "0.05"]
         let result = try ChildProcess(
             [Project.root.appending(path: "scripts/server-relationships").path, "--orders", "200"] + blows
-                + ["--importer", Project.importer]
+                + ["--on-conflict", policy, "--importer", Project.importer]
         ).wait()
         #expect(result.ending == .exit(0), "\(result.outputText)\(result.errorText)")
     }
@@ -100,7 +100,7 @@ struct ServerRelationshipTests {
 
     /// What there cannot be yet is said before anything is written.
     @Test(arguments: [
-        (#""onConflict": "replace", "inverse": "orders""#, "person with \"onConflict\""),
+        (#""onConflict": "ignore", "inverse": "orders""#, "person with \"onConflict\": \"ignore\""),
         (#""by": ["name"], "inverse": "orders""#, "person with \"by\""),
         (#""unresolved": "reject", "inverse": "orders""#, "person with \"unresolved\": \"reject\""),
     ])

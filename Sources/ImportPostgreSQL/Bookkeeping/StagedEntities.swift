@@ -99,7 +99,8 @@ enum StagedEntities {
             table: ServerTables.quoted(entity.table),
             stage: ServerTables.quoted(StageName.rows(of: job.id, position)),
             columns: columns,
-            policy: job.options.onConflict,
+            // Where entities relate to one another, records are left out before, and those that replace objects mention all.
+            policy: job.model?.isFlat == false ? .merge : job.options.onConflict,
             tableWasEmpty: wasEmpty,
             countsNested: job.model?.isFlat == false,
             unchanged: job.model?.isFlat == false

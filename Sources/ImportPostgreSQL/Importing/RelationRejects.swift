@@ -8,7 +8,7 @@ final class RelationRejects {
 
     /// Why a record is a reject.
     enum Fault {
-        /// These of its statements lack what an object needs.
+        /// These of its statements lack what an object needs, or its own object is there already (`RelationStatements.duplicate`).
         case lacking(Set<Int>)
         /// The server has refused what it says.
         case refused(RefusedRow)
@@ -56,7 +56,7 @@ final class RelationRejects {
                 let place = batch.places[index]
                 let errors =
                     switch fault {
-                    case .lacking(let children): lacks(record, children, batch).map { $0.of(entity) }
+                    case .lacking(let children): lacks(record, children, batch, place).map { $0.of(entity) }
                     case .refused(let refused): [refused.error(of: entity, at: place.byteOffset)]
                     }
                 tally.rejectLate(late.reject(row, place, errors))
@@ -140,17 +140,28 @@ final class RelationRejects {
         }
     }
 
-    /// What is wrong with a record some of whose statements lack something.
+    /// What is wrong with a record some of whose statements lack something, or whose object is there already.
     private func lacks(
         _ record: GraphBatch.Record,
         _ children: Set<Int>,
-        _ batch: borrowing RowBatch
+        _ batch: borrowing RowBatch,
+        _ place: RowBatch.Place
     ) -> [ImportModel.RecordError] {
+        if children.contains(RelationStatements.duplicate) {
+            return [model.plans[Int(batch.rows[record.row].entity)].duplicateError(at: place.identifierOffset)]
+        }
         let statements = batch.graph.statements[record.statements]
         var errors: [ImportModel.RecordError] = []
-        for (child, statement) in statements.enumerated() where children.contains(child) {
-            guard case .row(let index) = statement, batch.rows[index].unmet >= 0 else { continue }
-            errors += batch.unmet[Int(batch.rows[index].unmet)].errors
+        // What is nested in an object that is not there is not even looked at.
+        var failed: Set<Int> = []
+        for (child, statement) in statements.enumerated() {
+            guard case .row(let index) = statement else { continue }
+            if failed.contains(Int(batch.rows[index].parent)) {
+                failed.insert(index)
+            } else if children.contains(child), batch.rows[index].unmet >= 0 {
+                errors += batch.unmet[Int(batch.rows[index].unmet)].errors
+                failed.insert(index)
+            }
         }
         return errors
     }

@@ -55,7 +55,6 @@ struct RelationSettling {
             let retries = RetryTable(of: task.job)
             if let retries { try passOverClosed(by: retries, statements, connection) }
             try findKinds(statements, connection)
-            try reject(statements, connection)
             let isGuarded = try TableGuards(staged: statements.staged).areThere(isStaged: true, connection)
             if isGuarded, !tables.shared.isEmpty {
                 throw ImportError(
@@ -68,6 +67,7 @@ struct RelationSettling {
                         """
                 )
             }
+            if !isGuarded || !statements.leavesOut { try reject(statements, connection) }
             if isGuarded {
                 var all = try SettlingAtOnce(self, statements, connection)
                 try all.settle()
@@ -100,6 +100,7 @@ struct RelationSettling {
 
     /// What is done before objects, when it is known which records are accepted.
     func prepare(_ statements: RelationStatements, _ connection: ServerConnection) throws {
+        for statement in statements.settlingUnsaid { _ = try connection.execute(statement) }
         for statement in statements.taking { _ = try connection.execute(statement) }
         for entity in statements.identified where statements.filled.contains(entity) {
             for row in try connection.execute(statements.fillingStubs(of: entity)) {
@@ -133,13 +134,21 @@ struct RelationSettling {
         let lacking = try statements.identified.filter { entity in
             try connection.execute(statements.isLacking(entity)).first?.bool(0) == true
         }
-        guard !lacking.isEmpty else { return }
-        var found = 0
-        repeat {
-            found = try lacking.reduce(0) { try $0 + Int(connection.execute(statements.rejecting($1)).affected) }
-            try task.interruption.check()
-        } while found > 0
+        guard !lacking.isEmpty || statements.leavesOut else { return }
+        if statements.leavesOut {
+            for statement in statements.leavingOut { _ = try connection.execute(statement) }
+        } else {
+            var found = 0
+            repeat {
+                found = try lacking.reduce(0) { try $0 + Int(connection.execute(statements.rejecting($1)).affected) }
+                try task.interruption.check()
+            } while found > 0
+        }
         for entity in lacking { _ = try connection.execute(statements.findingLacking(entity)) }
+        if statements.leavesOut {
+            for statement in statements.notingLeftOut { _ = try connection.execute(statement) }
+        }
+        if statements.staged.countsReferences { try countIgnored(statements, connection) }
         for statement in statements.removingRejects { _ = try connection.execute(statement) }
         let rejects = RelationRejects(task, model)
         var last: Int64 = 0
@@ -192,6 +201,17 @@ struct RelationSettling {
                 [outcome: counts.records[entity], "nested": -linked, "linked": -linked],
                 connection
             )
+        }
+    }
+
+    private func countIgnored(_ statements: RelationStatements, _ connection: ServerConnection) throws {
+        for entity in statements.identified {
+            let ignored = try connection.execute(statements.ignored(entity)).first?.integer(0) ?? 0
+            if ignored > 0 { try count(entity, ["ignored": ignored], connection) }
+        }
+        for row in try connection.execute(statements.ignoredReferences) {
+            let linked = try row.integer(1)
+            try count(Int(row.integer(0)), ["nested": -linked, "linked": -linked], connection)
         }
     }
 

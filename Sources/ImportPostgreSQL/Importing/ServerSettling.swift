@@ -195,7 +195,7 @@ struct ServerSettling {
             guard model.related == nil || most != nil else { throw failure }
             var parts = SettlingByParts(
                 statements.parts,
-                task.job.options.onConflict,
+                model.related == nil ? task.job.options.onConflict : .merge,
                 connection,
                 task.interruption
             )

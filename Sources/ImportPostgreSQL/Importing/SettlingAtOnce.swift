@@ -49,7 +49,7 @@ struct SettlingAtOnce {
         let refused = Dictionary(rows.map { ($0.ordinal, $0) }) { first, _ in first }.values
             .sorted { $0.ordinal < $1.ordinal }
         try relations.reject(refused, statements, connection)
-        try relations.reject(statements, connection)
+        if !statements.leavesOut { try relations.reject(statements, connection) }
     }
 
     // MARK: All of it
@@ -65,6 +65,8 @@ struct SettlingAtOnce {
     /// Settles all, as far as nothing is refused.
     private func attempt() throws -> Outcome {
         let keys = try guards.takeAwayForeignKeys(connection)
+        // Whom a record keeps out depends on what is refused.
+        if statements.leavesOut { try relations.reject(statements, connection) }
         if let failure = try connection.refusal(of: { try relations.prepare(statements, connection) }) {
             return .failed(failure)
         }
@@ -180,6 +182,7 @@ struct SettlingAtOnce {
         }
         let failure = try connection.refusal {
             _ = try guards.takeAwayForeignKeys(connection)
+            if statements.leavesOut { try relations.reject(statements, connection) }
             try relations.prepare(statements, connection)
             for entity in statements.identified { _ = try settling.makeObjects(of: entity, most: nil, connection) }
             try relations.link(statements, connection)

@@ -11,6 +11,7 @@ final class RelationStaging {
     private var lists: [Int: Int] = [:]
     private var links: [Int: Int] = [:]
     private var setters: [Int: Int] = [:]
+    private var references: Int?
     /// By the relationship that lists them, and their entity, those of rows that are told by their place.
     private var unnamed: [Int: [Int: Int]] = [:]
     /// Those of records that are decoded later.
@@ -90,6 +91,7 @@ final class RelationStaging {
         }
         for reference in tables.listed { setters[reference.owner] = try add(staged.setters(reference)) }
         open = try tables.shared.isEmpty ? nil : add(staged.open)
+        if staged.countsReferences { references = try add(staged.references) }
         return rows
     }
 
@@ -178,6 +180,10 @@ final class RelationStaging {
                         list == nil ? -1 : Int64(nested.relationship),
                         given[index]
                     )
+                    let policy =
+                        nested.relationship < 0
+                        ? tables.graph.onConflict
+                        : tables.layout.relationships[nested.relationship].description.onConflict
                     let fault = cells.withUnsafeBufferPointer { cells in
                         rows[place].append(
                             row,
@@ -186,6 +192,7 @@ final class RelationStaging {
                             own: own,
                             presence: batch.presence,
                             child: Int32(truncatingIfNeeded: child),
+                            isWhole: policy == .replace,
                             numbers: numbers
                         )
                     }
@@ -202,6 +209,12 @@ final class RelationStaging {
                 case .reference(let entity): linked.append(entity)
                 case .refers, .names, .joins:
                     throw ImportError(.fault, "a relationship is of a kind that was not refused beforehand")
+                }
+            }
+            if let references {
+                for (entity, linked) in Dictionary(grouping: linked, by: { $0 }) {
+                    let numbers = ChunkRows.numbers(ordinal, Int64(entity), Int64(linked.count))
+                    _ = rows[references].append(numbers, [], source)
                 }
             }
             return .staged(linked: linked)
@@ -243,10 +256,11 @@ final class RelationStaging {
                     return fault
                 }
             }
+            let isUnsaid = batch.graph.isUnsaid(first)
             let numbers = ChunkRows.numbers(
                 row.ordinal,
                 child,
-                isAround ? list?.child ?? -1 : isSole ? child : -1,
+                isUnsaid ? Int64(StagedRelations.unsaid) : isAround ? list?.child ?? -1 : isSole ? child : -1,
                 isAround ? Int64(nested.position) : -1,
                 child
             )

@@ -62,7 +62,8 @@ struct RelationStatements: RelationSQL {
                 SELECT FROM \(stage(of: entity)) AS e
                 WHERE \(same(keys("e"), keys("u"))) AND NOT e._unmet
                     AND (e._ordinal, e._child) < (u._ordinal, u._child)
-                    AND NOT EXISTS (SELECT FROM _import_verdict AS v WHERE v.ordinal = e._ordinal)
+                    AND (e._ordinal = u._ordinal
+                        OR NOT EXISTS (SELECT FROM _import_verdict AS v WHERE v.ordinal = e._ordinal))
             )
             """
     }

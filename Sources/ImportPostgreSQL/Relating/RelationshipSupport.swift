@@ -15,9 +15,6 @@ struct RelationshipSupport {
 
     /// - Throws: `ImportError` that names the first.
     func check() throws {
-        guard graph.onConflict == .merge else {
-            throw error("\(.onConflict) \(graph.onConflict.rawValue) beside relationships")
-        }
         for entity in layout.entities.indices { try check(entity) }
         for relationship in layout.relationships.indices { try check(relationship: relationship) }
         try checkCircles()
@@ -26,6 +23,9 @@ struct RelationshipSupport {
     private func check(_ index: Int) throws {
         let entity = layout.entities[index]
         let identifier = layout.hierarchy.identifier(of: index)
+        if graph.onConflict != .merge, sharesObjects(index) {
+            throw error("\(.onConflict) \(graph.onConflict.rawValue) beside \(entity.name), which shares its table and identifier")
+        }
         if layout.isShared(index), identifier.contains(EntityDescription.parentIdentifier),
             layout.parentRelationship(of: index) != layout.parentRelationship(of: layout.home(of: index))
         {
@@ -39,6 +39,9 @@ struct RelationshipSupport {
         let isJSON = graph.plans[index].identifier.contains { graph.plans[index].attributes[$0].type == .json }
         if isJSON { throw error("\(entity.name), whose identifier is json") }
     }
+
+    /// Whether what an object is depends on the records before it.
+    private func sharesObjects(_ entity: Int) -> Bool { layout.isShared(entity) && !isKeyless(entity) }
 
     private func isKeyless(_ entity: Int) -> Bool { layout.hierarchy.identifier(of: entity).isEmpty }
 
@@ -55,7 +58,10 @@ struct RelationshipSupport {
         }
         if !description.by.isEmpty { throw error("\(name) with \"by\"") }
         if description.owner == .local { throw error("\(name) with \"owner\": \"local\"") }
-        if description.onConflict != .merge { throw error("\(name) with \"onConflict\"") }
+        let supported: [ConflictPolicy] = sharesObjects(placement.destination) ? [.merge] : [.merge, .replace]
+        if !supported.contains(description.onConflict) {
+            throw error("\(name) with \"onConflict\": \"\(description.onConflict.rawValue)\"")
+        }
         if description.list == .union { throw error("\(name) with \"list\": \"union\"") }
         if description.unresolved == .reject { throw error("\(name) with \"unresolved\": \"reject\"") }
         if description.identity == .position, !isKeyless { throw error("\(name) with \"identity\": \"position\"") }

@@ -97,8 +97,9 @@ struct StagedRelations {
 
     /// What sets the columns of a relationship that is listed, too.
     ///
-    /// `_list` is the statement of the list that does, -1 where the object itself does, and `_position` the index there; `_row` is
-    /// that of the object's row, -1 where it has none. The columns are the object's key, and what it refers to.
+    /// `_list` is the statement of the list that does, -1 where the object itself does, `unsaid` where it does so by saying nothing,
+    /// and `_position` the index there; `_row` is that of the object's row, -1 where it has none. The columns are the object's key,
+    /// and what it refers to.
     func setters(_ reference: RelatedTables.Reference) -> Table {
         Table(
             name: name("s\(reference.owner)"),
@@ -106,6 +107,16 @@ struct StagedRelations {
             columns: tables.key(of: reference.holder) + tables.columns[reference.holder][reference.columns]
         )
     }
+
+    /// An object that replaces one that is there refers to nothing, as it does not say to what; a new one says nothing of it.
+    static let unsaid = -2
+
+    /// How many references without more than an identifier a record has, by entity, where records may be left out when they are
+    /// staged already.
+    var references: Table { Table(name: name("r"), numbers: ["_ordinal", "_entity", "_count"], columns: []) }
+
+    /// Whether these are kept.
+    var countsReferences: Bool { tables.graph.onConflict == .ignore }
 
     /// The relationships whose lists are kept, by their indexes.
     var listing: [Int] {
@@ -124,5 +135,6 @@ struct StagedRelations {
     var all: [Table] {
         tables.keyless.sorted().map(elements) + tables.unnamed.map(unnamed) + listing.map(lists) + linking.map(links)
             + tables.listed.map(setters) + (tables.shared.isEmpty ? [] : [open])
+            + (countsReferences ? [references] : [])
     }
 }

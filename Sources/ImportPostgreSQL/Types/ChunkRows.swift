@@ -230,6 +230,7 @@ struct ChunkRows {
     ///   - own: the batch's own bytes.
     ///   - presence: the batch's masks.
     ///   - child: which of its record's statements it is, from 0.
+    ///   - isWhole: whether it replaces its object, of entities that relate to one another.
     ///   - numbers: those that it begins with, as far as rows do.
     /// - Returns: nil when it is added; on a fault nothing is.
     mutating func append(
@@ -239,6 +240,7 @@ struct ChunkRows {
         own: UnsafeBufferPointer<UInt8>,
         presence: [UInt64],
         child: Int32 = 0,
+        isWhole: Bool = false,
         numbers: SIMD8<Int64> = .zero
     ) -> RowFault? {
         let width = columns.count
@@ -253,7 +255,9 @@ struct ChunkRows {
         var out = rows.room(size)
         FieldBytes.put(Int16(truncatingIfNeeded: names.count), at: out)
         out += 2
-        if masks > 0 { out = putStaging(row, child, cells, presence, at: out) } else { out = put(numbers, at: out) }
+        out =
+            masks > 0
+            ? putStaging(row, child, isWhole: isWhole, cells, presence, at: out) : put(numbers, at: out)
         let source = Source(
             chunk: chunk.baseAddress.map { UnsafeRawPointer($0) },
             own: own.baseAddress.map { UnsafeRawPointer($0) }
@@ -337,10 +341,12 @@ struct ChunkRows {
 
     /// Writes what staged rows have before the attributes.
     ///
-    /// A value that was made for an object that has none is not mentioned: it takes no other one's place.
+    /// A value that was made for an object that has none is not mentioned: it takes no other one's place. What replaces an object
+    /// mentions all attributes.
     private func putStaging(
         _ row: RowBatch.Row,
         _ child: Int32,
+        isWhole: Bool,
         _ cells: UnsafeBufferPointer<Cell>,
         _ presence: [UInt64],
         at place: UnsafeMutableRawPointer
@@ -352,14 +358,18 @@ struct ChunkRows {
         FieldBytes.put(child, at: out + 16)
         out += 20
         var next = row.firstCell
+        let replaced = isWhole ? plan.replacedCount : 0
         for mask in 0..<masks {
             var bits: Int64 = 0
             let first = mask &* 63
             if let places {
                 bits = bitsOfMoved(places, first..<first &+ 63, row, cells, presence)
             } else {
-                for index in first..<max(first, min(first &+ 63, columns.count))
-                where presence[row.firstPresenceWord &+ index >> 6] & 1 << UInt64(index & 63) != 0 {
+                for index in first..<max(first, min(first &+ 63, columns.count)) {
+                    guard presence[row.firstPresenceWord &+ index >> 6] & 1 << UInt64(index & 63) != 0 else {
+                        if index < replaced { bits |= 1 << Int64(index &- first) }
+                        continue
+                    }
                     if !cells[next].isGenerated { bits |= 1 << Int64(index &- first) }
                     next &+= 1
                 }

@@ -105,7 +105,7 @@ package struct GraphBatch {
     var retried: [RetriedRecords.Record] = []
 
     /// Whether a reference that begins with this cell is null as its object lacks it.
-    func isUnsaid(_ cell: Int) -> Bool {
+    package func isUnsaid(_ cell: Int) -> Bool {
         var (low, high) = (0, unsaid.count)
         while low < high {
             let middle = (low + high) / 2

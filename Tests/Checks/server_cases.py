@@ -2,15 +2,17 @@
 """Imports small cases into SQLite stores and into schemas of a server, and compares each pair.
 
 usage: server_cases.py --importer PATH --url URL [--cases DIR] [--graphs N] [--seed S] [--only ID]
-                       [--refused N] [--keep DIR]
+                       [--features LIST] [--having TEXT] [--refused N] [--keep DIR]
 
-  --url URL    a database of the server; each case gets a schema there, which is dropped at the end
-  --cases DIR  the relationship cases, those of cases.json there
-  --graphs N   N models with relationships and records at random
-  --seed S     of these and of the sizes of chunks [1]
-  --only ID    the cases whose names begin with this
-  --refused N  how many cases may be refused at most [any number]
-  --keep DIR   leave the files there
+  --url URL        a database of the server; each case gets a schema there, which is dropped at the end
+  --cases DIR      the relationship cases, those of cases.json there
+  --graphs N       N models with relationships and records at random
+  --seed S         of these and of the sizes of chunks [1]
+  --only ID        the cases whose names begin with this
+  --features LIST  features of random_graphs.py, with commas between them, that random models may have [any]
+  --having TEXT    random models only that have this in their JSON
+  --refused N      how many cases may be refused at most [any number]
+  --keep DIR       leave the files there
 
 Prints a line per case: `same`, `refused` with what the program says where a server cannot have a relationship of that kind, or
 what differs. Exit code 0 if no case differs and not too many are refused, 1 otherwise, 64 for usage. Where DIR is not there, its
@@ -32,6 +34,7 @@ sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "Fuzz")]
 
 import compare_stores  # noqa: E402
 import graphs  # noqa: E402
+import random_graphs  # noqa: E402
 from stored_tables import Failure  # noqa: E402
 
 REFUSED = re.compile("relationships? .*server|server.* relationships?|[Ii]mport into a SQLite store|needs? a SQLite store")
@@ -68,10 +71,22 @@ def shared_cases(folder, work):
         yield Case(case["id"], os.path.join(folder, case["model"]), steps)
 
 
-def random_cases(count, seed, work):
+def random_graph(dice, features, text):
+    """A model and records at random, of some features, with a text in the model's JSON."""
+    while True:
+        graph, _ = graphs.random_graph(dice)
+        if features is not None:
+            shapes = random_graphs.SHAPES if dice.random() < 0.5 else dice.sample(random_graphs.SHAPES, dice.randint(1, 3))
+            named = [name for name in features if dice.random() < 0.7]
+            graph = random_graphs.graph(dice.randrange(1 << 32), sorted(shapes), named)
+        if text in json.dumps(graph["model"]):
+            return graph
+
+
+def random_cases(count, seed, work, features=None, text=""):
     """Models and records at random."""
     for number in range(count):
-        graph, _ = graphs.random_graph(random.Random(f"{seed} {number}"))
+        graph = random_graph(random.Random(f"{seed} {number}"), features, text)
         model, steps = os.path.join(work, f"graph-{number}.model.json"), []
         write(model, graph["model"])
         for place, step in enumerate(graph["steps"]):
@@ -154,6 +169,8 @@ def main():
     parser.add_argument("--graphs", type=int, default=0)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default="")
+    parser.add_argument("--features")
+    parser.add_argument("--having", default="")
     parser.add_argument("--refused", type=int)
     parser.add_argument("--keep")
     try:
@@ -167,7 +184,8 @@ def main():
     dice = random.Random(options.seed)
     try:
         cases = list(shared_cases(options.cases, base)) if options.cases else []
-        cases += random_cases(options.graphs, options.seed, base)
+        features = options.features.split(",") if options.features else None
+        cases += random_cases(options.graphs, options.seed, base, features, options.having)
         for case in cases:
             if not case.name.startswith(options.only):
                 continue

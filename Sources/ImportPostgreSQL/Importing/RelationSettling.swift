@@ -57,6 +57,7 @@ struct RelationSettling {
                 let filled = try connection.execute(statements.fillingStubs(of: entity)).first?.integer(0) ?? 0
                 if filled > 0 { try count(entity, ["stubs": -filled], connection) }
             }
+            for statement in statements.leavingLocal { _ = try connection.execute(statement) }
             _ = try connection.execute(
                 "UPDATE _import_settle SET state = 'open' WHERE job = $1 AND state = 'waiting'",
                 [.integer(job)]

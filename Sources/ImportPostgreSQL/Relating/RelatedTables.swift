@@ -178,6 +178,9 @@ struct RelatedTables {
         return (placement.description.orphans ?? (isOwned ? .delete : .keep)) == .delete
     }
 
+    /// Whether lists of a relationship only add to what is there.
+    func isUnion(_ relationship: Int) -> Bool { layout.relationships[relationship].description.list == .union }
+
     /// `order.lines`.
     func name(of relationship: Int) -> String { layout.name(of: relationship) }
 }

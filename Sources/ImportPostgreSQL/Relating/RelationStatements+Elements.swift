@@ -21,7 +21,9 @@ extension RelationStatements {
             """,
             inserting(entity, of: stage(of: entity), where: "s._list < 0"),
         ]
-        for reference in references { statements += settling(reference) }
+        for reference in references {
+            statements += reference.list.map(tables.isUnion) == true ? adding(reference) : settling(reference)
+        }
         return statements
     }
 
@@ -51,7 +53,7 @@ extension RelationStatements {
         return " AND \(isUnnamed(reference, "t"))"
     }
 
-    private func inserting(
+    func inserting(
         _ entity: Int,
         of stage: String,
         from rest: String = "",
@@ -249,7 +251,7 @@ extension RelationStatements {
     }
 
     /// Takes away what belonged to rows of an entity without identifier that are gone.
-    private func removingOrphans(of entity: Int) -> [String] {
+    func removingOrphans(of entity: Int) -> [String] {
         guard let rowID = tables.rowID(of: entity) else { return [] }
         var statements: [String] = []
         for element in tables.elements where element.target == entity && filled.contains(element.holder) {

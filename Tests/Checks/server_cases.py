@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
 """Imports small cases into SQLite stores and into schemas of a server, and compares each pair.
 
-usage: server_cases.py --importer PATH --url URL [--cases DIR] [--graphs N] [--features LIST] [--seed S] [--only ID]
-                       [--refused N] [--keep DIR]
+usage: server_cases.py --importer PATH --url URL [--cases DIR] [--graphs N] [--seed S] [--only ID]
+                       [--features LIST] [--having TEXT] [--refused N] [--keep DIR]
 
-  --url URL    a database of the server; each case gets a schema there, which is dropped at the end
-  --cases DIR  the relationship cases, those of cases.json there
-  --graphs N   N models with relationships and records at random
-  --features LIST  with some of these features of random_graphs.py, the first one always, and with no others
-  --seed S     of these and of the sizes of chunks [1]
-  --only ID    the cases whose names begin with this
-  --refused N  how many cases may be refused at most [any number]
-  --keep DIR   leave the files there
+  --url URL        a database of the server; each case gets a schema there, which is dropped at the end
+  --cases DIR      the relationship cases, those of cases.json there
+  --graphs N       N models with relationships and records at random
+  --seed S         of these and of the sizes of chunks [1]
+  --only ID        the cases whose names begin with this
+  --features LIST  features of random_graphs.py, with commas between them, that random models have: the first always, others perhaps [any]
+  --having TEXT    random models only that have this in their JSON
+  --refused N      how many cases may be refused at most [any number]
+  --keep DIR       leave the files there
 
 Prints a line per case: `same`, `refused` with what the program says where a server cannot have a relationship of that kind, or
 what differs. After the last step the rejects of each job are exported, some of them mended, and retried. Some schemas get
@@ -43,8 +44,8 @@ REFUSED = re.compile("relationships? .*server|server.* relationships?|[Ii]mport 
 class Case:
     """A model, and what is imported one after the other: each step is a source with options."""
 
-    def __init__(self, name, model, steps):
-        self.name, self.model, self.steps = name, model, steps
+    def __init__(self, name, model, steps, may_be_guarded=True):
+        self.name, self.model, self.steps, self.may_be_guarded = name, model, steps, may_be_guarded
 
 
 def shared_cases(folder, work):
@@ -81,21 +82,30 @@ def featured(features, dice):
             return graph
 
 
-def random_cases(count, seed, work, features=None):
+def random_graph(dice, features, text):
+    """A model and records at random, of some features, with a text in the model's JSON."""
+    while True:
+        graph = featured(features, dice) if features else graphs.random_graph(dice)[0]
+        if text in json.dumps(graph["model"]):
+            return graph
+
+
+def random_cases(count, seed, work, features=None, text=""):
     """Models and records at random; half of the steps with what a record does then whose object is there already at random, too."""
     for number in range(count):
         dice = random.Random(f"{seed} {number} policies")
-        own = random.Random(f"{seed} {number}")
-        graph = featured(features, own) if features else graphs.random_graph(own)[0]
+        graph = random_graph(random.Random(f"{seed} {number}"), features, text)
         model, steps = os.path.join(work, f"graph-{number}.model.json"), []
         write(model, graph["model"])
+        # Tables with objects of several entities are refused with policies, and with constraints.
+        is_alone = not any("parent" in entity for entity in graph["model"]["entities"].values())
         for place, step in enumerate(graph["steps"]):
             source = os.path.join(work, f"graph-{number}-{place}.json")
             write(source, step["records"])
-            policy = dice.choice(POLICIES + [step["on_conflict"]] * len(POLICIES))
+            policy = dice.choice(POLICIES + [step["on_conflict"]] * len(POLICIES)) if is_alone else "merge"
             options = ["--entity", step["entity"], "--records", "$[*]", "--on-conflict", policy]
             steps.append((source, options + ["--max-errors", "none"]))
-        yield Case(f"graph {seed}/{number}", model, steps)
+        yield Case(f"graph {seed}/{number}", model, steps, may_be_guarded=is_alone)
 
 
 def write(path, value):
@@ -168,7 +178,7 @@ def mended_rejects(importer, places, job, dice):
 def outcome(case, importer, server, work, dice):
     """`same`, `refused` or `differs`, and what there is to say."""
     store, url = os.path.join(work, "store.sqlite"), server.empty()
-    is_guarded = dice.random() < 0.3
+    is_guarded = dice.random() < 0.3 and case.may_be_guarded
 
     def steps():
         """The commands of all steps, but for what a server's has beside."""
@@ -228,6 +238,7 @@ def main():
     parser.add_argument("--features", type=lambda text: text.split(","))
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default="")
+    parser.add_argument("--having", default="")
     parser.add_argument("--refused", type=int)
     parser.add_argument("--keep")
     try:
@@ -241,7 +252,7 @@ def main():
     dice = random.Random(options.seed)
     try:
         cases = list(shared_cases(options.cases, base)) if options.cases else []
-        cases += random_cases(options.graphs, options.seed, base, options.features)
+        cases += random_cases(options.graphs, options.seed, base, options.features, options.having)
         for case in cases:
             if not case.name.startswith(options.only):
                 continue

@@ -11,13 +11,10 @@ enum StagedEntities {
     static func prepare(_ job: StoredJob, _ model: ServerModel, bytes: Int64, _ connection: ServerConnection) throws {
         let guards = model.related.map { TableGuards(staged: StagedRelations(job: job.id, tables: $0)) }
         let isGuarded = try guards?.areThere(isStaged: false, connection) ?? false
-        if isGuarded, let shared = model.related?.shared.first {
+        if isGuarded, let what = model.related?.needingNoGuards {
             throw ImportError(
                 .optionsConflict,
-                """
-                the tables have something that may refuse rows, as a constraint, and \(model.entities[shared].table) has objects of \
-                several entities: both together cannot be had in a server's schema yet
-                """,
+                "the tables have something that may refuse rows, as a constraint, and \(what): both cannot be had in a server's schema yet",
                 advice: "Import into a SQLite store, or into another schema."
             )
         }

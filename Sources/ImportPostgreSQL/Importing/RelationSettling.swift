@@ -56,13 +56,13 @@ struct RelationSettling {
             if let retries { try passOverClosed(by: retries, statements, connection) }
             try findKinds(statements, connection)
             let isGuarded = try TableGuards(staged: statements.staged).areThere(isStaged: true, connection)
-            if isGuarded, !tables.shared.isEmpty {
+            if isGuarded, let what = tables.needingNoGuards {
                 throw ImportError(
                     .storeFailed,
                     at: label,
-                    "something may refuse rows now of tables that share objects of several entities",
+                    "something may refuse rows now, and \(what)",
                     advice: """
-                        A trigger, a constraint or an index has come to one since the import began. Take it away until that is done: \
+                        A trigger, a constraint or an index has come to a table since the import began. Take it away until that is done: \
                         \(call: .resuming(store: label)).
                         """
                 )
@@ -107,6 +107,7 @@ struct RelationSettling {
                 try count(Int(row.integer(0)), ["stubs": -row.integer(1)], connection)
             }
         }
+        for statement in statements.leavingLocal { _ = try connection.execute(statement) }
     }
 
     /// Makes rejects of records that the server refuses.

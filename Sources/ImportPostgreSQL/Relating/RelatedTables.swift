@@ -248,6 +248,18 @@ struct RelatedTables {
         return (placement.description.orphans ?? (isOwned ? .delete : .keep)) == .delete
     }
 
+    /// What is settled in a way that does not find out whose rows a table refuses; nil where there is none.
+    var needingNoGuards: String? {
+        if let shared = shared.first { return "the table \(layout.table(of: shared)) has objects of several entities" }
+        let union = layout.relationships.indices.first {
+            isUnion($0) && isKeyless(layout.relationships[$0].destination)
+        }
+        return union.map { "\(layout.name(of: $0)) adds objects without identifier to lists" }
+    }
+
+    /// Whether lists of a relationship only add to what is there.
+    func isUnion(_ relationship: Int) -> Bool { layout.relationships[relationship].description.list == .union }
+
     /// `order.lines`.
     func name(of relationship: Int) -> String { layout.name(of: relationship) }
 }

@@ -292,7 +292,11 @@ final class RelationStaging {
         let key = key(of: statement.row, batch)
         // What is not identified in full cannot be referred to.
         guard let list = lists[relationship], !key.contains(where: { $0.tag == .null }) else { return nil }
-        let numbers = ChunkRows.numbers(ordinal, child, places[statement.row - first])
+        let row = places[statement.row - first]
+        let numbers =
+            tables.isUnion(relationship)
+            ? ChunkRows.numbers(ordinal, child, row, targets.lowerBound < 0 ? 1 : 0)
+            : ChunkRows.numbers(ordinal, child, row)
         if let fault = rows[list].append(numbers, Array(key), source) { return fault }
         guard !targets.isEmpty else { return nil }
         let width = keyWidths[tables.layout.relationships[relationship].destination]

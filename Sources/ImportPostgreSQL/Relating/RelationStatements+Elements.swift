@@ -19,7 +19,9 @@ extension RelationStatements {
             counting(entity), adding("records", records, entity),
             inserting(entity, of: stage(of: entity), where: "s._list < 0"),
         ]
-        for reference in references { statements += settling(reference) }
+        for reference in references {
+            statements += reference.list.map(tables.isUnion) == true ? adding(reference) : settling(reference)
+        }
         return statements
     }
 
@@ -271,7 +273,7 @@ extension RelationStatements {
     }
 
     /// Takes away what belonged to rows of an entity without identifier that are gone.
-    private func removingOrphans(of entity: Int) -> [String] {
+    func removingOrphans(of entity: Int) -> [String] {
         guard let rowID = tables.rowID(of: entity) else { return [] }
         var statements: [String] = []
         for element in tables.elements

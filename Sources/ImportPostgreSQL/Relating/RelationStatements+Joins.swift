@@ -71,6 +71,7 @@ extension RelationStatements {
                     ON \(same(columns("l", 0..<side.own.count), own.map { "p.\($0)" }))
                 LEFT JOIN \(staged.links(side.relationship).quoted) AS k
                     ON k._ordinal = l._ordinal AND k._child = l._child AND \(same(named(side, "k"), pair.map { "p.\($0)" }))
+                \(tables.isUnion(side.relationship) ? "WHERE k._ordinal IS NOT NULL OR l._emptied = 1" : "")
                 """
         }.joined(separator: " UNION ALL ")
         let told = "pg_temp._import_told_\(number)"
@@ -101,10 +102,13 @@ extension RelationStatements {
             """,
             "ANALYZE \(told)",
         ]
+        for side in sides where side.position != nil && tables.isUnion(side.relationship) {
+            statements += placing(side, told, own: side.isSource ? a : b, pair: pair)
+        }
         for side in sides where side.isSource || !join.isSymmetric {
             // A link that is there already may get another place in the list.
             let isMoved =
-                side.position == nil
+                side.position == nil || tables.isUnion(side.relationship)
                 ? "false"
                 : "is_in AND nullif(_position, -1) IS DISTINCT FROM lag(nullif(_position, -1)) OVER own"
             statements.append(
@@ -169,7 +173,8 @@ extension RelationStatements {
                 FROM \(join.table) AS t WHERE \(isTouched)
                 """,
                 """
-                INSERT INTO \(lists.quoted) SELECT DISTINCT 0, 0, 0, \(list(columns("k", 0..<own.count))) \
+                INSERT INTO \(lists.quoted) \
+                SELECT DISTINCT \(list(lists.numbers.map { _ in "0" } + columns("k", 0..<own.count))) \
                 FROM \(links.quoted) AS k WHERE k._ordinal = 0
                 """,
             ]

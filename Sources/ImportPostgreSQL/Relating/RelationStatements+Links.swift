@@ -23,12 +23,13 @@ extension RelationStatements {
         let setReferences = (key.count..<key.count + own.count).map { "c\($0)" }
         let listKey = columns("l", 0..<own.count)
         let objectKey = quoted(key, of: "t")
+        let isLeaving = tables.isUnion(relationship) ? " AND l._emptied = 1" : ""
         // Where a list leaves it out before anything else is said of it.
         let leaving = """
             LEFT JOIN LATERAL (
                 SELECT l._ordinal, l._child, l._row FROM \(lists.quoted) AS l
                 WHERE \(same(listKey, setReferences.map { "said.\($0)" }))
-                    AND (l._ordinal, l._child) > (said._ordinal, said._child)
+                    AND (l._ordinal, l._child) > (said._ordinal, said._child)\(isLeaving)
                     AND (said.next_ordinal IS NULL OR (l._ordinal, l._child) < (said.next_ordinal, said.next_child)
                         AND (l._ordinal <> said.next_ordinal OR l._child <> said.next_list))
                 ORDER BY l._ordinal, l._child LIMIT 1
@@ -172,7 +173,8 @@ extension RelationStatements {
         )
         statements.append(
             """
-            INSERT INTO \(lists.quoted) SELECT DISTINCT 0, 0, 0, \(list(columns("s", keyWidth..<width))) \
+            INSERT INTO \(lists.quoted) \
+            SELECT DISTINCT \(list(lists.numbers.map { _ in "0" } + columns("s", keyWidth..<width))) \
             FROM \(setters.quoted) AS s WHERE s._ordinal = 0 AND s._list = 0
             """
         )

@@ -24,7 +24,8 @@ struct RelationshipSupport {
         let entity = layout.entities[index]
         let identifier = layout.hierarchy.identifier(of: index)
         if graph.onConflict != .merge, sharesObjects(index) {
-            throw error("\(.onConflict) \(graph.onConflict.rawValue) beside \(entity.name), which shares its table and identifier")
+            let policy = graph.onConflict.rawValue
+            throw error("\(.onConflict) \(policy) beside \(entity.name), which shares its table and identifier")
         }
         if layout.isShared(index), identifier.contains(EntityDescription.parentIdentifier),
             layout.parentRelationship(of: index) != layout.parentRelationship(of: layout.home(of: index))
@@ -57,12 +58,18 @@ struct RelationshipSupport {
             }
         }
         if !description.by.isEmpty { throw error("\(name) with \"by\"") }
-        if description.owner == .local { throw error("\(name) with \"owner\": \"local\"") }
+        if description.owner == .local {
+            // What is an element of such a list alone is left out with all that is nested in it.
+            let isOwn = placement.owner == index && (placement.shape == .source || placement.shape == .oneToMany)
+            guard !self.isKeyless(placement.entity), isOwn || placement.shape == .join else {
+                throw error("\(name) with \"owner\": \"local\", whose links are in the columns of others")
+            }
+        }
         let supported: [ConflictPolicy] = sharesObjects(placement.destination) ? [.merge] : [.merge, .replace]
         if !supported.contains(description.onConflict) {
             throw error("\(name) with \"onConflict\": \"\(description.onConflict.rawValue)\"")
         }
-        if description.list == .union { throw error("\(name) with \"list\": \"union\"") }
+        if description.list == .union { try checkUnion(index) }
         if description.unresolved == .reject { throw error("\(name) with \"unresolved\": \"reject\"") }
         if description.identity == .position, !isKeyless { throw error("\(name) with \"identity\": \"position\"") }
         switch placement.shape {
@@ -78,6 +85,23 @@ struct RelationshipSupport {
         case .join where isKeyless || placement.inverse != nil && self.isKeyless(placement.entity):
             throw error("\(name), a list of objects without identifier that are not its own")
         case .source, .ownedDestination, .oneToMany, .oneToOne, .join: break
+        }
+    }
+
+    /// Lists that only add: where they go on depends on what other lists have taken away since.
+    private func checkUnion(_ index: Int) throws {
+        let (placement, tables) = (layout.relationships[index], RelatedTables(graph))
+        let isElement = isKeyless(placement.destination)
+        let hasPosition: Bool
+        if placement.shape == .join {
+            let join = tables.join(placement.owner)
+            let other = placement.inverse.map { layout.relationships[$0].description.from.isEmpty } ?? true
+            hasPosition = (placement.owner == index ? join.position : join.inversePosition) != nil && !other
+        } else {
+            hasPosition = !isElement && tables.reference(placement.owner)?.position != nil
+        }
+        guard placement.description.isToMany, !hasPosition else {
+            throw error("\(layout.name(of: index)) with \"list\": \"union\", whose objects other lists may take")
         }
     }
 

@@ -76,10 +76,12 @@ struct StagedRelations {
     // MARK: Lists
 
     /// The lists of a relationship: `_row` is the statement of the object that has one, and the columns are its key.
+    ///
+    /// Of lists that only add, `_emptied` is 1 where one empties what is there, and else 0.
     func lists(_ relationship: Int) -> Table {
         Table(
             name: name("l\(relationship)"),
-            numbers: ["_ordinal", "_child", "_row"],
+            numbers: ["_ordinal", "_child", "_row"] + (tables.isUnion(relationship) ? ["_emptied"] : []),
             columns: tables.key(of: tables.layout.relationships[relationship].entity)
         )
     }

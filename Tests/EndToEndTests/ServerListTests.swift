@@ -1,0 +1,70 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Lists that only add, and links that imports leave, are in a server's schema what they are in a SQLite store.
+@Suite(.enabled(if: PostgreSQLServer.isAvailable, "PostgreSQL cannot be had here"))
+struct ServerListTests {
+    private static let order = """
+        {"entities": {
+          "order": {"identifier": ["id"], "attributes": {"id": {"type": "integer64"}}, "relationships": {
+            "lines": {"entity": "line", "toMany": true, "list": "union"},
+            "tags": {"entity": "tag", "toMany": true, "list": "union"},
+            "marks": {"entity": "tag", "toMany": true, "owner": "local"},
+            "person": {"entity": "tag", "owner": "local"}}},
+          "tag": {"identifier": ["name"], "attributes": {"name": {"type": "string"}}},
+          "line": {"attributes": {"sku": {"type": "string"}}, "relationships": {
+            "notes": {"entity": "note", "toMany": true, "list": "union"}}},
+          "note": {"attributes": {"text": {"type": "string", "from": "@value"}}}}}
+        """
+
+    private static let records = [
+        #"{"id": 1, "lines": [{"sku": "a", "notes": ["x"]}], "tags": ["b", "a"], "marks": ["m"], "person": "p"}"#,
+        #"{"id": 1, "lines": [{"sku": "a"}, {"sku": "b"}], "tags": ["c", "b"], "marks": ["n"], "person": "q"}"#,
+        #"{"id": 2, "lines": [], "tags": ["c"], "marks": [], "person": null}"#,
+        #"{"id": 2, "lines": [{"sku": "c"}], "tags": null, "marks": ["m"], "person": "p"}"#,
+        #"{"id": 3, "lines": [{"sku": "d", "notes": ["y", "z"]}], "tags": ["a"]}"#,
+        #"{"id": 3, "lines": null, "tags": null}"#,
+        #"{"id": 3, "lines": [{"sku": "e", "notes": ["w"]}], "tags": ["d", "a"], "marks": ["o"]}"#,
+    ]
+
+    @Test func addAndStay() throws {
+        let files = try ImportFiles(records: [Self.records], model: Self.order, options: ["--entity", "order"])
+        let database = try ServerDatabase()
+        let report = try database.imported(files, nil, ["--chunk-size", "80"])
+        let same = try files.storeOfTheSame()
+        #expect(report == same.report)
+        for table in ["order", "tag", "order_tags", "order_marks"] {
+            #expect(try database.difference(of: table, from: same.path).isEmpty, "\(table)")
+        }
+        #expect(try database.bookkeeping() == ServerDatabase.bookkeeping(of: same.path))
+        #expect(
+            try database.query("SELECT sku, order_position FROM line WHERE order_id = 1 ORDER BY 2") == "a|0\na|1\nb|2"
+        )
+        // Row ids are of a sequence.
+        let notes = "SELECT sku, text, line_position FROM note JOIN line ON row_id = line_row_id ORDER BY 1, 2"
+        #expect(try database.query(notes) == "a|x|0\ne|w|0")
+        #expect(
+            try database.query("SELECT tags_name FROM order_tags WHERE order_id = 1 ORDER BY position") == "b\na\nc"
+        )
+        #expect(try database.query("SELECT marks_name FROM order_marks WHERE order_id < 3 ORDER BY 1") == "m")
+        #expect(try database.query("SELECT person_name FROM \"order\" WHERE id = 1") == "p")
+        #expect(try database.isVerified())
+    }
+
+    /// The same of models and records at random, imported several times into one schema.
+    @Test(arguments: ["union", "local"])
+    func areWhatAStoreHas(kind: String) throws {
+        let text = kind == "union" ? #""list": "union""# : #""owner": "local""#
+        let features = "\(kind),keyless,repeats,nulls,sources,values,composite,index"
+        let database = try ServerDatabase()
+        let arguments = ["--graphs", "8", "--seed", "2", "--features", features, "--having", text]
+        let result = try ChildProcess(
+            ["python3", "-B", Project.check("server_cases.py"), "--importer", Project.importer, "--url", database.url]
+                + arguments,
+            environment: database.server.environment
+        ).wait()
+        #expect(result.ending == .exit(0), "\(result.outputText)\(result.errorText)")
+        #expect(result.outputText.contains(": same"), "\(result.outputText)")
+    }
+}

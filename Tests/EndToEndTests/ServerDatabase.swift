@@ -102,6 +102,31 @@ struct ServerDatabase {
         try execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE \(sessions)")
     }
 
+    /// Starts the command, and kills it when it is about to write to a table; it may be done before that.
+    func kill(_ command: [String], at table: String) throws {
+        let blocker = try holdBack(table)
+        let child = try start(command)
+        try wait(for: "a commit", instead: { child.account }) {
+            try !child.isRunning || heldBack(table) > 0 ? true : nil
+        }
+        child.signal(SIGKILL)
+        child.wait()
+        try letGo()
+        blocker.wait()
+        try forgetDeadProcesses()
+    }
+
+    /// Compares what small models at random come to with SQLite stores, by `server_cases.py`.
+    ///
+    /// - Parameter fewest: how many a server must have at least: some are of kinds that are refused.
+    func compareRandomModels(_ options: [String], fewest: Int) throws {
+        let script = ["python3", "-B", Project.check("server_cases.py"), "--importer", Project.importer, "--url", url]
+        let result = try ChildProcess(script + options, environment: server.environment).wait()
+        #expect(result.ending == .exit(0), "\(result.outputText)\(result.errorText)")
+        let same = result.outputText.split(separator: "\n").count { $0.hasSuffix(": same") }
+        #expect(same >= fewest, "\(result.outputText)")
+    }
+
     /// `importer verify` agrees.
     func isVerified() throws -> Bool {
         let result = try importer(["verify", url])

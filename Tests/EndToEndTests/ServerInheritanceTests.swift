@@ -53,18 +53,8 @@ struct ServerInheritanceTests {
 
     /// Models that have entities which inherit, and records, at random; all tables, keys and counts are compared.
     @Test func areWhatAStoreHas() throws {
-        let database = try ServerDatabase()
         let features = "inheritance,required,keyless,rejects,coercions,sources,unresolved"
-        let arguments = [
-            "--importer", Project.importer, "--url", database.url, "--graphs", "6", "--features", features,
-        ]
-        let result = try ChildProcess(
-            ["python3", "-B", Project.check("server_cases.py")] + arguments,
-            environment: database.server.environment
-        ).wait()
-        #expect(result.ending == .exit(0), "\(result.outputText)\(result.errorText)")
-        let same = result.outputText.split(separator: "\n").count { $0.hasSuffix(": same") }
-        #expect(same >= 4, "\(result.outputText)")
+        try ServerDatabase().compareRandomModels(["--graphs", "6", "--features", features], fewest: 4)
     }
 
     /// Of what entity an object of a shared table is, its first record says, wherever the others are.

@@ -6,7 +6,8 @@ import Testing
 /// everything else is as if it had not been there.
 @Suite(.enabled(if: PostgreSQLServer.isAvailable, "PostgreSQL cannot be had here"))
 struct ServerRelatedRefusalTests {
-    private static let model = """
+    /// Orders with lines, tags and a person.
+    static let model = """
         {"entities": {
           "order": {"identifier": ["id"], "attributes": {"id": {"type": "integer64"}}, "relationships": {
             "lines": {"entity": "line", "toMany": true},

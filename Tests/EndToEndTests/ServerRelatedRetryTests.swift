@@ -5,18 +5,7 @@ import Testing
 /// Rejects of entities that relate to one another are repaired as those of a SQLite store are: each with all that it says, once.
 @Suite(.enabled(if: PostgreSQLServer.isAvailable, "PostgreSQL cannot be had here"))
 struct ServerRelatedRetryTests {
-    private static let model = """
-        {"entities": {
-          "order": {"identifier": ["id"], "attributes": {"id": {"type": "integer64"}}, "relationships": {
-            "lines": {"entity": "line", "toMany": true},
-            "tags": {"entity": "tag", "toMany": true},
-            "person": {"entity": "person", "inverse": "orders"}}},
-          "person": {"identifier": ["id"], "attributes": {
-              "id": {"type": "integer64"}, "name": {"type": "string"}, "note": {"type": "string", "optional": true}},
-            "relationships": {"orders": {"entity": "order", "toMany": true, "inverse": "person", "from": []}}},
-          "tag": {"identifier": ["name"], "attributes": {"name": {"type": "string", "from": "@value"}}},
-          "line": {"attributes": {"sku": {"type": "string"}, "count": {"type": "integer32"}}}}}
-        """
+    private static let model = ServerRelatedRefusalTests.model
 
     /// Every other order has a line that does not fit, and every fifth one needs a person that only a reject brings.
     private static func records(_ count: Int) -> [String] {
@@ -115,16 +104,7 @@ struct ServerRelatedRetryTests {
         try #require(both.retryInStore().ending == .exit(0))
         let command = both.retry(both.mended, ["--workers", "2"])
         for table in ["_import_chunk", "_import_reject", "_import_settle", "_import_count", "person", "line"] {
-            let blocker = try both.database.holdBack(table)
-            let retry = try both.database.start(command)
-            try wait(for: "a commit", instead: { retry.account }) {
-                try !retry.isRunning || both.database.heldBack(table) > 0 ? true : nil
-            }
-            retry.signal(SIGKILL)
-            _ = retry.wait()
-            try both.database.letGo()
-            _ = blocker.wait()
-            try both.database.forgetDeadProcesses()
+            try both.database.kill(command, at: table)
         }
         let last = try both.database.importer(command)
         #expect(last.ending == .exit(0), "\(last.errorText)")

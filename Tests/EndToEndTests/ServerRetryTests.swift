@@ -118,16 +118,7 @@ struct ServerRetryTests {
         let expected = try run([Project.importer, "retry", both.job.store, both.job.edited] + Self.small)
         try #require(expected.ending == .exit(0), "\(expected.errorText)")
         for table in ["_import_chunk", "_import_reject", "_import_retry", "_import_reject", "_import_settle"] {
-            let blocker = try both.database.holdBack(table)
-            let retry = try both.database.start(both.retry(both.job.edited))
-            try wait(for: "a commit", instead: { retry.account }) {
-                try !retry.isRunning || both.database.heldBack(table) > 0 ? true : nil
-            }
-            retry.signal(SIGKILL)
-            _ = retry.wait()
-            try both.database.letGo()
-            _ = blocker.wait()
-            try both.database.forgetDeadProcesses()
+            try both.database.kill(both.retry(both.job.edited), at: table)
         }
         let last = try both.database.importer(both.retry(both.job.edited))
         #expect(last.ending == .exit(0), "\(last.errorText)")

@@ -42,7 +42,7 @@ struct ServerPredicate {
 
     /// Adds a parameter.
     ///
-    /// - Returns: what stands for it.
+    /// - Returns: its placeholder.
     private mutating func bind(_ value: ServerValue, _ type: String) -> String {
         parameters.append(value)
         return "$\(parameters.count)::\(type)"

@@ -414,7 +414,7 @@ final class UnusedLayout: RowLayout {
 struct Idleness {
     private var since: ContinuousClock.Instant?
 
-    /// - Throws: `ImportError` with `.storeInUse` where nobody has led the import for more than so many seconds.
+    /// - Throws: `ImportError` with `.storeInUse` where nobody has led the import for more than `seconds`.
     mutating func check(isLed: Bool, _ seconds: Double, at label: String) throws {
         guard !isLed else {
             since = nil

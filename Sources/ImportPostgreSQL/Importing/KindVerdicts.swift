@@ -87,36 +87,30 @@ final class KindVerdicts {
                     AND ordinal BETWEEN $3 AND $4
                 """,
                 [
-                    .integer(task.job.id), .integer(Int64(entry.number)), .integer(entry.firstOrdinal),
-                    .integer(entry.firstOrdinal + Int64(entry.records) - 1),
+                    .integer(task.job.id), .integer(Int64(entry.number)), .integer(entry.ordinals.lowerBound),
+                    .integer(entry.ordinals.upperBound - 1),
                 ]
             ).map { try $0.integer(0) }
         )
         var tally = ServerCounts.Tally(entities: model.plans.count)
         for index in rows.indices { rows[index].begin() }
         taken.removeAll(keepingCapacity: true)
-        let retried = try RetryTable(of: task.job)?.records(of: entry, areOpen: true, connection)
-        try task.open(entry, decoder, retried)
-        var batch = DecodedBatch<UnusedLayout>()
-        while !decoder.isExhausted {
-            try task.interruption.check()
-            decoder.decode(upTo: 8_192, into: &batch)
-            let late = LateRejects(plans: model.plans, chunkBytes: decoder.bytes)
-            let records = batch.rows.graph.records.indices.filter {
-                !refused.contains(batch.rows.rows[batch.rows.graph.records[$0].row].ordinal)
+        try task.forEachBatch(of: entry, model.plans, decoder, connection) { batch, late in
+            let records = batch.graph.records.indices.filter {
+                !refused.contains(batch.rows[batch.graph.records[$0].row].ordinal)
             }
             known.isAsking = true
             for index in records {
-                if batch.rows.graph.records[index].isOpen {
-                    let own = try again.decode(index, batch.rows, late, source: entry.source)
+                if batch.graph.records[index].isOpen {
+                    let own = try again.decode(index, batch, late, source: entry.source)
                     for record in own.graph.records { ask(record, own, late) }
                 } else {
-                    ask(batch.rows.graph.records[index], batch.rows, late)
+                    ask(batch.graph.records[index], batch, late)
                 }
             }
             known.isAsking = false
             try known.lookUp()
-            for index in records { try take(index, batch.rows, late, entry, &tally) }
+            for index in records { try take(index, batch, late, entry, &tally) }
         }
         try write(entry, &tally)
     }

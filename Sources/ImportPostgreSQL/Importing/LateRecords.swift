@@ -52,14 +52,14 @@ struct LateRecords {
                 }[...]
             }
             guard let first = waiting.first else { break }
-            if let current = entry, first.ordinal >= current.endOrdinal {
+            if let current = entry, first.ordinal >= current.ordinals.upperBound {
                 try write(own, of: current, position: position, bucket: bucket, connection)
                 own.removeAll(keepingCapacity: true)
                 entry = nil
             }
             let current = try entry ?? chunks.entry(having: first.ordinal, connection, label: label)
             entry = current
-            let more = waiting.prefix { $0.ordinal < current.endOrdinal }
+            let more = waiting.prefix { $0.ordinal < current.ordinals.upperBound }
             own += more
             waiting = waiting.dropFirst(more.count)
         }
@@ -91,8 +91,7 @@ struct LateRecords {
         _ connection: ServerConnection
     ) throws {
         var tally = ServerCounts.Tally(entities: plans.count)
-        let retried = try RetryTable(of: task.job)?.records(of: entry, areOpen: true, connection)
-        for reject in try rejects(late, of: entry, retried) { tally.rejectLate(reject) }
+        for reject in try rejects(late, of: entry, connection) { tally.rejectLate(reject) }
         guard tally.rejects.count == late.count else {
             throw ImportError(
                 .fault,
@@ -121,36 +120,26 @@ struct LateRecords {
     private func rejects(
         _ late: [Late],
         of entry: ChunkEntry,
-        _ retried: RetriedRecords?
+        _ connection: ServerConnection
     ) throws -> [RowBatch.Reject] {
         let faults = Dictionary(late.map { ($0.ordinal, $0.fault) }) { first, _ in first }
         var refused = RefusedRows()
         for case .refused(let row) in faults.values { refused.add(row) }
-        try task.open(entry, decoder, retried)
         var rejects: [RowBatch.Reject] = []
-        var batch = DecodedBatch<UnusedLayout>()
-        while !decoder.isExhausted {
-            try task.interruption.check()
-            decoder.decode(upTo: 8_192, into: &batch)
-            let late = LateRejects(plans: plans, chunkBytes: decoder.bytes)
-            for (index, row) in batch.rows.rows.enumerated() {
+        try task.forEachBatch(of: entry, plans, decoder, connection) { batch, late in
+            for (index, row) in batch.rows.enumerated() {
                 guard let fault = faults[row.ordinal] else { continue }
-                let place = batch.rows.places[index]
+                let place = batch.places[index]
                 if case .missing = fault, row.unmet >= 0 {
-                    rejects.append(batch.rows.unmet[Int(row.unmet)])
+                    rejects.append(batch.unmet[Int(row.unmet)])
                 } else {
                     let error =
                         refused[row.ordinal]?.error(at: place.byteOffset)
                         ?? plans[Int(row.entity)].duplicateError(at: place.identifierOffset)
-                    rejects.append(late.reject(index, error, batch.rows))
+                    rejects.append(late.reject(index, error, batch))
                 }
             }
         }
         return rejects
     }
-}
-
-extension ChunkEntry {
-    /// The ordinal of the record after its last one.
-    fileprivate var endOrdinal: Int64 { firstOrdinal + Int64(records) }
 }

@@ -103,7 +103,7 @@ final class RelationRejects {
         var rest = ordinals[...]
         while let first = rest.first {
             let entry = try chunks.entry(having: first, connection, label: task.store.label)
-            rest = rest.drop { entry.has($0) }
+            rest = rest.drop { entry.ordinals.contains($0) }
             try body(entry)
         }
     }
@@ -114,19 +114,13 @@ final class RelationRejects {
         _ connection: ServerConnection,
         _ body: (Int, borrowing RowBatch, LateRejects) throws -> Void
     ) throws {
-        let retried = try RetryTable(of: task.job)?.records(of: entry, areOpen: true, connection)
-        try task.open(entry, decoder, retried)
-        var batch = DecodedBatch<UnusedLayout>()
-        while !decoder.isExhausted {
-            try task.interruption.check()
-            decoder.decode(upTo: 8_192, into: &batch)
-            let late = LateRejects(plans: model.plans, chunkBytes: decoder.bytes)
-            for index in batch.rows.graph.records.indices { try body(index, batch.rows, late) }
+        try task.forEachBatch(of: entry, model.plans, decoder, connection) { batch, late in
+            for index in batch.graph.records.indices { try body(index, batch, late) }
         }
     }
 
     private func check(_ count: Int, of ordinals: [Int64], in entry: ChunkEntry) throws {
-        guard count != ordinals.count(where: entry.has) else { return }
+        guard count != ordinals.count(where: entry.ordinals.contains) else { return }
         throw ImportError(
             .fault,
             at: task.store.label,
@@ -180,12 +174,5 @@ extension RefusedRow {
     fileprivate func error(of entity: String, at byteOffset: Int64) -> ImportModel.RecordError {
         let error = error(at: byteOffset)
         return error.entity.isEmpty ? error.of(entity) : error
-    }
-}
-
-extension ChunkEntry {
-    /// Whether it has the record with this number in the job.
-    fileprivate func has(_ ordinal: Int64) -> Bool {
-        (firstOrdinal..<firstOrdinal + Int64(records)).contains(ordinal)
     }
 }

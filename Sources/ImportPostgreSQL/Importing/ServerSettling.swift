@@ -164,8 +164,8 @@ struct ServerSettling {
     ///
     /// - Parameters:
     ///   - keepsRows: whether the bucket's rows stay.
-    ///   - most: where entities relate to one another, so many records are told that the server refuses; nil where that is not
-    ///     expected.
+    ///   - most: where entities relate to one another, up to how many records are told that the server refuses; nil where that is
+    ///     not expected.
     /// - Returns: these; what else the bucket has is settled, and nothing is counted.
     @discardableResult
     private func makeObjects(
@@ -236,7 +236,7 @@ struct ServerSettling {
 
     /// Makes objects of all of an entity's rows, which stay.
     ///
-    /// - Parameter most: so many of the records are told that the server refuses; nil where the first one ends it.
+    /// - Parameter most: up to how many of the records are told that the server refuses; nil where the first one ends it.
     /// - Returns: these; where there are any, the transaction is not to be committed.
     /// - Throws: `ServerFailure`, `ImportError`.
     func makeObjects(of position: Int, most: Int?, _ connection: ServerConnection) throws -> [RefusedRow] {

@@ -61,8 +61,8 @@ extension RelationStatements {
         }
     }
 
-    /// Queries for references to objects that are not there: the parts of the identifier, so many, as JSON of what a SQLite store
-    /// keeps, and how many refer to it.
+    /// Queries for references to objects that are not there: the parts of the identifier, `width` in all, as JSON of what a SQLite
+    /// store keeps, and how many refer to it.
     func listingUnresolved(_ relationship: Int) -> [(sql: String, width: Int)] {
         let key = tables.key(of: tables.layout.relationships[relationship].destination)
         guard !key.isEmpty else { return [] }

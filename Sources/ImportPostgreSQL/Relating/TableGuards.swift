@@ -169,7 +169,7 @@ struct TableGuards: RelationSQL {
 
     /// Records that refer to nothing by a foreign key which cannot be made again for that, the first of them.
     ///
-    /// - Parameter most: so many.
+    /// - Parameter most: how many at most, from 1.
     /// - Returns: their ordinals; none where they say so in some other way than by their own columns.
     func recordsBreaking(_ key: ForeignKey, most: Int, _ connection: ServerConnection) throws -> [Int64] {
         let records = stages(of: key).compactMap { stage, columns -> String? in

@@ -101,7 +101,9 @@ struct RelationSettling {
     /// What is done before objects, when it is known which records are accepted.
     func prepare(_ statements: RelationStatements, _ connection: ServerConnection) throws {
         for statement in statements.settlingUnsaid { _ = try connection.execute(statement) }
+        let named = try findNamed(statements, connection)
         for statement in statements.taking { _ = try connection.execute(statement) }
+        for statement in named.flatMap(\.deciding) { _ = try connection.execute(statement) }
         for entity in statements.identified where statements.filled.contains(entity) {
             for row in try connection.execute(statements.fillingStubs(of: entity)) {
                 try count(Int(row.integer(0)), ["stubs": -row.integer(1)], connection)
@@ -243,6 +245,10 @@ struct RelationSettling {
     /// Makes elements and links.
     func link(_ statements: RelationStatements, _ connection: ServerConnection) throws {
         for table in [RelationStatements.relinked, RelationStatements.gone] { _ = try connection.execute(table) }
+        if !tables.names.isEmpty {
+            let renamed = "SELECT _entity, _ordinal, _child FROM \(statements.staged.renamed.quoted)"
+            _ = try connection.execute("INSERT INTO _import_relinked \(renamed)")
+        }
         for entity in tables.keyless {
             for statement in statements.settlingElements(of: entity) { _ = try connection.execute(statement) }
             try countElements(of: entity, statements, connection)
@@ -348,8 +354,7 @@ struct RelationSettling {
             var open: Int64 = 0
             switch placement.description.unresolved {
             case .keep, .reject:
-                let waiting = "SELECT count(*) FROM _import_link WHERE relationship = $1"
-                open = try connection.execute(waiting, [.text(name)]).first?.integer(0) ?? 0
+                open = try countWaiting(name, connection)
                 for one in dangling { open += try connection.execute(one.count).first?.integer(0) ?? 0 }
                 try note(.unresolved, open, index, connection)
             case .null:
@@ -365,6 +370,9 @@ struct RelationSettling {
                     try count(placement.destination, ["stubs": made], connection)
                     try note(.stub, made, index, connection)
                 }
+                // Of what is named by other attributes nobody knows the identifier.
+                open = try countWaiting(name, connection)
+                try note(.unresolved, open, index, connection)
             }
             _ = try connection.execute("DELETE FROM _import_unresolved WHERE relationship = $1", [.text(name)])
             if open > 0 {
@@ -377,6 +385,11 @@ struct RelationSettling {
                 try note(.missingReference, connection.execute(missing).first?.integer(0) ?? 0, index, connection)
             }
         }
+    }
+
+    private func countWaiting(_ relationship: String, _ connection: ServerConnection) throws -> Int64 {
+        let waiting = "SELECT count(*) FROM _import_link WHERE relationship = $1"
+        return try connection.execute(waiting, [.text(relationship)]).first?.integer(0) ?? 0
     }
 
     // MARK: Counts
@@ -396,7 +409,7 @@ struct RelationSettling {
         )
     }
 
-    private func note(
+    func note(
         _ kind: LedgerKind,
         _ count: Int64,
         _ relationship: Int,

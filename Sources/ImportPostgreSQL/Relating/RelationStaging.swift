@@ -11,6 +11,7 @@ final class RelationStaging {
     private var lists: [Int: Int] = [:]
     private var links: [Int: Int] = [:]
     private var setters: [Int: Int] = [:]
+    private var names: [Int: Int] = [:]
     private var references: Int?
     /// By the relationship that lists them, and their entity, those of rows that are told by their place.
     private var unnamed: [Int: [Int: Int]] = [:]
@@ -90,6 +91,7 @@ final class RelationStaging {
             }
         }
         for reference in tables.listed { setters[reference.owner] = try add(staged.setters(reference)) }
+        for naming in tables.names { names[naming.relationship] = try add(staged.names(naming)) }
         open = try tables.shared.isEmpty ? nil : add(staged.open)
         if staged.countsReferences { references = try add(staged.references) }
         return rows
@@ -207,7 +209,11 @@ final class RelationStaging {
                     let fault = stage(list, targets, ordinal, places, first: record.row, batch, source, &rows)
                     if let fault { return .refused(fault, entity: Int(batch.rows[row].entity)) }
                 case .reference(let entity): linked.append(entity)
-                case .refers, .names, .joins:
+                case .names(let relationship, let row, let valueCell):
+                    let name = List(relationship: relationship, row: row, child: child)
+                    let fault = stage(name, valueCell, 0, places[row - record.row], batch, source, &rows)
+                    if let fault { return .refused(fault, entity: Int(batch.rows[row].entity)) }
+                case .refers, .joins:
                     throw ImportError(.fault, "a relationship is of a kind that was not refused beforehand")
                 }
             }
@@ -303,6 +309,11 @@ final class RelationStaging {
         if let link = links[relationship] {
             var position: Int64 = 0
             for target in batch.graph.targets[targets] where target.keyCell >= 0 {
+                if target.isNamed {
+                    if let fault = stage(statement, target.keyCell, position, row, batch, source, &rows) { return fault }
+                    position += 1
+                    continue
+                }
                 let other = batch.cells[target.keyCell..<target.keyCell + width]
                 if other.contains(where: { $0.tag == .null }) { continue }
                 let numbers = ChunkRows.numbers(ordinal, child, position)
@@ -311,6 +322,11 @@ final class RelationStaging {
             }
         } else if let reference = listedBy[relationship], let setter = setters[reference.owner] {
             for (position, target) in batch.graph.targets[targets].enumerated() where target.keyCell >= 0 {
+                if target.isNamed {
+                    let position = Int64(position)
+                    if let fault = stage(statement, target.keyCell, position, row, batch, source, &rows) { return fault }
+                    continue
+                }
                 // Those that have rows are linked by these, unless the list has them from now on.
                 guard target.row < 0 || reference.isClaimed else { continue }
                 let other = batch.cells[target.keyCell..<target.keyCell + width]
@@ -320,6 +336,31 @@ final class RelationStaging {
             }
         }
         return nil
+    }
+
+    /// Stages the values by which an object is named.
+    ///
+    /// - Parameters:
+    ///   - statement: the list that names it, or the to-one.
+    ///   - valueCell: the first of them.
+    ///   - position: its index in the list.
+    ///   - row: the statement of the object that names it.
+    private func stage(
+        _ statement: List,
+        _ valueCell: Int,
+        _ position: Int64,
+        _ row: Int64,
+        _ batch: borrowing RowBatch,
+        _ source: Source,
+        _ rows: inout [ChunkRows]
+    ) -> RowFault? {
+        let key = key(of: statement.row, batch)
+        // What is not identified in full cannot be referred to.
+        guard let place = names[statement.relationship], !key.contains(where: { $0.tag == .null }) else { return nil }
+        let (own, count) = (batch.rows[statement.row], tables.layout.relationships[statement.relationship].description.by.count)
+        let entity = Int64(tables.home(of: Int(own.entity)))
+        let numbers = ChunkRows.numbers(own.ordinal, statement.child, row, position, entity)
+        return rows[place].append(numbers, Array(key + batch.cells[valueCell..<valueCell + count]), source)
     }
 
     /// The attribute of its identifier that a row lacks: an object within which it is identified has it without one.

@@ -66,18 +66,24 @@ extension RelationStatements {
     func listingUnresolved(_ relationship: Int) -> [(sql: String, width: Int)] {
         let key = tables.key(of: tables.layout.relationships[relationship].destination)
         guard !key.isEmpty else { return [] }
-        func query(_ columns: [String], from rows: String) -> (sql: String, width: Int) {
+        func query(_ columns: [String], of key: [ServerColumn], from rows: String) -> (sql: String, width: Int) {
             let values = zip(columns, key).map { kept($0, $1) }
+            let groups = list(zip(columns, key).map { compared($0, $1) })
             return (
                 """
-                SELECT \(list(values)), count(*) FROM \(rows) GROUP BY \(list(columns)) ORDER BY \(list(columns))
+                SELECT \(list(values)), count(*) FROM \(rows) GROUP BY \(groups) ORDER BY \(groups)
                 """, columns.count
             )
         }
         let waiting = key.enumerated().map { part("target", $0, $1) }
+        let isWaiting = "_import_link WHERE relationship = \(literal(tables.name(of: relationship)))"
+        let named = tables.names.filter { $0.relationship == relationship }.map { naming in
+            let values = naming.columns.enumerated().map { part("target->'by'", $0, $1) }
+            return query(values, of: naming.columns, from: "\(isWaiting) AND \(Self.isNamed)")
+        }
         return dangling.filter { $0.relationship == relationship }.map { one in
-            query(one.columns.map { "r.\($0)" }, from: "\(one.table) AS r WHERE \(one.condition)")
-        } + [query(waiting, from: "_import_link WHERE relationship = \(literal(tables.name(of: relationship)))")]
+            query(one.columns.map { "r.\($0)" }, of: key, from: "\(one.table) AS r WHERE \(one.condition)")
+        } + [query(waiting, of: key, from: "\(isWaiting) AND \(Self.isIdentified)")] + named
     }
 
     /// A value as JSON of what a SQLite store keeps of it.
@@ -88,7 +94,8 @@ extension RelationStatements {
         case .timestamp: "to_json(to_char(\(value), 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"'))::text"
         case .boolean: "(\(value))::integer::text"
         case .numeric: "to_json((\(value))::text)::text"
-        case .text, .smallint, .integer, .bigint, .real, .double, .uuid, .bytea, .json: "to_json(\(value))::text"
+        case .json: "to_json((\(value))::text)::text"
+        case .text, .smallint, .integer, .bigint, .real, .double, .uuid, .bytea: "to_json(\(value))::text"
         }
     }
 

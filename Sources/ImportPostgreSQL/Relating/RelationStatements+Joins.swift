@@ -56,13 +56,20 @@ extension RelationStatements {
             let other = columns(row, side.own.count..<side.own.count + side.other.count)
             return side.isSource ? own + other : other + own
         }
-        let pairs = sides.map { side in
+        let later = sides.compactMap { side in
+            tables.names.first { $0.relationship == side.relationship }.map { (side, staged.joined($0).quoted) }
+        }
+        func linked(_ side: Side, _ table: String) -> String {
+            "SELECT \(list(zip(named(side, "k"), pair).map { "\($0) AS \($1)" })) FROM \(table) AS k"
+        }
+        let pairs =
+            (sides.map { linked($0, staged.links($0.relationship).quoted) } + later.map(linked)).joined(separator: " UNION ")
+        let lateEvents = later.map { side, table in
             """
-            SELECT \(list(zip(named(side, "k"), pair).map { "\($0) AS \($1)" })) \
-            FROM \(staged.links(side.relationship).quoted) AS k
+            SELECT \(list(named(side, "k"))), \(side.isSource), k._ordinal, k._child, -1, true, k._position FROM \(table) AS k
             """
-        }.joined(separator: " UNION ")
-        let events = sides.map { side -> String in
+        }
+        let listEvents = sides.map { side -> String in
             let own = side.isSource ? a : b
             return """
                 SELECT \(list(pair.map { "p.\($0)" })), \(side.isSource) AS side, l._ordinal, l._child, l._row,
@@ -73,13 +80,16 @@ extension RelationStatements {
                     ON k._ordinal = l._ordinal AND k._child = l._child AND \(same(named(side, "k"), pair.map { "p.\($0)" }))
                 \(tables.isUnion(side.relationship) ? "WHERE k._ordinal IS NOT NULL OR l._emptied = 1" : "")
                 """
-        }.joined(separator: " UNION ALL ")
+        }
+        let events = (listEvents + lateEvents).joined(separator: " UNION ALL ")
         let told = "pg_temp._import_told_\(number)"
         let line = "PARTITION BY \(list(pair)) ORDER BY _ordinal, _child"
+        // What is named later than its list leaves a link that is there where it is.
+        let isPlacing = later.isEmpty ? "" : " AND (is_change OR _row >= 0)"
         func place(_ side: Side) -> String {
             """
             (array_agg(nullif(_position, -1) ORDER BY _ordinal DESC, _child DESC) \
-            FILTER (WHERE side = \(side.isSource) AND is_in))[1]
+            FILTER (WHERE side = \(side.isSource) AND is_in\(isPlacing)))[1]
             """
         }
         let places = sides.filter { $0.position != nil }
@@ -157,12 +167,20 @@ extension RelationStatements {
     private func taking(_ join: RelatedTables.Join) -> [String] {
         let sides = sides(of: join)
         // Those of an object that has a list now, on either side.
-        let isTouched = sides.map { side in
+        let touching = sides.map { side in
             """
             EXISTS (SELECT FROM \(staged.lists(side.relationship).quoted) AS l WHERE l._ordinal > 0 \
             AND \(same(columns("l", 0..<side.own.count), quoted(side.own, of: "t"))))
             """
-        }.joined(separator: " OR ")
+        } + sides.compactMap { side in tables.names.first { $0.relationship == side.relationship }.map { (side, $0) } }.map {
+            let (side, naming) = $0
+            let both = columns("w", 0..<side.own.count + side.other.count)
+            return """
+                EXISTS (SELECT FROM \(staged.joined(naming).quoted) AS w \
+                WHERE \(same(both, quoted(side.own + side.other, of: "t"))))
+                """
+        }
+        let isTouched = touching.joined(separator: " OR ")
         return sides.filter { $0.isSource || !join.isSymmetric }.flatMap { side -> [String] in
             let (lists, links) = (staged.lists(side.relationship), staged.links(side.relationship))
             let own = quoted(side.own, of: "t")

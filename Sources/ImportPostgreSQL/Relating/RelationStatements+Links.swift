@@ -167,6 +167,7 @@ extension RelationStatements {
         statements.append(
             """
             WITH gone AS (DELETE FROM _import_link WHERE relationship = \(literal(tables.name(of: relationship))) \
+            AND \(Self.isIdentified) \
             RETURNING source, target, position) \
             INSERT INTO \(setters.quoted) SELECT 0, 0, 0, position, -1, \(list(target)), \(list(source)) FROM gone
             """

@@ -70,7 +70,8 @@ extension RelationStatements {
             + position.map { _ in "nullif(position, -1)" } + kind.values
         return """
             WITH _import_waiting AS (
-                DELETE FROM _import_link WHERE relationship = \(literal(tables.name(of: relationship)))
+                DELETE FROM _import_link
+                WHERE relationship = \(literal(tables.name(of: relationship))) AND \(Self.isIdentified)
                 RETURNING source, target, position
             ), made AS (
                 INSERT INTO \(tables.table(of: reference.holder)) (\(list(names))) SELECT \(list(values)) FROM _import_waiting

@@ -57,7 +57,7 @@ struct RelationshipSupport {
                 throw error("\(name), a one-to-one with objects without identifier")
             }
         }
-        if !description.by.isEmpty { throw error("\(name) with \"by\"") }
+        if RelatedTables(graph).names.contains(where: { $0.relationship == index }) { try checkNames(index) }
         if description.owner == .local {
             // What is an element of such a list alone is left out with all that is nested in it.
             let isOwn = placement.owner == index && (placement.shape == .source || placement.shape == .oneToMany)
@@ -86,6 +86,18 @@ struct RelationshipSupport {
             throw error("\(name), a list of objects without identifier that are not its own")
         case .source, .ownedDestination, .oneToMany, .oneToOne, .join: break
         }
+    }
+
+    /// Objects that are named by other attributes than the identifier: what waits for one is kept by the identifiers of both.
+    private func checkNames(_ index: Int) throws {
+        let (placement, name) = (layout.relationships[index], layout.name(of: index))
+        let description = placement.description
+        if layout.hierarchy.isOwned(placement.destination) {
+            throw error("\(name) with \"by\", which leads to objects without identifier, or identified within others")
+        }
+        if isKeyless(placement.entity) { throw error("\(name) with \"by\", of objects without identifier") }
+        if description.owner == .local { throw error("\(name) with \"by\" and \"owner\": \"local\"") }
+        if description.list == .union { throw error("\(name) with \"by\" and \"list\": \"union\"") }
     }
 
     /// Lists that only add: where they go on depends on what other lists have taken away since.

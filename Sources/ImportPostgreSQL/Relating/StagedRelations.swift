@@ -97,6 +97,26 @@ struct StagedRelations {
         )
     }
 
+    /// What is named by other attributes than the identifier: `_row` is the statement of the object that does so, `_entity` that
+    /// whose table it is in, and `_position` the index in a list. The columns are its key, and the values.
+    func names(_ naming: RelatedTables.Naming) -> Table {
+        Table(
+            name: name("n\(naming.relationship)"),
+            numbers: ["_ordinal", "_child", "_row", "_position", "_entity"],
+            columns: tables.key(of: naming.entity) + naming.columns
+        )
+    }
+
+    /// Of lists, the links in a join table of those that objects are named by only later: `_child` is the statement of such an
+    /// object; the columns are those of `links`.
+    func joined(_ naming: RelatedTables.Naming) -> Table {
+        let links = links(naming.relationship)
+        return Table(name: name("w\(naming.relationship)"), numbers: links.numbers, columns: links.columns)
+    }
+
+    /// The rows that name something else than rows before them, which their columns do not tell.
+    var renamed: Table { Table(name: name("x"), numbers: ["_ordinal", "_child", "_entity"], columns: []) }
+
     /// What sets the columns of a relationship that is listed, too.
     ///
     /// `_list` is the statement of the list that does, -1 where the object itself does, `unsaid` where it does so by saying nothing,
@@ -137,6 +157,12 @@ struct StagedRelations {
     var all: [Table] {
         tables.keyless.sorted().map(elements) + tables.unnamed.map(unnamed) + listing.map(lists) + linking.map(links)
             + tables.listed.map(setters) + (tables.shared.isEmpty ? [] : [open])
-            + (countsReferences ? [references] : [])
+            + (countsReferences ? [references] : []) + named
+    }
+
+    private var named: [Table] {
+        let names = tables.names
+        guard !names.isEmpty else { return [] }
+        return names.map(self.names) + names.filter(\.isJoined).map(joined) + [renamed]
     }
 }

@@ -89,7 +89,7 @@ package struct GraphBatch {
         /// The index of its row in the batch; -1 where the list has its identifier only.
         package var row: Int
         /// Whether these cells are values of other attributes than its identifier's.
-        var isNamed = false
+        package var isNamed = false
     }
 
     package var records: [Record] = []

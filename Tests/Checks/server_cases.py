@@ -76,7 +76,7 @@ def featured(features, dice):
     """A graph with the first of some features, and with others of them."""
     while True:
         chosen = [name for place, name in enumerate(features) if place == 0 or dice.random() < 0.5]
-        graph = graphs.without_refused(graphs.random_graphs.graph(dice.randrange(1 << 32), features=chosen))
+        graph = graphs.random_graphs.graph(dice.randrange(1 << 32), features=chosen)
         has_parents = any("parent" in entity for entity in graph["model"]["entities"].values())
         if graphs.relationships_of(graph) and (has_parents or features[0] != "inheritance"):
             return graph
@@ -85,7 +85,7 @@ def featured(features, dice):
 def random_graph(dice, features, text):
     """A model and records at random, of some features, with a text in the model's JSON."""
     while True:
-        graph = featured(features, dice) if features else graphs.random_graph(dice)[0]
+        graph = featured(features, dice) if features else graphs.random_graph(dice, rejects=True)[0]
         if text in json.dumps(graph["model"]):
             return graph
 

@@ -70,7 +70,6 @@ struct RelationshipSupport {
             throw error("\(name) with \"onConflict\": \"\(description.onConflict.rawValue)\"")
         }
         if description.list == .union { try checkUnion(index) }
-        if description.unresolved == .reject { throw error("\(name) with \"unresolved\": \"reject\"") }
         if description.identity == .position, !isKeyless { throw error("\(name) with \"identity\": \"position\"") }
         switch placement.shape {
         case .source where isKeyless:

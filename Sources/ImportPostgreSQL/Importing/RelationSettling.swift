@@ -364,6 +364,7 @@ struct RelationSettling {
                     guard made > 0 else { continue }
                     try count(placement.destination, ["stubs": made], connection)
                     try note(.stub, made, index, connection)
+                    for back in statements.referringBack(placement.destination) { _ = try connection.execute(back) }
                 }
             }
             _ = try connection.execute("DELETE FROM _import_unresolved WHERE relationship = $1", [.text(name)])

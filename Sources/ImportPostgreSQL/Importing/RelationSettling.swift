@@ -403,6 +403,7 @@ struct RelationSettling {
                     guard made > 0 else { continue }
                     try count(placement.destination, ["stubs": made], connection)
                     try note(.stub, made, index, connection)
+                    for back in statements.referringBack(placement.destination) { _ = try connection.execute(back) }
                 }
                 // Of what is named by other attributes nobody knows the identifier.
                 open = try countWaiting(name, connection)

@@ -39,7 +39,7 @@ struct OrphanStatements: RelationSQL {
 
     private var roots: [(relationship: Int, entity: Int, keys: String)] {
         var roots: [(Int, Int, String)] = []
-        for reference in tables.listed {
+        for reference in tables.listed where !reference.isMirrored {
             guard let relationship = reference.list, tables.deletesOrphans(relationship) || reference.isParent else {
                 continue
             }

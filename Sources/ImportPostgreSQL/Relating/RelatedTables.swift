@@ -116,6 +116,8 @@ struct RelatedTables {
         /// Of a one-to-one it is the other side, which an object that says whom it belongs to speaks for, too.
         let list: Int?
         let isOneToOne: Bool
+        /// Whether it is a one-to-one that is its own inverse, so that both partners have the columns.
+        var isMirrored: Bool { isOneToOne && list == owner }
         /// Whether the columns are `@parent` in the identifier of the rows.
         let isParent: Bool
         /// Whether a list has objects from where it is stated on, and not only from where they are written: of several lists of one

@@ -256,7 +256,7 @@ final class RelationStaging {
             let first = batch.cell(of: attributes.lowerBound, in: row)
             let target = batch.cells[first..<first + attributes.count]
             // Of a one-to-one it speaks for the other side, too: that has nobody else any more.
-            let isSole = reference.isOneToOne && !target.contains { $0.tag == .null }
+            let isSole = reference.isOneToOne && !reference.isMirrored && !target.contains { $0.tag == .null }
             if isSole, let place = reference.list.flatMap({ lists[$0] }) {
                 if let fault = rows[place].append(ChunkRows.numbers(row.ordinal, child, -1), Array(target), source) {
                     return fault

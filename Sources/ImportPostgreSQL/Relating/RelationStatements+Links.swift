@@ -9,6 +9,7 @@ extension RelationStatements {
     /// leads to leaves it out. Its place is that of the last list since the link is what it is.
     func settlingLinks(_ reference: RelatedTables.Reference) -> [String] {
         guard let relationship = reference.list else { return [] }
+        if reference.isMirrored { return settlingPartners(reference) }
         let (setters, lists) = (staged.setters(reference), staged.lists(relationship))
         let key = tables.key(of: reference.holder)
         let own = Array(tables.columns[reference.holder][reference.columns])
@@ -125,6 +126,7 @@ extension RelationStatements {
     /// How many links lists have broken, and of a one-to-one objects that have taken another's place.
     func unlinked(_ reference: RelatedTables.Reference) -> [(relationship: Int, count: String)] {
         guard let relationship = reference.list else { return [] }
+        if reference.isMirrored { return [unlinkedPartners(reference)] }
         // What is left out before its row is written was never linked.
         let count = """
             SELECT count(*) FROM pg_temp._import_set_\(relationship) WHERE is_left AND is_there \
@@ -140,6 +142,7 @@ extension RelationStatements {
 
     private func taking(_ reference: RelatedTables.Reference) -> [String] {
         guard let relationship = reference.list else { return [] }
+        if reference.isMirrored { return takingPartners(reference) }
         let (setters, lists) = (staged.setters(reference), staged.lists(relationship))
         let own = tables.columns[reference.holder][reference.columns]
         let key = tables.key(of: reference.holder)

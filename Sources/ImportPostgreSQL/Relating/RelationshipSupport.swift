@@ -52,7 +52,6 @@ struct RelationshipSupport {
         let name = layout.name(of: index)
         let isKeyless = isKeyless(placement.destination)
         if placement.shape == .oneToOne {
-            if placement.inverse == index { throw error("\(name), a one-to-one that is its own inverse") }
             if isKeyless || self.isKeyless(placement.entity) {
                 throw error("\(name), a one-to-one with objects without identifier")
             }

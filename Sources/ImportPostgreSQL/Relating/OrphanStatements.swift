@@ -62,6 +62,7 @@ struct OrphanStatements: RelationSQL {
                 roots.append((relationship, reference.holder, found))
             }
         }
+        roots += statements.loosened.filter { tables.deletesOrphans($0.relationship) }
         for join in tables.joins {
             for side in statements.sides(of: join) where tables.deletesOrphans(side.relationship) {
                 if join.isSymmetric, !side.isSource { continue }

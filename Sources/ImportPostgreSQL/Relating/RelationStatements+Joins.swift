@@ -95,12 +95,12 @@ extension RelationStatements {
         let places = sides.filter { $0.position != nil }
         let names =
             (join.sourceColumns + join.destinationColumns).map(\.quoted) + places.compactMap(\.position)
-        var condition = ""
-        if let rowID = tables.rowID(of: join.source) {
-            condition = """
-                 AND EXISTS (SELECT FROM \(tables.table(of: join.source)) AS o WHERE o.\(rowID.quoted) = a0)
-                """
+        // Of elements that are gone, links are, too.
+        let isThere: [String] = [(join.source, "a0"), (join.destination, "b0")].map { end, key in
+            guard let rowID = tables.rowID(of: end) else { return "" }
+            return " AND EXISTS (SELECT FROM \(tables.table(of: end)) AS o WHERE o.\(rowID.quoted) = \(key))"
         }
+        let condition: String = isThere.joined()
         var statements = filledJoins.contains(join.making) ? taking(join) : []
         statements += [
             """

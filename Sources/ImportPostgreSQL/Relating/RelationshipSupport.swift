@@ -73,14 +73,16 @@ struct RelationshipSupport {
         switch placement.shape {
         case .source where isKeyless:
             throw error("\(name), a to-one to objects without identifier")
-        case .oneToMany where placement.owner == index && isKeyless:
-            throw error("\(name), a to-one to objects without identifier")
+        case .oneToMany where placement.owner == index && isKeyless && !self.isKeyless(placement.entity):
+            try check(referring: index)
+        case .oneToMany where placement.owner == index && isKeyless && !description.from.isEmpty:
+            throw error("\(name), a to-one from and to objects without identifier")
         case .oneToMany where placement.owner == index && !description.from.isEmpty:
             guard self.isKeyless(placement.entity), let inverse = placement.inverse,
                 !layout.relationships[inverse].description.from.isEmpty
             else { break }
             throw error("\(name), whose objects have no identifier and are listed, too")
-        case .join where isKeyless || placement.inverse != nil && self.isKeyless(placement.entity):
+        case .join where isKeyless && !description.from.isEmpty:
             throw error("\(name), a list of objects without identifier that are not its own")
         case .source, .ownedDestination, .oneToMany, .oneToOne, .join: break
         }
@@ -96,6 +98,21 @@ struct RelationshipSupport {
         if isKeyless(placement.entity) { throw error("\(name) with \"by\", of objects without identifier") }
         if description.owner == .local { throw error("\(name) with \"by\" and \"owner\": \"local\"") }
         if description.list == .union { throw error("\(name) with \"by\" and \"list\": \"union\"") }
+    }
+
+    /// To-ones in columns that lead to objects without identifier.
+    private func check(referring index: Int) throws {
+        let placement = layout.relationships[index]
+        let (name, tables) = (layout.name(of: index), RelatedTables(graph))
+        let isListed = placement.inverse.map { !layout.relationships[$0].description.from.isEmpty } ?? false
+        let home = tables.home(of: placement.destination)
+        let isElement = tables.elements.contains { tables.home(of: $0.holder) == home }
+        if placement.description.owner == .local {
+            throw error("\(name) with \"owner\": \"local\", a to-one to objects without identifier")
+        }
+        if isListed, isElement {
+            throw error("\(name), a to-one to objects without identifier that are listed and have lists themselves")
+        }
     }
 
     /// Lists that only add: where they go on depends on what other lists have taken away since.

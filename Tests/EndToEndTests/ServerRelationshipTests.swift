@@ -92,7 +92,7 @@ struct ServerRelationshipTests {
     /// What there cannot be yet is said before anything is written.
     @Test(arguments: [
         (#""onConflict": "ignore", "inverse": "orders""#, "person with \"onConflict\": \"ignore\""),
-        (#""by": ["name"], "inverse": "orders""#, "person with \"by\""),
+        (#""by": ["name"], "owner": "local", "inverse": "orders""#, "person with \"by\""),
         (#""unresolved": "reject", "inverse": "orders""#, "person with \"unresolved\": \"reject\""),
     ])
     func refusesOtherKinds(keys: String, said: String) throws {

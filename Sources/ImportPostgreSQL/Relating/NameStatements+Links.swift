@@ -291,11 +291,12 @@ extension NameStatements {
         let (setters, lists) = (staged.setters(reference).quoted, staged.lists(relationship).quoted)
         let own = width..<width + reference.columns.count
         let prefix = StageName.prefix(of: staged.job)
+        let isLeaving = tables.isUnion(relationship) ? " AND l._emptied = 1" : ""
         let isCandidate = { (row: String) in "\(row)._list = \(Self.candidate)" }
         let isLeft = """
             EXISTS (
                 SELECT FROM \(lists) AS l WHERE \(same(columns("l", 0..<own.count), columns("last", own)))
-                    AND (l._ordinal, l._child) > (last._ordinal, last._child) AND (l._ordinal, l._child) < (x._ordinal, x._child)
+                    AND (l._ordinal, l._child) > (last._ordinal, last._child) AND (l._ordinal, l._child) < (x._ordinal, x._child)\(isLeaving)
             )
             """
         let partners = "x._ordinal, x._child, -1, \(list(columns("x", own))) FROM \(setters) AS x WHERE \(isCandidate("x"))"

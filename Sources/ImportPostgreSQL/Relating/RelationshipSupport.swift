@@ -96,8 +96,18 @@ struct RelationshipSupport {
             throw error("\(name) with \"by\", which leads to objects without identifier, or identified within others")
         }
         if isKeyless(placement.entity) { throw error("\(name) with \"by\", of objects without identifier") }
-        if description.owner == .local { throw error("\(name) with \"by\" and \"owner\": \"local\"") }
+        let sides = [index, placement.inverse].compactMap { $0.map { layout.relationships[$0].description } }
+        if sides.contains(where: { $0.owner == .local }) {
+            throw error("\(name) with \"by\" and \"owner\": \"local\"")
+        }
         if description.list == .union { throw error("\(name) with \"by\" and \"list\": \"union\"") }
+        if description.unresolved == .reject { throw error("\(name) with \"by\" and \"unresolved\": \"reject\"") }
+        if placement.shape == .oneToOne, placement.inverse == index {
+            throw error("\(name) with \"by\", a one-to-one that is its own inverse")
+        }
+        // What is left out of a record names nothing, and has no values by which it is named.
+        let policies = layout.relationships.map(\.description.onConflict).filter { [.ignore, .error].contains($0) }
+        if let policy = policies.first { throw error("\(name) with \"by\" beside \"onConflict\": \"\(policy.rawValue)\"") }
     }
 
     /// To-ones in columns that lead to objects without identifier.

@@ -57,13 +57,7 @@ struct RelationshipSupport {
             }
         }
         if !description.by.isEmpty { throw error("\(name) with \"by\"") }
-        if description.owner == .local {
-            // What is an element of such a list alone is left out with all that is nested in it.
-            let isOwn = placement.owner == index && (placement.shape == .source || placement.shape == .oneToMany)
-            guard !self.isKeyless(placement.entity), isOwn || placement.shape == .join else {
-                throw error("\(name) with \"owner\": \"local\", whose links are in the columns of others")
-            }
-        }
+        if description.owner == .local { try checkLocal(index) }
         let supported: [ConflictPolicy] = sharesObjects(placement.destination) ? [.merge] : [.merge, .replace]
         if !supported.contains(description.onConflict) {
             throw error("\(name) with \"onConflict\": \"\(description.onConflict.rawValue)\"")
@@ -85,6 +79,42 @@ struct RelationshipSupport {
             throw error("\(name), a list of objects without identifier that are not its own")
         case .source, .ownedDestination, .oneToMany, .oneToOne, .join: break
         }
+    }
+
+    /// Links that imports leave as they are.
+    private func checkLocal(_ index: Int) throws {
+        let placement = layout.relationships[index]
+        let local = "\(layout.name(of: index)) with \"owner\": \"local\""
+        if isKeyless(placement.entity) { throw error("\(local) of objects without identifier") }
+        let isElement = isKeyless(placement.destination)
+        if placement.shape == .join || placement.owner == index && placement.shape != .ownedDestination {
+            if isElement { throw error("\(local) that leads to objects without identifier") }
+            return
+        }
+        // What is an element of such a list alone is left out with all that is nested in it.
+        if isElement {
+            guard !hasIdentified(within: placement.destination) else {
+                throw error("\(local), in whose elements objects with an identifier may be nested")
+            }
+        } else if placement.description.identity == .position
+            || layout.hierarchy.identifier(of: placement.destination).contains(EntityDescription.parentIdentifier)
+        {
+            throw error("\(local), whose elements may be told by their place")
+        }
+    }
+
+    /// Whether objects with an identifier may be nested in elements without one.
+    private func hasIdentified(within element: Int) -> Bool {
+        var (seen, open) = (Set<Int>(), [element])
+        while let next = open.popLast() {
+            for entity in layout.hierarchy.subentities(of: next) where seen.insert(entity).inserted {
+                for index in layout.relationships(of: entity) where !layout.relationships[index].description.from.isEmpty {
+                    guard isKeyless(layout.relationships[index].destination) else { return true }
+                    open.append(layout.relationships[index].destination)
+                }
+            }
+        }
+        return false
     }
 
     /// Lists that only add: where they go on depends on what other lists have taken away since.

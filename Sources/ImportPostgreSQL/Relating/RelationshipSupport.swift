@@ -117,20 +117,15 @@ struct RelationshipSupport {
         return false
     }
 
-    /// Lists that only add: where they go on depends on what other lists have taken away since.
+    /// Lists that only add to what is there.
     private func checkUnion(_ index: Int) throws {
-        let (placement, tables) = (layout.relationships[index], RelatedTables(graph))
-        let isElement = isKeyless(placement.destination)
-        let hasPosition: Bool
-        if placement.shape == .join {
-            let join = tables.join(placement.owner)
-            let other = placement.inverse.map { layout.relationships[$0].description.from.isEmpty } ?? true
-            hasPosition = (placement.owner == index ? join.position : join.inversePosition) != nil && !other
-        } else {
-            hasPosition = !isElement && tables.reference(placement.owner)?.position != nil
-        }
-        guard placement.description.isToMany, !hasPosition else {
-            throw error("\(layout.name(of: index)) with \"list\": \"union\", whose objects other lists may take")
+        let placement = layout.relationships[index]
+        let isParent = layout.hierarchy.identifier(of: placement.destination).contains(EntityDescription.parentIdentifier)
+        let isInColumns = placement.shape != .join && !isKeyless(placement.destination)
+        let hasPosition = isInColumns && RelatedTables(graph).reference(placement.owner)?.position != nil
+        let isByPlace = hasPosition && (isParent || placement.description.identity == .position)
+        guard placement.description.isToMany, !isByPlace else {
+            throw error("\(layout.name(of: index)) with \"list\": \"union\", whose elements may be told by their place")
         }
     }
 

@@ -101,7 +101,9 @@ struct RelationshipSupport {
         }
         // What is left out of a record names nothing, and has no values by which it is named.
         let policies = layout.relationships.map(\.description.onConflict).filter { [.ignore, .error].contains($0) }
-        if let policy = policies.first { throw error("\(name) with \"by\" beside \"onConflict\": \"\(policy.rawValue)\"") }
+        if let policy = policies.first {
+            throw error("\(name) with \"by\" beside \"onConflict\": \"\(policy.rawValue)\"")
+        }
     }
 
     /// To-ones in columns that lead to objects without identifier.
@@ -146,7 +148,8 @@ struct RelationshipSupport {
         var (seen, open) = (Set<Int>(), [element])
         while let next = open.popLast() {
             for entity in layout.hierarchy.subentities(of: next) where seen.insert(entity).inserted {
-                for index in layout.relationships(of: entity) where !layout.relationships[index].description.from.isEmpty {
+                for index in layout.relationships(of: entity)
+                where !layout.relationships[index].description.from.isEmpty {
                     guard isKeyless(layout.relationships[index].destination) else { return true }
                     open.append(layout.relationships[index].destination)
                 }
@@ -158,10 +161,15 @@ struct RelationshipSupport {
     /// Lists that only add to what is there.
     private func checkUnion(_ index: Int) throws {
         let placement = layout.relationships[index]
-        let isParent = layout.hierarchy.identifier(of: placement.destination).contains(EntityDescription.parentIdentifier)
+        let isParent = layout.hierarchy.identifier(of: placement.destination).contains(
+            EntityDescription.parentIdentifier
+        )
         let isInColumns = placement.shape != .join && !isKeyless(placement.destination)
         let hasPosition = isInColumns && RelatedTables(graph).reference(placement.owner)?.position != nil
         let isByPlace = hasPosition && (isParent || placement.description.identity == .position)
+        if hasPosition, isKeyless(placement.entity) {
+            throw error("\(layout.name(of: index)) with \"list\": \"union\" of objects without identifier")
+        }
         guard placement.description.isToMany, !isByPlace else {
             throw error("\(layout.name(of: index)) with \"list\": \"union\", whose elements may be told by their place")
         }

@@ -2,15 +2,16 @@
 """Imports small cases into SQLite stores and into schemas of a server, and compares each pair.
 
 usage: server_cases.py --importer PATH --url URL [--cases DIR] [--graphs N] [--seed S] [--only ID]
-                       [--features LIST] [--having TEXT] [--refused N] [--keep DIR]
+                       [--shapes LIST] [--features LIST] [--having TEXT] [--refused N] [--keep DIR]
 
   --url URL        a database of the server; each case gets a schema there, which is dropped at the end
   --cases DIR      the relationship cases, those of cases.json there
   --graphs N       N models with relationships and records at random
   --seed S         of these and of the sizes of chunks [1]
   --only ID        the cases whose names begin with this
+  --shapes LIST    shapes of random_graphs.py, with commas between them, that random models of some features have [all]
   --features LIST  features of random_graphs.py, with commas between them, that random models have: the first always, others perhaps [any]
-  --having TEXT    random models only that have this in their JSON
+  --having TEXT    random models only whose JSON has what this regular expression matches
   --refused N      how many cases may be refused at most [any number]
   --keep DIR       leave the files there
 
@@ -72,29 +73,29 @@ def shared_cases(folder, work):
         yield Case(case["id"], os.path.join(folder, case["model"]), steps)
 
 
-def featured(features, dice):
-    """A graph with the first of some features, and with others of them."""
+def featured(features, shapes, dice):
+    """A graph of some shapes with the first of some features, and with others of them."""
     while True:
         chosen = [name for place, name in enumerate(features) if place == 0 or dice.random() < 0.5]
-        graph = graphs.without_refused(graphs.random_graphs.graph(dice.randrange(1 << 32), features=chosen))
+        graph = graphs.random_graphs.graph(dice.randrange(1 << 32), shapes, chosen)
         has_parents = any("parent" in entity for entity in graph["model"]["entities"].values())
         if graphs.relationships_of(graph) and (has_parents or features[0] != "inheritance"):
             return graph
 
 
-def random_graph(dice, features, text):
-    """A model and records at random, of some features, with a text in the model's JSON."""
+def random_graph(dice, features, shapes, text):
+    """A model and records at random, of some features and shapes, with something in the model's JSON."""
     while True:
-        graph = featured(features, dice) if features else graphs.random_graph(dice)[0]
-        if text in json.dumps(graph["model"]):
+        graph = featured(features, shapes, dice) if features else graphs.random_graph(dice, rejects=True)[0]
+        if re.search(text, json.dumps(graph["model"])):
             return graph
 
 
-def random_cases(count, seed, work, features=None, text=""):
+def random_cases(count, seed, work, features=None, shapes=graphs.random_graphs.SHAPES, text=""):
     """Models and records at random; half of the steps with what a record does then whose object is there already at random, too."""
     for number in range(count):
         dice = random.Random(f"{seed} {number} policies")
-        graph = random_graph(random.Random(f"{seed} {number}"), features, text)
+        graph = random_graph(random.Random(f"{seed} {number}"), features, shapes, text)
         model, steps = os.path.join(work, f"graph-{number}.model.json"), []
         write(model, graph["model"])
         # Tables with objects of several entities are refused with policies, and with constraints.
@@ -236,6 +237,7 @@ def main():
     parser.add_argument("--cases")
     parser.add_argument("--graphs", type=int, default=0)
     parser.add_argument("--features", type=lambda text: text.split(","))
+    parser.add_argument("--shapes", type=lambda text: list(map(int, text.split(","))), default=graphs.random_graphs.SHAPES)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default="")
     parser.add_argument("--having", default="")
@@ -252,7 +254,7 @@ def main():
     dice = random.Random(options.seed)
     try:
         cases = list(shared_cases(options.cases, base)) if options.cases else []
-        cases += random_cases(options.graphs, options.seed, base, options.features, options.having)
+        cases += random_cases(options.graphs, options.seed, base, options.features, options.shapes, options.having)
         for case in cases:
             if not case.name.startswith(options.only):
                 continue

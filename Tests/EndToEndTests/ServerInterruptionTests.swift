@@ -291,4 +291,99 @@ struct ServerInterruptionTests {
         #expect(try database.query("SELECT count(*), count(DISTINCT id) FROM thing") == "3000|3000")
         #expect(try database.isVerified())
     }
+
+    /// An import whose process is dead, and that others have gone on with: a chunk is not done, and one after it is.
+    ///
+    /// - Returns: also the number of that chunk, and its file.
+    static func withGap(_ files: ImportFiles) throws -> (database: ServerDatabase, gap: String, file: String) {
+        let database = try ServerDatabase()
+        let first = try progressed(database.command(files), into: database, files)
+        while try database.chunks("sealed") < 2 { try #require(first.step()) }
+        first.child.signal(SIGKILL)
+        first.child.wait()
+        try database.forgetDeadProcesses()
+        let gap = try database.query("SELECT min(number) FROM _import_chunk WHERE state = 'sealed'")
+        try database.execute("UPDATE _import_chunk SET lease_until = 'infinity' WHERE number = \(gap)")
+        let worker = try database.importer(["work", database.url, "--wait", "0"])
+        #expect(worker.ending == .exit(75), "\(worker.errorText)")
+        #expect(try database.query("SELECT max(number) > \(gap) FROM _import_chunk WHERE state = 'done'") == "t")
+        try database.forgetDeadProcesses()
+        let name = "chunk-\(String(repeating: "0", count: 6 - gap.count))\(gap).ndjson"
+        return (database, gap, files.directory.path("server.chunks") + "/" + name)
+    }
+
+    /// Only this one can be cut again.
+    @Test(arguments: [(false, false), (false, true), (true, false), (true, true)])
+    func aChunkThatIsGoneOrAlteredIsCutAgain(identifier: Bool, isGone: Bool) throws {
+        let files = try Self.files(identifier: identifier)
+        let (database, gap, file) = try Self.withGap(files)
+        if isGone {
+            try FileManager.default.removeItem(atPath: file)
+        } else {
+            var bytes = try Data(contentsOf: URL(filePath: file))
+            bytes[bytes.count / 2] ^= 1
+            try bytes.write(to: URL(filePath: file))
+        }
+        let result = try database.importer(["resume", database.url])
+        #expect(result.ending == .exit(0), "\(result.errorText)")
+        #expect(result.errorText.contains("is gone or altered: it is cut again"), "\(result.errorText)")
+        #expect(try database.query("SELECT state FROM _import_chunk WHERE number = \(gap)") == "done")
+        try Self.check(database, files)
+    }
+
+    /// Settling looks at records of chunks that are done.
+    @Test func aChunkThatIsDoneIsCutAgainForSettling() throws {
+        let files = try Self.files(identifier: true)
+        let database = try ServerDatabase()
+        let program = try Self.progressed(database.command(files), into: database, files)
+        program.child.signal(SIGKILL)
+        program.child.wait()
+        try database.forgetDeadProcesses()
+        let folder = files.directory.path("server.chunks")
+        for name in files.directory.names(in: "server.chunks") where name.hasPrefix("chunk-") {
+            try FileManager.default.removeItem(atPath: "\(folder)/\(name)")
+        }
+        let result = try database.importer(["resume", database.url])
+        #expect(result.ending == .exit(0), "\(result.errorText)")
+        #expect(result.errorText.contains("is gone or altered: it is cut again"), "\(result.errorText)")
+        try Self.check(database, files)
+    }
+
+    @Test func aChunkWhoseSourceHasChangedIsNotCutAgain() throws {
+        let files = try Self.files(identifier: false)
+        let (database, gap, file) = try Self.withGap(files)
+        let range = "SELECT first_byte + (end_byte - first_byte) / 2 FROM _import_chunk WHERE number = \(gap)"
+        let place = try #require(Int(database.query(range)))
+        let done = try database.chunks("done")
+        try FileManager.default.removeItem(atPath: file)
+        var bytes = try Data(contentsOf: URL(filePath: files.sources[0]))
+        bytes[place] = bytes[place] == 0x31 ? 0x32 : 0x31
+        try bytes.write(to: URL(filePath: files.sources[0]))
+        let result = try database.importer(["resume", database.url])
+        #expect(result.ending == .exit(65), "\(result.errorText)")
+        #expect(result.errorText.contains("are not the ones that were"), "\(result.errorText)")
+        #expect(try database.chunks("done") == done)
+        #expect(try database.isVerified())
+    }
+
+    /// A worker whose lease is over finds the file gone that another one is done with, and goes on with what is left.
+    @Test func aChunkThatAnotherHasCommittedNeedsNoFile() throws {
+        let files = try Self.files(identifier: false)
+        let (database, gap, file) = try Self.withGap(files)
+        try FileManager.default.removeItem(atPath: file)
+        // Whoever takes it is too late.
+        try database.execute(
+            """
+            CREATE FUNCTION overtake() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+                UPDATE _import_chunk SET state = 'done', owner = 'another' WHERE number = NEW.number; RETURN NULL;
+            END $$;
+            CREATE TRIGGER overtake AFTER UPDATE ON _import_chunk FOR EACH ROW
+                WHEN (NEW.number = \(gap) AND NEW.state = 'sealed' AND NEW.owner <> OLD.owner) EXECUTE FUNCTION overtake()
+            """
+        )
+        let worker = try database.importer(["work", database.url, "--wait", "0"])
+        #expect(worker.ending == .exit(75), "\(worker.errorText)")
+        #expect(try database.query("SELECT state, owner FROM _import_chunk WHERE number = \(gap)") == "done|another")
+        #expect(!worker.errorText.contains(file), "\(worker.errorText)")
+    }
 }

@@ -21,8 +21,9 @@ from records import parsed  # noqa: E402
 DISPUTED = {"symmetric", "rules", "local"}
 
 
-def random_graph(random):
-    """A graph of some features, and whether the slow reading is a reference for it."""
+def random_graph(random, rejects=False):
+    """A graph of some features, perhaps one whose references must not lead to nothing, and whether the slow reading is a reference
+    for it."""
     while True:
         kind = random.randrange(4)
         if kind == 0:
@@ -44,7 +45,7 @@ def random_graph(random):
         graph = random_graphs.graph(seed, sorted(shapes), named, records=records, steps=steps)
         # Tables without relationships are the work of `lines`: their row ids have gaps where an object came again.
         if relationships_of(graph):
-            return without_refused(graph), not features & DISPUTED and not is_disputed(graph)
+            return graph if rejects else without_refused(graph), not features & DISPUTED and not is_disputed(graph)
 
 
 def relationships_of(graph):

@@ -124,6 +124,20 @@ struct ChunkTable: Sendable {
         ).first.map { try entry($0.text(0), label: label) }
     }
 
+    /// The next thousand chunks after another one, by their numbers, and whether they are done; none after the last one.
+    func states(
+        after number: Int,
+        _ connection: ServerConnection,
+        label: String
+    ) throws -> [(entry: ChunkEntry, isDone: Bool)] {
+        try connection.execute(
+            """
+            SELECT entry, state = 'done' FROM _import_chunk WHERE job = $1 AND number > $2 ORDER BY number LIMIT 1000
+            """,
+            [.integer(job), .integer(Int64(number))]
+        ).map { (try entry($0.text(0), label: label), try $0.bool(1)) }
+    }
+
     /// Adds a chunk that is on the disk; again, nothing changes.
     func register(_ entry: ChunkEntry, _ connection: ServerConnection) throws {
         _ = try connection.execute(

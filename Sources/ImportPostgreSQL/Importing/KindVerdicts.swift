@@ -18,6 +18,8 @@ final class KindVerdicts {
     private let again: OpenRecordDecoder
     private let staging: RelationStaging
     private let counts: ServerCounts
+    /// nil where no reference makes a reject of its record.
+    private let unmet: UnmetErrors?
     private var rows: [ChunkRows]
     /// The records of the chunk at hand that workers have staged, and that are rejects now.
     private var taken: [Int64] = []
@@ -51,6 +53,9 @@ final class KindVerdicts {
         }
         rows = try staging.makeRows(task.job)
         counts = ServerCounts(job: task.job, plans: model.plans)
+        unmet =
+            try tables.graph.rejectsUnresolved
+            ? UnmetErrors(statements, task.job.options, kinds: known, connection) : nil
         let none = Array(repeating: Int64(0), count: model.plans.count)
         changes = Changes(read: none, rejected: none, linked: none)
     }
@@ -58,6 +63,10 @@ final class KindVerdicts {
     /// Whether a record's objects may be others than a worker has seen.
     static func isNeeded(_ statements: RelationStatements, _ connection: ServerConnection) throws -> Bool {
         guard !statements.tables.shared.isEmpty else { return false }
+        if statements.tables.graph.rejectsUnresolved {
+            let noted = "SELECT EXISTS (SELECT FROM \(RelationStatements.unmetTable))"
+            if try connection.execute(noted).first?.bool(0) == true { return true }
+        }
         for question in statements.askingForKinds {
             if try connection.execute(question).first?.bool(0) == true { return true }
         }
@@ -92,6 +101,15 @@ final class KindVerdicts {
                 ]
             ).map { try $0.integer(0) }
         )
+        let unmetOrdinals =
+            try unmet == nil
+            ? []
+            : Set(
+                connection.execute(
+                    "SELECT ordinal FROM \(RelationStatements.unmetTable) WHERE ordinal BETWEEN $1 AND $2",
+                    [.integer(entry.ordinals.lowerBound), .integer(entry.ordinals.upperBound - 1)]
+                ).map { try $0.integer(0) }
+            )
         var tally = ServerCounts.Tally(entities: model.plans.count)
         for index in rows.indices { rows[index].begin() }
         taken.removeAll(keepingCapacity: true)
@@ -110,7 +128,13 @@ final class KindVerdicts {
             }
             known.isAsking = false
             try known.lookUp()
-            for index in records { try take(index, batch, late, entry, &tally) }
+            let refused = Set(
+                records.filter { unmetOrdinals.contains(batch.rows[batch.graph.records[$0].row].ordinal) }
+            )
+            try unmet?.find(refused.sorted(), batch, late, source: entry.source)
+            for index in records {
+                try take(index, isUnmet: refused.contains(index), batch, late, entry, &tally)
+            }
         }
         try write(entry, &tally)
     }
@@ -222,6 +246,7 @@ final class KindVerdicts {
 
     private func take(
         _ index: Int,
+        isUnmet: Bool,
         _ batch: borrowing RowBatch,
         _ late: LateRejects,
         _ entry: ChunkEntry,
@@ -236,6 +261,9 @@ final class KindVerdicts {
             for case .reference(let entity) in batch.graph.statements[record.statements] { tally.linked[entity] -= 1 }
         }
         let name = model.plans[Int(row.entity)].entity.name
+        if isUnmet, let unmet {
+            return reject(try unmet.errors(of: index, batch, late, source: entry.source).map { $0.of(name) }, batch)
+        }
         var found = Outcome(isContradicted: record.isOpen)
         if !record.isOpen {
             found = outcome(of: record, batch, late)

@@ -12,6 +12,8 @@ final class RelationRejects {
         case lacking(Set<Int>)
         /// The server has refused what it says.
         case refused(RefusedRow)
+        /// References of it lead to nothing.
+        case unmet(UnmetErrors)
     }
 
     /// By entity.
@@ -46,7 +48,10 @@ final class RelationRejects {
         try forEachChunk(of: records.map(\.ordinal), connection) { entry in
             var tally = ServerCounts.Tally(entities: model.plans.count)
             var count = 0
-            try forEachRecord(of: entry, connection) { index, batch, late in
+            try forEachRecord(of: entry, connection, finding: { try find(faults, $0, $1, entry) }) {
+                index,
+                batch,
+                late in
                 let record = batch.graph.records[index]
                 let row = batch.rows[record.row]
                 guard let fault = faults[row.ordinal] else { return }
@@ -58,6 +63,8 @@ final class RelationRejects {
                     switch fault {
                     case .lacking(let children): lacks(record, children, batch, place).map { $0.of(entity) }
                     case .refused(let refused): [refused.error(of: entity, at: place.byteOffset)]
+                    case .unmet(let unmet):
+                        try unmet.errors(of: index, batch, late, source: entry.source).map { $0.of(entity) }
                     }
                 tally.rejectLate(late.reject(row, place, errors))
             }
@@ -108,13 +115,35 @@ final class RelationRejects {
         }
     }
 
+    /// Looks up what references of a batch's records lead to nothing.
+    private func find(
+        _ faults: [Int64: Fault],
+        _ batch: RowBatch,
+        _ late: LateRejects,
+        _ entry: ChunkEntry
+    ) throws {
+        var errors: UnmetErrors?
+        let unmet = batch.graph.records.indices.filter { index in
+            guard case .unmet(let found)? = faults[batch.rows[batch.graph.records[index].row].ordinal] else {
+                return false
+            }
+            errors = found
+            return true
+        }
+        try errors?.find(unmet, batch, late, source: entry.source)
+    }
+
     /// Calls `body` with each record of a chunk that was staged, and its index in a batch.
+    ///
+    /// - Parameter finding: called with each batch before.
     private func forEachRecord(
         of entry: ChunkEntry,
         _ connection: ServerConnection,
+        finding: (RowBatch, LateRejects) throws -> Void = { _, _ in },
         _ body: (Int, borrowing RowBatch, LateRejects) throws -> Void
     ) throws {
         try task.forEachBatch(of: entry, model.plans, decoder, connection) { batch, late in
+            try finding(batch, late)
             for index in batch.graph.records.indices { try body(index, batch, late) }
         }
     }

@@ -52,10 +52,16 @@ struct RelationSettling {
             try ServerTables.drop(tables.foreignKeys, connection)
             try tables.dropPartnerIndexes(connection)
             for table in [RelationStatements.verdict, RelationStatements.lacking] { _ = try connection.execute(table) }
+            if tables.graph.rejectsUnresolved { _ = try connection.execute(RelationStatements.unmet) }
             let retries = RetryTable(of: task.job)
             if let retries { try passOverClosed(by: retries, statements, connection) }
-            try findKinds(statements, connection)
+            _ = try connection.execute("SAVEPOINT importer_kinds")
+            if !tables.graph.rejectsUnresolved { try findKinds(statements, connection) }
             let isGuarded = try TableGuards(staged: statements.staged).areThere(isStaged: true, connection)
+            let isAtOnce = isGuarded || tables.graph.rejectsUnresolved
+            // Without what is refused, objects may be others.
+            if isAtOnce { _ = try connection.execute("ROLLBACK TO SAVEPOINT importer_kinds") }
+            _ = try connection.execute("RELEASE SAVEPOINT importer_kinds")
             if isGuarded, let what = tables.needingNoGuards {
                 throw ImportError(
                     .storeFailed,
@@ -67,8 +73,8 @@ struct RelationSettling {
                         """
                 )
             }
-            if !isGuarded || !statements.leavesOut { try reject(statements, connection) }
-            if isGuarded {
+            if !isAtOnce || !statements.leavesOut && !findsKinds { try reject(statements, connection) }
+            if isAtOnce {
                 var all = try SettlingAtOnce(self, statements, connection)
                 try all.settle()
                 try steps.note(2, connection)
@@ -78,14 +84,17 @@ struct RelationSettling {
             try retries?.settleAll(connection)
             _ = try connection.execute(
                 "UPDATE _import_settle SET state = $2 WHERE job = $1 AND state = 'waiting'",
-                [.integer(job), .text(isGuarded ? "done" : "open")]
+                [.integer(job), .text(isAtOnce ? "done" : "open")]
             )
         }
     }
 
+    /// Whether objects of some entities may be of others, so that it is to be found of which they are.
+    var findsKinds: Bool { !tables.shared.isEmpty }
+
     /// Finds of which entities objects are, and with that which records are accepted, where it depends on the records before.
-    private func findKinds(_ statements: RelationStatements, _ connection: ServerConnection) throws {
-        guard try KindVerdicts.isNeeded(statements, connection) else { return }
+    func findKinds(_ statements: RelationStatements, _ connection: ServerConnection) throws {
+        guard try findsKinds && KindVerdicts.isNeeded(statements, connection) else { return }
         let verdicts = try KindVerdicts(task, model, statements, connection)
         try verdicts.find()
         let changes = verdicts.changes
@@ -127,6 +136,38 @@ struct RelationSettling {
         for statement in statements.removingRejects { _ = try connection.execute(statement) }
         let rejects = RelationRejects(task, model)
         try count(rejects.write(refused.map { ($0.ordinal, .refused($0)) }, connection), as: "rejected", connection)
+    }
+
+    /// Makes rejects of records whose references lead to nothing: those that are noted.
+    func rejectUnmet(_ statements: RelationStatements, _ connection: ServerConnection) throws {
+        _ = try connection.execute(
+            """
+            DELETE FROM \(RelationStatements.verdictTable);
+            INSERT INTO \(RelationStatements.verdictTable) SELECT DISTINCT ordinal FROM \(RelationStatements.unmetTable)
+            """
+        )
+        for statement in statements.removingRejects { _ = try connection.execute(statement) }
+        let rejects = RelationRejects(task, model)
+        let errors = try UnmetErrors(statements, task.job.options, kinds: NoKinds(), connection)
+        try forEachVerdict(connection) { ordinals in
+            let records = ordinals.map { (ordinal: $0, fault: RelationRejects.Fault.unmet(errors)) }
+            try count(rejects.write(records, connection), as: "rejected", connection)
+        }
+        _ = try connection.execute("DELETE FROM \(RelationStatements.unmetTable)")
+    }
+
+    /// Calls `body` with the records that are not accepted, in order, some at a time.
+    private func forEachVerdict(_ connection: ServerConnection, _ body: ([Int64]) throws -> Void) throws {
+        var last: Int64 = 0
+        while true {
+            let ordinals = try connection.execute(
+                "SELECT ordinal FROM \(RelationStatements.verdictTable) WHERE ordinal > $1 ORDER BY ordinal LIMIT 10000",
+                [.integer(last)]
+            ).map { try $0.integer(0) }
+            guard let end = ordinals.last else { return }
+            last = end
+            try body(ordinals)
+        }
     }
 
     /// Makes rejects of records that lack something.
@@ -183,15 +224,8 @@ struct RelationSettling {
         guard try retries.holdAll(closed: RelationStatements.verdictTable, connection) > 0 else { return }
         for statement in statements.removingRejects { _ = try connection.execute(statement) }
         let rejects = RelationRejects(task, model)
-        var last: Int64 = 0
-        while true {
-            let ordinals = try connection.execute(
-                "SELECT ordinal FROM \(RelationStatements.verdictTable) WHERE ordinal > $1 ORDER BY ordinal LIMIT 10000",
-                [.integer(last)]
-            ).map { try $0.integer(0) }
-            guard let end = ordinals.last else { break }
-            last = end
-            try count(rejects.count(ordinals, connection), as: "ignored", connection)
+        try forEachVerdict(connection) {
+            try count(rejects.count($0, connection), as: "ignored", connection)
         }
     }
 
@@ -369,6 +403,7 @@ struct RelationSettling {
                     guard made > 0 else { continue }
                     try count(placement.destination, ["stubs": made], connection)
                     try note(.stub, made, index, connection)
+                    for back in statements.referringBack(placement.destination) { _ = try connection.execute(back) }
                 }
                 // Of what is named by other attributes nobody knows the identifier.
                 open = try countWaiting(name, connection)

@@ -35,6 +35,7 @@ struct ServerImport {
             $0.resumedRecords = done.records
             $0.rejects = done.rejects
         }
+        try restoreChunks(staged: model.isStagedOnServer)
         let bell = ChunkBell()
         let task = task(model, bell)
         let fault = try WorkerPool.run(
@@ -98,6 +99,29 @@ struct ServerImport {
                 $0.importedBytes += bytes
                 $0.rejects += rejects
             }
+        }
+    }
+
+    /// Cuts chunks again that are not done, or that settling may need, and whose files are gone or altered: chunks after them are
+    /// done.
+    private func restoreChunks(staged: Bool) throws {
+        let (restorer, directory) = (ChunkRestorer(run), run.directory)
+        var before: ChunkEntry?
+        while true {
+            let page = try session.read { [before, label = session.label] in
+                try chunks.states(after: before?.number ?? 0, $0, label: label)
+            }
+            for (entry, isDone) in page {
+                try context.interruption.check()
+                let isWhole = try isDone ? !staged || directory.isThere(entry) : directory.isIntact(entry)
+                if !isWhole, restorer.canRestore(entry) {
+                    let name = ChunkDirectory.fileName(entry.number)
+                    context.announce(["\(directory.path)/\(name) is gone or altered: it is cut again"])
+                    try restorer.restore(entry, after: before)
+                }
+                before = entry
+            }
+            if page.isEmpty { return }
         }
     }
 

@@ -8,6 +8,8 @@ import Importer
 struct SettlingAtOnce {
     /// So many records are told refused at a time.
     private static let page = 10_000
+    /// So many references that lead to nothing are held in memory.
+    private static let mostUnmet = 1_000_000
 
     private let relations: RelationSettling
     private let statements: RelationStatements
@@ -39,6 +41,9 @@ struct SettlingAtOnce {
                 accepted = nil
                 try reject(rows)
             case .failed(let failure): try reject([find(failure)])
+            case .unmet(let pages):
+                accepted = nil
+                try reject(unmet: pages)
             }
         }
         _ = try connection.execute("RELEASE SAVEPOINT importer_pass")
@@ -49,7 +54,25 @@ struct SettlingAtOnce {
         let refused = Dictionary(rows.map { ($0.ordinal, $0) }) { first, _ in first }.values
             .sorted { $0.ordinal < $1.ordinal }
         try relations.reject(refused, statements, connection)
-        if !statements.leavesOut { try relations.reject(statements, connection) }
+        if !isInOrder { try relations.reject(statements, connection) }
+    }
+
+    /// The same of records whose references lead to nothing.
+    private func reject(unmet pages: [String]) throws {
+        for page in pages { _ = try connection.execute(RelationStatements.addingUnmet, [.text(page)]) }
+        // What their objects are is found with all others, again and again.
+        guard !relations.findsKinds else { return }
+        try relations.rejectUnmet(statements, connection)
+        if !isInOrder { try relations.reject(statements, connection) }
+    }
+
+    /// Whether it depends on what is refused which other records are accepted, and not only on what these lack then.
+    private var isInOrder: Bool { statements.leavesOut || relations.findsKinds }
+
+    /// Finds which records are accepted, where that depends on what is refused.
+    private func judge() throws {
+        try relations.findKinds(statements, connection)
+        if isInOrder { try relations.reject(statements, connection) }
     }
 
     // MARK: All of it
@@ -60,13 +83,14 @@ struct SettlingAtOnce {
         case refused([RefusedRow])
         /// Some record.
         case failed(ServerFailure)
+        /// Those whose references lead to nothing.
+        case unmet([String])
     }
 
     /// Settles all, as far as nothing is refused.
     private func attempt() throws -> Outcome {
         let keys = try guards.takeAwayForeignKeys(connection)
-        // Whom a record keeps out depends on what is refused.
-        if statements.leavesOut { try relations.reject(statements, connection) }
+        try judge()
         if let failure = try connection.refusal(of: { try relations.prepare(statements, connection) }) {
             return .failed(failure)
         }
@@ -79,6 +103,10 @@ struct SettlingAtOnce {
             let rows = try refusedElements()
             return rows.isEmpty ? .failed(failure) : .refused(rows)
         }
+        let unmet = try statements.findingUnmet(most: Self.mostUnmet, page: Self.page).map {
+            try connection.execute($0).map { try $0.text(0) }
+        }
+        if let unmet, !unmet.isEmpty { return .unmet(unmet) }
         if let failure = try connection.refusal(of: { try relations.resolveAll(statements, connection) }) {
             throw unattributed(failure)
         }
@@ -177,12 +205,14 @@ struct SettlingAtOnce {
     private func refusal(upTo ordinal: Int64) throws -> ServerFailure? {
         try relations.task.interruption.check()
         _ = try connection.execute("SAVEPOINT importer_trial")
+        // What objects are depends on records before them alone.
+        try relations.findKinds(statements, connection)
         for stage in statements.stages {
             _ = try connection.execute("DELETE FROM \(stage) WHERE _ordinal > $1", [.integer(ordinal)])
         }
         let failure = try connection.refusal {
             _ = try guards.takeAwayForeignKeys(connection)
-            if statements.leavesOut { try relations.reject(statements, connection) }
+            if isInOrder { try relations.reject(statements, connection) }
             try relations.prepare(statements, connection)
             for entity in statements.identified { _ = try settling.makeObjects(of: entity, most: nil, connection) }
             try relations.link(statements, connection)

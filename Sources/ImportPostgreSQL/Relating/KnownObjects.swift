@@ -154,7 +154,7 @@ final class KnownObjects: StoredKinds, RelationSQL {
 }
 
 extension Source {
-    fileprivate init(_ values: RowValues) {
+    init(_ values: RowValues) {
         self.init(
             chunk: values.chunk.baseAddress.map { UnsafeRawPointer($0) },
             own: values.own.baseAddress.map { UnsafeRawPointer($0) }

@@ -4,7 +4,7 @@ import Importer
 /// What becomes links of names.
 extension NameStatements {
     /// A setter of a column that holds if the object refers to nothing when another one gets the values that it waits for.
-    private static let candidate = -3
+    private static let candidate = -4
 
     // MARK: Those that are there
 
@@ -158,10 +158,11 @@ extension NameStatements {
     /// The same of lists: a later one of the same object does, and where links are in columns, another object that waits for the
     /// same one.
     private var findingListTurns: String {
-        let isSame = same(sources("said"), sources("ends")) + " AND said.ordinal = ends.ordinal AND said.child = ends.child"
+        let line = ["ordinal", "child"]
+        let isSame = same(sources("said") + line.map { "said.\($0)" }, sources("ends") + line.map { "ends.\($0)" })
         var next = ["NULL::bigint AS next_ordinal", "NULL::bigint AS next_child"]
         if case .listed = naming.form {
-            next = ["ordinal", "child"].map { "lead(said.\($0)) OVER same AS next_\($0)" }
+            next = line.map { "lead(said.\($0)) OVER same AS next_\($0)" }
         }
         return """
             CREATE TEMPORARY TABLE \(turns("")) ON COMMIT DROP AS WITH said AS (
@@ -299,7 +300,8 @@ extension NameStatements {
                     AND (l._ordinal, l._child) > (last._ordinal, last._child) AND (l._ordinal, l._child) < (x._ordinal, x._child)\(isLeaving)
             )
             """
-        let partners = "x._ordinal, x._child, -1, \(list(columns("x", own))) FROM \(setters) AS x WHERE \(isCandidate("x"))"
+        let rows = "\(setters) AS x WHERE \(isCandidate("x"))"
+        let partners = "x._ordinal, x._child, -1, \(list(columns("x", own))) FROM \(rows)"
         let found = aliased(columns("x", 0..<width), sources())
         let line = { (count: Int) in "(\(list((0..<count).map { "c\($0)" })), _ordinal, _child)" }
         return [
@@ -317,7 +319,7 @@ extension NameStatements {
         ] + taking(reference, partners) + [
             touching(
                 reference,
-                "SELECT \(list(found)), x._ordinal AS at_ordinal FROM \(setters) AS x WHERE \(isCandidate("x"))"
+                "SELECT \(list(found)), x._ordinal AS at_ordinal FROM \(rows)"
             ),
             "UPDATE \(setters) AS x SET _list = \(reference.isOneToOne ? "x._child" : "-1") WHERE \(isCandidate("x"))",
         ]

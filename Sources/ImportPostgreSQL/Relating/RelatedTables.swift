@@ -116,11 +116,15 @@ struct RelatedTables {
         /// Of a one-to-one it is the other side, which an object that says whom it belongs to speaks for, too.
         let list: Int?
         let isOneToOne: Bool
+        /// Whether it is a one-to-one that is its own inverse, so that both partners have the columns.
+        var isMirrored: Bool { isOneToOne && list == owner }
         /// Whether the columns are `@parent` in the identifier of the rows.
         let isParent: Bool
         /// Whether a list has objects from where it is stated on, and not only from where they are written: of several lists of one
         /// record the last one counts, whichever has the object itself.
         let isClaimed: Bool
+        /// Whether what they lead to has no identifier: what a row says of it overwrites what it refers to.
+        let isReferring: Bool
     }
 
     /// All relationships in columns, in the order of their indexes.
@@ -145,6 +149,8 @@ struct RelatedTables {
         guard let range = graph.nodes[holder].rows.references[owner] else { return nil }
         let first = places[holder][range.lowerBound]
         let isOneToOne = placement.shape == .oneToOne
+        let isReferring =
+            placement.shape == .oneToMany && isKeyless(placement.destination) && !isKeyless(holder)
         let list = isOneToOne ? placement.inverse : layout.list(of: owner)
         let isParent =
             layout.hierarchy.identifier(of: holder).contains(EntityDescription.parentIdentifier)
@@ -156,10 +162,12 @@ struct RelatedTables {
             columns: first..<first + range.count,
             position: graph.nodes[holder].rows.positions[owner].map { places[holder][$0] },
             list: isOneToOne
-                ? list : list.flatMap { layout.relationships[$0].description.from.isEmpty ? nil : $0 },
+                ? list
+                : list.flatMap { layout.relationships[$0].description.from.isEmpty && !isReferring ? nil : $0 },
             isOneToOne: isOneToOne,
             isParent: isParent,
-            isClaimed: placement.shape == .oneToMany || isOneToOne
+            isClaimed: placement.shape == .oneToMany || isOneToOne,
+            isReferring: isReferring
         )
     }
 
@@ -224,6 +232,9 @@ struct RelatedTables {
 
     /// Those whose links are in columns of rows that have an identifier and are listed, too.
     var listed: [Reference] { references.filter { !isKeyless($0.holder) && $0.list != nil } }
+
+    /// Those by which objects with an identifier refer to such without.
+    var referring: [Reference] { listed.filter(\.isReferring) }
 
     /// The tables of entities without identifier, those first in whose rows others are nested.
     var keyless: [Int] {

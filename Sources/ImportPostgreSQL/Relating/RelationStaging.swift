@@ -21,6 +21,8 @@ final class RelationStaging {
     private let listed: [[(reference: RelatedTables.Reference, attributes: Range<Int>)]]
     /// By the relationship that lists them, those that are in columns of identified objects.
     private let listedBy: [Int: RelatedTables.Reference]
+    /// The relationships by which objects refer to such without identifier.
+    private let referring: Set<Int>
     private let needsRowID: [Bool]
     private let isKeyless: [Bool]
     private let keyWidths: [Int]
@@ -51,6 +53,7 @@ final class RelationStaging {
             }
         }
         listedBy = Dictionary(uniqueKeysWithValues: tables.listed.compactMap { one in one.list.map { ($0, one) } })
+        referring = Set(tables.referring.map(\.owner))
         needsRowID = indexes.map { tables.rowID(of: $0) != nil }
         isKeyless = indexes.map(tables.isKeyless)
         keyWidths = indexes.map { tables.key(of: $0).count }
@@ -116,6 +119,11 @@ final class RelationStaging {
             guard needsRowID[entity] else { continue }
             if rowIDs[entity].isEmpty { rowIDs[entity] = try fetchRowIDs(entity) }
             given[index] = rowIDs[entity].removeLast()
+            guard referring.contains(nested.relationship) else { continue }
+            let around = batch.rows[Int(row.parent)]
+            let own = tables.graph.nodes[Int(around.entity)].referredByRowID
+            guard let own = own.first(where: { $0.relationship == nested.relationship }) else { continue }
+            batch.cells[batch.cell(of: own.attribute, in: around)] = .integer(given[index])
         }
     }
 
@@ -175,11 +183,13 @@ final class RelationStaging {
                     guard let place, missing == nil || row.unmet < 0 else {
                         return .refused(RowFault(reason: .incomplete, attribute: missing ?? -1), entity: entity)
                     }
+                    let holder =
+                        referring.contains(nested.relationship) ? places[Int(row.parent) - record.row] : list?.child
                     let numbers = ChunkRows.numbers(
                         ordinal,
                         child,
-                        list?.child ?? -1,
-                        list == nil ? -1 : Int64(nested.relationship),
+                        holder ?? -1,
+                        holder == nil ? -1 : Int64(nested.relationship),
                         given[index]
                     )
                     let policy =
@@ -212,6 +222,14 @@ final class RelationStaging {
                 case .names(let relationship, let row, let valueCell):
                     let name = List(relationship: relationship, row: row, child: child)
                     let fault = stage(name, valueCell, 0, places[row - record.row], batch, source, &rows)
+                    if let fault { return .refused(fault, entity: Int(batch.rows[row].entity)) }
+                case .refers(let relationship, let row, let other) where referring.contains(relationship):
+                    let key = key(of: row, batch)
+                    guard let setter = setters[relationship], !key.contains(where: { $0.tag == .null }) else {
+                        continue
+                    }
+                    let numbers = ChunkRows.numbers(ordinal, child, -1, -1, places[row - record.row])
+                    let fault = rows[setter].append(numbers, key + [.integer(given[other])], source)
                     if let fault { return .refused(fault, entity: Int(batch.rows[row].entity)) }
                 case .refers, .joins:
                     throw ImportError(.fault, "a relationship is of a kind that was not refused beforehand")
@@ -255,8 +273,10 @@ final class RelationStaging {
             if isAround, reference.isClaimed { continue }
             let first = batch.cell(of: attributes.lowerBound, in: row)
             let target = batch.cells[first..<first + attributes.count]
+            // It says so when all that is nested in that has been said.
+            if reference.isReferring, target.first?.tag != .null { continue }
             // Of a one-to-one it speaks for the other side, too: that has nobody else any more.
-            let isSole = reference.isOneToOne && !target.contains { $0.tag == .null }
+            let isSole = reference.isOneToOne && !reference.isMirrored && !target.contains { $0.tag == .null }
             if isSole, let place = reference.list.flatMap({ lists[$0] }) {
                 if let fault = rows[place].append(ChunkRows.numbers(row.ordinal, child, -1), Array(target), source) {
                     return fault
@@ -310,7 +330,8 @@ final class RelationStaging {
             var position: Int64 = 0
             for target in batch.graph.targets[targets] where target.keyCell >= 0 {
                 if target.isNamed {
-                    if let fault = stage(statement, target.keyCell, position, row, batch, source, &rows) { return fault }
+                    let fault = stage(statement, target.keyCell, position, row, batch, source, &rows)
+                    if let fault { return fault }
                     position += 1
                     continue
                 }
@@ -324,7 +345,8 @@ final class RelationStaging {
             for (position, target) in batch.graph.targets[targets].enumerated() where target.keyCell >= 0 {
                 if target.isNamed {
                     let position = Int64(position)
-                    if let fault = stage(statement, target.keyCell, position, row, batch, source, &rows) { return fault }
+                    let fault = stage(statement, target.keyCell, position, row, batch, source, &rows)
+                    if let fault { return fault }
                     continue
                 }
                 // Those that have rows are linked by these, unless the list has them from now on.
@@ -357,7 +379,8 @@ final class RelationStaging {
         let key = key(of: statement.row, batch)
         // What is not identified in full cannot be referred to.
         guard let place = names[statement.relationship], !key.contains(where: { $0.tag == .null }) else { return nil }
-        let (own, count) = (batch.rows[statement.row], tables.layout.relationships[statement.relationship].description.by.count)
+        let own = batch.rows[statement.row]
+        let count = tables.layout.relationships[statement.relationship].description.by.count
         let entity = Int64(tables.home(of: Int(own.entity)))
         let numbers = ChunkRows.numbers(own.ordinal, statement.child, row, position, entity)
         return rows[place].append(numbers, Array(key + batch.cells[valueCell..<valueCell + count]), source)

@@ -22,7 +22,7 @@ extension RelationStatements {
         for reference in references {
             statements += reference.list.map(tables.isUnion) == true ? adding(reference) : settling(reference)
         }
-        return statements
+        return statements + settlingReferred(of: entity)
     }
 
     /// By entity of those in a table: how many rows are records, and how many elements were inserted, updated, unchanged and deleted.
@@ -40,7 +40,7 @@ extension RelationStatements {
     }
 
     /// Counts the rows of a query, which say in `kind` of which entity they are.
-    private func adding(_ column: String, _ rows: String, _ entity: Int) -> String {
+    func adding(_ column: String, _ rows: String, _ entity: Int) -> String {
         """
         UPDATE pg_temp._import_element_\(entity) AS c SET \(column) = c.\(column) + n.count FROM ( \
             SELECT kind, count(*) AS count FROM (\(rows)) AS counted GROUP BY kind
@@ -242,7 +242,7 @@ extension RelationStatements {
         let line = "pg_temp._import_line_\(relationship)"
         let same = "pg_temp._import_same_\(relationship)"
         let owner = list(reference.columns.map { "c\($0)" } + ["c\(place)"])
-        var statements = [
+        let statements = [
             """
             CREATE TEMPORARY TABLE _import_same_\(relationship) ON COMMIT DROP AS SELECT _row_id, first_value(_row_id) OVER (
                 PARTITION BY \(owner), run ORDER BY rank
@@ -253,10 +253,17 @@ extension RelationStatements {
             "DELETE FROM \(same) WHERE _row_id = kept",
             "ANALYZE \(same)",
         ]
+        return statements + renaming(entity, by: same)
+    }
+
+    /// Gives rows without identifier other row ids, and what names them, too.
+    ///
+    /// - Parameter same: the table that has the row ids, and those that are `kept` in place of them.
+    func renaming(_ entity: Int, by same: String) -> [String] {
         func rename(_ table: String, _ column: String, _ condition: String = "") -> String {
             "UPDATE \(table) AS s SET \(column) = m.kept FROM \(same) AS m WHERE s.\(column) = m._row_id\(condition)"
         }
-        statements.append(rename(stage(of: entity), "_row_id"))
+        var statements = [rename(stage(of: entity), "_row_id")]
         for element in tables.elements where tables.home(of: element.target) == entity {
             guard let list = element.list else { continue }
             statements.append(rename(staged.lists(list).quoted, "c0"))
@@ -264,10 +271,16 @@ extension RelationStatements {
                 rename(stage(of: element.holder), "c\(element.columns.lowerBound)", " AND s._relationship = \(list)")
             )
         }
-        for join in tables.joins
-        where tables.home(of: join.source) == entity && staged.linking.contains(join.making) {
-            statements.append(rename(staged.lists(join.making).quoted, "c0"))
-            statements.append(rename(staged.links(join.making).quoted, "c0"))
+        for reference in tables.referring where tables.home(of: reference.target) == entity {
+            guard let list = reference.list else { continue }
+            statements.append(rename(staged.lists(list).quoted, "c0"))
+            statements.append(
+                rename(staged.setters(reference).quoted, "c\(tables.key(of: reference.holder).count)")
+            )
+        }
+        for list in staged.linking where tables.home(of: tables.layout.relationships[list].entity) == entity {
+            statements.append(rename(staged.lists(list).quoted, "c0"))
+            statements.append(rename(staged.links(list).quoted, "c0"))
         }
         return statements
     }
@@ -288,15 +301,16 @@ extension RelationStatements {
             )
             statements += removingOrphans(of: tables.home(of: element.holder))
         }
-        for join in tables.joins
-        where tables.home(of: join.source) == entity && filledJoins.contains(join.making) {
-            let column = join.sourceColumns[0].quoted
-            statements.append(
-                """
-                DELETE FROM \(join.table) AS t WHERE NOT EXISTS (SELECT FROM \(tables.table(of: entity)) AS o \
-                WHERE o.\(rowID.quoted) = t.\(column))
-                """
-            )
+        for join in tables.joins where filledJoins.contains(join.making) {
+            for (end, columns) in [(join.source, join.sourceColumns), (join.destination, join.destinationColumns)]
+            where tables.home(of: end) == entity {
+                statements.append(
+                    """
+                    DELETE FROM \(join.table) AS t WHERE NOT EXISTS (SELECT FROM \(tables.table(of: entity)) AS o \
+                    WHERE o.\(rowID.quoted) = t.\(columns[0].quoted))
+                    """
+                )
+            }
         }
         return statements
     }

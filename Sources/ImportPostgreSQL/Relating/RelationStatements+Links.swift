@@ -9,6 +9,7 @@ extension RelationStatements {
     /// leads to leaves it out. Its place is that of the last list since the link is what it is.
     func settlingLinks(_ reference: RelatedTables.Reference) -> [String] {
         guard let relationship = reference.list else { return [] }
+        if reference.isMirrored { return settlingPartners(reference) }
         let (setters, lists) = (staged.setters(reference), staged.lists(relationship))
         let key = tables.key(of: reference.holder)
         let own = Array(tables.columns[reference.holder][reference.columns])
@@ -125,6 +126,7 @@ extension RelationStatements {
     /// How many links lists have broken, and of a one-to-one objects that have taken another's place.
     func unlinked(_ reference: RelatedTables.Reference) -> [(relationship: Int, count: String)] {
         guard let relationship = reference.list else { return [] }
+        if reference.isMirrored { return [unlinkedPartners(reference)] }
         // What is left out before its row is written was never linked.
         let count = """
             SELECT count(*) FROM pg_temp._import_set_\(relationship) WHERE is_left AND is_there \
@@ -136,24 +138,34 @@ extension RelationStatements {
     // MARK: What was there before
 
     /// Puts links that are stored, and that the job may change, before what it says: they are of record 0.
-    var taking: [String] { tables.listed.flatMap(taking) }
+    var taking: [String] { tables.listed.flatMap(taking) + tables.referring.compactMap(takingRest) }
+
+    /// What takes links of stored objects, without a condition on these.
+    func takingStored(_ reference: RelatedTables.Reference) -> String {
+        let all = tables.columns[reference.holder]
+        let position = reference.position.map { "t.\(all[$0].quoted)" }
+        let place = position.map { "coalesce(\($0), -1)" } ?? "-1"
+        let isPlaced = position.map { "CASE WHEN \($0) IS NULL THEN -1 ELSE 0 END" } ?? "0"
+        let columns = tables.key(of: reference.holder) + all[reference.columns]
+        return """
+            INSERT INTO \(staged.setters(reference).quoted) SELECT 0, 0, \(isPlaced), \(place), -1, \
+            \(list(quoted(columns, of: "t"))) FROM \(tables.table(of: reference.holder)) AS t
+            """
+    }
 
     private func taking(_ reference: RelatedTables.Reference) -> [String] {
         guard let relationship = reference.list else { return [] }
+        if reference.isMirrored { return takingPartners(reference) }
         let (setters, lists) = (staged.setters(reference), staged.lists(relationship))
         let own = tables.columns[reference.holder][reference.columns]
         let key = tables.key(of: reference.holder)
         let (keyWidth, width) = (key.count, key.count + own.count)
         var statements: [String] = []
         if filled.contains(reference.holder) {
-            let position = reference.position.map { "t.\(tables.columns[reference.holder][$0].quoted)" }
-            let place = position.map { "coalesce(\($0), -1)" } ?? "-1"
-            let isPlaced = position.map { "CASE WHEN \($0) IS NULL THEN -1 ELSE 0 END" } ?? "0"
             let references = quoted(Array(own), of: "t")
             statements.append(
                 """
-                INSERT INTO \(setters.quoted) SELECT 0, 0, \(isPlaced), \(place), -1, \(list(quoted(key, of: "t"))), \
-                \(list(references)) FROM \(tables.table(of: reference.holder)) AS t WHERE \(areSet(references)) AND (
+                \(takingStored(reference)) WHERE \(areSet(references)) AND (
                     EXISTS (SELECT FROM \(setters.quoted) AS s
                         WHERE \(same(columns("s", 0..<keyWidth), quoted(key, of: "t"))))
                     OR EXISTS (SELECT FROM \(lists.quoted) AS l WHERE \(same(columns("l", 0..<own.count), references)))

@@ -52,7 +52,6 @@ struct RelationshipSupport {
         let name = layout.name(of: index)
         let isKeyless = isKeyless(placement.destination)
         if placement.shape == .oneToOne {
-            if placement.inverse == index { throw error("\(name), a one-to-one that is its own inverse") }
             if isKeyless || self.isKeyless(placement.entity) {
                 throw error("\(name), a one-to-one with objects without identifier")
             }
@@ -70,19 +69,20 @@ struct RelationshipSupport {
             throw error("\(name) with \"onConflict\": \"\(description.onConflict.rawValue)\"")
         }
         if description.list == .union { try checkUnion(index) }
-        if description.unresolved == .reject { throw error("\(name) with \"unresolved\": \"reject\"") }
         if description.identity == .position, !isKeyless { throw error("\(name) with \"identity\": \"position\"") }
         switch placement.shape {
         case .source where isKeyless:
             throw error("\(name), a to-one to objects without identifier")
-        case .oneToMany where placement.owner == index && isKeyless:
-            throw error("\(name), a to-one to objects without identifier")
+        case .oneToMany where placement.owner == index && isKeyless && !self.isKeyless(placement.entity):
+            try check(referring: index)
+        case .oneToMany where placement.owner == index && isKeyless && !description.from.isEmpty:
+            throw error("\(name), a to-one from and to objects without identifier")
         case .oneToMany where placement.owner == index && !description.from.isEmpty:
             guard self.isKeyless(placement.entity), let inverse = placement.inverse,
                 !layout.relationships[inverse].description.from.isEmpty
             else { break }
             throw error("\(name), whose objects have no identifier and are listed, too")
-        case .join where isKeyless || placement.inverse != nil && self.isKeyless(placement.entity):
+        case .join where isKeyless && !description.from.isEmpty:
             throw error("\(name), a list of objects without identifier that are not its own")
         case .source, .ownedDestination, .oneToMany, .oneToOne, .join: break
         }
@@ -107,7 +107,24 @@ struct RelationshipSupport {
         }
         // What is left out of a record names nothing, and has no values by which it is named.
         let policies = layout.relationships.map(\.description.onConflict).filter { [.ignore, .error].contains($0) }
-        if let policy = policies.first { throw error("\(name) with \"by\" beside \"onConflict\": \"\(policy.rawValue)\"") }
+        if let policy = policies.first?.rawValue {
+            throw error("\(name) with \"by\" beside \"onConflict\": \"\(policy)\"")
+        }
+    }
+
+    /// To-ones in columns that lead to objects without identifier.
+    private func check(referring index: Int) throws {
+        let placement = layout.relationships[index]
+        let (name, tables) = (layout.name(of: index), RelatedTables(graph))
+        let isListed = placement.inverse.map { !layout.relationships[$0].description.from.isEmpty } ?? false
+        let home = tables.home(of: placement.destination)
+        let isElement = tables.elements.contains { tables.home(of: $0.holder) == home }
+        if placement.description.owner == .local {
+            throw error("\(name) with \"owner\": \"local\", a to-one to objects without identifier")
+        }
+        if isListed, isElement {
+            throw error("\(name), a to-one to objects without identifier that are listed and have lists themselves")
+        }
     }
 
     /// Lists that only add: where they go on depends on what other lists have taken away since.

@@ -7,6 +7,25 @@ package final class OpenRecordDecoder {
     let decoder: GraphDecoder
     private let reader: RecordReader
     private let keyedReader: RecordReader
+    /// Whether a reference leads to nothing, which makes a reject of its record.
+    ///
+    /// Its relationship, the cells that it says, and whether these are other attributes than the identifier.
+    package var isUnmet: ((_ relationship: Int, [Cell], _ isNamed: Bool, RowValues) -> Bool)? {
+        didSet {
+            guard let isUnmet else {
+                decoder.isUnmet = nil
+                return
+            }
+            decoder.isUnmet = { relationship, cells, isNamed, input, own in
+                own.withUnsafeBufferPointer { own in
+                    let empty = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
+                    let none = UnsafeBufferPointer<Cell>(start: nil, count: 0)
+                    let values = RowValues(cells: none, chunk: input.chunk, own: own, defaults: empty)
+                    return isUnmet(relationship, cells, isNamed, values)
+                }
+            }
+        }
+    }
 
     /// - Parameters:
     ///   - plan: of the job's entities together.
@@ -64,5 +83,19 @@ package final class OpenRecordDecoder {
         decoder.flush(into: &own)
         guard outcome == .record else { throw ImportError(.fault, "a record cannot be read a second time") }
         return own
+    }
+}
+
+extension ImportModel.RecordError {
+    /// What is wrong with a record that refers to nothing, where it cannot be said by which key path.
+    package static func unresolved(in entity: String, byteOffset: Int64) -> Self {
+        Self(
+            entity: entity,
+            keyPath: "",
+            code: .unresolved,
+            expected: "objects that are there",
+            found: "reference to nothing",
+            byteOffset: byteOffset
+        )
     }
 }

@@ -73,33 +73,16 @@ extension GraphWriter {
         _ batch: borrowing RowBatch,
         _ found: LateRejects
     ) throws -> [RecordError] {
-        again.decoder.isUnmet = { [layout] relationship, cells, isNamed, input, own in
-            let key = own.withUnsafeBufferPointer { own in
-                RowKey(
-                    cells,
-                    RowValues(
-                        cells: UnsafeBufferPointer(start: nil, count: 0),
-                        chunk: input.chunk,
-                        own: own,
-                        defaults: UnsafeBufferPointer(start: nil, count: 0)
-                    )
-                )
-            }
-            let bytes = isNamed ? [GraphLinks.mark] + key.bytes : key.bytes
-            return targets.contains(bytes, of: layout.name(of: relationship))
-        }
-        defer { again.decoder.isUnmet = nil }
-        if let reject = try decode(record, batch, found).rejects.first { return reject.errors }
-        let row = batch.rows[batch.graph.records[record].row]
-        return [
-            RecordError(
-                entity: layout.entities[Int(row.entity)].name,
-                keyPath: "",
-                code: .unresolved,
-                expected: "objects that are there",
-                found: "reference to nothing",
-                byteOffset: batch.places[record].byteOffset
+        again.isUnmet = { [layout] relationship, cells, isNamed, values in
+            let key = RowKey(cells, values)
+            return targets.contains(
+                isNamed ? [GraphLinks.mark] + key.bytes : key.bytes,
+                of: layout.name(of: relationship)
             )
-        ]
+        }
+        defer { again.isUnmet = nil }
+        if let reject = try decode(record, batch, found).rejects.first { return reject.errors }
+        let entity = layout.entities[Int(batch.rows[batch.graph.records[record].row].entity)].name
+        return [.unresolved(in: entity, byteOffset: batch.places[record].byteOffset)]
     }
 }

@@ -11,9 +11,11 @@ final class ChunkWriter {
     /// How many bytes of a chunk are gathered before they are written, from 1.
     let portion: Int
     /// The number that the next chunk gets, from 1.
-    var nextNumber: Int { manifest.nextNumber }
+    var nextNumber: Int { manifest?.nextNumber ?? number }
 
-    private let manifest: ChunkManifest
+    /// nil where one chunk is written that has its line already.
+    private let manifest: ChunkManifest?
+    private let number: Int
     private let synced: Bool
     /// The file of the chunk that is being filled; nil where it has no bytes yet.
     private var draft: ChunkDraft?
@@ -34,9 +36,24 @@ final class ChunkWriter {
     ) {
         self.directory = directory
         self.manifest = manifest
+        number = manifest.nextNumber
         self.chunkSize = max(1, chunkSize)
         self.portion = max(1, portion)
         self.synced = synced
+    }
+
+    /// Writes one chunk again, which is closed as soon as it may be; it is on the disk when anybody hears of it.
+    ///
+    /// - Parameters:
+    ///   - number: the chunk's.
+    ///   - directory: where it was.
+    init(again number: Int, in directory: ChunkDirectory) {
+        self.directory = directory
+        self.number = number
+        manifest = nil
+        chunkSize = 1
+        portion = Self.defaultPortion
+        synced = true
     }
 
     /// How many bytes are written of the chunk that is being filled.
@@ -61,6 +78,6 @@ final class ChunkWriter {
     func seal(_ entry: ChunkEntry) throws {
         try draft?.finish(synced: synced)
         draft = nil
-        try manifest.append(entry)
+        try manifest?.append(entry)
     }
 }

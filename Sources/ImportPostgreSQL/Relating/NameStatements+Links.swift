@@ -102,19 +102,18 @@ extension NameStatements {
         case .own(let references):
             return references.flatMap { reference -> [String] in
                 let suffix = "_\(reference.holder)"
-                return [findingTurns(reference, isAlone: references.count == 1), findingMet(suffix)]
+                return matching(findingTurns(reference, isAlone: references.count == 1), suffix)
                     + (reference.list == nil ? setting(reference) : proposing(reference))
                     + [noting(reference), keeping(suffix)]
             }
         case .listed(let reference):
-            return [findingListTurns, findingMet(""), listing(reference)]
+            return matching(findingListTurns, "") + [listing(reference)]
                 + taking(
                     reference,
                     "at_ordinal, at_child, -1, \(list(sources())) FROM \(met("")) AS m WHERE \(isUnstated(reference))"
                 ) + [keeping("")]
         case .joined:
-            return [
-                findingListTurns, findingMet(""),
+            return matching(findingListTurns, "") + [
                 """
                 INSERT INTO \(staged.joined(naming).quoted) \
                 SELECT at_ordinal, at_child, position, \(list(sources() + keys())) FROM \(met(""))
@@ -180,6 +179,11 @@ extension NameStatements {
             SELECT said.*, ends.end_ordinal, ends.end_child, \(list(next)) FROM said JOIN ends ON \(isSame)
             WINDOW same AS (PARTITION BY \(list(values("said"))) ORDER BY said.ordinal, said.child)
             """
+    }
+
+    /// Finds what waits, and what of it gets an object.
+    private func matching(_ findingTurns: String, _ suffix: String) -> [String] {
+        [findingTurns, "ANALYZE \(turns(suffix))", findingMet(suffix), "ANALYZE \(met(suffix))"]
     }
 
     /// Finds which names get an object while they wait, and when.

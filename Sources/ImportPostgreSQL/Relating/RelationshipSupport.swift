@@ -101,8 +101,8 @@ struct RelationshipSupport {
         }
         // What is left out of a record names nothing, and has no values by which it is named.
         let policies = layout.relationships.map(\.description.onConflict).filter { [.ignore, .error].contains($0) }
-        if let policy = policies.first {
-            throw error("\(name) with \"by\" beside \"onConflict\": \"\(policy.rawValue)\"")
+        if let policy = policies.first?.rawValue {
+            throw error("\(name) with \"by\" beside \"onConflict\": \"\(policy)\"")
         }
     }
 

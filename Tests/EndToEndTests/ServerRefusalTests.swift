@@ -72,6 +72,13 @@ struct ServerRefusalTests {
         let guest = database.url.replacing("importer@", with: "guest@")
         try Self.expect(attempt(guest), 77, guest, "public", "permi", "Grant")
         try Self.expect(attempt(guest, ["--schema", "own"]), 77, guest, "permi", "Grant")
+        // One that is there and may not be used at all.
+        try database.execute("CREATE SCHEMA closed")
+        try Self.expect(attempt(guest, ["--schema", "closed"]), 77, guest, "closed", "permi", "Grant")
+        for command in ["status", "verify", "rejects", "resume", "work"] {
+            let arguments = [command, guest, "--schema", "closed"]
+            try Self.expect(database.importer(arguments, environment: environment), 77, guest, "closed", "Grant")
+        }
         // One schema is enough.
         try database.execute("CREATE SCHEMA own AUTHORIZATION guest")
         #expect(try attempt(guest, ["--schema", "own"]).ending == .exit(0))

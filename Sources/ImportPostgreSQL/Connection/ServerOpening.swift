@@ -85,6 +85,15 @@ struct ServerOpening {
         guard let schema = try address.schema ?? row.optionalText(0) else {
             throw unusable("no schema of the search path is there", "Name one; it is made if it is not there.")
         }
+        // What is not to be used is passed over in the search path: our tables would be temporary ones.
+        let isClosed = try run(
+            link,
+            "SELECT NOT has_schema_privilege(oid, 'USAGE') FROM pg_catalog.pg_namespace WHERE nspname = $1",
+            [.text(schema)]
+        )
+        if try isClosed?.bool(0) == true {
+            throw ServerFailure(sqlState: "42501", message: "permission denied for schema \(schema)")
+        }
         // Only what is there, and what is temporary after it: nobody can put a table before ours.
         try run(link, "SELECT set_config('search_path', $1, false)", [.text("\(link.quoted(schema)), pg_temp")])
         return Session(schema: schema)

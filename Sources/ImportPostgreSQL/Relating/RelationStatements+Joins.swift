@@ -113,12 +113,15 @@ extension RelationStatements {
             "ANALYZE \(told)",
         ]
         for side in sides where side.position != nil && tables.isUnion(side.relationship) {
-            statements += placing(side, told, own: side.isSource ? a : b, pair: pair)
+            let own = side.isSource ? a : b
+            statements +=
+                sides.count > 1
+                ? placingAdded(side, told, own: own, pair: pair) : placing(side, told, own: own, pair: pair)
         }
         for side in sides where side.isSource || !join.isSymmetric {
             // A link that is there already may get another place in the list.
             let isMoved =
-                side.position == nil || tables.isUnion(side.relationship)
+                side.position == nil || tables.isUnion(side.relationship) && sides.count == 1
                 ? "false"
                 : "is_in AND nullif(_position, -1) IS DISTINCT FROM lag(nullif(_position, -1)) OVER own"
             statements.append(

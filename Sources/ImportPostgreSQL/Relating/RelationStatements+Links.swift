@@ -25,6 +25,8 @@ extension RelationStatements {
         let listKey = columns("l", 0..<own.count)
         let objectKey = quoted(key, of: "t")
         let isLeaving = tables.isUnion(relationship) ? " AND l._emptied = 1" : ""
+        // What only adds leaves what waits in it, too.
+        let isWaiting = tables.isUnion(relationship) ? "" : " OR NOT s.is_there"
         // Where a list leaves it out before anything else is said of it.
         let leaving = """
             LEFT JOIN LATERAL (
@@ -65,7 +67,7 @@ extension RelationStatements {
                 SELECT \(list(keys + references)), s._ordinal, s._child, s._list, s._position, s._row, \(next)
                 FROM \(setters.quoted) AS s WINDOW line AS (\(line))
             ), told AS (
-                SELECT said.*, left_out._ordinal IS NOT NULL AS is_left, left_out._ordinal AS left_ordinal,
+                SELECT said.*, left_out._ordinal IS NOT NULL AS is_left, left_out._ordinal AS left_ordinal, left_out._child AS left_child,
                     left_out._row AS left_row,
                     left_out._ordinal = said._ordinal AND left_out._child < said._row AS is_unwritten, EXISTS (
                         SELECT FROM \(tables.table(of: reference.holder)) AS t
@@ -76,10 +78,11 @@ extension RelationStatements {
             SELECT *, \(isBreak) AS is_break FROM told
             WINDOW line AS (PARTITION BY \(list(setKeys)) ORDER BY _ordinal, _child)
             """,
+        ] + placingAdded(reference, in: set) + [
             """
             INSERT INTO _import_relinked SELECT \(source), s._ordinal, l._row FROM \(set) AS s JOIN \(lists.quoted) AS l \
             ON l._ordinal = s._ordinal AND l._child = s._list \
-            WHERE (s.is_break OR NOT s.is_there) AND s._ordinal > 0 AND s._list >= 0 \
+            WHERE (s.is_break\(isWaiting)) AND s._ordinal > 0 AND s._list >= 0 \
             UNION ALL SELECT \(source), left_ordinal, left_row FROM \(set) \
             WHERE is_left AND is_there AND NOT is_unwritten
             """,

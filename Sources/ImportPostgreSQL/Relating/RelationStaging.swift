@@ -231,8 +231,11 @@ final class RelationStaging {
                     let numbers = ChunkRows.numbers(ordinal, child, -1, -1, places[row - record.row])
                     let fault = rows[setter].append(numbers, key + [.integer(given[other])], source)
                     if let fault { return .refused(fault, entity: Int(batch.rows[row].entity)) }
-                case .refers, .joins:
-                    throw ImportError(.fault, "a relationship is of a kind that was not refused beforehand")
+                case .refers(let relationship, _, _):
+                    let name = tables.name(of: relationship)
+                    throw tables.unsettled("\(name), which objects without identifier say themselves of such")
+                case .joins(let relationship, _, _):
+                    throw tables.unsettled("\(tables.name(of: relationship)), a list of objects without identifier")
                 }
             }
             if let references {
@@ -330,7 +333,9 @@ final class RelationStaging {
             var position: Int64 = 0
             for target in batch.graph.targets[targets] where target.keyCell >= 0 {
                 if target.isNamed {
-                    if let fault = stage(statement, target.keyCell, position, row, batch, source, &rows) { return fault }
+                    if let fault = stage(statement, target.keyCell, position, row, batch, source, &rows) {
+                        return fault
+                    }
                     position += 1
                     continue
                 }
@@ -344,7 +349,9 @@ final class RelationStaging {
             for (position, target) in batch.graph.targets[targets].enumerated() where target.keyCell >= 0 {
                 if target.isNamed {
                     let position = Int64(position)
-                    if let fault = stage(statement, target.keyCell, position, row, batch, source, &rows) { return fault }
+                    if let fault = stage(statement, target.keyCell, position, row, batch, source, &rows) {
+                        return fault
+                    }
                     continue
                 }
                 // Those that have rows are linked by these, unless the list has them from now on.
@@ -377,7 +384,9 @@ final class RelationStaging {
         let key = key(of: statement.row, batch)
         // What is not identified in full cannot be referred to.
         guard let place = names[statement.relationship], !key.contains(where: { $0.tag == .null }) else { return nil }
-        let (own, count) = (batch.rows[statement.row], tables.layout.relationships[statement.relationship].description.by.count)
+        let (own, count) = (
+            batch.rows[statement.row], tables.layout.relationships[statement.relationship].description.by.count
+        )
         let entity = Int64(tables.home(of: Int(own.entity)))
         let numbers = ChunkRows.numbers(own.ordinal, statement.child, row, position, entity)
         return rows[place].append(numbers, Array(key + batch.cells[valueCell..<valueCell + count]), source)

@@ -97,8 +97,10 @@ struct StagedRelations {
         )
     }
 
-    /// What is named by other attributes than the identifier: `_row` is the statement of the object that does so, `_entity` that
-    /// whose table it is in, and `_position` the index in a list. The columns are its key, and the values.
+    /// What is named by other attributes than the identifier.
+    ///
+    /// `_row` is the statement of the object that does so, `_entity` that whose table it is in, and `_position` the index in a list.
+    /// The columns are its key, and the values.
     func names(_ naming: RelatedTables.Naming) -> Table {
         Table(
             name: name("n\(naming.relationship)"),
@@ -142,9 +144,7 @@ struct StagedRelations {
 
     /// The relationships whose lists are kept, by their indexes.
     var listing: [Int] {
-        let inColumns = tables.references.filter {
-            !$0.isOneToOne || !tables.isKeyless($0.holder) && !$0.isMirrored
-        }.compactMap(\.list)
+        let inColumns = tables.references.filter { !$0.isMirrored }.compactMap(\.list)
         let inTables = tables.layout.relationships.indices.filter { index in
             let placement = tables.layout.relationships[index]
             return placement.shape == .join && !placement.description.from.isEmpty

@@ -97,7 +97,8 @@ struct ServerListTests {
         }
         #expect(try database.query("SELECT id, person_id FROM \"order\" ORDER BY id") == "1|1\n2|2\n3|3")
         #expect(try database.query("SELECT id, card_id FROM person ORDER BY id") == "1|1\n2|2\n3|3")
-        let notes = "SELECT note.text, person_id, mark.text FROM note LEFT JOIN mark ON row_id = note_row_id ORDER BY 1, 3"
+        let notes =
+            "SELECT note.text, person_id, mark.text FROM note LEFT JOIN mark ON row_id = note_row_id ORDER BY 1, 3"
         #expect(try database.query(notes) == "a|1|x\na|1|y\ne|3|v")
     }
 

@@ -93,7 +93,7 @@ struct ServerRelationshipTests {
     @Test(arguments: [
         (#""onConflict": "ignore", "inverse": "orders""#, "person with \"onConflict\": \"ignore\""),
         (#""by": ["name"], "owner": "local", "inverse": "orders""#, "person with \"by\""),
-        (#""unresolved": "reject", "inverse": "orders""#, "person with \"unresolved\": \"reject\""),
+        (#""by": ["name"], "unresolved": "reject", "inverse": "orders""#, "person with \"by\" and \"unresolved\": \"reject\""),
     ])
     func refusesOtherKinds(keys: String, said: String) throws {
         let model = Self.model.replacing(

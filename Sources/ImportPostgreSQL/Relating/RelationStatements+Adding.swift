@@ -9,7 +9,9 @@ import Importer
 extension RelationStatements {
     /// Gives objects that lists in columns have added their places; an object keeps its own until it leaves the list.
     func placingAdded(_ reference: RelatedTables.Reference, in set: String) -> [String] {
-        guard let relationship = reference.list, reference.position != nil, tables.isUnion(relationship) else { return [] }
+        guard let relationship = reference.list, reference.position != nil, tables.isUnion(relationship) else {
+            return []
+        }
         let width = tables.key(of: reference.holder).count
         let keys = (0..<width).map { "c\($0)" }
         let owners = (width..<width + reference.columns.count).map { "c\($0)" }

@@ -11,7 +11,8 @@ extension RelationStatements {
         let own = local.flatMap { one in one.homes.flatMap { leavingOwn(one.relationship, $0) } }
         let lists = local.flatMap { one in one.homes.flatMap { leavingLists(one.relationship, $0) } }
         // What an object says itself of a link counts beside a list that is left.
-        return identified.filter { home in local.contains { $0.homes.contains(home) } }.flatMap(findingLater) + own + lists
+        return identified.filter { home in local.contains { $0.homes.contains(home) } }.flatMap(findingLater) + own
+            + lists
     }
 
     /// The entities in whose tables the objects are that state a relationship, as far as they have an identifier.
@@ -161,7 +162,8 @@ extension RelationStatements {
         let within = staged.listing.filter { tables.isKeyless(tables.layout.relationships[$0].entity) }
         // Those that others are nested in are first.
         for entity in tables.keyless {
-            for inner in tables.elements where tables.home(of: inner.target) == entity && tables.isKeyless(inner.target) {
+            for inner in tables.elements where tables.home(of: inner.target) == entity && tables.isKeyless(inner.target)
+            {
                 guard let list = inner.list else { continue }
                 statements.append(
                     """
@@ -185,7 +187,9 @@ extension RelationStatements {
             statements.append("DELETE FROM \(lists) AS l USING \(left) AS x WHERE \(isLater("l", "_row"))")
         }
         return statements
-            + tables.keyless.map { "DELETE FROM \(stage(of: $0)) AS s USING \(left) AS x WHERE \(isLater("s", "_child"))" }
+            + tables.keyless.map {
+                "DELETE FROM \(stage(of: $0)) AS s USING \(left) AS x WHERE \(isLater("s", "_child"))"
+            }
     }
 
     /// How many rows are left out with links that are left as they are, by entity.

@@ -95,8 +95,8 @@ struct RelationshipSupport {
         }
         // What is left out of a record names nothing, and has no values by which it is named.
         let policies = layout.relationships.map(\.description.onConflict).filter { [.ignore, .error].contains($0) }
-        if let policy = policies.first {
-            throw error("\(name) with \"by\" beside \"onConflict\": \"\(policy.rawValue)\"")
+        if let policy = policies.first?.rawValue {
+            throw error("\(name) with \"by\" beside \"onConflict\": \"\(policy)\"")
         }
     }
 
@@ -184,6 +184,9 @@ struct RelationshipSupport {
         let isInColumns = placement.shape != .join && !isKeyless(placement.destination)
         let hasPosition = isInColumns && RelatedTables(graph).reference(placement.owner)?.position != nil
         let isByPlace = hasPosition && (isParent || placement.description.identity == .position)
+        if hasPosition, isKeyless(placement.entity) {
+            throw error("\(layout.name(of: index)) with \"list\": \"union\" of objects without identifier")
+        }
         guard placement.description.isToMany, !isByPlace else {
             throw error("\(layout.name(of: index)) with \"list\": \"union\", whose elements may be told by their place")
         }

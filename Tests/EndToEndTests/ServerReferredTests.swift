@@ -90,6 +90,61 @@ struct ServerReferredTests {
         #expect(try database.query(links) == "a|1\na|2\nb|2")
     }
 
+    /// Parts within parts, and boxes: each says in the model whose it is, as the other side does, but not in the records.
+    private static let orders = """
+        {"entities": {
+          "order": {"identifier": ["id"], "attributes": {"id": {"type": "integer64"}}, "relationships": {
+            "parts": {"entity": "part", "toMany": true, "inverse": "order"}, "box": {"entity": "box", "inverse": "order"}}},
+          "part": {"attributes": {"name": {"type": "string"}}, "relationships": {
+            "order": {"entity": "order", "inverse": "parts"}, "parent": {"entity": "part", "inverse": "children"},
+            "children": {"entity": "part", "toMany": true, "inverse": "parent", "deleteRule": "cascade"}}},
+          "box": {"attributes": {"size": {"type": "integer32"}}, "relationships": {
+            "order": {"entity": "order", "inverse": "box"}, "tags": {"entity": "tag", "toMany": true, "inverse": "box"}}},
+          "tag": {"identifier": ["id"], "attributes": {"id": {"type": "string"}}, "relationships": {
+            "box": {"entity": "box", "inverse": "tags"}}}}}
+        """
+
+    private static let parts = """
+        SELECT part.name, part.order_id, up.name, coalesce(part.order_position, part.parent_position)
+        FROM part LEFT JOIN part AS up ON up.row_id = part.parent_row_id ORDER BY 1
+        """
+
+    @Test func nestInTheirOwnKind() throws {
+        let records = [
+            #"{"id": 1, "parts": [{"name": "a", "children": [{"name": "b", "children": [{"name": "c"}]}, {"name": "d"}]}]}"#,
+            #"{"id": 2, "parts": [{"name": "e", "order": 2}], "box": {"size": 1, "tags": [{"id": "x"}, {"id": "y"}]}}"#,
+            #"{"id": 1, "parts": [{"name": "f", "children": [{"name": "g", "children": [{"name": "h"}]}]}, {"name": "i"}]}"#,
+            #"{"id": 2, "box": {"size": 2, "tags": ["y"]}}"#,
+            #"{"id": 1, "box": {"size": 3, "tags": [{"id": "z"}]}}"#,
+        ]
+        let files = try ImportFiles(records: [records], model: Self.orders, options: ["--entity", "order"])
+        let database = try ServerDatabase()
+        try difference(files, database)
+        #expect(try database.query(Self.parts) == "e|2||0\nf|1||0\ng||f|0\nh||g|0\ni|1||1")
+        let boxes = "SELECT tag.id, size, order_id FROM tag LEFT JOIN box ON row_id = box_row_id ORDER BY 1"
+        #expect(try database.query(boxes) == "x||\ny|2|2\nz|3|1")
+        // What was nested in what goes goes, too.
+        let rest = [#"{"id": 1, "parts": [{"name": "j"}], "box": null}"#]
+        try database.imported(ImportFiles(records: [rest], model: Self.orders, options: ["--entity", "order"]))
+        #expect(try database.query(Self.parts) == "e|2||0\nj|1||0")
+        #expect(try database.query(boxes) == "x||\ny|2|2\nz||")
+        #expect(try database.isVerified())
+    }
+
+    /// Whom a list has and what says itself that it belongs to the same are not settled; nothing of that is in the tables.
+    @Test(arguments: [
+        ("order", [#"{"id": 1, "parts": [{"name": "a", "order": 2}]}"#], "part.order"),
+        ("part", [#"{"name": "a", "parent": {"name": "b"}}"#], "part.parent"),
+        ("box", [#"{"size": 1, "order": 1}"#, #"{"size": 2, "order": 1}"#], "box.order"),
+    ])
+    func refuseContradictions(entity: String, records: [String], said: String) throws {
+        let files = try ImportFiles(records: [records], model: Self.orders, options: ["--entity", entity])
+        let database = try ServerDatabase()
+        let result = try database.importer(database.command(files))
+        #expect(result.ending == .exit(64) && result.errorText.contains(said), "\(result.errorText)")
+        #expect(try database.query("SELECT count(*) FROM part, box") == "0")
+    }
+
     /// Models and records at random, imported several times into one schema.
     @Test func areWhatAStoreHas() throws {
         let features = "keyless,nulls,repeats,sources"

@@ -74,6 +74,10 @@ struct RelationSettling {
                 )
             }
             if !isAtOnce || !statements.leavesOut && !findsKinds { try reject(statements, connection) }
+            for (what, query) in statements.contradictions
+            where try connection.execute("SELECT EXISTS (\(query))").first?.bool(0) == true {
+                throw tables.unsettled(what)
+            }
             if isAtOnce {
                 var all = try SettlingAtOnce(self, statements, connection)
                 try all.settle()
@@ -294,7 +298,12 @@ struct RelationSettling {
             _ = try connection.execute("INSERT INTO _import_relinked \(renamed)")
         }
         for entity in tables.keyless {
-            for statement in statements.settlingElements(of: entity) { _ = try connection.execute(statement) }
+            let circle = tables.circle(of: entity)
+            if circle.isEmpty {
+                for statement in statements.settlingElements(of: entity) { _ = try connection.execute(statement) }
+            } else if circle[0] == entity {
+                try settle(circle, statements, connection)
+            }
             try countElements(of: entity, statements, connection)
             try task.interruption.check()
         }
@@ -305,6 +314,7 @@ struct RelationSettling {
         for reference in tables.listed {
             for statement in statements.settlingLinks(reference) { _ = try connection.execute(statement) }
             for unlinked in statements.unlinked(reference) { try countUnlinked(unlinked, connection) }
+            for statement in statements.forgettingGone(reference) { _ = try connection.execute(statement) }
             try task.interruption.check()
         }
         for join in tables.joins {
@@ -316,6 +326,17 @@ struct RelationSettling {
             try count(Int(row.integer(0)), ["deleted": row.integer(1)], connection)
         }
         try countRelinked(statements, connection)
+    }
+
+    /// Makes elements that are nested in their own kind.
+    private func settle(_ circle: [Int], _ statements: RelationStatements, _ connection: ServerConnection) throws {
+        for statement in statements.beginning(circle) { _ = try connection.execute(statement) }
+        let levels = try connection.execute(statements.count(circle)).first?.integer(0) ?? 0
+        for level in 0..<Int(levels) {
+            for statement in statements.settling(circle, level: level) { _ = try connection.execute(statement) }
+            try task.interruption.check()
+        }
+        for statement in circle.flatMap(statements.settlingReferred) { _ = try connection.execute(statement) }
     }
 
     /// Deletes orphans, and finds what leads to nothing.

@@ -125,6 +125,8 @@ struct RelatedTables {
         let isClaimed: Bool
         /// Whether what they lead to has no identifier: what a row says of it overwrites what it refers to.
         let isReferring: Bool
+        /// Whether the rows have no identifier, are listed, and may say themselves what they refer to.
+        let isStated: Bool
     }
 
     /// All relationships in columns, in the order of their indexes.
@@ -167,7 +169,9 @@ struct RelatedTables {
             isOneToOne: isOneToOne,
             isParent: isParent,
             isClaimed: placement.shape == .oneToMany || isOneToOne,
-            isReferring: isReferring
+            isReferring: isReferring,
+            isStated: isKeyless(holder) && placement.shape != .ownedDestination
+                && !placement.description.from.isEmpty
         )
     }
 
@@ -236,20 +240,45 @@ struct RelatedTables {
     /// Those by which objects with an identifier refer to such without.
     var referring: [Reference] { listed.filter(\.isReferring) }
 
+    /// Whether objects without identifier are elements of lists.
+    func areElements(_ entity: Int) -> Bool { elements.contains { home(of: $0.holder) == home(of: entity) } }
+
+    /// Whether elements stay, without an object, when the object whose list has them goes, which has no identifier either.
+    func outlive(_ reference: Reference) -> Bool {
+        reference.list.map { layout.relationships[$0].deleteRule == .nullify } ?? false
+    }
+
     /// The tables of entities without identifier, those first in whose rows others are nested.
     var keyless: [Int] {
         var (ordered, rest) = ([Int](), homes.filter(isKeyless))
         let ends = elements.map { (holder: home(of: $0.holder), target: home(of: $0.target)) }
-        while !rest.isEmpty {
-            let next = rest.filter { entity in
-                !ends.contains { $0.holder == entity && $0.target != entity && rest.contains($0.target) }
-            }
-            // A circle is refused beforehand.
-            if next.isEmpty { return ordered + rest }
+        let groups = rest.map { circle(of: $0).isEmpty ? [$0] : circle(of: $0) }
+        while let next = groups.first(where: { group in
+            rest.contains(group[0])
+                && !ends.contains {
+                    group.contains($0.holder) && !group.contains($0.target) && rest.contains($0.target)
+                }
+        }) {
             ordered += next
             rest.removeAll { next.contains($0) }
         }
         return ordered
+    }
+
+    /// The tables of entities without identifier whose rows may be nested in rows of an entity's table, and these in them, in their
+    /// order; none where its rows cannot be nested in their own kind.
+    func circle(of entity: Int) -> [Int] {
+        let ends = elements.map { (holder: home(of: $0.holder), target: home(of: $0.target)) }
+        func nested(in start: Int) -> Set<Int> {
+            var (reached, open) = (Set<Int>(), [start])
+            while let entity = open.popLast() {
+                for end in ends where end.target == entity && reached.insert(end.holder).inserted {
+                    open.append(end.holder)
+                }
+            }
+            return reached
+        }
+        return nested(in: home(of: entity)).filter { nested(in: $0).contains(home(of: entity)) }.sorted()
     }
 
     /// Whether what lists of a relationship leave out is deleted, unless something links it again.

@@ -231,8 +231,11 @@ final class RelationStaging {
                     let numbers = ChunkRows.numbers(ordinal, child, -1, -1, places[row - record.row])
                     let fault = rows[setter].append(numbers, key + [.integer(given[other])], source)
                     if let fault { return .refused(fault, entity: Int(batch.rows[row].entity)) }
-                case .refers, .joins:
-                    throw ImportError(.fault, "a relationship is of a kind that was not refused beforehand")
+                case .refers(let relationship, _, _):
+                    let name = tables.name(of: relationship)
+                    throw tables.unsettled("\(name), which objects without identifier say themselves of such")
+                case .joins(let relationship, _, _):
+                    throw tables.unsettled("\(tables.name(of: relationship)), a list of objects without identifier")
                 }
             }
             if let references {

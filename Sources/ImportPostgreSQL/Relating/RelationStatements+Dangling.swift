@@ -122,7 +122,7 @@ extension RelationStatements {
     /// How many mandatory to-ones are empty, whose other side might have stated them; nil for any other relationship.
     func missing(_ index: Int) -> String? {
         let placement = tables.layout.relationships[index]
-        guard !placement.description.isOptional, !placement.description.isToMany, placement.shape == .oneToMany,
+        guard !placement.description.isOptional, [.oneToMany, .oneToOne].contains(placement.shape),
             let reference = tables.reference(index)
         else { return nil }
         let own = quoted(Array(tables.columns[reference.holder][reference.columns]), of: "t")

@@ -12,17 +12,21 @@ extension RelationStatements {
     ///
     /// A list replaces what its object had: the elements of its last list are the rows.
     func settlingElements(of entity: Int) -> [String] {
-        let references = elements(of: entity)
-        let records =
-            "SELECT \(kind(ofStaged: "s", entity)) AS kind, 1 AS one FROM \(stage(of: entity)) AS s WHERE s._list < 0"
-        var statements = [
-            counting(entity), adding("records", records, entity),
-            inserting(entity, of: stage(of: entity), where: "s._list < 0"),
-        ]
-        for reference in references {
+        var statements = beginning(entity)
+        for reference in elements(of: entity) {
             statements += reference.list.map(tables.isUnion) == true ? adding(reference) : settling(reference)
         }
         return statements + settlingReferred(of: entity)
+    }
+
+    /// Makes the counts of a table's rows, and the rows of records.
+    func beginning(_ entity: Int) -> [String] {
+        let records =
+            "SELECT \(kind(ofStaged: "s", entity)) AS kind, 1 AS one FROM \(stage(of: entity)) AS s WHERE s._list < 0"
+        return [
+            counting(entity), adding("records", records, entity),
+            inserting(entity, of: stage(of: entity), where: "s._list < 0"),
+        ]
     }
 
     /// By entity of those in a table: how many rows are records, and how many elements were inserted, updated, unchanged and deleted.
@@ -68,11 +72,13 @@ extension RelationStatements {
         _ entity: Int,
         of stage: String,
         from rest: String = "",
-        where condition: String
+        where condition: String,
+        clearing cleared: [Int] = []
     ) -> String {
         let rowID = tables.rowID(of: entity)
         let names = [rowID?.quoted].compactMap(\.self) + tables.columns[entity].map(\.quoted)
-        let values = (rowID == nil ? [] : ["s._row_id"]) + columns("s", tables.columns[entity].indices)
+        let columns = tables.columns[entity].indices.map { cleared.contains($0) ? "NULL" : "s.c\($0)" }
+        let values = (rowID == nil ? [] : ["s._row_id"]) + columns
         // A table of no columns at all has rows, too.
         guard !names.isEmpty else {
             let rows = "SELECT FROM \(stage) AS s\(rest) WHERE \(condition)"
@@ -84,7 +90,11 @@ extension RelationStatements {
             """
     }
 
-    private func settling(_ reference: RelatedTables.Reference) -> [String] {
+    /// - Parameter isIncluded: what holds of the lists, as a condition.
+    func settling(
+        _ reference: RelatedTables.Reference,
+        where isIncluded: String = "l._ordinal > 0"
+    ) -> [String] {
         guard let relationship = reference.list else { return [] }
         let entity = tables.home(of: reference.holder)
         let stage = stage(of: reference)
@@ -102,7 +112,7 @@ extension RelationStatements {
             SELECT \(list(key)), l._ordinal, l._child, l._row, \
             row_number() OVER (PARTITION BY \(list(key)) ORDER BY l._ordinal, l._child) AS rank, \
             count(*) OVER (PARTITION BY \(list(key))) AS lists, false AS was_there \
-            FROM \(staged.lists(relationship).quoted) AS l WHERE l._ordinal > 0
+            FROM \(staged.lists(relationship).quoted) AS l WHERE \(isIncluded)
             """,
             "ANALYZE \(name)",
         ]
@@ -207,16 +217,17 @@ extension RelationStatements {
                 EXISTS (SELECT FROM \(tables.table(of: reference.target)) AS o \
                 WHERE o.\(rowID.quoted) = s.c\(reference.columns.lowerBound))
                 """
+            let elements = " JOIN \(name) AS l ON s._ordinal = l._ordinal AND s._list = l._child"
+            let isGone = "\(condition) AND NOT \(isThere)"
+            let cleared = Array(reference.columns) + [reference.position].compactMap(\.self)
             statements.append(
-                adding(
-                    "deleted",
-                    """
-                    SELECT \(reference.holder) AS kind FROM \(stage) AS s \
-                    JOIN \(name) AS l ON s._ordinal = l._ordinal AND s._list = l._child \
-                    WHERE \(condition) AND NOT \(isThere)
-                    """,
-                    entity
-                )
+                tables.outlive(reference)
+                    ? inserting(entity, of: stage, from: elements, where: isGone, clearing: cleared)
+                    : adding(
+                        "deleted",
+                        "SELECT \(reference.holder) AS kind FROM \(stage) AS s\(elements) WHERE \(isGone)",
+                        entity
+                    )
             )
             condition += " AND \(isThere)"
         }
@@ -287,32 +298,54 @@ extension RelationStatements {
 
     /// Takes away what belonged to rows of an entity without identifier that are gone.
     func removingOrphans(of entity: Int) -> [String] {
-        guard let rowID = tables.rowID(of: entity) else { return [] }
-        var statements: [String] = []
+        let circle = tables.circle(of: entity)
+        let group = circle.isEmpty ? [entity] : circle
+        var (statements, inner): ([String], [String]) = ([], [])
         for element in tables.elements
-        where tables.home(of: element.target) == entity && filled.contains(element.holder) {
-            let column = tables.columns[element.holder][element.columns.lowerBound].quoted
-            statements.append(
-                """
-                WITH gone AS (DELETE FROM \(tables.table(of: element.holder)) AS t WHERE t.\(column) IS NOT NULL \
-                AND NOT EXISTS (SELECT FROM \(tables.table(of: entity)) AS o WHERE o.\(rowID.quoted) = t.\(column)) \
-                RETURNING 1) INSERT INTO _import_gone SELECT \(element.holder), count(*) FROM gone
-                """
-            )
-            statements += removingOrphans(of: tables.home(of: element.holder))
+        where group.contains(tables.home(of: element.target)) && filled.contains(tables.home(of: element.holder)) {
+            if circle.contains(tables.home(of: element.holder)) {
+                inner.append(removingOrphans(by: element))
+            } else {
+                statements.append(removingOrphans(by: element))
+                if !tables.outlive(element) { statements += removingOrphans(of: tables.home(of: element.holder)) }
+            }
         }
         for join in tables.joins where filledJoins.contains(join.making) {
             for (end, columns) in [(join.source, join.sourceColumns), (join.destination, join.destinationColumns)]
-            where tables.home(of: end) == entity {
-                statements.append(
-                    """
-                    DELETE FROM \(join.table) AS t WHERE NOT EXISTS (SELECT FROM \(tables.table(of: entity)) AS o \
-                    WHERE o.\(rowID.quoted) = t.\(columns[0].quoted))
-                    """
-                )
+            where group.contains(tables.home(of: end)) {
+                statements.append("DELETE FROM \(join.table) AS t WHERE \(isGone("t.\(columns[0].quoted)", end))")
             }
         }
-        return statements
+        if inner.isEmpty { return statements }
+        let steps = inner.map { "\($0); GET DIAGNOSTICS moved = ROW_COUNT; more := more + moved;" }
+        return [
+            """
+            DO $$ DECLARE moved bigint; more bigint; BEGIN
+                LOOP more := 0; \(steps.joined(separator: " ")) EXIT WHEN more = 0; END LOOP;
+            END $$
+            """
+        ] + statements
+    }
+
+    /// Takes away elements whose object is gone, or lets them stay without one.
+    private func removingOrphans(by element: RelatedTables.Reference) -> String {
+        let (all, table) = (tables.columns[element.holder], tables.table(of: element.holder))
+        let column = all[element.columns.lowerBound].quoted
+        let isGone = "t.\(column) IS NOT NULL AND \(isGone("t.\(column)", element.target))"
+        guard !tables.outlive(element) else {
+            let cleared = [column] + [element.position.map { all[$0].quoted }].compactMap(\.self)
+            return "UPDATE \(table) AS t SET \(list(cleared.map { "\($0) = NULL" })) WHERE \(isGone)"
+        }
+        return """
+            WITH gone AS (DELETE FROM \(table) AS t WHERE \(isGone) RETURNING 1) \
+            INSERT INTO _import_gone SELECT \(element.holder), count(*) FROM gone HAVING count(*) > 0
+            """
+    }
+
+    /// A condition: no row of an entity without identifier has this row id.
+    func isGone(_ id: String, _ entity: Int) -> String {
+        guard let rowID = tables.rowID(of: entity) else { return "false" }
+        return "NOT EXISTS (SELECT FROM \(tables.table(of: entity)) AS o WHERE o.\(rowID.quoted) = \(id))"
     }
 
     /// Rows that are gone with others, by entity.

@@ -15,13 +15,31 @@ extension RelationStatements {
         let taken = referring(to: tables.home(of: reference.target)).map {
             "SELECT c\(tables.key(of: $0.holder).count) FROM \(staged.setters($0).quoted) WHERE _ordinal = 0"
         }
+        let column = "t.\(tables.columns[reference.holder][reference.columns.lowerBound].quoted)"
         return """
-            \(takingStored(reference)) WHERE t.\(tables.columns[reference.holder][reference.columns.lowerBound].quoted) IN \
-            (\(taken.joined(separator: " UNION "))) AND NOT EXISTS (
+            \(takingStored(reference)) WHERE (\(column) IN (\(taken.joined(separator: " UNION "))) \
+            OR \(mayBeOverwritten(column, reference.target))) AND NOT EXISTS (
                 SELECT FROM \(staged.setters(reference).quoted) AS s
                 WHERE s._ordinal = 0 AND \(same(columns("s", key.indices), quoted(key, of: "t")))
             )
             """
+    }
+
+    /// A condition: the object without identifier with this row id may be an element of a list that is stated again.
+    private func mayBeOverwritten(_ id: String, _ entity: Int) -> String {
+        let elements = tables.elements.filter { tables.home(of: $0.holder) == tables.home(of: entity) }
+        guard let rowID = tables.rowID(of: entity), !elements.isEmpty else { return "false" }
+        // Of lists of others without identifier, it is not known yet which ones these are.
+        if elements.contains(where: { tables.isKeyless($0.target) }) { return "\(id) IS NOT NULL" }
+        let lists = elements.compactMap { element -> String? in
+            guard let list = element.list else { return nil }
+            let own = quoted(Array(tables.columns[element.holder][element.columns]), of: "o")
+            return """
+                EXISTS (SELECT FROM \(tables.table(of: entity)) AS o JOIN \(staged.lists(list).quoted) AS l \
+                ON \(same(columns("l", own.indices), own)) WHERE o.\(rowID.quoted) = \(id))
+                """
+        }
+        return "(\(lists.joined(separator: " OR ")))"
     }
 
     /// What makes rows of objects without identifier that others refer to, and have nested in them.
@@ -186,6 +204,29 @@ extension RelationStatements {
                     ))
                     """
             ),
+        ]
+    }
+
+    // MARK: Those that are gone
+
+    /// Lets objects refer to nothing where what they have referred to was an element of a list, and is gone.
+    func forgettingGone(_ reference: RelatedTables.Reference) -> [String] {
+        guard reference.isReferring, tables.areElements(reference.target), let relationship = reference.list,
+            let rowID = tables.rowID(of: reference.target)
+        else { return [] }
+        let target = reference.target
+        let all = tables.columns[reference.holder]
+        let column = all[reference.columns.lowerBound].quoted
+        let sets = ([column] + [reference.position.map { all[$0].quoted }].compactMap(\.self)).map { "\($0) = NULL" }
+        return [
+            """
+            UPDATE \(tables.table(of: reference.holder)) AS t SET \(list(sets)) WHERE t.\(column) IS NOT NULL \
+            AND \(isGone("t.\(column)", target))
+            """,
+            """
+            DELETE FROM _import_link AS w WHERE w.relationship = \(literal(tables.name(of: relationship))) \
+            AND \(isGone(part("w.source", 0, rowID), target))
+            """,
         ]
     }
 

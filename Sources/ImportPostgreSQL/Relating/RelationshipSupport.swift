@@ -51,8 +51,10 @@ struct RelationshipSupport {
         let description = placement.description
         let name = layout.name(of: index)
         let isKeyless = isKeyless(placement.destination)
+        let isElement = self.isKeyless(layout.relationships[placement.owner].entity)
         if placement.shape == .oneToOne {
-            if isKeyless || self.isKeyless(placement.entity) {
+            let owner = layout.relationships[placement.owner]
+            if self.isKeyless(owner.destination), !self.isKeyless(owner.entity) || placement.inverse == index {
                 throw error("\(name), a one-to-one with objects without identifier")
             }
         }
@@ -69,15 +71,7 @@ struct RelationshipSupport {
             throw error("\(name), a to-one to objects without identifier")
         case .oneToMany where placement.owner == index && isKeyless && !self.isKeyless(placement.entity):
             try check(referring: index)
-        case .oneToMany where placement.owner == index && isKeyless && !description.from.isEmpty:
-            throw error("\(name), a to-one from and to objects without identifier")
-        case .oneToMany where placement.owner == index && !description.from.isEmpty:
-            guard self.isKeyless(placement.entity), let inverse = placement.inverse,
-                !layout.relationships[inverse].description.from.isEmpty
-            else { break }
-            throw error("\(name), whose objects have no identifier and are listed, too")
-        case .join where isKeyless && !description.from.isEmpty:
-            throw error("\(name), a list of objects without identifier that are not its own")
+        case .oneToMany where isElement, .oneToOne where isElement: try check(element: index)
         case .source, .ownedDestination, .oneToMany, .oneToOne, .join: break
         }
     }
@@ -111,13 +105,36 @@ struct RelationshipSupport {
         let placement = layout.relationships[index]
         let (name, tables) = (layout.name(of: index), RelatedTables(graph))
         let isListed = placement.inverse.map { !layout.relationships[$0].description.from.isEmpty } ?? false
-        let home = tables.home(of: placement.destination)
-        let isElement = tables.elements.contains { tables.home(of: $0.holder) == home }
         if placement.description.owner == .local {
             throw error("\(name) with \"owner\": \"local\", a to-one to objects without identifier")
         }
-        if isListed, isElement {
+        let rule = placement.inverse.map { layout.relationships[$0].deleteRule }
+        if isListed, rule != .nullify, tables.areElements(placement.destination) {
             throw error("\(name), a to-one to objects without identifier that are listed and have lists themselves")
+        }
+    }
+
+    /// Lists of objects without identifier that have another side.
+    private func check(element index: Int) throws {
+        let placement = layout.relationships[index]
+        let owner = layout.relationships[placement.owner]
+        let name = layout.name(of: index)
+        let isListed = owner.inverse.map { !layout.relationships[$0].description.from.isEmpty } ?? false
+        if isListed, !owner.description.from.isEmpty, placement.description.owner == .local {
+            throw error("\(name) with \"owner\": \"local\", of objects without identifier that may say whose they are")
+        }
+        if placement.owner == index, isListed, !placement.description.from.isEmpty {
+            if [.cascade, .deny].contains(placement.deleteRule) || placement.description.unresolved == .reject {
+                throw error(
+                    "\(name) with \"deleteRule\" or \"unresolved\", of objects without identifier that are listed, too"
+                )
+            }
+        }
+        guard placement.owner != index, isKeyless(owner.destination), !placement.description.from.isEmpty else {
+            return
+        }
+        if ![.cascade, .nullify].contains(placement.deleteRule) || placement.description.list == .union {
+            throw error("\(name) with \"deleteRule\" or \"list\", from and to objects without identifier")
         }
     }
 
@@ -175,20 +192,15 @@ struct RelationshipSupport {
         }
     }
 
-    /// Objects without identifier that are nested in such of their own kind.
+    /// Lists that only add, or are left as they are, of objects without identifier that are nested in such of their own kind.
     private func checkCircles() throws {
         let tables = RelatedTables(graph)
-        let ends = tables.elements.map { (holder: tables.home(of: $0.holder), target: tables.home(of: $0.target)) }
-        for start in tables.homes where isKeyless(start) {
-            var (reached, open) = (Set<Int>(), [start])
-            while let entity = open.popLast() {
-                for end in ends where end.target == entity && reached.insert(end.holder).inserted {
-                    open.append(end.holder)
-                }
-            }
-            guard reached.contains(start) else { continue }
-            let name = layout.entities[start].name
-            throw error("\(name), whose objects have no identifier and are nested in their own kind")
+        for reference in tables.elements where !tables.circle(of: reference.holder).isEmpty {
+            guard let list = reference.list else { continue }
+            let isLocal = layout.relationships[list].description.owner == .local
+            guard tables.isUnion(list) || isLocal else { continue }
+            let key = isLocal ? "\"owner\": \"local\"" : "\"list\": \"union\""
+            throw error("\(layout.name(of: list)) with \(key), of objects that are nested in their own kind")
         }
     }
 

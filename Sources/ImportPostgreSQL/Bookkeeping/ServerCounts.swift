@@ -201,6 +201,9 @@ struct ServerCounts {
             totals.nested.linked = try row.integer(12)
             totals.nested.deleted = try row.integer(13)
             totals.nested.stubs = try row.integer(14)
+            // All others are counted.
+            let nested = totals.nested
+            totals.nested.ignored = nested.nested - nested.inserted - nested.updated - nested.unchanged - nested.linked
             return totals
         }
     }

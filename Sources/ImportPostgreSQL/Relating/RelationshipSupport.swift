@@ -23,10 +23,6 @@ struct RelationshipSupport {
     private func check(_ index: Int) throws {
         let entity = layout.entities[index]
         let identifier = layout.hierarchy.identifier(of: index)
-        if graph.onConflict != .merge, sharesObjects(index) {
-            let policy = graph.onConflict.rawValue
-            throw error("\(.onConflict) \(policy) beside \(entity.name), which shares its table and identifier")
-        }
         if layout.isShared(index), identifier.contains(EntityDescription.parentIdentifier),
             layout.parentRelationship(of: index) != layout.parentRelationship(of: layout.home(of: index))
         {
@@ -40,9 +36,6 @@ struct RelationshipSupport {
         let isJSON = graph.plans[index].identifier.contains { graph.plans[index].attributes[$0].type == .json }
         if isJSON { throw error("\(entity.name), whose identifier is json") }
     }
-
-    /// Whether what an object is depends on the records before it.
-    private func sharesObjects(_ entity: Int) -> Bool { layout.isShared(entity) && !isKeyless(entity) }
 
     private func isKeyless(_ entity: Int) -> Bool { layout.hierarchy.identifier(of: entity).isEmpty }
 
@@ -64,10 +57,7 @@ struct RelationshipSupport {
                 throw error("\(name) with \"owner\": \"local\", whose links are in the columns of others")
             }
         }
-        let supported: [ConflictPolicy] = sharesObjects(placement.destination) ? [.merge] : [.merge, .replace]
-        if !supported.contains(description.onConflict) {
-            throw error("\(name) with \"onConflict\": \"\(description.onConflict.rawValue)\"")
-        }
+        if description.onConflict == .ignore { try checkSkipping(index) }
         if description.list == .union { try checkUnion(index) }
         if description.identity == .position, !isKeyless { throw error("\(name) with \"identity\": \"position\"") }
         switch placement.shape {
@@ -107,7 +97,18 @@ struct RelationshipSupport {
         }
         // What is left out of a record names nothing, and has no values by which it is named.
         let policies = layout.relationships.map(\.description.onConflict).filter { [.ignore, .error].contains($0) }
-        if let policy = policies.first { throw error("\(name) with \"by\" beside \"onConflict\": \"\(policy.rawValue)\"") }
+        if let policy = policies.first {
+            throw error("\(name) with \"by\" beside \"onConflict\": \"\(policy.rawValue)\"")
+        }
+    }
+
+    /// Nested objects that are left out of their records.
+    private func checkSkipping(_ index: Int) throws {
+        let tables = RelatedTables(graph)
+        let other = tables.referring.first ?? tables.listed.first(where: \.isMirrored)
+        guard let other else { return }
+        let name = "\(layout.name(of: index)) with \"onConflict\": \"ignore\""
+        throw error("\(name) beside \(layout.name(of: other.owner))")
     }
 
     /// To-ones in columns that lead to objects without identifier.

@@ -343,7 +343,8 @@ final class KindVerdicts {
         }
         ask(decoded, own, late)
         try known.lookUp()
-        found = outcome(of: decoded, own, late, identifierOffset: place.identifierOffset)
+        let identifierOffset = own.places.first?.identifierOffset ?? place.identifierOffset
+        found = outcome(of: decoded, own, late, identifierOffset: identifierOffset)
         if !found.errors.isEmpty { return reject(found.errors.map(told), batch) }
         func countRead() {
             tally.add(own)

@@ -23,6 +23,9 @@ struct RelationshipSupport {
     private func check(_ index: Int) throws {
         let entity = layout.entities[index]
         let identifier = layout.hierarchy.identifier(of: index)
+        if graph.onConflict == .replace, sharesObjects(index) {
+            throw error("\(.onConflict) replace beside \(entity.name), which shares its table and identifier")
+        }
         if layout.isShared(index), identifier.contains(EntityDescription.parentIdentifier),
             layout.parentRelationship(of: index) != layout.parentRelationship(of: layout.home(of: index))
         {
@@ -36,6 +39,9 @@ struct RelationshipSupport {
         let isJSON = graph.plans[index].identifier.contains { graph.plans[index].attributes[$0].type == .json }
         if isJSON { throw error("\(entity.name), whose identifier is json") }
     }
+
+    /// Whether what an object is depends on the records before it.
+    private func sharesObjects(_ entity: Int) -> Bool { layout.isShared(entity) && !isKeyless(entity) }
 
     private func isKeyless(_ entity: Int) -> Bool { layout.hierarchy.identifier(of: entity).isEmpty }
 
@@ -56,6 +62,9 @@ struct RelationshipSupport {
             guard !self.isKeyless(placement.entity), isOwn || placement.shape == .join else {
                 throw error("\(name) with \"owner\": \"local\", whose links are in the columns of others")
             }
+        }
+        if description.onConflict == .replace, sharesObjects(placement.destination) {
+            throw error("\(name) with \"onConflict\": \"replace\"")
         }
         if description.onConflict == .ignore { try checkSkipping(index) }
         if description.list == .union { try checkUnion(index) }

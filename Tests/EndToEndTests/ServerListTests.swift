@@ -52,6 +52,56 @@ struct ServerListTests {
         #expect(try database.isVerified())
     }
 
+    private static let people = """
+        {"entities": {
+          "person": {"identifier": ["id"], "attributes": {"id": {"type": "integer64"}}, "relationships": {
+            "orders": {"entity": "order", "toMany": true, "inverse": "person", "owner": "local", "ordered": true},
+            "card": {"entity": "card", "inverse": "person", "owner": "local"},
+            "notes": {"entity": "note", "toMany": true, "owner": "local"}}},
+          "order": {"identifier": ["id"], "attributes": {"id": {"type": "integer64"}}, "relationships": {
+            "person": {"entity": "person", "inverse": "orders"}}},
+          "card": {"identifier": ["id"], "attributes": {"id": {"type": "integer64"}}, "relationships": {
+            "person": {"entity": "person", "inverse": "card", "owner": "local"}}},
+          "note": {"attributes": {"text": {"type": "string"}}, "relationships": {
+            "marks": {"entity": "mark", "toMany": true}}},
+          "mark": {"attributes": {"text": {"type": "string", "from": "@value"}}}}}
+        """
+
+    /// Links in the columns of others, of one-to-ones, and elements with all that is nested in them.
+    @Test func linksOfStoredObjectsStay() throws {
+        let files = try ImportFiles(
+            records: [
+                [
+                    #"{"id": 1, "orders": [1, {"id": 2}], "card": {"id": 1}, "notes": [{"text": "a", "marks": ["x", "y"]}]}"#,
+                    #"{"id": 1, "orders": [{"id": 3}, 1], "card": {"id": 2}, "notes": [{"text": "b", "marks": ["z"]}, {"text": "c"}]}"#,
+                    #"{"id": 2, "orders": [{"id": 2, "person": 2}], "card": {"id": 2, "person": 1}}"#,
+                ],
+                [
+                    #"{"id": 2, "orders": [], "card": 1, "notes": [{"text": "d", "marks": ["w"]}]}"#,
+                    #"{"id": 3, "orders": [3], "card": {"id": 3}, "notes": [{"text": "e", "marks": ["v"]}]}"#,
+                ],
+            ],
+            model: Self.people,
+            options: ["--entity", "person"]
+        )
+        let database = try ServerDatabase()
+        for source in files.sources {
+            let report = try database.imported(files, [source], ["--chunk-size", "80"])
+            let same = try files.storeOfTheSame([source])
+            #expect(report == same.report)
+            for table in ["person", "order", "card"] {
+                #expect(try database.difference(of: table, from: same.path).isEmpty, "\(table)")
+            }
+            #expect(try database.bookkeeping() == ServerDatabase.bookkeeping(of: same.path))
+            #expect(try database.isVerified())
+        }
+        #expect(try database.query("SELECT id, person_id FROM \"order\" ORDER BY id") == "1|1\n2|2\n3|3")
+        #expect(try database.query("SELECT id, card_id FROM person ORDER BY id") == "1|1\n2|2\n3|3")
+        let notes =
+            "SELECT note.text, person_id, mark.text FROM note LEFT JOIN mark ON row_id = note_row_id ORDER BY 1, 3"
+        #expect(try database.query(notes) == "a|1|x\na|1|y\ne|3|v")
+    }
+
     /// The same of models and records at random, imported several times into one schema.
     @Test(arguments: ["union", "local"])
     func areWhatAStoreHas(kind: String) throws {

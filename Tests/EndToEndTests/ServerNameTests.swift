@@ -95,7 +95,8 @@ struct ServerNameTests {
         ])
         #expect(try database.query("SELECT owner_id FROM book ORDER BY id") == "4\n5\n4\n4\n4")
         #expect(try database.query("SELECT author_id FROM book ORDER BY id") == "5\n5\n\n5\n")
-        let ambiguous = "SELECT attribute, sum(count) FROM _import_ledger WHERE kind = 'ambiguous' GROUP BY 1 ORDER BY 1"
+        let ambiguous =
+            "SELECT attribute, sum(count) FROM _import_ledger WHERE kind = 'ambiguous' GROUP BY 1 ORDER BY 1"
         #expect(try database.query(ambiguous) == "owner|3\nreaders|1")
     }
 

@@ -119,7 +119,17 @@ struct RelationSettling {
                 try count(Int(row.integer(0)), ["stubs": -row.integer(1)], connection)
             }
         }
-        for statement in statements.leavingLocal { _ = try connection.execute(statement) }
+        try leaveLocal(statements, connection)
+    }
+
+    /// Leaves links as they are, and counts the elements that are left out with them.
+    private func leaveLocal(_ statements: RelationStatements, _ connection: ServerConnection) throws {
+        let leaving = statements.leavingLocal
+        guard !leaving.isEmpty else { return }
+        for statement in [RelationStatements.leftElements] + leaving { _ = try connection.execute(statement) }
+        for row in try connection.execute("SELECT entity, sum(rows)::bigint FROM _import_left GROUP BY entity") {
+            try count(Int(row.integer(0)), ["nested": row.integer(1)], connection)
+        }
     }
 
     /// Makes rejects of records that the server refuses.

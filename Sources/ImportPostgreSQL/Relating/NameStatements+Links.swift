@@ -4,7 +4,7 @@ import Importer
 /// What becomes links of names.
 extension NameStatements {
     /// A setter of a column that holds if the object refers to nothing when another one gets the values that it waits for.
-    private static let candidate = -3
+    private static let candidate = -4
 
     // MARK: Those that are there
 
@@ -102,19 +102,18 @@ extension NameStatements {
         case .own(let references):
             return references.flatMap { reference -> [String] in
                 let suffix = "_\(reference.holder)"
-                return [findingTurns(reference, isAlone: references.count == 1), findingMet(suffix)]
+                return matching(findingTurns(reference, isAlone: references.count == 1), suffix)
                     + (reference.list == nil ? setting(reference) : proposing(reference))
                     + [noting(reference), keeping(suffix)]
             }
         case .listed(let reference):
-            return [findingListTurns, findingMet(""), listing(reference)]
+            return matching(findingListTurns, "") + [listing(reference)]
                 + taking(
                     reference,
                     "at_ordinal, at_child, -1, \(list(sources())) FROM \(met("")) AS m WHERE \(isUnstated(reference))"
                 ) + [keeping("")]
         case .joined:
-            return [
-                findingListTurns, findingMet(""),
+            return matching(findingListTurns, "") + [
                 """
                 INSERT INTO \(staged.joined(naming).quoted) \
                 SELECT at_ordinal, at_child, position, \(list(sources() + keys())) FROM \(met(""))
@@ -158,10 +157,11 @@ extension NameStatements {
     /// The same of lists: a later one of the same object does, and where links are in columns, another object that waits for the
     /// same one.
     private var findingListTurns: String {
-        let isSame = same(sources("said"), sources("ends")) + " AND said.ordinal = ends.ordinal AND said.child = ends.child"
+        let line = ["ordinal", "child"]
+        let isSame = same(sources("said") + line.map { "said.\($0)" }, sources("ends") + line.map { "ends.\($0)" })
         var next = ["NULL::bigint AS next_ordinal", "NULL::bigint AS next_child"]
         if case .listed = naming.form {
-            next = ["ordinal", "child"].map { "lead(said.\($0)) OVER same AS next_\($0)" }
+            next = line.map { "lead(said.\($0)) OVER same AS next_\($0)" }
         }
         return """
             CREATE TEMPORARY TABLE \(turns("")) ON COMMIT DROP AS WITH said AS (
@@ -179,6 +179,11 @@ extension NameStatements {
             SELECT said.*, ends.end_ordinal, ends.end_child, \(list(next)) FROM said JOIN ends ON \(isSame)
             WINDOW same AS (PARTITION BY \(list(values("said"))) ORDER BY said.ordinal, said.child)
             """
+    }
+
+    /// Finds what waits, and what of it gets an object.
+    private func matching(_ findingTurns: String, _ suffix: String) -> [String] {
+        [findingTurns, "ANALYZE \(turns(suffix))", findingMet(suffix), "ANALYZE \(met(suffix))"]
     }
 
     /// Finds which names get an object while they wait, and when.
@@ -299,7 +304,8 @@ extension NameStatements {
                     AND (l._ordinal, l._child) > (last._ordinal, last._child) AND (l._ordinal, l._child) < (x._ordinal, x._child)\(isLeaving)
             )
             """
-        let partners = "x._ordinal, x._child, -1, \(list(columns("x", own))) FROM \(setters) AS x WHERE \(isCandidate("x"))"
+        let rows = "\(setters) AS x WHERE \(isCandidate("x"))"
+        let partners = "x._ordinal, x._child, -1, \(list(columns("x", own))) FROM \(rows)"
         let found = aliased(columns("x", 0..<width), sources())
         let line = { (count: Int) in "(\(list((0..<count).map { "c\($0)" })), _ordinal, _child)" }
         return [
@@ -317,7 +323,7 @@ extension NameStatements {
         ] + taking(reference, partners) + [
             touching(
                 reference,
-                "SELECT \(list(found)), x._ordinal AS at_ordinal FROM \(setters) AS x WHERE \(isCandidate("x"))"
+                "SELECT \(list(found)), x._ordinal AS at_ordinal FROM \(rows)"
             ),
             "UPDATE \(setters) AS x SET _list = \(reference.isOneToOne ? "x._child" : "-1") WHERE \(isCandidate("x"))",
         ]

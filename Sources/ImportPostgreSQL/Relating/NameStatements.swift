@@ -79,6 +79,7 @@ struct NameStatements: RelationSQL {
                 RETURNING source, target, position
             ) INSERT INTO \(kept) SELECT \(list(parts)), position FROM gone
             """,
+            "ANALYZE \(kept)",
         ]
     }
 

@@ -330,7 +330,8 @@ final class RelationStaging {
             var position: Int64 = 0
             for target in batch.graph.targets[targets] where target.keyCell >= 0 {
                 if target.isNamed {
-                    if let fault = stage(statement, target.keyCell, position, row, batch, source, &rows) { return fault }
+                    let fault = stage(statement, target.keyCell, position, row, batch, source, &rows)
+                    if let fault { return fault }
                     position += 1
                     continue
                 }
@@ -344,7 +345,8 @@ final class RelationStaging {
             for (position, target) in batch.graph.targets[targets].enumerated() where target.keyCell >= 0 {
                 if target.isNamed {
                     let position = Int64(position)
-                    if let fault = stage(statement, target.keyCell, position, row, batch, source, &rows) { return fault }
+                    let fault = stage(statement, target.keyCell, position, row, batch, source, &rows)
+                    if let fault { return fault }
                     continue
                 }
                 // Those that have rows are linked by these, unless the list has them from now on.
@@ -377,7 +379,8 @@ final class RelationStaging {
         let key = key(of: statement.row, batch)
         // What is not identified in full cannot be referred to.
         guard let place = names[statement.relationship], !key.contains(where: { $0.tag == .null }) else { return nil }
-        let (own, count) = (batch.rows[statement.row], tables.layout.relationships[statement.relationship].description.by.count)
+        let own = batch.rows[statement.row]
+        let count = tables.layout.relationships[statement.relationship].description.by.count
         let entity = Int64(tables.home(of: Int(own.entity)))
         let numbers = ChunkRows.numbers(own.ordinal, statement.child, row, position, entity)
         return rows[place].append(numbers, Array(key + batch.cells[valueCell..<valueCell + count]), source)

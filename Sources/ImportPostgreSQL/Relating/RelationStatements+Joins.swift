@@ -62,8 +62,8 @@ extension RelationStatements {
         func linked(_ side: Side, _ table: String) -> String {
             "SELECT \(list(zip(named(side, "k"), pair).map { "\($0) AS \($1)" })) FROM \(table) AS k"
         }
-        let pairs =
-            (sides.map { linked($0, staged.links($0.relationship).quoted) } + later.map(linked)).joined(separator: " UNION ")
+        let links = sides.map { linked($0, staged.links($0.relationship).quoted) } + later.map(linked)
+        let pairs = links.joined(separator: " UNION ")
         let lateEvents = later.map { side, table in
             """
             SELECT \(list(named(side, "k"))), \(side.isSource), k._ordinal, k._child, -1, true, k._position FROM \(table) AS k
@@ -113,12 +113,15 @@ extension RelationStatements {
             "ANALYZE \(told)",
         ]
         for side in sides where side.position != nil && tables.isUnion(side.relationship) {
-            statements += placing(side, told, own: side.isSource ? a : b, pair: pair)
+            let own = side.isSource ? a : b
+            statements +=
+                sides.count > 1
+                ? placingAdded(side, told, own: own, pair: pair) : placing(side, told, own: own, pair: pair)
         }
         for side in sides where side.isSource || !join.isSymmetric {
             // A link that is there already may get another place in the list.
             let isMoved =
-                side.position == nil || tables.isUnion(side.relationship)
+                side.position == nil || tables.isUnion(side.relationship) && sides.count == 1
                 ? "false"
                 : "is_in AND nullif(_position, -1) IS DISTINCT FROM lag(nullif(_position, -1)) OVER own"
             statements.append(
@@ -172,15 +175,16 @@ extension RelationStatements {
             EXISTS (SELECT FROM \(staged.lists(side.relationship).quoted) AS l WHERE l._ordinal > 0 \
             AND \(same(columns("l", 0..<side.own.count), quoted(side.own, of: "t"))))
             """
-        } + sides.compactMap { side in tables.names.first { $0.relationship == side.relationship }.map { (side, $0) } }.map {
-            let (side, naming) = $0
-            let both = columns("w", 0..<side.own.count + side.other.count)
-            return """
-                EXISTS (SELECT FROM \(staged.joined(naming).quoted) AS w \
-                WHERE \(same(both, quoted(side.own + side.other, of: "t"))))
-                """
         }
-        let isTouched = touching.joined(separator: " OR ")
+        let named = sides.compactMap { side in
+            tables.names.first { $0.relationship == side.relationship }.map { naming in
+                """
+                EXISTS (SELECT FROM \(staged.joined(naming).quoted) AS w \
+                WHERE \(same(columns("w", 0..<side.own.count + side.other.count), quoted(side.own + side.other, of: "t"))))
+                """
+            }
+        }
+        let isTouched = (touching + named).joined(separator: " OR ")
         return sides.filter { $0.isSource || !join.isSymmetric }.flatMap { side -> [String] in
             let (lists, links) = (staged.lists(side.relationship), staged.links(side.relationship))
             let own = quoted(side.own, of: "t")

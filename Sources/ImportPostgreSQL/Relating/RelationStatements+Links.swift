@@ -26,6 +26,8 @@ extension RelationStatements {
         let objectKey = quoted(key, of: "t")
         let isEmptying = tables.isUnion(relationship) ? " AND l._emptied = 1" : ""
         let isLeaving = "\(isEmptying) AND NOT \(isKept(reference, setKeys.map { "said.\($0)" }))"
+        // What only adds leaves what waits in it, too.
+        let isWaiting = tables.isUnion(relationship) ? "" : " OR NOT s.is_there"
         // Where a list leaves it out before anything else is said of it.
         let leaving = """
             LEFT JOIN LATERAL (
@@ -66,7 +68,7 @@ extension RelationStatements {
                 SELECT \(list(keys + references)), s._ordinal, s._child, s._list, s._position, s._row, \(next)
                 FROM \(setters.quoted) AS s WHERE s._list > \(StagedRelations.kept) WINDOW line AS (\(line))
             ), told AS (
-                SELECT said.*, left_out._ordinal IS NOT NULL AS is_left, left_out._ordinal AS left_ordinal,
+                SELECT said.*, left_out._ordinal IS NOT NULL AS is_left, left_out._ordinal AS left_ordinal, left_out._child AS left_child,
                     left_out._row AS left_row,
                     left_out._ordinal = said._ordinal AND left_out._child < said._row AS is_unwritten, EXISTS (
                         SELECT FROM \(tables.table(of: reference.holder)) AS t
@@ -77,51 +79,53 @@ extension RelationStatements {
             SELECT *, \(isBreak) AS is_break FROM told
             WINDOW line AS (PARTITION BY \(list(setKeys)) ORDER BY _ordinal, _child)
             """,
-            """
-            INSERT INTO _import_relinked SELECT \(source), s._ordinal, l._row FROM \(set) AS s JOIN \(lists.quoted) AS l \
-            ON l._ordinal = s._ordinal AND l._child = s._list \
-            WHERE (s.is_break OR NOT s.is_there) AND s._ordinal > 0 AND s._list >= 0 \
-            UNION ALL SELECT \(source), left_ordinal, left_row FROM \(set) \
-            WHERE is_left AND is_there AND NOT is_unwritten
-            """,
-            // Rows that have brought their object another link, or another place.
-            """
-            INSERT INTO _import_relinked SELECT \(reference.holder), _ordinal, _row FROM (
-                SELECT *, \(isMoved) AS is_moved FROM (
-                    SELECT *, sum(is_break::integer) OVER line AS run FROM \(set)
-                    WINDOW line AS (PARTITION BY \(list(setKeys)) ORDER BY _ordinal, _child)
-                ) AS runs WINDOW places AS (PARTITION BY \(list(setKeys)), run, _list >= 0 ORDER BY _ordinal, _child)
-            ) AS moves WHERE _row >= 0 AND (is_break OR is_moved)
-            """,
-            """
-            CREATE TEMPORARY TABLE _import_link_\(relationship) ON COMMIT DROP AS
-            WITH runs AS (
-                SELECT *, sum(is_break::integer) OVER line AS run, lead(1) OVER line IS NULL AS is_last FROM \(set)
-                WINDOW line AS (PARTITION BY \(list(setKeys)) ORDER BY _ordinal, _child)
-            ), placed AS (
-                SELECT *, first_value(CASE WHEN _list >= 0 THEN nullif(_position, -1) END) OVER (
-                    PARTITION BY \(list(setKeys)), run ORDER BY _list < 0, _ordinal DESC, _child DESC
-                ) AS place FROM runs
-            )
-            SELECT \(list(setKeys)), \(list(setReferences.map { "CASE WHEN NOT is_left THEN \($0) END AS \($0)" })),
-                CASE WHEN NOT is_left AND \(areSet(setReferences)) THEN place END AS place, is_left
-            FROM placed WHERE is_last
-            """,
-            "ANALYZE \(ends)",
-            sets.isEmpty
-                ? ""
-                : """
-                UPDATE \(tables.table(of: reference.holder)) AS t SET \(list(sets)) FROM \(ends) AS e \
-                WHERE \(same(objectKey, endKey)) AND (\(differs.joined(separator: " OR ")))
+        ] + placingAdded(reference, in: set)
+            + [
+                """
+                INSERT INTO _import_relinked SELECT \(source), s._ordinal, l._row FROM \(set) AS s JOIN \(lists.quoted) AS l \
+                ON l._ordinal = s._ordinal AND l._child = s._list \
+                WHERE (s.is_break\(isWaiting)) AND s._ordinal > 0 AND s._list >= 0 \
+                UNION ALL SELECT \(source), left_ordinal, left_row FROM \(set) \
+                WHERE is_left AND is_there AND NOT is_unwritten
                 """,
-            """
-            INSERT INTO _import_link SELECT \(literal(tables.name(of: relationship))), \
-            json_build_array(\(list(setReferences.map { "e.\($0)" }))), json_build_array(\(list(endKey))), \
-            coalesce(e.place, -1) FROM \(ends) AS e WHERE \(areSet(setReferences.map { "e.\($0)" })) AND NOT EXISTS (
-                SELECT FROM \(tables.table(of: reference.holder)) AS t WHERE \(same(objectKey, endKey))
-            )
-            """,
-        ].filter { !$0.isEmpty }
+                // Rows that have brought their object another link, or another place.
+                """
+                INSERT INTO _import_relinked SELECT \(reference.holder), _ordinal, _row FROM (
+                    SELECT *, \(isMoved) AS is_moved FROM (
+                        SELECT *, sum(is_break::integer) OVER line AS run FROM \(set)
+                        WINDOW line AS (PARTITION BY \(list(setKeys)) ORDER BY _ordinal, _child)
+                    ) AS runs WINDOW places AS (PARTITION BY \(list(setKeys)), run, _list >= 0 ORDER BY _ordinal, _child)
+                ) AS moves WHERE _row >= 0 AND (is_break OR is_moved)
+                """,
+                """
+                CREATE TEMPORARY TABLE _import_link_\(relationship) ON COMMIT DROP AS
+                WITH runs AS (
+                    SELECT *, sum(is_break::integer) OVER line AS run, lead(1) OVER line IS NULL AS is_last FROM \(set)
+                    WINDOW line AS (PARTITION BY \(list(setKeys)) ORDER BY _ordinal, _child)
+                ), placed AS (
+                    SELECT *, first_value(CASE WHEN _list >= 0 THEN nullif(_position, -1) END) OVER (
+                        PARTITION BY \(list(setKeys)), run ORDER BY _list < 0, _ordinal DESC, _child DESC
+                    ) AS place FROM runs
+                )
+                SELECT \(list(setKeys)), \(list(setReferences.map { "CASE WHEN NOT is_left THEN \($0) END AS \($0)" })),
+                    CASE WHEN NOT is_left AND \(areSet(setReferences)) THEN place END AS place, is_left
+                FROM placed WHERE is_last
+                """,
+                "ANALYZE \(ends)",
+                sets.isEmpty
+                    ? ""
+                    : """
+                    UPDATE \(tables.table(of: reference.holder)) AS t SET \(list(sets)) FROM \(ends) AS e \
+                    WHERE \(same(objectKey, endKey)) AND (\(differs.joined(separator: " OR ")))
+                    """,
+                """
+                INSERT INTO _import_link SELECT \(literal(tables.name(of: relationship))), \
+                json_build_array(\(list(setReferences.map { "e.\($0)" }))), json_build_array(\(list(endKey))), \
+                coalesce(e.place, -1) FROM \(ends) AS e WHERE \(areSet(setReferences.map { "e.\($0)" })) AND NOT EXISTS (
+                    SELECT FROM \(tables.table(of: reference.holder)) AS t WHERE \(same(objectKey, endKey))
+                )
+                """,
+            ].filter { !$0.isEmpty }
     }
 
     /// How many links lists have broken, and of a one-to-one objects that have taken another's place.

@@ -56,13 +56,7 @@ struct RelationshipSupport {
             }
         }
         if RelatedTables(graph).names.contains(where: { $0.relationship == index }) { try checkNames(index) }
-        if description.owner == .local {
-            // What is an element of such a list alone is left out with all that is nested in it.
-            let isOwn = placement.owner == index && (placement.shape == .source || placement.shape == .oneToMany)
-            guard !self.isKeyless(placement.entity), isOwn || placement.shape == .join else {
-                throw error("\(name) with \"owner\": \"local\", whose links are in the columns of others")
-            }
-        }
+        if description.owner == .local { try checkLocal(index) }
         if description.onConflict == .replace, sharesObjects(placement.destination) {
             throw error("\(name) with \"onConflict\": \"replace\"")
         }
@@ -106,18 +100,19 @@ struct RelationshipSupport {
         }
         // What is left out of a record names nothing, and has no values by which it is named.
         let policies = layout.relationships.map(\.description.onConflict).filter { [.ignore, .error].contains($0) }
-        if let policy = policies.first {
-            throw error("\(name) with \"by\" beside \"onConflict\": \"\(policy.rawValue)\"")
+        if let policy = policies.first?.rawValue {
+            throw error("\(name) with \"by\" beside \"onConflict\": \"\(policy)\"")
         }
     }
 
     /// Nested objects that are left out of their records.
     private func checkSkipping(_ index: Int) throws {
         let tables = RelatedTables(graph)
-        let other = tables.referring.first ?? tables.listed.first(where: \.isMirrored)
+        let other =
+            tables.referring.first?.owner ?? tables.listed.first(where: \.isMirrored)?.owner
+            ?? layout.relationships.firstIndex { $0.description.list == .union || $0.description.owner == .local }
         guard let other else { return }
-        let name = "\(layout.name(of: index)) with \"onConflict\": \"ignore\""
-        throw error("\(name) beside \(layout.name(of: other.owner))")
+        throw error("\(layout.name(of: index)) with \"onConflict\": \"ignore\" beside \(layout.name(of: other))")
     }
 
     /// To-ones in columns that lead to objects without identifier.
@@ -135,20 +130,57 @@ struct RelationshipSupport {
         }
     }
 
-    /// Lists that only add: where they go on depends on what other lists have taken away since.
-    private func checkUnion(_ index: Int) throws {
-        let (placement, tables) = (layout.relationships[index], RelatedTables(graph))
+    /// Links that imports leave as they are.
+    private func checkLocal(_ index: Int) throws {
+        let placement = layout.relationships[index]
+        let local = "\(layout.name(of: index)) with \"owner\": \"local\""
+        if isKeyless(placement.entity) { throw error("\(local) of objects without identifier") }
         let isElement = isKeyless(placement.destination)
-        let hasPosition: Bool
-        if placement.shape == .join {
-            let join = tables.join(placement.owner)
-            let other = placement.inverse.map { layout.relationships[$0].description.from.isEmpty } ?? true
-            hasPosition = (placement.owner == index ? join.position : join.inversePosition) != nil && !other
-        } else {
-            hasPosition = !isElement && tables.reference(placement.owner)?.position != nil
+        if placement.shape == .join || placement.owner == index && placement.shape != .ownedDestination {
+            if isElement { throw error("\(local) that leads to objects without identifier") }
+            return
         }
-        guard placement.description.isToMany, !hasPosition else {
-            throw error("\(layout.name(of: index)) with \"list\": \"union\", whose objects other lists may take")
+        // What is an element of such a list alone is left out with all that is nested in it.
+        if isElement {
+            guard !hasIdentified(within: placement.destination) else {
+                throw error("\(local), in whose elements objects with an identifier may be nested")
+            }
+        } else if placement.description.identity == .position
+            || layout.hierarchy.identifier(of: placement.destination).contains(EntityDescription.parentIdentifier)
+        {
+            throw error("\(local), whose elements may be told by their place")
+        }
+    }
+
+    /// Whether objects with an identifier may be nested in elements without one.
+    private func hasIdentified(within element: Int) -> Bool {
+        var (seen, open) = (Set<Int>(), [element])
+        while let next = open.popLast() {
+            for entity in layout.hierarchy.subentities(of: next) where seen.insert(entity).inserted {
+                for index in layout.relationships(of: entity)
+                where !layout.relationships[index].description.from.isEmpty {
+                    guard isKeyless(layout.relationships[index].destination) else { return true }
+                    open.append(layout.relationships[index].destination)
+                }
+            }
+        }
+        return false
+    }
+
+    /// Lists that only add to what is there.
+    private func checkUnion(_ index: Int) throws {
+        let placement = layout.relationships[index]
+        let isParent = layout.hierarchy.identifier(of: placement.destination).contains(
+            EntityDescription.parentIdentifier
+        )
+        let isInColumns = placement.shape != .join && !isKeyless(placement.destination)
+        let hasPosition = isInColumns && RelatedTables(graph).reference(placement.owner)?.position != nil
+        let isByPlace = hasPosition && (isParent || placement.description.identity == .position)
+        if hasPosition, isKeyless(placement.entity) {
+            throw error("\(layout.name(of: index)) with \"list\": \"union\" of objects without identifier")
+        }
+        guard placement.description.isToMany, !isByPlace else {
+            throw error("\(layout.name(of: index)) with \"list\": \"union\", whose elements may be told by their place")
         }
     }
 

@@ -97,8 +97,10 @@ struct StagedRelations {
         )
     }
 
-    /// What is named by other attributes than the identifier: `_row` is the statement of the object that does so, `_entity` that
-    /// whose table it is in, and `_position` the index in a list. The columns are its key, and the values.
+    /// What is named by other attributes than the identifier.
+    ///
+    /// `_row` is the statement of the object that does so, `_entity` that whose table it is in, and `_position` the index in a list.
+    /// The columns are its key, and the values.
     func names(_ naming: RelatedTables.Naming) -> Table {
         Table(
             name: name("n\(naming.relationship)"),

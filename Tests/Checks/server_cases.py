@@ -98,12 +98,12 @@ def random_cases(count, seed, work, features=None, shapes=graphs.random_graphs.S
         graph = random_graph(random.Random(f"{seed} {number}"), features, shapes, text)
         model, steps = os.path.join(work, f"graph-{number}.model.json"), []
         write(model, graph["model"])
-        # Tables with objects of several entities are refused with policies, and with constraints.
+        # Tables with objects of several entities are refused with constraints.
         is_alone = not any("parent" in entity for entity in graph["model"]["entities"].values())
         for place, step in enumerate(graph["steps"]):
             source = os.path.join(work, f"graph-{number}-{place}.json")
             write(source, step["records"])
-            policy = dice.choice(POLICIES + [step["on_conflict"]] * len(POLICIES)) if is_alone else "merge"
+            policy = dice.choice(POLICIES + [step["on_conflict"]] * len(POLICIES))
             options = ["--entity", step["entity"], "--records", "$[*]", "--on-conflict", policy]
             steps.append((source, options + ["--max-errors", "none"]))
         yield Case(f"graph {seed}/{number}", model, steps, may_be_guarded=is_alone)

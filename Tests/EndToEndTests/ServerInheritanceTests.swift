@@ -76,6 +76,30 @@ struct ServerInheritanceTests {
         #expect(try database.isVerified())
     }
 
+    /// So it is where records are left out, or rejects, for what is there: one that is left out makes no object anything.
+    @Test(arguments: ["ignore", "error"]) func policiesDependOnWhatObjectsAre(_ policy: String) throws {
+        let shapes = [
+            #"{"name": "a", "kind": "S", "side": 1, "color": "red", "within": [{"name": "b", "kind": "C", "radius": 1}]}"#,
+            #"{"name": "a", "kind": "C", "radius": 1}"#,
+            #"{"name": "a", "within": [{"name": "c", "kind": "C", "radius": 2}]}"#,
+            #"{"name": "c", "kind": "S", "color": "blue"}"#, #"{"name": "b", "radius": 3}"#,
+            #"{"name": "d"}"#, #"{"name": "d", "kind": "S"}"#,
+        ]
+        let files = try ImportFiles(records: [shapes, shapes], model: Self.model, options: ["--max-errors", "none"])
+        let database = try ServerDatabase()
+        for source in files.sources {
+            let options = ["--entity", "shape", "--on-conflict", policy]
+            let report = try database.imported(files, [source], options + Self.small)
+            let same = try files.storeOfTheSame([source], options)
+            #expect(report == same.report)
+            for table in Self.tables {
+                #expect(try database.difference(of: table, from: same.path).isEmpty, "\(table)")
+            }
+            #expect(try database.bookkeeping() == ServerDatabase.bookkeeping(of: same.path))
+            #expect(try database.isVerified())
+        }
+    }
+
     /// Where nothing refers to what an entity inherits from, each has a table of its own with all that it inherits.
     @Test func othersHaveTablesOfTheirOwn() throws {
         let files = try Self.files(

@@ -144,6 +144,59 @@ struct ServerPolicyTests {
         #expect(try database.isVerified())
     }
 
+    /// Nested objects that are there are left out with all in them, and a list that has them does not link them; what only they bring
+    /// is not there for others.
+    @Test func nestedObjectsAreLeftOut() throws {
+        let files = try Self.files(
+            [
+                #"{"id": 1, "next": {"id": 2, "note": "a", "next": {"id": 3, "note": "b"}, "lines": [{"sku": "x"}]}}"#,
+                // 2 is there, so that nothing brings 4, and 3 keeps its own.
+                #"{"id": 5, "next": {"id": 2, "note": "c", "next": {"id": 4, "note": "d"}, "lines": [], "tags": ["red"]}}"#,
+                #"{"id": 6, "next": {"id": 4, "note": "e", "person": {"id": 1, "name": "Ada"}}}"#,
+                // Lacks a name, but is there; then one that is not.
+                #"{"id": 7, "next": {"id": 8, "person": {"id": 1, "age": 36}}}"#,
+                #"{"id": 9, "next": {"id": 2, "person": {"id": 10, "age": 3}}}"#,
+                #"{"id": 11, "next": {"id": 12, "person": {"id": 10, "age": 3}}}"#,
+            ],
+            [#"{"id": 2, "note": "own", "next": {"id": 1, "note": "z", "agent": 9}}"#],
+            [#"{"id": 10, "name": "Eve", "orders": [{"id": 2, "note": "list"}, {"id": 13, "note": "list"}, 1]}"#],
+            model: Self.model.replacing(
+                #""next": {"entity": "order"}"#,
+                with: #""next": {"entity": "order", "onConflict": "ignore"}"#
+            ).replacing(
+                #""toMany": true, "inverse": "person"}"#,
+                with: #""toMany": true, "inverse": "person", "onConflict": "ignore"}"#
+            )
+        )
+        let database = try Self.compare(files, [("order", "merge"), ("order", "replace"), ("person", "merge")])
+        let orders = "SELECT id, note, person_id, next_id FROM \"order\" ORDER BY id"
+        let rows = """
+            1||10|2\n2|own||1\n3|b||\n4|e|1|\n5|||2\n6|||4\n7|||8\n8||1|\n9|||2\n13|list|10|
+            """
+        #expect(try database.query(orders) == rows)
+        #expect(try database.query("SELECT count(*) FROM tag") == "0")
+        #expect(try database.query("SELECT ordinal FROM _import_reject") == "6")
+    }
+
+    /// Or make a reject of the record; of the first record of an object, nested ones after it are such.
+    @Test func nestedObjectsThatAreThereMakeRejects() throws {
+        let files = try Self.files(
+            [
+                #"{"id": 1, "next": {"id": 2, "note": "a"}, "tags": ["red"]}"#,
+                #"{"id": 3, "next": {"id": 2, "note": "b", "next": {"id": 4}}, "tags": ["new"]}"#,
+                #"{"id": 4, "next": {"id": 4, "note": "c"}}"#, #"{"id": 5, "next": 2}"#, #"{"id": 4, "note": "d"}"#,
+            ],
+            [#"{"id": 6, "next": {"id": 5, "note": "e"}}"#, #"{"id": 5, "next": {"id": 6, "note": "f"}}"#],
+            model: Self.model.replacing(
+                #""next": {"entity": "order"}"#,
+                with: #""next": {"entity": "order", "onConflict": "error"}"#
+            )
+        )
+        let database = try Self.compare(files, [("order", "ignore"), ("order", "merge")])
+        #expect(try database.query("SELECT job, ordinal FROM _import_reject ORDER BY id") == "1|2\n1|3\n2|1")
+        #expect(try database.query("SELECT id, note FROM \"order\" ORDER BY id") == "1|\n2|a\n4|d\n5|\n6|f")
+    }
+
     /// What is within an object that lacks something is not looked at, but all else in the record is.
     @Test(arguments: ["merge", "ignore", "error"]) func rejectsNameWhatIsMissing(policy: String) throws {
         let files = try Self.files([

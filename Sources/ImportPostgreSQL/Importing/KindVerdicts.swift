@@ -1,12 +1,16 @@
 import ImportModel
 import Importer
 
-/// Finds out which records are accepted where what an object is depends on the records before: it takes one after the other.
+/// Finds out which records are accepted where what becomes of an object depends on the records before: it takes one after the
+/// other.
 ///
 /// An object of a table of several entities is of the one that its first record has made it, so that a later one that says
 /// nothing of that is of it, too, and one that says otherwise is a reject, as is one that lacks what a new object needs. All chunks
 /// are decoded once more for that, in order: what workers have staged stays, unless it is of a reject, and records that they could
 /// not decode are staged now.
+///
+/// Objects that are there already may be left out, with all that is nested in them, or make a reject of their record: those of
+/// records by `--on-conflict`, nested ones by what their relationships say.
 final class KindVerdicts {
     private let task: ChunkWorker.Task
     private let model: ServerModel
@@ -18,6 +22,8 @@ final class KindVerdicts {
     private let again: OpenRecordDecoder
     private let staging: RelationStaging
     private let counts: ServerCounts
+    /// The rows of records that are accepted without these.
+    private var skipped: ChunkRows
     /// nil where no reference makes a reject of its record.
     private let unmet: UnmetErrors?
     private var rows: [ChunkRows]
@@ -31,6 +37,9 @@ final class KindVerdicts {
         var read: [Int64]
         var rejected: [Int64]
         var linked: [Int64]
+        /// Records that are left out, and nested objects.
+        var ignored: [Int64]
+        var skipped: [Int64]
     }
 
     /// - Parameter connection: in the transaction that all is done in.
@@ -57,11 +66,14 @@ final class KindVerdicts {
             try tables.graph.rejectsUnresolved
             ? UnmetErrors(statements, task.job.options, kinds: known, connection) : nil
         let none = Array(repeating: Int64(0), count: model.plans.count)
-        changes = Changes(read: none, rejected: none, linked: none)
+        changes = Changes(read: none, rejected: none, linked: none, ignored: none, skipped: none)
+        skipped = try StagedRelations.skipped.rows(task.job.options)
+        _ = try connection.execute(StagedRelations.skippedCreation)
     }
 
     /// Whether a record's objects may be others than a worker has seen.
     static func isNeeded(_ statements: RelationStatements, _ connection: ServerConnection) throws -> Bool {
+        if statements.tables.takesInOrder { return true }
         guard !statements.tables.shared.isEmpty else { return false }
         if statements.tables.graph.rejectsUnresolved {
             let noted = "SELECT EXISTS (SELECT FROM \(RelationStatements.unmetTable))"
@@ -83,7 +95,9 @@ final class KindVerdicts {
             try take(entry)
             number = entry.number
         }
-        for statement in statements.removingRejects { _ = try connection.execute(statement) }
+        for statement in statements.removingRejects + statements.removingSkipped {
+            _ = try connection.execute(statement)
+        }
     }
 
     private func take(_ entry: ChunkEntry) throws {
@@ -112,6 +126,7 @@ final class KindVerdicts {
             )
         var tally = ServerCounts.Tally(entities: model.plans.count)
         for index in rows.indices { rows[index].begin() }
+        skipped.begin()
         taken.removeAll(keepingCapacity: true)
         try task.forEachBatch(of: entry, model.plans, decoder, connection) { batch, late in
             let records = batch.graph.records.indices.filter {
@@ -143,7 +158,7 @@ final class KindVerdicts {
         if !tally.rejects.isEmpty, task.job.options.onError == .stop {
             try LateRecords.stop(at: tally.rejects, of: entry, task)
         }
-        for rows in rows where rows.count > 0 {
+        for rows in rows + [skipped] where rows.count > 0 {
             _ = try connection.copy(rows.statement) { try rows.write(to: &$0) }
         }
         for ordinal in taken {
@@ -166,19 +181,19 @@ final class KindVerdicts {
         of record: GraphBatch.Record,
         _ batch: borrowing RowBatch,
         _ late: LateRejects,
-        _ body: (_ row: Int, KnownObjects.Key?, _ cells: [Cell], RowValues) -> Bool
+        _ body: (_ row: Int, _ child: Int, KnownObjects.Key?, _ cells: [Cell], RowValues) -> Bool
     ) {
         batch.cells.withUnsafeBufferPointer { cells in
             late.chunkBytes.withUnsafeBufferPointer { chunk in
                 batch.bytes.withUnsafeBufferPointer { own in
                     let values = RowValues(cells: cells, chunk: chunk, own: own, defaults: own)
-                    for statement in batch.graph.statements[record.statements] {
+                    for (child, statement) in batch.graph.statements[record.statements].enumerated() {
                         guard case .row(let row) = statement else { continue }
                         let (entity, cell) = (Int(batch.rows[row].entity), batch.graph.nested[row].keyCell)
                         let width = tables.graph.plans[entity].identifier.count
                         let key = cell < 0 ? [] : Array(cells[cell..<cell + width])
                         let known = key.isEmpty ? nil : self.known.key(of: entity, key, values)
-                        guard body(row, known, key, values) else { return }
+                        guard body(row, child, known, key, values) else { return }
                     }
                 }
             }
@@ -186,7 +201,7 @@ final class KindVerdicts {
     }
 
     private func ask(_ record: GraphBatch.Record, _ batch: borrowing RowBatch, _ late: LateRejects) {
-        forEachRow(of: record, batch, late) { _, key, cells, values in
+        forEachRow(of: record, batch, late) { _, _, key, cells, values in
             if let key { known.ask(key, cells, values) }
             return true
         }
@@ -197,18 +212,41 @@ final class KindVerdicts {
         var errors: [ImportModel.RecordError] = []
         /// Whether an object of it is of another entity than it says.
         var isContradicted = false
+        /// Whether its own object is there already, so that it is left out.
+        var isLeftOut = false
+        /// Its statements that are left out as their objects are there, or are nested in such; and the entities of the former.
+        var skipped: [Int] = []
+        var skippedEntities: [Int] = []
         /// What its objects are then.
         var made: [KnownObjects.Key: Int] = [:]
     }
 
-    private func outcome(of record: GraphBatch.Record, _ batch: borrowing RowBatch, _ late: LateRejects) -> Outcome {
+    /// What a row does whose object is there already.
+    private func policy(_ nested: GraphBatch.Nested) -> ConflictPolicy {
+        nested.relationship < 0
+            ? tables.graph.onConflict : tables.layout.relationships[nested.relationship].description.onConflict
+    }
+
+    /// - Parameter identifierOffset: where the record's identifier is in the source.
+    private func outcome(
+        of record: GraphBatch.Record,
+        _ batch: borrowing RowBatch,
+        _ late: LateRejects,
+        identifierOffset: Int64
+    ) -> Outcome {
         var outcome = Outcome()
         // What is nested in an object that cannot be is not looked at.
         var lacking: Set<Int> = []
+        var skipped: Set<Int> = []
         // A copy, as a closure cannot borrow it.
-        let (rows, unmet, presence) = (batch.rows, batch.unmet, batch.presence)
-        forEachRow(of: record, batch, late) { index, key, _, _ in
+        let (rows, nested, unmet, presence) = (batch.rows, batch.graph.nested, batch.unmet, batch.presence)
+        forEachRow(of: record, batch, late) { index, child, key, _, _ in
             let row = rows[index]
+            if row.parent >= 0, skipped.contains(Int(row.parent)) {
+                skipped.insert(index)
+                outcome.skipped.append(child)
+                return true
+            }
             if row.parent >= 0, lacking.contains(Int(row.parent)) {
                 lacking.insert(index)
                 return true
@@ -222,6 +260,19 @@ final class KindVerdicts {
                 return false
             }
             let isThere = outcome.made[key] != nil || before.map { !$0.isStub } == true
+            switch policy(nested[index]) {
+            case .ignore where isThere:
+                outcome.isLeftOut = row.parent < 0
+                skipped.insert(index)
+                outcome.skipped.append(child)
+                outcome.skippedEntities.append(entity)
+                return !outcome.isLeftOut
+            case .error where isThere:
+                outcome.errors.append(model.plans[entity].duplicateError(at: identifierOffset))
+                lacking.insert(index)
+                return true
+            case .merge, .replace, .ignore, .error: break
+            }
             if row.unmet >= 0, !isThere {
                 outcome.errors += unmet[Int(row.unmet)].errors
                 lacking.insert(index)
@@ -256,9 +307,16 @@ final class KindVerdicts {
         let (row, place) = (batch.rows[record.row], batch.places[index])
         func reject(_ errors: [ImportModel.RecordError], _ batch: borrowing RowBatch) {
             tally.rejectLate(late.reject(row, place, errors))
+            takeBack(batch)
+        }
+        func takeBack(_ batch: borrowing RowBatch) {
             guard !record.isOpen else { return }
             taken.append(row.ordinal)
             for case .reference(let entity) in batch.graph.statements[record.statements] { tally.linked[entity] -= 1 }
+        }
+        // Whose identifier it is, is said as well.
+        func told(_ error: ImportModel.RecordError) -> ImportModel.RecordError {
+            error.code == .duplicateIdentifier ? error : error.of(name)
         }
         let name = model.plans[Int(row.entity)].entity.name
         if isUnmet, let unmet {
@@ -266,9 +324,14 @@ final class KindVerdicts {
         }
         var found = Outcome(isContradicted: record.isOpen)
         if !record.isOpen {
-            found = outcome(of: record, batch, late)
+            found = outcome(of: record, batch, late, identifierOffset: place.identifierOffset)
             guard found.isContradicted else {
-                if !found.errors.isEmpty { return reject(found.errors.map { $0.of(name) }, batch) }
+                if !found.errors.isEmpty { return reject(found.errors.map(told), batch) }
+                if found.isLeftOut {
+                    takeBack(batch)
+                    changes.ignored[Int(row.entity)] += 1
+                    return
+                }
                 return keep(found, record, batch, late)
             }
         }
@@ -280,8 +343,19 @@ final class KindVerdicts {
         }
         ask(decoded, own, late)
         try known.lookUp()
-        found = outcome(of: decoded, own, late)
-        if !found.errors.isEmpty { return reject(found.errors.map { $0.of(name) }, batch) }
+        let identifierOffset = own.places.first?.identifierOffset ?? place.identifierOffset
+        found = outcome(of: decoded, own, late, identifierOffset: identifierOffset)
+        if !found.errors.isEmpty { return reject(found.errors.map(told), batch) }
+        func countRead() {
+            tally.add(own)
+            changes.read[Int(row.entity)] -= 1
+            changes.read[Int(own.rows[decoded.row].entity)] += 1
+        }
+        if found.isLeftOut {
+            countRead()
+            changes.ignored[Int(own.rows[decoded.row].entity)] += 1
+            return
+        }
         try staging.number(&own)
         let staged = try decoder.bytes.withUnsafeBufferPointer { try staging.add(decoded, own, $0, &rows) }
         switch staged {
@@ -289,9 +363,7 @@ final class KindVerdicts {
         case .refused(let fault, let entity):
             return reject([rows[entity].error(fault, byteOffset: place.byteOffset).of(name)], batch)
         }
-        tally.add(own)
-        changes.read[Int(row.entity)] -= 1
-        changes.read[Int(own.rows[decoded.row].entity)] += 1
+        countRead()
         keep(found, decoded, own, late)
     }
 
@@ -302,9 +374,14 @@ final class KindVerdicts {
         _ batch: borrowing RowBatch,
         _ late: LateRejects
     ) {
-        forEachRow(of: record, batch, late) { _, key, cells, values in
+        forEachRow(of: record, batch, late) { _, _, key, cells, values in
             if let key, let entity = found.made[key] { known.make(key, of: entity, cells, values) }
             return true
         }
+        let ordinal = batch.rows[record.row].ordinal
+        for child in found.skipped {
+            _ = skipped.append(ChunkRows.numbers(ordinal, Int64(child)), [], Source(chunk: nil, own: nil))
+        }
+        for entity in found.skippedEntities { changes.skipped[entity] += 1 }
     }
 }

@@ -93,8 +93,8 @@ struct RelationSettling {
         }
     }
 
-    /// Whether objects of some entities may be of others, so that it is to be found of which they are.
-    var findsKinds: Bool { !tables.shared.isEmpty }
+    /// Whether records may have to be taken one after the other: to find of which entities objects are, or which are left out.
+    var findsKinds: Bool { !tables.shared.isEmpty || tables.takesInOrder }
 
     /// Finds of which entities objects are, and with that which records are accepted, where it depends on the records before.
     func findKinds(_ statements: RelationStatements, _ connection: ServerConnection) throws {
@@ -105,7 +105,8 @@ struct RelationSettling {
         for entity in changes.read.indices {
             let (rejected, linked) = (changes.rejected[entity], changes.linked[entity])
             let counts: KeyValuePairs = [
-                "records_read": changes.read[entity], "rejected": rejected, "nested": linked, "linked": linked,
+                "records_read": changes.read[entity], "rejected": rejected, "ignored": changes.ignored[entity],
+                "nested": linked + changes.skipped[entity], "linked": linked,
             ]
             if counts.contains(where: { $0.value != 0 }) { try count(entity, counts, connection) }
         }
@@ -206,7 +207,7 @@ struct RelationSettling {
         if statements.leavesOut {
             for statement in statements.notingLeftOut { _ = try connection.execute(statement) }
         }
-        if statements.staged.countsReferences { try countIgnored(statements, connection) }
+        if statements.leavesOut, statements.staged.countsReferences { try countIgnored(statements, connection) }
         for statement in statements.removingRejects { _ = try connection.execute(statement) }
         let rejects = RelationRejects(task, model)
         var last: Int64 = 0
@@ -380,7 +381,7 @@ struct RelationSettling {
 
     // MARK: Orphans
 
-    private func deleteOrphans(_ statements: RelationStatements, _ connection: ServerConnection) throws {
+    func deleteOrphans(_ statements: RelationStatements, _ connection: ServerConnection) throws {
         let orphans = OrphanStatements(staged: statements.staged, statements: statements)
         guard orphans.isNeeded else { return }
         func execute(_ all: [String]) throws -> Int64 {

@@ -108,7 +108,9 @@ struct SettlingAtOnce {
         }
         if let unmet, !unmet.isEmpty { return .unmet(unmet) }
         if let failure = try connection.refusal(of: { try relations.resolveAll(statements, connection) }) {
-            throw unattributed(failure)
+            let rows = try refusedReferences()
+            if rows.isEmpty { throw unattributed(failure) }
+            return .refused(rows)
         }
         for key in keys {
             guard let failure = try connection.refusal(of: { try key.restore(connection) }) else { continue }
@@ -125,8 +127,8 @@ struct SettlingAtOnce {
         let store = relations.task.store
         return failure.importError(at: store.label, showsValues: store.showsValues).advising(
             """
-            It refuses what no single record says: what becomes of references to nothing (unresolved), of what lists let go \
-            (orphans), or of what these led to. Nothing of the import is in the tables. Change the model, or what refuses it; then \
+            It refuses what no single record says: what becomes of objects that lists let go (orphans), of what these led to, or of \
+            references to nothing that are cleared, or were there before (unresolved). Nothing of the import is in the tables. Change the model, or what refuses it; then \
             resume: \(call: .resuming(store: store.label)). Or restart with \(.restart).
             """
         )
@@ -172,6 +174,31 @@ struct SettlingAtOnce {
         let middle = range.lowerBound + Int64(range.count / 2)
         try findRefused(among: range.lowerBound..<middle, of: entity, by: statement, &found)
         try findRefused(among: middle..<range.upperBound, of: entity, by: statement, &found)
+    }
+
+    // MARK: References to nothing
+
+    /// Finds records that refer to nothing where the server refuses the row that is made for that.
+    private func refusedReferences() throws -> [RefusedRow] {
+        // What goes as an orphan does not refer to anything any more.
+        if try connection.refusal(of: { try relations.deleteOrphans(statements, connection) }) != nil { return [] }
+        for relationship in statements.tables.layout.relationships.indices {
+            for resolving in statements.resolving(relationship) {
+                for statement in [RelationStatements.forgettingTargets, resolving.numbering] {
+                    _ = try connection.execute(statement)
+                }
+                let count = try connection.execute(RelationStatements.countingTargets).first?.integer(0) ?? 0
+                var found: [RefusedRow] = []
+                try findRefused(among: 1..<count + 1, of: resolving.entity, by: resolving.statement, &found)
+                guard !found.isEmpty else { continue }
+                let errors = Dictionary(found.map { ($0.ordinal, $0.error) }) { first, _ in first }
+                return try connection.execute(statements.stating(relationship, errors.keys.sorted())).compactMap {
+                    row in
+                    try errors[row.integer(1)].map { RefusedRow(ordinal: try row.integer(0), error: $0) }
+                }
+            }
+        }
+        return []
     }
 
     // MARK: Anything else

@@ -44,7 +44,7 @@ final class KnownObjects: StoredKinds, RelationSQL {
         let tables = statements.tables
         isKept = tables.graph.nodes.indices.map { entity in
             !tables.isKeyless(entity) && tables.layout.hasTable(entity)
-                && (tables.layout.isShared(entity) || tables.graph.nodes[entity].requiresMore)
+                && (tables.takesInOrder || tables.layout.isShared(entity) || tables.graph.nodes[entity].requiresMore)
         }
         for home in tables.homes where isKept[home] {
             let key = tables.key(of: home)

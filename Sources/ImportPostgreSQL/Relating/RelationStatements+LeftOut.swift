@@ -4,7 +4,9 @@ import Importer
 /// Records whose own objects are there already, where these are left out or become rejects.
 extension RelationStatements {
     /// Whether the job leaves such records out, or makes rejects of them.
-    var leavesOut: Bool { [.ignore, .error].contains(tables.graph.onConflict) }
+    ///
+    /// Where records are taken one after the other, that is found with all else.
+    var leavesOut: Bool { [.ignore, .error].contains(tables.graph.onConflict) && !tables.takesInOrder }
 
     /// A condition: the object with this key was there before the job, and not for references alone.
     private func wasThere(_ entity: Int, _ key: [String]) -> String {
@@ -16,7 +18,7 @@ extension RelationStatements {
     }
 
     private func keys(_ entity: Int, of row: String) -> [String] {
-        tables.graph.plans[entity].identifier.map { "\(row).c\($0)" }
+        tables.keyPlaces(of: entity).map { "\(row).c\($0)" }
     }
 
     // MARK: Verdicts

@@ -24,7 +24,8 @@ extension RelationStatements {
         let setReferences = (key.count..<key.count + own.count).map { "c\($0)" }
         let listKey = columns("l", 0..<own.count)
         let objectKey = quoted(key, of: "t")
-        let isLeaving = tables.isUnion(relationship) ? " AND l._emptied = 1" : ""
+        let isEmptying = tables.isUnion(relationship) ? " AND l._emptied = 1" : ""
+        let isLeaving = "\(isEmptying) AND NOT \(isKept(reference, setKeys.map { "said.\($0)" }))"
         // What only adds leaves what waits in it, too.
         let isWaiting = tables.isUnion(relationship) ? "" : " OR NOT s.is_there"
         // Where a list leaves it out before anything else is said of it.
@@ -65,7 +66,7 @@ extension RelationStatements {
             """
             CREATE TEMPORARY TABLE _import_set_\(relationship) ON COMMIT DROP AS WITH _import_said AS (
                 SELECT \(list(keys + references)), s._ordinal, s._child, s._list, s._position, s._row, \(next)
-                FROM \(setters.quoted) AS s WINDOW line AS (\(line))
+                FROM \(setters.quoted) AS s WHERE s._list > \(StagedRelations.kept) WINDOW line AS (\(line))
             ), told AS (
                 SELECT said.*, left_out._ordinal IS NOT NULL AS is_left, left_out._ordinal AS left_ordinal, left_out._child AS left_child,
                     left_out._row AS left_row,

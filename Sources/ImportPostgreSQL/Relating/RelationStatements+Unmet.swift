@@ -23,9 +23,7 @@ extension RelationStatements {
     ///   - most: so many of them, those of the first records.
     ///   - page: so many at a time.
     func findingUnmet(most: Int, page: Int) -> String? {
-        let queries = tables.layout.relationships.indices.filter(rejectsUnmet).flatMap { index in
-            unmetInColumns(index) + unmetInJoins(index) + unmetInWaiting(index)
-        }
+        let queries = tables.layout.relationships.indices.filter(rejectsUnmet).flatMap(unmet)
         guard !queries.isEmpty else { return nil }
         return """
             SELECT json_agg(json_build_array(ordinal, relationship, target))::text FROM (
@@ -41,6 +39,12 @@ extension RelationStatements {
         """
 
     // MARK: Where they are
+
+    /// Queries for the references of a relationship that lead to nothing: the last record that has stated one, the relationship, and
+    /// the key that it names.
+    func unmet(_ relationship: Int) -> [String] {
+        unmetInColumns(relationship) + unmetInJoins(relationship) + unmetInWaiting(relationship)
+    }
 
     /// - Parameters:
     ///   - target: the key of what is not there.

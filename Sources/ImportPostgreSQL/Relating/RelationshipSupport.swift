@@ -23,9 +23,8 @@ struct RelationshipSupport {
     private func check(_ index: Int) throws {
         let entity = layout.entities[index]
         let identifier = layout.hierarchy.identifier(of: index)
-        if graph.onConflict != .merge, sharesObjects(index) {
-            let policy = graph.onConflict.rawValue
-            throw error("\(.onConflict) \(policy) beside \(entity.name), which shares its table and identifier")
+        if graph.onConflict == .replace, sharesObjects(index) {
+            throw error("\(.onConflict) replace beside \(entity.name), which shares its table and identifier")
         }
         if layout.isShared(index), identifier.contains(EntityDescription.parentIdentifier),
             layout.parentRelationship(of: index) != layout.parentRelationship(of: layout.home(of: index))
@@ -60,10 +59,10 @@ struct RelationshipSupport {
         }
         if RelatedTables(graph).names.contains(where: { $0.relationship == index }) { try checkNames(index) }
         if description.owner == .local { try checkLocal(index) }
-        let supported: [ConflictPolicy] = sharesObjects(placement.destination) ? [.merge] : [.merge, .replace]
-        if !supported.contains(description.onConflict) {
-            throw error("\(name) with \"onConflict\": \"\(description.onConflict.rawValue)\"")
+        if description.onConflict == .replace, sharesObjects(placement.destination) {
+            throw error("\(name) with \"onConflict\": \"replace\"")
         }
+        if description.onConflict == .ignore { try checkSkipping(index) }
         if description.list == .union { try checkUnion(index) }
         if description.identity == .position, !isKeyless { throw error("\(name) with \"identity\": \"position\"") }
         switch placement.shape {
@@ -98,6 +97,16 @@ struct RelationshipSupport {
         if let policy = policies.first?.rawValue {
             throw error("\(name) with \"by\" beside \"onConflict\": \"\(policy)\"")
         }
+    }
+
+    /// Nested objects that are left out of their records.
+    private func checkSkipping(_ index: Int) throws {
+        let tables = RelatedTables(graph)
+        let other =
+            tables.referring.first?.owner ?? tables.listed.first(where: \.isMirrored)?.owner
+            ?? layout.relationships.firstIndex { $0.description.list == .union || $0.description.owner == .local }
+        guard let other else { return }
+        throw error("\(layout.name(of: index)) with \"onConflict\": \"ignore\" beside \(layout.name(of: other))")
     }
 
     /// To-ones in columns that lead to objects without identifier.

@@ -135,6 +135,9 @@ struct StagedRelations {
     /// An object that replaces one that is there refers to nothing, as it does not say to what; a new one says nothing of it.
     static let unsaid = -2
 
+    /// In place of a list that leaves an object as it is, this less the list's statement.
+    static let kept = -3
+
     /// How many references without more than an identifier a record has, by entity, where records may be left out when they are
     /// staged already.
     var references: Table { Table(name: name("r"), numbers: ["_ordinal", "_entity", "_count"], columns: []) }

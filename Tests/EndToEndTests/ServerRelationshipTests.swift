@@ -93,7 +93,7 @@ struct ServerRelationshipTests {
     @Test(arguments: [
         (#""by": ["name"], "owner": "local", "inverse": "orders""#, "person with \"by\""),
         (#""by": ["name"], "onConflict": "ignore", "inverse": "orders""#, "person with \"by\""),
-        (#""by": ["name"], "unresolved": "reject", "inverse": "orders""#, "person with \"by\" and \"unresolved\": \"reject\""),
+        (#""by": ["name"], "unresolved": "reject", "inverse": "orders""#, "\"by\" and \"unresolved\": \"reject\""),
     ])
     func refusesOtherKinds(keys: String, said: String) throws {
         let model = Self.model.replacing(

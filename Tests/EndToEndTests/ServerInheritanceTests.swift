@@ -85,7 +85,8 @@ struct ServerInheritanceTests {
             #"{"name": "c", "kind": "S", "color": "blue"}"#, #"{"name": "b", "radius": 3}"#,
             #"{"name": "d"}"#, #"{"name": "d", "kind": "S"}"#,
         ]
-        let files = try ImportFiles(records: [shapes, shapes], model: Self.model, options: ["--max-errors", "none"])
+        let sources = [shapes, shapes + [#"{"name": "e"}"#]]
+        let files = try ImportFiles(records: sources, model: Self.model, options: ["--max-errors", "none"])
         let database = try ServerDatabase()
         for source in files.sources {
             let options = ["--entity", "shape", "--on-conflict", policy]

@@ -190,8 +190,17 @@ struct RelationshipSupport {
         let isParent = layout.hierarchy.identifier(of: placement.destination).contains(
             EntityDescription.parentIdentifier
         )
+        let tables = RelatedTables(graph)
         let isInColumns = placement.shape != .join && !isKeyless(placement.destination)
-        let hasPosition = isInColumns && RelatedTables(graph).reference(placement.owner)?.position != nil
+        let hasPosition = isInColumns && tables.reference(placement.owner)?.position != nil
+        // What an object says of its own place in a list is not what the list says.
+        let isStated = placement.inverse.map { !layout.relationships[$0].description.from.isEmpty } ?? false
+        let join = placement.shape == .join ? tables.join(placement.owner) : nil
+        let isOrderedJoin = (placement.owner == index ? join?.position : join?.inversePosition) != nil
+        let isOrdered = hasPosition || isOrderedJoin
+        if isOrdered, isStated {
+            throw error("\(layout.name(of: index)) with \"list\": \"union\", which its objects state, too")
+        }
         let isByPlace = hasPosition && (isParent || placement.description.identity == .position)
         if hasPosition, isKeyless(placement.entity) {
             throw error("\(layout.name(of: index)) with \"list\": \"union\" of objects without identifier")

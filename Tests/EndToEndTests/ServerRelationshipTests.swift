@@ -71,6 +71,32 @@ struct ServerRelationshipTests {
         #expect(try other.isVerified())
     }
 
+    /// Settling takes what earlier imports have left waiting; an import that is restarted then gives it back.
+    @Test func aRestartFindsWhatWaited() throws {
+        let model = Self.model.replacing(#""inverse": "person", "from": []"#, with: #""inverse": "person""#)
+        let person = #"{"id": 1, "name": "Ada", "orders": [9]}"#
+        let persons = try ImportFiles(records: [[person]], model: model, options: ["--entity", "person"])
+        let orders = try Self.files([#"{"id": 9}"#], model: model)
+        let database = try ServerDatabase()
+        try database.imported(persons)
+        let waiting = try database.query("SELECT relationship, source, target FROM _import_link")
+        #expect(waiting == #"person.orders|[1]|[9]"#)
+        try database.execute(
+            """
+            CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no'; END $$;
+            CREATE TRIGGER fail BEFORE UPDATE ON _import_settle FOR EACH ROW
+                WHEN (NEW.position = -1 AND NEW.attempts = 2) EXECUTE FUNCTION fail()
+            """
+        )
+        #expect(try database.importer(database.command(orders)).ending == .exit(74))
+        #expect(try database.query("SELECT count(*) FROM _import_link") == "0")
+        try database.execute("DROP TRIGGER fail ON _import_settle")
+        try database.imported(orders, nil, ["--restart"])
+        #expect(try database.query("SELECT id, person_id FROM \"order\"") == "9|1")
+        #expect(try database.query("SELECT count(*) FROM _import_link") == "0")
+        #expect(try database.isVerified())
+    }
+
     /// Foreign keys are there again after each import, and hold.
     @Test func foreignKeysHoldAfterEachImport() throws {
         let database = try ServerDatabase()

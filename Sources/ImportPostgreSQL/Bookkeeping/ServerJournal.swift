@@ -234,13 +234,14 @@ final class ServerJournal: ServerJournalReader, Journal {
     private func clear(_ job: StoredJob, _ connection: ServerConnection) throws {
         let entities = try connection.execute(
             """
-            SELECT entity.table_name, made_table, was_empty, coalesce(sum(inserted + nested_inserted), 0)::bigint
+            SELECT entity.table_name, made_table, was_empty, coalesce(sum(inserted + nested_inserted + stubs), 0)::bigint
             FROM _import_entity AS entity LEFT JOIN _import_count AS counts USING (job, position)
             WHERE job = $1 AND entity.table_name <> '' GROUP BY entity.table_name, made_table, was_empty
             UNION ALL SELECT table_name, made_table, was_empty, was_empty::integer FROM _import_join WHERE job = $1
             """,
             [.integer(job.id)]
         )
+        try KeptLinks(job: job.id).putBack(connection)
         try StagedEntities.drop(of: job.id, connection)
         // Those that refer to one another go together.
         var (dropped, emptied): ([String], [String]) = ([], [])

@@ -86,7 +86,20 @@ final class ChunkWorker {
         let link = ServerLink(task.store, task.interruption)
         self.link = link
         staging = model.related.map { tables in
-            RelationStaging(tables) { entity in try link.use { try tables.rowIDs(of: entity, $0) } }
+            RelationStaging(tables) { entity in
+                while true {
+                    do {
+                        // On the server's disk: one that ends at once would give them again.
+                        return try link.use { connection in
+                            try connection.transaction("BEGIN; SET LOCAL synchronous_commit = on") {
+                                try tables.rowIDs(of: entity, connection)
+                            }
+                        }
+                    } catch is CommitUnknown {
+                        link.close()
+                    }
+                }
+            }
         }
         if let staging {
             rows = try staging.makeRows(task.job)

@@ -161,16 +161,17 @@ final class KindVerdicts {
         for rows in rows + [skipped] where rows.count > 0 {
             _ = try connection.copy(rows.statement) { try rows.write(to: &$0) }
         }
-        for ordinal in taken {
+        if !taken.isEmpty {
             _ = try connection.execute(
-                "INSERT INTO \(RelationStatements.verdictTable) VALUES ($1)",
-                [.integer(ordinal)]
+                "INSERT INTO \(RelationStatements.verdictTable) SELECT unnest(string_to_array($1, ',')::bigint[])",
+                [.text(taken.map(String.init).joined(separator: ","))]
             )
         }
         for reject in tally.rejects { changes.rejected[Int(reject.entity)] += 1 }
         for entity in tally.linked.indices { changes.linked[entity] += tally.linked[entity] }
         try counts.writeLedger(tally, of: entry, connection)
-        try counts.writeRejects(tally, of: entry, place: RelationRejects.place, connection)
+        let place = try RelationRejects.nextPlace(of: task.job.id, in: entry, connection)
+        try counts.writeRejects(tally, of: entry, place: place, connection)
         try known.flush()
     }
 

@@ -4,7 +4,15 @@ import Importer
 /// Reads records again that were staged, in their chunks, where they are not accepted: most of them become rejects.
 final class RelationRejects {
     /// The number of the first group of their errors among a chunk's: after those of all buckets.
-    static let place = Int64(1) << 60
+    private static let place = Int64(1) << 60
+
+    /// That of the next group of a chunk's: they may be written in several goes.
+    static func nextPlace(of job: Int64, in entry: ChunkEntry, _ connection: ServerConnection) throws -> Int64 {
+        try connection.execute(
+            "SELECT coalesce(max(place) + 1, $3) FROM _import_error WHERE job = $1 AND chunk = $2 AND place >= $3",
+            [.integer(job), .integer(Int64(entry.number)), .integer(place)]
+        ).first?.integer(0) ?? place
+    }
 
     /// Why a record is a reject.
     enum Fault {
@@ -72,7 +80,12 @@ final class RelationRejects {
             if task.job.options.onError == .stop { try LateRecords.stop(at: tally.rejects, of: entry, task) }
             for reject in tally.rejects { counts.records[Int(reject.entity)] += 1 }
             try ServerCounts(job: task.job, plans: model.plans)
-                .writeRejects(tally, of: entry, place: nextPlace(in: entry, connection), connection)
+                .writeRejects(
+                    tally,
+                    of: entry,
+                    place: Self.nextPlace(of: task.job.id, in: entry, connection),
+                    connection
+                )
         }
         return counts
     }
@@ -187,14 +200,6 @@ final class RelationRejects {
             }
         }
         return errors
-    }
-
-    /// Errors of a chunk may be written in several goes.
-    private func nextPlace(in entry: ChunkEntry, _ connection: ServerConnection) throws -> Int64 {
-        try connection.execute(
-            "SELECT coalesce(max(place) + 1, $3) FROM _import_error WHERE job = $1 AND chunk = $2 AND place >= $3",
-            [.integer(task.job.id), .integer(Int64(entry.number)), .integer(Self.place)]
-        ).first?.integer(0) ?? Self.place
     }
 }
 

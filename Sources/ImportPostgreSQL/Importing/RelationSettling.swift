@@ -48,6 +48,7 @@ struct RelationSettling {
     func begin() throws {
         try steps.take(1) { connection in
             let statements = try statements(connection)
+            try KeptLinks(job: job).keep(connection)
             // Until all is there, references may come before what they lead to.
             try ServerTables.drop(tables.foreignKeys, connection)
             try tables.dropPartnerIndexes(connection)

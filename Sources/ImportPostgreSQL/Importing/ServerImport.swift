@@ -113,7 +113,7 @@ struct ServerImport {
             }
             for (entry, isDone) in page {
                 try context.interruption.check()
-                let isWhole = try isDone ? !staged || directory.isThere(entry) : directory.isIntact(entry)
+                let isWhole = try isDone && !staged || directory.isIntact(entry)
                 if !isWhole, restorer.canRestore(entry) {
                     let name = ChunkDirectory.fileName(entry.number)
                     context.announce(["\(directory.path)/\(name) is gone or altered: it is cut again"])

@@ -142,7 +142,7 @@ struct SettlingAtOnce {
     private func refusedElements() throws -> [RefusedRow] {
         var found: [RefusedRow] = []
         for (entity, stage, statement) in statements.tryingElements {
-            let index = "\(StageName.prefix(of: relations.task.job.id))o"
+            let index = "\(StageName.prefix(of: relations.task.job.id))oi"
             _ = try connection.execute("DROP INDEX IF EXISTS \(index); CREATE INDEX \(index) ON \(stage) (_ordinal)")
             let ends = try connection.execute("SELECT min(_ordinal), max(_ordinal) FROM \(stage)").first
             guard let first = try ends?.optionalInteger(0), let last = try ends?.optionalInteger(1) else { continue }
@@ -192,10 +192,11 @@ struct SettlingAtOnce {
                 try findRefused(among: 1..<count + 1, of: resolving.entity, by: resolving.statement, &found)
                 guard !found.isEmpty else { continue }
                 let errors = Dictionary(found.map { ($0.ordinal, $0.error) }) { first, _ in first }
-                return try connection.execute(statements.stating(relationship, errors.keys.sorted())).compactMap {
-                    row in
-                    try errors[row.integer(1)].map { RefusedRow(ordinal: try row.integer(0), error: $0) }
-                }
+                return try connection.execute(statements.stating(relationship, errors.keys.sorted(), most: Self.page))
+                    .compactMap {
+                        row in
+                        try errors[row.integer(1)].map { RefusedRow(ordinal: try row.integer(0), error: $0) }
+                    }
             }
         }
         return []

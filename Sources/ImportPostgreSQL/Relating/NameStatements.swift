@@ -18,7 +18,7 @@ struct NameStatements: RelationSQL {
     // MARK: Tables
 
     /// What waited when the job began.
-    var kept: String { "pg_temp._import_kept_\(number)" }
+    var kept: String { "pg_temp._import_awaited_\(number)" }
     /// From when on objects have values by which they are named, and until when.
     var versions: String { "pg_temp._import_version_\(number)" }
     /// What is named, with the key of the object.
@@ -26,7 +26,7 @@ struct NameStatements: RelationSQL {
     /// What is named twice in a list.
     var copies: String { "pg_temp._import_copy_\(number)" }
     /// What waits, and until when.
-    func turns(_ suffix: String) -> String { "_import_turn_\(number)\(suffix)" }
+    func turns(_ suffix: String) -> String { "_import_naming_\(number)\(suffix)" }
     /// What waits no more, as an object has the values.
     func met(_ suffix: String) -> String { "_import_met_\(number)\(suffix)" }
 
@@ -72,7 +72,7 @@ struct NameStatements: RelationSQL {
             key.enumerated().map { part("source", $0, $1) }
             + naming.columns.enumerated().map { compared(part("target->'by'", $0, $1), $1) }
         return [
-            "CREATE TEMPORARY TABLE _import_kept_\(number) (\(list(declarations))) ON COMMIT DROP",
+            "CREATE TEMPORARY TABLE _import_awaited_\(number) (\(list(declarations))) ON COMMIT DROP",
             """
             WITH gone AS (
                 DELETE FROM _import_link WHERE relationship = \(relationship) AND \(RelationStatements.isNamed)

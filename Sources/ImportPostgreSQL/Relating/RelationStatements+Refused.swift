@@ -48,12 +48,15 @@ extension RelationStatements {
 
     /// A query for the records that have stated references to numbered objects last: `ordinal`, `number`.
     ///
-    /// - Parameter numbers: of the objects, not none.
-    func stating(_ relationship: Int, _ numbers: [Int64]) -> String {
+    /// - Parameters:
+    ///   - numbers: of the objects, not none.
+    ///   - most: how many records at most; the first of them.
+    func stating(_ relationship: Int, _ numbers: [Int64], most: Int) -> String {
         """
         SELECT u.ordinal, min(n.number) FROM (\(unmet(relationship).joined(separator: " UNION "))) \
         AS u (ordinal, relationship, target) JOIN \(Self.targetTable) AS n ON n.target = u.target \
-        WHERE n.number IN (\(list(numbers.map { "\($0)" }))) GROUP BY u.ordinal ORDER BY u.ordinal
+        WHERE n.number IN (\(list(numbers.map { "\($0)" }))) GROUP BY u.ordinal ORDER BY u.ordinal \
+        LIMIT \(most)
         """
     }
 }

@@ -65,6 +65,15 @@ extension RelationStatements {
         let references = reference.isParent ? [] : own
         let kind = kindOfStubs(tables.layout.relationships[relationship].destination)
         let names = (keys + references).map(\.quoted) + position + kind.names
+        let table = tables.table(of: reference.holder)
+        let isThere = same(quoted(keys, of: "t"), keys.enumerated().map { part("w.target", $0, $1) })
+        // Another relationship may have made the row.
+        let sets =
+            references.enumerated().map { "\($1.quoted) = \(part("w.source", $0, $1))" }
+            + position.map { "\($0) = nullif(w.position, -1)" }
+        let linked =
+            sets.isEmpty
+            ? "" : "linked AS (UPDATE \(table) AS t SET \(list(sets)) FROM _import_waiting AS w WHERE \(isThere)), "
         let values =
             keys.enumerated().map { part("target", $0, $1) } + references.enumerated().map { part("source", $0, $1) }
             + position.map { _ in "nullif(position, -1)" } + kind.values
@@ -73,8 +82,9 @@ extension RelationStatements {
                 DELETE FROM _import_link
                 WHERE relationship = \(literal(tables.name(of: relationship))) AND \(Self.isIdentified)
                 RETURNING source, target, position
-            ), made AS (
-                INSERT INTO \(tables.table(of: reference.holder)) (\(list(names))) SELECT \(list(values)) FROM _import_waiting
+            ), \(linked)made AS (
+                INSERT INTO \(table) (\(list(names))) SELECT \(list(values)) FROM _import_waiting AS w
+                WHERE NOT EXISTS (SELECT FROM \(table) AS t WHERE \(isThere))
                 RETURNING \(list(keys.map(\.quoted)))
             ), noted AS (
                 INSERT INTO _import_stub

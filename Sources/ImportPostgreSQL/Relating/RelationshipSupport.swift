@@ -63,6 +63,7 @@ struct RelationshipSupport {
             throw error("\(name) with \"onConflict\": \"replace\"")
         }
         if description.onConflict == .ignore { try checkSkipping(index) }
+        if description.unresolved == .reject { try checkRejecting(index) }
         if description.list == .union { try checkUnion(index) }
         if description.identity == .position, !isKeyless { throw error("\(name) with \"identity\": \"position\"") }
         switch placement.shape {
@@ -144,6 +145,19 @@ struct RelationshipSupport {
         }
         if ![.cascade, .nullify].contains(placement.deleteRule) || placement.description.list == .union {
             throw error("\(name) with \"deleteRule\" or \"list\", from and to objects without identifier")
+        }
+    }
+
+    /// References of objects without identifier, of which it is not known any more which record has stated them.
+    private func checkRejecting(_ index: Int) throws {
+        let (holder, tables) = (layout.relationships[index].entity, RelatedTables(graph))
+        guard isKeyless(holder) else { return }
+        let rejecting = "\(layout.name(of: index)) with \"unresolved\": \"reject\""
+        if !tables.circle(of: tables.home(of: holder)).isEmpty {
+            throw error("\(rejecting), of objects that are nested in their own kind")
+        }
+        if tables.referring.contains(where: { tables.home(of: $0.target) == tables.home(of: holder) }) {
+            throw error("\(rejecting), of objects without identifier that to-ones lead to")
         }
     }
 

@@ -171,11 +171,6 @@ package final class ChunkDirectory: Sendable {
         return hasher.digest == entry.checksum
     }
 
-    /// Whether the chunk file of `entry` is there with its size; what is in it is not looked at.
-    package func isThere(_ entry: ChunkEntry) throws -> Bool {
-        try entry.records == 0 || openIfThere(Self.fileName(entry.number))?.size() == entry.bytes
-    }
-
     /// Removes a chunk file; it is no error if it is not there.
     ///
     /// A few of them stay, under names that are no chunk's, for the next chunks to be written over them: what they take

@@ -153,7 +153,8 @@ struct ServerRefusalTests {
         #expect(try database.query(indexes) == "thing_id")
         let again = try database.importer(database.command(files, nil, ["--index", "s"]))
         #expect(again.ending == .exit(0) && again.errorText.contains("thing: no index on s:"), "\(again.errorText)")
-        try database.execute("DELETE FROM thing WHERE id = 1")
+        // Nothing is left of the row, which an index has for as long as somebody may see it.
+        try database.execute("TRUNCATE thing; INSERT INTO thing (id, s) VALUES (2, 'x')")
         let built = try database.importer(database.command(files, nil, ["--index", "s"]))
         #expect(built.errorText.contains("built the index thing_s\n"), "\(built.errorText)")
         #expect(!built.errorText.contains("no index"), "\(built.errorText)")

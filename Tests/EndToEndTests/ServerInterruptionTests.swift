@@ -108,14 +108,22 @@ struct ServerInterruptionTests {
         let files = try Self.files(identifier: identifier)
         let database = try ServerDatabase()
         let first = try Self.progressed(database.command(files), into: database, files)
+        // Nobody commits a chunk meanwhile, so that there are some to take.
+        let holder = try database.holdBack("_import_count")
         let free = "SELECT count(*) > 0 FROM _import_chunk WHERE state = 'sealed' AND lease_until < clock_timestamp()"
         while try database.query(free) != "t" { try #require(first.step()) }
         let worker = try database.start(["work", database.url, "--workers", "1"])
-        let owners = "SELECT count(DISTINCT owner) FROM _import_chunk WHERE state = 'done'"
-        try wait(for: "another's chunk", instead: { worker.account }) {
-            guard worker.isRunning else { throw NeverCame("the worker has ended: \(worker.account)") }
-            return try database.query(owners) == "2" ? true : nil
+        let owners = "SELECT count(DISTINCT owner) FROM _import_chunk WHERE owner <> ''"
+        func bothHave(_ condition: String) throws {
+            try wait(for: "another's chunk", instead: { worker.account }) {
+                guard worker.isRunning else { throw NeverCame("the worker has ended: \(worker.account)") }
+                return try database.query(owners + condition) == "2" ? true : nil
+            }
         }
+        try bothHave("")
+        try database.letGo()
+        holder.wait()
+        try bothHave(" AND state = 'done'")
         first.released().resume()
         #expect(first.child.wait().ending == .exit(0), "\(first.child.account)")
         #expect(worker.wait().ending == .exit(0), "\(worker.account)")

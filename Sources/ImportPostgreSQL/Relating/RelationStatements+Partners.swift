@@ -3,7 +3,7 @@ import Importer
 
 /// One-to-ones that are their own inverse: each of two partners refers to the other.
 ///
-/// What objects say of their partners is a line of pairs, for each of the two: whoever is in a pair has the other one from then on, and
+/// What objects say of their partners is a line of pairs, for each of the two: an object in a pair has the other one from then on, and
 /// those that they had before have nobody. So a pair holds as long as it is the last one in the lines of both.
 extension RelationStatements {
     /// In place of a list: the row says nothing of a partner, but that its object is there.

@@ -20,8 +20,8 @@ extension RelationStatements {
     /// Each has the last record that has stated it; what was there before the job has none.
     ///
     /// - Parameters:
-    ///   - most: so many of them, those of the first records.
-    ///   - page: so many at a time.
+    ///   - most: how many of them at most, those of the first records.
+    ///   - page: how many at a time.
     func findingUnmet(most: Int, page: Int) -> String? {
         let queries = tables.layout.relationships.indices.filter(rejectsUnmet).flatMap(unmet)
         guard !queries.isEmpty else { return nil }

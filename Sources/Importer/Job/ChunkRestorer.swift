@@ -39,11 +39,7 @@ package struct ChunkRestorer {
         let splitter = try SourceSplitter(
             stream: stream,
             at: stream.offset,
-            settings: SourceSplitter.Settings(
-                layout: source.shape.layout,
-                paths: source.shape.paths.map { try RecordPath($0) },
-                limits: run.limits
-            ),
+            settings: SourceSplitter.Settings(of: source.shape, run.limits),
             writer: ChunkWriter(again: entry.number, in: directory),
             // No chunk ends before this one did.
             start: SplitStart(

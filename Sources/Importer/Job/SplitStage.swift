@@ -56,11 +56,7 @@ struct SplitStage {
         let splitter = try SourceSplitter(
             stream: stream,
             at: stream.offset,
-            settings: SourceSplitter.Settings(
-                layout: source.shape.layout,
-                paths: source.shape.paths.map { try RecordPath($0) },
-                limits: limits
-            ),
+            settings: SourceSplitter.Settings(of: source.shape, limits),
             writer: writer,
             start: start
         ) { [progress, interruption, directory, limits] entry in

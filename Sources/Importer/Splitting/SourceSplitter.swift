@@ -163,3 +163,12 @@ final class SourceSplitter {
         )
     }
 }
+
+extension SourceSplitter.Settings {
+    /// How a source of this shape is cut.
+    ///
+    /// - Throws: `ImportError` where a path of the shape is none.
+    init(of shape: SourceShape, _ limits: SplitLimits) throws {
+        self.init(layout: shape.layout, paths: try shape.paths.map { try RecordPath($0) }, limits: limits)
+    }
+}

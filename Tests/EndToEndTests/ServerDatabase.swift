@@ -84,22 +84,95 @@ struct ServerDatabase {
         ]
         let options = ["psql", "-X", "-q", "-d", direct] + texts.flatMap { ["-c", $0] }
         let child = try ChildProcess([script, "--no-install", server.folder] + options)
-        let locks = "SELECT count(*) FROM pg_locks WHERE relation = '\(table)'::regclass AND granted"
+        let mode = "\(readers ? "Access" : "")ExclusiveLock"
         try wait(for: "the lock", instead: { child.account }) {
-            try query("\(locks) AND mode = '\(readers ? "Access" : "")ExclusiveLock'") == "1" ? true : nil
+            try query("SELECT count(*) \(Self.locks(of: table)) AND granted AND mode = '\(mode)'") == "1" ? true : nil
         }
         return child
     }
 
     /// How many sessions wait for what `holdBack` holds.
     func heldBack(_ table: String) throws -> Int {
-        Int(try query("SELECT count(*) FROM pg_locks WHERE relation = '\(table)'::regclass AND NOT granted")) ?? 0
+        Int(try query("SELECT count(*) \(Self.locks(of: table)) AND NOT granted")) ?? 0
+    }
+
+    private static func locks(of table: String) -> String {
+        """
+        FROM pg_locks WHERE relation = '\(table)'::regclass
+            AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+        """
+    }
+
+    /// Shuts a gate before chunks, until `letGo` or the server's end: another session holds the table `gate`.
+    ///
+    /// A program that waits there is at a known point, whatever the load: it has not been stopped at some call, perhaps with locks
+    /// that others need.
+    ///
+    /// - Parameter condition: which changes of rows of `_import_chunk` wait for it, in a trigger's words; the table may come later.
+    func shutGate(where condition: String) throws -> ChildProcess {
+        try execute(
+            """
+            CREATE OR REPLACE FUNCTION pass() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+                IF (\(condition)) THEN LOCK TABLE gate IN SHARE MODE; END IF;
+                RETURN NEW;
+            END $$;
+            CREATE OR REPLACE FUNCTION guard() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN
+                IF to_regclass('_import_chunk') IS NOT NULL AND NOT EXISTS (SELECT FROM pg_trigger WHERE tgname = 'pass') THEN
+                    CREATE TRIGGER pass BEFORE INSERT OR UPDATE ON _import_chunk FOR EACH ROW EXECUTE FUNCTION pass();
+                END IF;
+            END $$;
+            DROP EVENT TRIGGER IF EXISTS guard;
+            CREATE EVENT TRIGGER guard ON ddl_command_end WHEN TAG IN ('CREATE TABLE') EXECUTE FUNCTION guard();
+            DROP TABLE IF EXISTS gate;
+            CREATE TABLE gate ()
+            """
+        )
+        return try holdBack("gate")
     }
 
     /// Ends what `holdBack` has begun.
-    func letGo() throws {
+    func letGo(_ holder: ChildProcess) throws {
         let sessions = "datname = current_database() AND query LIKE '%pg_sleep(6000)' AND pid <> pg_backend_pid()"
         try execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE \(sessions)")
+        holder.wait()
+    }
+
+    /// Starts an import and waits until `done` chunks are done, and it waits in the transaction of the next one and, while it cuts
+    /// its sources, in that of later ones: at least nine are registered and not done.
+    ///
+    /// - Parameter command: with one worker; its sources have at least 24 more chunks.
+    /// - Returns: it, and who keeps it from going on until `letGo`.
+    func halted(_ command: [String], done: Int) throws -> (program: ChildProcess, holder: ChildProcess) {
+        let holder = try shutGate(done: done)
+        let program = try start(command)
+        try waitAtGate(program)
+        return (program, holder)
+    }
+
+    /// Shuts the gate of `halted`, again or before a program starts.
+    func shutGate(done: Int) throws -> ChildProcess {
+        try shutGate(
+            where: """
+                CASE TG_OP WHEN 'INSERT' THEN NEW.number > \(done + 16)
+                ELSE NEW.state = 'done' AND \(done) <= (SELECT count(*) FROM _import_chunk WHERE state = 'done') END
+                """
+        )
+    }
+
+    /// Waits until an import has come to the gate of `halted`.
+    func waitAtGate(_ program: ChildProcess) throws {
+        try wait(for: "the gate", instead: { program.account }) {
+            guard program.isRunning else { throw NeverCame("the program has ended: \(program.account)") }
+            return try heldBack("gate") == 2 ? true : nil
+        }
+    }
+
+    /// Kills a program at the gate, and waits for what its connections still do.
+    func kill(_ halted: (program: ChildProcess, holder: ChildProcess)) throws {
+        halted.program.signal(SIGKILL)
+        #expect(halted.program.wait().ending == .signal(SIGKILL))
+        try letGo(halted.holder)
+        try forgetDeadProcesses()
     }
 
     /// Starts the command, and kills it when it is about to write to a table; it may be done before that.
@@ -111,8 +184,7 @@ struct ServerDatabase {
         }
         child.signal(SIGKILL)
         child.wait()
-        try letGo()
-        blocker.wait()
+        try letGo(blocker)
         try forgetDeadProcesses()
     }
 

@@ -219,8 +219,7 @@ struct ServerRelatedRefusalTests {
             }
             program.signal(SIGKILL)
             _ = program.wait()
-            try database.letGo()
-            _ = blocker.wait()
+            try database.letGo(blocker)
             try database.forgetDeadProcesses()
         }
         let program = try database.start(command)

@@ -195,7 +195,7 @@ struct ServerConstraintTests {
         #expect(try killed.query(free) == "0")
         program.signal(SIGKILL)
         program.wait()
-        try killed.letGo(holder)
+        holder.end()
         try wait(for: "the end of the transaction") { try killed.query(free) == "1" ? true : nil }
         let left = "SELECT max(lease_until) <= clock_timestamp() + interval '10 s' FROM _import_settle"
         #expect(try killed.query(left) == "t")

@@ -204,7 +204,7 @@ struct ServerInheritanceTests {
         #expect(try killed.chunks("sealed") == 0)
         program.signal(SIGKILL)
         program.wait()
-        try killed.letGo(holder)
+        holder.end()
         try killed.forgetDeadProcesses()
         #expect(try killed.importer(["resume", killed.url]).ending == .exit(0))
         for table in Self.tables { #expect(try killed.rows(of: table) == whole.rows(of: table), "\(table)") }

@@ -219,7 +219,7 @@ struct ServerRelatedRefusalTests {
             }
             program.signal(SIGKILL)
             _ = program.wait()
-            try database.letGo(blocker)
+            blocker.end()
             try database.forgetDeadProcesses()
         }
         let program = try database.start(command)

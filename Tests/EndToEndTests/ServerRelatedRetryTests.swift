@@ -164,7 +164,7 @@ extension ServerDatabase {
             let left = "SELECT count(*) FROM _import_chunk WHERE job = 2 AND state <> 'done'"
             return try query("SELECT is_split FROM _import_job WHERE id = 2") == "t" && query(left) == "1" ? true : nil
         }
-        try letGo(blocker)
+        blocker.end()
         let (end, worked) = (job.wait(), worker.wait())
         #expect(end.ending == .exit(0) && worked.ending == .exit(0), "\(end.errorText)\(worked.errorText)")
         #expect(try query("SELECT count(DISTINCT owner), count(*) > 1 FROM _import_chunk WHERE job = 2") == "2|t")

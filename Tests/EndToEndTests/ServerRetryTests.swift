@@ -180,7 +180,7 @@ struct ServerRetryTests {
             try !retry.isRunning || both.database.heldBack("gate") > 0 ? true : nil
         }
         try both.database.execute("UPDATE _import_reject SET state = 'repaired' WHERE id = 3")
-        try both.database.letGo(blocker)
+        blocker.end()
         let result = retry.wait()
         #expect(result.ending == .exit(0), "\(result.errorText)")
         let report = try Report(result.output)

@@ -167,17 +167,6 @@ struct ServerDatabase {
         try forgetDeadProcesses()
     }
 
-    /// Compares what small models at random come to with SQLite stores, by `server_cases.py`.
-    ///
-    /// - Parameter fewest: how many a server must have at least: some are of kinds that are refused.
-    func compareRandomModels(_ options: [String], fewest: Int) throws {
-        let script = ["python3", "-B", Project.check("server_cases.py"), "--importer", Project.importer, "--url", url]
-        let result = try ChildProcess(script + options, environment: server.environment).wait()
-        #expect(result.ending == .exit(0), "\(result.outputText)\(result.errorText)")
-        let same = result.outputText.split(separator: "\n").count { $0.hasSuffix(": same") }
-        #expect(same >= fewest, "\(result.outputText)")
-    }
-
     /// `importer verify` agrees.
     func isVerified() throws -> Bool {
         let result = try importer(["verify", url])

@@ -51,12 +51,6 @@ struct ServerInheritanceTests {
 
     private static let small = ["--chunk-size", "150", "--workers", "2"]
 
-    /// Models that have entities which inherit, and records, at random; all tables, keys and counts are compared.
-    @Test func areWhatAStoreHas() throws {
-        let features = "inheritance,required,keyless,rejects,coercions,sources,unresolved"
-        try ServerDatabase().compareRandomModels(["--graphs", "7", "--features", features], fewest: 4)
-    }
-
     /// Of what entity an object of a shared table is, its first record says, wherever the others are.
     @Test func objectsAreWhatTheirFirstRecordSays() throws {
         let files = try Self.files(Self.frames, of: "frame")

@@ -144,11 +144,4 @@ struct ServerReferredTests {
         #expect(result.ending == .exit(64) && result.errorText.contains(said), "\(result.errorText)")
         #expect(try database.query("SELECT count(*) FROM part, box") == "0")
     }
-
-    /// Models and records at random, imported several times into one schema.
-    @Test func areWhatAStoreHas() throws {
-        let features = "keyless,nulls,repeats,sources"
-        let options = ["--graphs", "5", "--seed", "1", "--features", features, "--having", "inverse"]
-        try ServerDatabase().compareRandomModels(options, fewest: 2)
-    }
 }

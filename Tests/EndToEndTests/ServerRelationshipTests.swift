@@ -7,7 +7,7 @@ import Testing
 struct ServerRelationshipTests {
     /// Workers, the importing process and the server die while chunks are imported and settled.
     @Test func standWhateverDies() throws {
-        let blows = ["--kills", "2", "--importer-kills", "1", "--crashes", "1", "--cuts", "0.05"]
+        let blows = ["--kills", "2", "--importer-kills", "1", "--crashes", "1", "--cuts", "0.05", "--impatient"]
         let result = try ChildProcess(
             [Project.root.appending(path: "scripts/server-relationships").path, "--orders", "200"] + blows
                 + ["--importer", Project.importer]

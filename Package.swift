@@ -56,7 +56,7 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
         ),
-        .target(name: "TestSupport", path: "Tests/TestSupport"),
+        .target(name: "TestSupport", dependencies: ["CPostgreSQL"], path: "Tests/TestSupport"),
         .testTarget(name: "ImportModelTests", dependencies: ["ImportModel", "TestSupport"]),
         .testTarget(
             name: "ImporterTests",

@@ -2,18 +2,20 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A database of a server that a test imports into; what it holds is asked of psql, and not of the program under test.
+/// A database of a server that a test imports into; what it holds is asked of the server, and not of the program under test.
 struct ServerDatabase {
     let server: PostgreSQLServer
     /// What the program is given; another than the server's own where a proxy stands between.
     let url: String
     private let direct: String
+    private let session: PostgreSQLSession
 
     /// An empty database.
     init(on server: PostgreSQLServer? = nil, through proxy: PostgreSQLProxy? = nil) throws {
         self.server = try server ?? .shared()
         direct = try self.server.makeDatabase()
         url = proxy?.url(of: direct) ?? direct
+        session = self.server.session(with: direct)
     }
 
     /// Runs the command to its end.
@@ -53,12 +55,11 @@ struct ServerDatabase {
 
     /// What a query says, fields separated by `|` and rows by line feeds; null is nothing.
     func query(_ text: String) throws -> String {
-        let rows = try server.query(text, in: direct)
-        return rows.map { $0.map { $0 ?? "" }.joined(separator: "|") }.joined(separator: "\n")
+        try session.query(text).map { $0.map { $0 ?? "" }.joined(separator: "|") }.joined(separator: "\n")
     }
 
     /// Runs SQL as somebody else would.
-    func execute(_ text: String) throws { try server.query(text, in: direct) }
+    func execute(_ text: String) throws { try session.query(text) }
 
     /// How many chunks are in this state; none where no import has begun.
     func chunks(_ state: String) throws -> Int {
@@ -76,30 +77,81 @@ struct ServerDatabase {
         try execute("UPDATE _import_settle SET lease_until = '-infinity'")
     }
 
-    /// Has another session keep everybody from writing to a table, or from reading it, too, until `letGo` or the server's end.
-    func holdBack(_ table: String, readers: Bool = false) throws -> ChildProcess {
-        let script = Project.root.appending(path: "scripts/postgres-server").path
-        let texts = [
-            "BEGIN", "LOCK TABLE \(table) IN \(readers ? "ACCESS " : "")EXCLUSIVE MODE", "SELECT pg_sleep(6000)",
-        ]
-        let options = ["psql", "-X", "-q", "-d", direct] + texts.flatMap { ["-c", $0] }
-        let child = try ChildProcess([script, "--no-install", server.folder] + options)
-        let locks = "SELECT count(*) FROM pg_locks WHERE relation = '\(table)'::regclass AND granted"
-        try wait(for: "the lock", instead: { child.account }) {
-            try query("\(locks) AND mode = '\(readers ? "Access" : "")ExclusiveLock'") == "1" ? true : nil
-        }
-        return child
+    /// Has another session keep everybody from writing to a table, or from reading it, too, until that or the server ends.
+    func holdBack(_ table: String, readers: Bool = false) throws -> PostgreSQLSession {
+        let holder = server.session(with: direct)
+        try holder.query("BEGIN")
+        try holder.query("LOCK TABLE \(table) IN \(readers ? "ACCESS " : "")EXCLUSIVE MODE")
+        return holder
     }
 
     /// How many sessions wait for what `holdBack` holds.
     func heldBack(_ table: String) throws -> Int {
-        Int(try query("SELECT count(*) FROM pg_locks WHERE relation = '\(table)'::regclass AND NOT granted")) ?? 0
+        let database = "(SELECT oid FROM pg_database WHERE datname = current_database())"
+        let locks = "pg_locks WHERE database = \(database) AND relation = '\(table)'::regclass"
+        return Int(try query("SELECT count(*) FROM \(locks) AND NOT granted")) ?? 0
     }
 
-    /// Ends what `holdBack` has begun.
-    func letGo() throws {
-        let sessions = "datname = current_database() AND query LIKE '%pg_sleep(6000)' AND pid <> pg_backend_pid()"
-        try execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE \(sessions)")
+    /// Shuts a gate before chunks, until the session that holds it or the server ends.
+    ///
+    /// A program that waits there is at a known point, whatever the load: it has not been stopped at some call, perhaps with locks
+    /// that others need.
+    ///
+    /// - Parameter condition: which changes of rows of `_import_chunk` wait for it, in a trigger's words; the table may come later.
+    func shutGate(where condition: String) throws -> PostgreSQLSession {
+        try execute(
+            """
+            CREATE OR REPLACE FUNCTION pass() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+                IF (\(condition)) THEN LOCK TABLE gate IN SHARE MODE; END IF;
+                RETURN NEW;
+            END $$;
+            CREATE OR REPLACE FUNCTION guard() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN
+                IF to_regclass('_import_chunk') IS NOT NULL AND NOT EXISTS (SELECT FROM pg_trigger WHERE tgname = 'pass') THEN
+                    CREATE TRIGGER pass BEFORE INSERT OR UPDATE ON _import_chunk FOR EACH ROW EXECUTE FUNCTION pass();
+                END IF;
+            END $$;
+            DROP EVENT TRIGGER IF EXISTS guard;
+            CREATE EVENT TRIGGER guard ON ddl_command_end WHEN TAG IN ('CREATE TABLE') EXECUTE FUNCTION guard();
+            DROP TABLE IF EXISTS gate;
+            CREATE TABLE gate ()
+            """
+        )
+        return try holdBack("gate")
+    }
+
+    /// Starts an import and waits until `done` chunks are done, and it waits in the transaction of the next one and, while it cuts
+    /// its sources, in that of later ones: at least nine are registered and not done.
+    ///
+    /// - Parameter command: with one worker; its sources have at least 24 more chunks.
+    /// - Returns: it, and who keeps it from going on.
+    func halted(_ command: [String], done: Int) throws -> (program: ChildProcess, holder: PostgreSQLSession) {
+        // At most eight are registered in one transaction.
+        let isFarAhead = "TG_OP = 'INSERT' AND NEW.number > \(done + 16)"
+        let holder = try shutGate(where: "\(isFarAhead) OR \(Self.isDone(after: done))")
+        let program = try start(command)
+        try waitAtGate(program, 2)
+        return (program, holder)
+    }
+
+    /// What `shutGate` is told so that the chunk after so many waits.
+    static func isDone(after done: Int) -> String {
+        "NEW.state = 'done' AND \(done) <= (SELECT count(*) FROM _import_chunk WHERE state = 'done')"
+    }
+
+    /// Waits until so many sessions wait at the gate, `program` among them.
+    func waitAtGate(_ program: ChildProcess, _ sessions: Int) throws {
+        try wait(for: "the gate", instead: { program.account }) {
+            guard program.isRunning else { throw NeverCame("the program has ended: \(program.account)") }
+            return try heldBack("gate") == sessions ? true : nil
+        }
+    }
+
+    /// Kills a program at the gate, and waits for what its connections still do.
+    func kill(_ halted: (program: ChildProcess, holder: PostgreSQLSession)) throws {
+        halted.program.signal(SIGKILL)
+        #expect(halted.program.wait().ending == .signal(SIGKILL))
+        halted.holder.end()
+        try forgetDeadProcesses()
     }
 
     /// Starts the command, and kills it when it is about to write to a table; it may be done before that.
@@ -111,20 +163,8 @@ struct ServerDatabase {
         }
         child.signal(SIGKILL)
         child.wait()
-        try letGo()
-        blocker.wait()
+        blocker.end()
         try forgetDeadProcesses()
-    }
-
-    /// Compares what small models at random come to with SQLite stores, by `server_cases.py`.
-    ///
-    /// - Parameter fewest: how many a server must have at least: some are of kinds that are refused.
-    func compareRandomModels(_ options: [String], fewest: Int) throws {
-        let script = ["python3", "-B", Project.check("server_cases.py"), "--importer", Project.importer, "--url", url]
-        let result = try ChildProcess(script + options, environment: server.environment).wait()
-        #expect(result.ending == .exit(0), "\(result.outputText)\(result.errorText)")
-        let same = result.outputText.split(separator: "\n").count { $0.hasSuffix(": same") }
-        #expect(same >= fewest, "\(result.outputText)")
     }
 
     /// `importer verify` agrees.
@@ -211,7 +251,7 @@ extension ServerDatabase {
             SELECT column_name, data_type FROM information_schema.columns
             WHERE table_schema = current_schema() AND table_name = '\(table)' ORDER BY ordinal_position
             """
-        return try server.query(text, in: direct).map { ($0[0] ?? "", $0[1] ?? "") }
+        return try session.query(text).map { ($0[0] ?? "", $0[1] ?? "") }
     }
 }
 

@@ -116,8 +116,7 @@ struct ServerFetchTests {
         let result = child.wait()
         #expect(result.ending == .exit(130), "\(result.errorText)")
         try wait(for: "the end of the statement") { try both.database.heldBack("things") == 0 ? true : nil }
-        try both.database.letGo()
-        _ = blocker.wait()
+        blocker.end()
     }
 
     @Test func exportsTheSameRejects() throws {

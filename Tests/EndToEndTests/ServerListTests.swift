@@ -101,20 +101,4 @@ struct ServerListTests {
             "SELECT note.text, person_id, mark.text FROM note LEFT JOIN mark ON row_id = note_row_id ORDER BY 1, 3"
         #expect(try database.query(notes) == "a|1|x\na|1|y\ne|3|v")
     }
-
-    /// The same of models and records at random, imported several times into one schema.
-    @Test(arguments: ["union", "local"])
-    func areWhatAStoreHas(kind: String) throws {
-        let text = kind == "union" ? #""list": "union""# : #""owner": "local""#
-        let features = "\(kind),keyless,repeats,nulls,sources,values,composite,index"
-        let database = try ServerDatabase()
-        let arguments = ["--graphs", "5", "--seed", "2", "--features", features, "--having", text, "--but-counts"]
-        let result = try ChildProcess(
-            ["python3", "-B", Project.check("server_cases.py"), "--importer", Project.importer, "--url", database.url]
-                + arguments,
-            environment: database.server.environment
-        ).wait()
-        #expect(result.ending == .exit(0), "\(result.outputText)\(result.errorText)")
-        #expect(result.outputText.contains(": same"), "\(result.outputText)")
-    }
 }

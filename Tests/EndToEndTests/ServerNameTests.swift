@@ -154,12 +154,6 @@ struct ServerNameTests {
         #expect(try database.query("SELECT id, guest_id FROM seat ORDER BY id") == "a|w\nb|x\nc|\nd|z\ne|y")
     }
 
-    /// The same of models and records at random, imported several times into one schema.
-    @Test func areWhatAStoreHas() throws {
-        let options = ["--graphs", "5", "--seed", "1", "--features", "by,repeats,nulls", "--having", #""by""#]
-        try database.compareRandomModels(options, fewest: 3)
-    }
-
     /// Lists that only add, and links that imports leave, may name their objects, too.
     @Test(arguments: ["\"owner\": \"local\"", "\"list\": \"union\""]) func areAddedToLists(keys: String) throws {
         let model = Self.model.replacing("\"toMany\": true, \"by\"", with: "\"toMany\": true, \(keys), \"by\"")

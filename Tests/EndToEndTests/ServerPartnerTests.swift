@@ -80,14 +80,4 @@ struct ServerPartnerTests {
             model: Self.people(#""unresolved": "stub","#)
         )
     }
-
-    /// Models and records at random, imported several times into one schema.
-    @Test func areWhatAStoreHas() throws {
-        let features = "symmetric,on_conflict,nulls,unresolved"
-        let options = ["--graphs", "3", "--seed", "5", "--shapes", "5,2", "--features", features]
-        try ServerDatabase().compareRandomModels(
-            options + ["--having", #""(r\d)": \{"entity": "\w+", "inverse": "\1""#],
-            fewest: 3
-        )
-    }
 }

@@ -146,11 +146,4 @@ struct ServerReferredTests {
             #expect(try database.query(query) == StoreContent.query(same, query))
         }
     }
-
-    /// Models and records at random, imported several times into one schema.
-    @Test func areWhatAStoreHas() throws {
-        let features = "keyless,nulls,repeats,sources"
-        let options = ["--graphs", "5", "--seed", "1", "--features", features, "--having", "inverse"]
-        try ServerDatabase().compareRandomModels(options, fewest: 2)
-    }
 }

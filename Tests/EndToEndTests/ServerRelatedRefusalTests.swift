@@ -206,22 +206,14 @@ struct ServerRelatedRefusalTests {
     }
 
     /// Killed in the transaction that settles all, and resumed while another process takes part.
-    @Test func areFoundWhateverDies() throws {
+    @Test(arguments: ["merge", "ignore"]) func areFoundWhateverDies(policy: String) throws {
         let files = try Self.files(Self.many(0..<300))
         let (store, database) = try Self.both(files)
-        try #require(run(files.command(into: store)).ending == .exit(0))
-        let command = database.command(files, nil, ["--chunk-size", "2K", "--workers", "2"])
+        let options = ["--on-conflict", policy]
+        try #require(run(files.command(into: store, options)).ending == .exit(0))
+        let command = database.command(files, nil, options + ["--chunk-size", "2K", "--workers", "2"])
         for table in ["person", "line", "_import_settle", "_import_reject", "_import_count", "order_tags"] {
-            let blocker = try database.holdBack(table)
-            let program = try database.start(command)
-            try wait(for: "what is held back", instead: { program.account }) {
-                try !program.isRunning || database.heldBack(table) > 0 ? true : nil
-            }
-            program.signal(SIGKILL)
-            _ = program.wait()
-            try database.letGo()
-            _ = blocker.wait()
-            try database.forgetDeadProcesses()
+            try database.kill(command, at: table)
         }
         let program = try database.start(command)
         let worker = try database.start(["work", database.url, "--workers", "1"])

@@ -154,15 +154,7 @@ struct ServerRelatedRetryTests {
 extension ServerDatabase {
     /// Runs a job as its second one, keeps its own worker at its first chunk, and has another process do all others.
     func joinedByAWorker(_ command: [String]) throws {
-        try execute(
-            """
-            CREATE TABLE gate ();
-            CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS
-                'BEGIN IF NEW.state = ''done'' AND NEW.number = 1 THEN LOCK TABLE gate IN SHARE MODE; END IF; RETURN NEW; END';
-            CREATE TRIGGER wait BEFORE UPDATE ON _import_chunk FOR EACH ROW EXECUTE FUNCTION wait();
-            """
-        )
-        let blocker = try holdBack("gate")
+        let blocker = try shutGate(where: "NEW.state = 'done' AND NEW.number = 1")
         let job = try start(command)
         try wait(for: "the first chunk", instead: { job.account }) {
             try !job.isRunning || heldBack("gate") > 0 ? true : nil
@@ -172,8 +164,7 @@ extension ServerDatabase {
             let left = "SELECT count(*) FROM _import_chunk WHERE job = 2 AND state <> 'done'"
             return try query("SELECT is_split FROM _import_job WHERE id = 2") == "t" && query(left) == "1" ? true : nil
         }
-        try letGo()
-        _ = blocker.wait()
+        blocker.end()
         let (end, worked) = (job.wait(), worker.wait())
         #expect(end.ending == .exit(0) && worked.ending == .exit(0), "\(end.errorText)\(worked.errorText)")
         #expect(try query("SELECT count(DISTINCT owner), count(*) > 1 FROM _import_chunk WHERE job = 2") == "2|t")

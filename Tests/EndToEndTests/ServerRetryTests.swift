@@ -174,22 +174,13 @@ struct ServerRetryTests {
     @Test func aRejectIsRepairedMeanwhile() throws {
         let both = try Both(.lines, count: 40)
         try both.job.export()
-        try both.database.execute(
-            """
-            CREATE TABLE gate ();
-            CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS
-                'BEGIN IF NEW.state = ''done'' THEN LOCK TABLE gate IN SHARE MODE; END IF; RETURN NEW; END';
-            CREATE TRIGGER wait BEFORE UPDATE ON _import_chunk FOR EACH ROW EXECUTE FUNCTION wait();
-            """
-        )
-        let blocker = try both.database.holdBack("gate")
+        let blocker = try both.database.shutGate(where: "NEW.state = 'done'")
         let retry = try both.database.start(both.retry(both.job.edited, ["--json"]))
         try wait(for: "the commit", instead: { retry.account }) {
             try !retry.isRunning || both.database.heldBack("gate") > 0 ? true : nil
         }
         try both.database.execute("UPDATE _import_reject SET state = 'repaired' WHERE id = 3")
-        try both.database.letGo()
-        _ = blocker.wait()
+        blocker.end()
         let result = retry.wait()
         #expect(result.ending == .exit(0), "\(result.errorText)")
         let report = try Report(result.output)

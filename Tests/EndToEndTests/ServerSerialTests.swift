@@ -181,14 +181,18 @@ struct ServerSerialTests {
         #expect(try database.query("SELECT count(*) FROM book") == "0")
         if signal == 0 {
             try server.crash()
+            holder.end()
             try server.start()
         } else {
-            program.signal(signal)
-            if signal == SIGKILL { program.wait() }
-            try database.letGo()
+            if signal == SIGINT {
+                try ServerInterruptionTests.interrupt(program)
+            } else {
+                program.signal(signal)
+                program.wait()
+            }
+            holder.end()
         }
         let result = program.wait()
-        holder.wait()
         if signal == 0 {
             #expect(result.ending == .exit(0), "\(result.errorText)")
         } else {

@@ -9,7 +9,8 @@ struct UnresolvedRejectTests {
 
     init() throws { files = try RelatedImport() }
 
-    private static let model = """
+    /// Orders whose customers and products must be somewhere; a person's orders are said by these.
+    static let model = """
         {"entities": {
           "order": {"identifier": ["id"], "attributes": {"id": {"type": "integer64"}, "note": {"type": "string", "optional": true}},
             "relationships": {

@@ -87,15 +87,29 @@ package final class PostgreSQLServer: Sendable {
     package func query(_ texts: String..., in url: String? = nil) throws -> [[String?]] {
         let null = "NULL \(UUID().uuidString)"
         let options = ["-X", "-q", "-t", "--csv", "-v", "ON_ERROR_STOP=1", "-P", "null=\(null)"]
-        let output = try control(["psql"] + options + ["-d", url ?? self.url] + texts.flatMap { ["-c", $0] })
+        let arguments = options + ["-d", url ?? self.url] + texts.flatMap { ["-c", $0] }
+        let output = try Self.output(of: [Self.psql.get()] + arguments, environment: environment)
         return fields(ofCSV: output).map { $0.map { $0 == null ? nil : $0 } }
+    }
+
+    /// A session of one's own with a database.
+    package func session(with url: String) -> PostgreSQLSession { PostgreSQLSession(withPasswordFile(url)) }
+
+    /// The server's own, and not what Debian has in its place.
+    private static let psql = Result {
+        let setup = Project.root.appending(path: "scripts/setup.bash").path
+        return try output(of: ["bash", "-c", #"source "$0"; printf %s/psql "$(postgresql_programs)""#, setup])
     }
 
     private func url(of database: String) -> String { "postgresql://importer@/\(database)?host=\(folder)" }
 
     @discardableResult
     private func control(_ arguments: [String]) throws -> String {
-        let result = try run([Guardian.script, "--no-install", folder] + arguments)
+        try Self.output(of: [Guardian.script, "--no-install", folder] + arguments)
+    }
+
+    private static func output(of command: [String], environment: [String: String] = [:]) throws -> String {
+        let result = try ChildProcess(command, environment: environment).wait()
         guard result.ending == .exit(0) else {
             throw Failure(ending: result.ending, description: "\(result.errorText)\(result.ending)")
         }

@@ -33,14 +33,14 @@ final class FakeHost: Sendable {
                 self?.asked.withLock { $0 }?()
                 if !answer.isEmpty { _ = send(client, answer, answer.count, Int32(MSG_NOSIGNAL)) }
             }
-            for client in clients { close(client) }
+            // Not before: another host may get its number at once, and would be answered for here.
+            for descriptor in clients + [listener] { close(descriptor) }
         }
     }
 
     deinit {
-        // Ends `accept`, too, which closing it does not.
+        // Ends `accept`, which closing it does not.
         shutdown(listener, Int32(SHUT_RDWR))
-        close(listener)
     }
 
     /// Calls `body` when a client has said something.

@@ -2,14 +2,13 @@ import TestSupport
 
 @testable import ImportPostgreSQL
 
-/// What the server makes of a case: rows are staged by INSERTs, and all statements run by psql.
+/// What the server makes of a case: rows are staged by INSERTs, and all statements run as they are.
 struct SettlingRun {
-    let server: PostgreSQLServer
-    let database: String
+    private let session: PostgreSQLSession
 
     init() throws {
-        server = try PostgreSQLServer.shared()
-        database = try server.makeDatabase()
+        let server = try PostgreSQLServer.shared()
+        session = server.session(with: try server.makeDatabase())
     }
 
     func outcome(of test: SettlingCase, _ random: inout SeededGenerator) throws -> SettlingCase.Outcome {
@@ -50,14 +49,7 @@ struct SettlingRun {
         if entity.tableWasEmpty { texts.append(test.index) }
         texts += ["SET timezone = 'UTC'", "SET bytea_output = 'hex'"]
         texts.append("SELECT 'object', * FROM \(entity.table)")
-        return try outcome(try query(texts))
-    }
-
-    private func query(_ texts: [String]) throws -> [[String?]] {
-        // A command's arguments have a limit each.
-        let folder = try TemporaryDirectory()
-        let path = try folder.write(texts.joined(separator: ";\n") + ";\n", to: "statements.sql")
-        return try withExtendedLifetime(folder) { try server.query("\\i \(path)", in: database) }
+        return try outcome(try texts.flatMap { try session.query($0) })
     }
 
     private func masks(_ record: SettlingCase.Record, _ entity: SettledEntity) -> String {

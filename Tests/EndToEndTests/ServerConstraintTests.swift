@@ -75,8 +75,8 @@ struct ServerConstraintTests {
     /// The same that SQLite does with records of one each, one after the other.
     @Test(arguments: ["merge", "ignore"], [false, true])
     func agreesWithSQLite(policy: String, hasRows: Bool) throws {
-        let records = RecordGenerator.records(900, seed: 91) { make in
-            let email = "\"a\(make.number(below: 300))@x\""
+        let records = RecordGenerator.records(450, seed: 91) { make in
+            let email = "\"a\(make.number(below: 150))@x\""
             let name = make.chance(90) ? make.text("n", below: 9) : "null"
             return ["\"email\": \(email)", "\"age\": \(make.number(below: 10) - 1)", "\"name\": \(name)"]
         }.enumerated().map { #"{"id": "k\#($0)", \#($1.drop { $0 == "{" })"# }
@@ -93,7 +93,7 @@ struct ServerConstraintTests {
         let report = try database.imported(files, nil, options + ["--chunk-size", "2000"])
         let store = try files.makeStore("same.sqlite", tables.replacing("bigint", with: "INTEGER"))
         #expect(try run(files.command(into: store, options)).ending == .exit(0))
-        #expect(report.counts.rejected > 500 && report.counts.inserted > 200)
+        #expect(report.counts.rejected > 200 && report.counts.inserted > 100)
         #expect(try database.difference(of: "person", from: store).isEmpty)
         #expect(try database.bookkeeping() == ServerDatabase.bookkeeping(of: store))
         #expect(try database.isVerified())

@@ -154,11 +154,16 @@ struct ServerNameTests {
         #expect(try database.query("SELECT id, guest_id FROM seat ORDER BY id") == "a|w\nb|x\nc|\nd|z\ne|y")
     }
 
-    /// What cannot be yet is said before anything is written.
-    @Test(arguments: ["\"owner\": \"local\"", "\"list\": \"union\""]) func areNotAddedToLists(keys: String) throws {
+    /// Lists that only add, and links that imports leave, may name their objects, too.
+    @Test(arguments: ["\"owner\": \"local\"", "\"list\": \"union\""]) func areAddedToLists(keys: String) throws {
         let model = Self.model.replacing("\"toMany\": true, \"by\"", with: "\"toMany\": true, \(keys), \"by\"")
-        let files = try ImportFiles(records: [[#"{"id": 1}"#]], model: model, options: ["--entity", "book"])
-        let result = try database.importer(database.command(files))
-        #expect(result.ending == .exit(64) && result.errorText.contains("book.readers with \"by\" and \(keys)"))
+        try compare(
+            [
+                ("person", [#"{"id": 1, "name": "Ada"}"#, #"{"id": 2, "name": "Bob"}"#]),
+                ("book", [#"{"id": 7, "readers": ["Bob", "Cid"]}"#, #"{"id": 7, "readers": ["Ada"]}"#]),
+                ("person", [#"{"id": 3, "name": "Cid"}"#]),
+            ],
+            model: model
+        )
     }
 }

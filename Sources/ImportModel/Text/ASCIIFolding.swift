@@ -14,7 +14,7 @@ extension String {
     /// The same as bytes: strings are equal already when they look the same.
     var foldedASCII: [UInt8] { utf8.map { $0.asciiLowercased } }
 
-    func equalsFoldingASCII(_ other: String) -> Bool { foldedASCII == other.foldedASCII }
+    package func equalsFoldingASCII(_ other: String) -> Bool { foldedASCII == other.foldedASCII }
 
     func hasASCIIPrefix(_ prefix: String) -> Bool { foldedASCII.starts(with: prefix.utf8) }
 }

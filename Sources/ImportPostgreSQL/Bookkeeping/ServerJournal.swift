@@ -136,6 +136,9 @@ final class ServerJournal: ServerJournalReader, Journal {
         let bytes = job.sources.reduce(Int64(0)) { $0 + ($1.description.plainSize ?? $1.description.size ?? 0) }
         try StagedEntities.prepare(job, server, bytes: bytes, connection)
         if let related = server.related { try prepare(related, of: job, connection) }
+        if let what = server.serial {
+            messages.append("\(what): this process settles the records by itself, one after the other")
+        }
         return messages
     }
 

@@ -11,13 +11,6 @@ enum StagedEntities {
     static func prepare(_ job: StoredJob, _ model: ServerModel, bytes: Int64, _ connection: ServerConnection) throws {
         let guards = model.related.map { TableGuards(staged: StagedRelations(job: job.id, tables: $0)) }
         let isGuarded = try guards?.areThere(isStaged: false, connection) ?? false
-        if isGuarded, let what = model.related?.needingNoGuards {
-            throw ImportError(
-                .optionsConflict,
-                "the tables have something that may refuse rows, as a constraint, and \(what): both cannot be had in a server's schema yet",
-                advice: "Import into a SQLite store, or into another schema."
-            )
-        }
         for (position, entity) in model.tables where !entity.identifier.isEmpty {
             // Which of two objects has what only one may have is decided in source order.
             let isAlone = try isGuarded || ServerTables.hasRivals(entity, connection)

@@ -86,7 +86,7 @@ final class ChunkWorker {
         let link = ServerLink(task.store, task.interruption)
         self.link = link
         staging = model.related.map { tables in
-            RelationStaging(tables) { entity in
+            RelationStaging(tables, isSerial: model.serial != nil) { entity in
                 while true {
                     do {
                         // On the server's disk: one that ends at once would give them again.

@@ -57,7 +57,7 @@ final class KindVerdicts {
         decoder = task.decoder(model)
         known = try KnownObjects(statements, task.job.options, connection)
         again = OpenRecordDecoder(plan: statements.tables.graph, options: task.job.options, kinds: known)
-        staging = RelationStaging(statements.tables) { [tables = statements.tables] in
+        staging = RelationStaging(statements.tables, isSerial: false) { [tables = statements.tables] in
             try tables.rowIDs(of: $0, connection)
         }
         rows = try staging.makeRows(task.job)

@@ -49,6 +49,8 @@ struct RelationSettling {
         try steps.take(1) { connection in
             let statements = try statements(connection)
             try KeptLinks(job: job).keep(connection)
+            _ = try connection.execute("SAVEPOINT importer_judged")
+            if model.serial != nil { return try settleSerially(statements, connection) }
             // Until all is there, references may come before what they lead to.
             try ServerTables.drop(tables.foreignKeys, connection)
             try tables.dropPartnerIndexes(connection)
@@ -63,22 +65,8 @@ struct RelationSettling {
             // Without what is refused, objects may be others.
             if isAtOnce { _ = try connection.execute("ROLLBACK TO SAVEPOINT importer_kinds") }
             _ = try connection.execute("RELEASE SAVEPOINT importer_kinds")
-            if isGuarded, let what = tables.needingNoGuards {
-                throw ImportError(
-                    .storeFailed,
-                    at: label,
-                    "something may refuse rows now, and \(what)",
-                    advice: """
-                        A trigger, a constraint or an index has come to a table since the import began. Take it away until that is done: \
-                        \(call: .resuming(store: label)).
-                        """
-                )
-            }
+            if isGuarded, !tables.shared.isEmpty { return try settleSerially(statements, connection) }
             if !isAtOnce || !statements.leavesOut && !findsKinds { try reject(statements, connection) }
-            for (what, query) in statements.contradictions
-            where try connection.execute("SELECT EXISTS (\(query))").first?.bool(0) == true {
-                throw tables.unsettled(what)
-            }
             if isAtOnce {
                 var all = try SettlingAtOnce(self, statements, connection)
                 try all.settle()
@@ -92,6 +80,17 @@ struct RelationSettling {
                 [.integer(job), .text(isAtOnce ? "done" : "open")]
             )
         }
+    }
+
+    /// Settles all by taking one record after the other; what was found out about them before is forgotten.
+    private func settleSerially(_ statements: RelationStatements, _ connection: ServerConnection) throws {
+        _ = try connection.execute("ROLLBACK TO SAVEPOINT importer_judged")
+        try SerialSettling(task, model, tables, TableGuards(staged: statements.staged), connection).settle()
+        try steps.note(2, connection)
+        _ = try connection.execute(
+            "UPDATE _import_settle SET state = 'done' WHERE job = $1 AND state = 'waiting'",
+            [.integer(job)]
+        )
     }
 
     /// Whether records may have to be taken one after the other: to find of which entities objects are, or which are left out.
@@ -123,17 +122,6 @@ struct RelationSettling {
             for row in try connection.execute(statements.fillingStubs(of: entity)) {
                 try count(Int(row.integer(0)), ["stubs": -row.integer(1)], connection)
             }
-        }
-        try leaveLocal(statements, connection)
-    }
-
-    /// Leaves links as they are, and counts the elements that are left out with them.
-    private func leaveLocal(_ statements: RelationStatements, _ connection: ServerConnection) throws {
-        let leaving = statements.leavingLocal
-        guard !leaving.isEmpty else { return }
-        for statement in [RelationStatements.leftElements] + leaving { _ = try connection.execute(statement) }
-        for row in try connection.execute("SELECT entity, sum(rows)::bigint FROM _import_left GROUP BY entity") {
-            try count(Int(row.integer(0)), ["nested": row.integer(1)], connection)
         }
     }
 
@@ -300,12 +288,7 @@ struct RelationSettling {
             _ = try connection.execute("INSERT INTO _import_relinked \(renamed)")
         }
         for entity in tables.keyless {
-            let circle = tables.circle(of: entity)
-            if circle.isEmpty {
-                for statement in statements.settlingElements(of: entity) { _ = try connection.execute(statement) }
-            } else if circle[0] == entity {
-                try settle(circle, statements, connection)
-            }
+            for statement in statements.settlingElements(of: entity) { _ = try connection.execute(statement) }
             try countElements(of: entity, statements, connection)
             try task.interruption.check()
         }
@@ -316,7 +299,6 @@ struct RelationSettling {
         for reference in tables.listed {
             for statement in statements.settlingLinks(reference) { _ = try connection.execute(statement) }
             for unlinked in statements.unlinked(reference) { try countUnlinked(unlinked, connection) }
-            for statement in statements.forgettingGone(reference) { _ = try connection.execute(statement) }
             try task.interruption.check()
         }
         for join in tables.joins {
@@ -328,17 +310,6 @@ struct RelationSettling {
             try count(Int(row.integer(0)), ["deleted": row.integer(1)], connection)
         }
         try countRelinked(statements, connection)
-    }
-
-    /// Makes elements that are nested in their own kind.
-    private func settle(_ circle: [Int], _ statements: RelationStatements, _ connection: ServerConnection) throws {
-        for statement in statements.beginning(circle) { _ = try connection.execute(statement) }
-        let levels = try connection.execute(statements.count(circle)).first?.integer(0) ?? 0
-        for level in 0..<Int(levels) {
-            for statement in statements.settling(circle, level: level) { _ = try connection.execute(statement) }
-            try task.interruption.check()
-        }
-        for statement in circle.flatMap(statements.settlingReferred) { _ = try connection.execute(statement) }
     }
 
     /// Deletes orphans, and finds what leads to nothing.
@@ -436,7 +407,6 @@ struct RelationSettling {
                     guard made > 0 else { continue }
                     try count(placement.destination, ["stubs": made], connection)
                     try note(.stub, made, index, connection)
-                    for back in statements.referringBack(placement.destination) { _ = try connection.execute(back) }
                 }
                 // Of what is named by other attributes nobody knows the identifier.
                 open = try countWaiting(name, connection)

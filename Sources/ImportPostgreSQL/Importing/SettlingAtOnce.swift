@@ -109,29 +109,17 @@ struct SettlingAtOnce {
         if let unmet, !unmet.isEmpty { return .unmet(unmet) }
         if let failure = try connection.refusal(of: { try relations.resolveAll(statements, connection) }) {
             let rows = try refusedReferences()
-            if rows.isEmpty { throw unattributed(failure) }
+            if rows.isEmpty { throw failure.unattributed(in: relations.task.store) }
             return .refused(rows)
         }
         for key in keys {
             guard let failure = try connection.refusal(of: { try key.restore(connection) }) else { continue }
             let error = failure.error(of: key.entity.map(name) ?? "", keyPath: "")
             let rows = try guards.recordsBreaking(key, most: Self.page, connection)
-            if rows.isEmpty { throw unattributed(failure) }
+            if rows.isEmpty { throw failure.unattributed(in: relations.task.store) }
             return .refused(rows.map { RefusedRow(ordinal: $0, error: error) })
         }
         return .settled
-    }
-
-    /// What is refused of what all records come to together.
-    private func unattributed(_ failure: ServerFailure) -> ImportError {
-        let store = relations.task.store
-        return failure.importError(at: store.label, showsValues: store.showsValues).advising(
-            """
-            It refuses what no single record says: what becomes of objects that lists let go (orphans), of what these led to, or of \
-            references to nothing that are cleared, or were there before (unresolved). Nothing of the import is in the tables. Change the model, or what refuses it; then \
-            resume: \(call: .resuming(store: store.label)). Or restart with \(.restart).
-            """
-        )
     }
 
     private func name(of entity: Int) -> String { statements.tables.layout.entities[entity].name }
@@ -213,7 +201,7 @@ struct SettlingAtOnce {
             try max(last, connection.execute("SELECT max(_ordinal) FROM \(stage)").first?.optionalInteger(0) ?? 0)
         }
         if accepted == nil {
-            guard try refusal(upTo: 0) == nil else { throw unattributed(failure) }
+            guard try refusal(upTo: 0) == nil else { throw failure.unattributed(in: relations.task.store) }
         }
         var (low, high, found) = (accepted ?? 0, last, failure)
         while high - low > 1 {
@@ -224,9 +212,9 @@ struct SettlingAtOnce {
                 low = middle
             }
         }
-        guard high > low else { throw unattributed(failure) }
+        guard high > low else { throw failure.unattributed(in: relations.task.store) }
         accepted = low
-        return RefusedRow(ordinal: high, error: found.error(of: entity(of: found), keyPath: ""))
+        return RefusedRow(ordinal: high, error: found.error(of: statements.tables.entity(of: found), keyPath: ""))
     }
 
     /// What the server has against the records up to one, which nothing is left of afterwards.
@@ -249,15 +237,28 @@ struct SettlingAtOnce {
         return failure
     }
 
-    /// The entity whose table a failure names; empty where it names none.
-    private func entity(of failure: ServerFailure) -> String {
-        let layout = statements.tables.layout
+}
+
+extension RelatedTables {
+    /// The name of the entity whose table a failure names; empty where it names none.
+    func entity(of failure: ServerFailure) -> String {
         let found = layout.entities.indices.first { ServerNames.fitting(layout.table(of: $0)) == failure.table }
-        return found.map(name) ?? ""
+        return found.map { layout.entities[$0].name } ?? ""
     }
 }
 
 extension ServerFailure {
+    /// What is said where it refuses what all records come to together.
+    func unattributed(in store: ServerStore) -> ImportError {
+        importError(at: store.label, showsValues: store.showsValues).advising(
+            """
+            It refuses what no single record says: what becomes of objects that lists let go (orphans), of what these led to, or of \
+            references to nothing that are cleared, or were there before (unresolved). Nothing of the import is in the tables. Change the model, or what refuses it; then \
+            resume: \(call: .resuming(store: store.label)). Or restart with \(.restart).
+            """
+        )
+    }
+
     /// Whether it says that a row is in the way of others.
     fileprivate var isAboutOtherRows: Bool { ["23505", "23P01"].contains(sqlState) }
 }

@@ -39,7 +39,7 @@ struct OrphanStatements: RelationSQL {
 
     private var roots: [(relationship: Int, entity: Int, keys: String)] {
         var roots: [(Int, Int, String)] = []
-        for reference in tables.listed where !reference.isMirrored {
+        for reference in tables.listed {
             guard let relationship = reference.list, tables.deletesOrphans(relationship) || reference.isParent else {
                 continue
             }
@@ -62,7 +62,6 @@ struct OrphanStatements: RelationSQL {
                 roots.append((relationship, reference.holder, found))
             }
         }
-        roots += statements.loosened.filter { tables.deletesOrphans($0.relationship) }
         for join in tables.joins {
             for side in statements.sides(of: join) where tables.deletesOrphans(side.relationship) {
                 if join.isSymmetric, !side.isSource { continue }

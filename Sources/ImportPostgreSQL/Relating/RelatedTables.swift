@@ -116,17 +116,11 @@ struct RelatedTables {
         /// Of a one-to-one it is the other side, which an object that says whom it belongs to speaks for, too.
         let list: Int?
         let isOneToOne: Bool
-        /// Whether it is a one-to-one that is its own inverse, so that both partners have the columns.
-        var isMirrored: Bool { isOneToOne && list == owner }
         /// Whether the columns are `@parent` in the identifier of the rows.
         let isParent: Bool
         /// Whether a list has objects from where it is stated on, and not only from where they are written: of several lists of one
         /// record the last one counts, whichever has the object itself.
         let isClaimed: Bool
-        /// Whether what they lead to has no identifier: what a row says of it overwrites what it refers to.
-        let isReferring: Bool
-        /// Whether the rows have no identifier, are listed, and may say themselves what they refer to.
-        let isStated: Bool
     }
 
     /// All relationships in columns, in the order of their indexes.
@@ -151,8 +145,6 @@ struct RelatedTables {
         guard let range = graph.nodes[holder].rows.references[owner] else { return nil }
         let first = places[holder][range.lowerBound]
         let isOneToOne = placement.shape == .oneToOne
-        let isReferring =
-            placement.shape == .oneToMany && isKeyless(placement.destination) && !isKeyless(holder)
         let list = isOneToOne ? placement.inverse : layout.list(of: owner)
         let isParent =
             layout.hierarchy.identifier(of: holder).contains(EntityDescription.parentIdentifier)
@@ -165,13 +157,10 @@ struct RelatedTables {
             position: graph.nodes[holder].rows.positions[owner].map { places[holder][$0] },
             list: isOneToOne
                 ? list
-                : list.flatMap { layout.relationships[$0].description.from.isEmpty && !isReferring ? nil : $0 },
+                : list.flatMap { layout.relationships[$0].description.from.isEmpty ? nil : $0 },
             isOneToOne: isOneToOne,
             isParent: isParent,
-            isClaimed: placement.shape == .oneToMany || isOneToOne,
-            isReferring: isReferring,
-            isStated: isKeyless(holder) && placement.shape != .ownedDestination
-                && !placement.description.from.isEmpty
+            isClaimed: placement.shape == .oneToMany || isOneToOne
         )
     }
 
@@ -237,48 +226,28 @@ struct RelatedTables {
     /// Those whose links are in columns of rows that have an identifier and are listed, too.
     var listed: [Reference] { references.filter { !isKeyless($0.holder) && $0.list != nil } }
 
-    /// Those by which objects with an identifier refer to such without.
-    var referring: [Reference] { listed.filter(\.isReferring) }
-
-    /// Whether objects without identifier are elements of lists.
-    func areElements(_ entity: Int) -> Bool { elements.contains { home(of: $0.holder) == home(of: entity) } }
-
-    /// Whether elements stay, without an object, when the object whose list has them goes, which has no identifier either.
-    func outlive(_ reference: Reference) -> Bool {
-        reference.list.map { layout.relationships[$0].deleteRule == .nullify } ?? false
-    }
-
     /// The tables of entities without identifier, those first in whose rows others are nested.
     var keyless: [Int] {
         var (ordered, rest) = ([Int](), homes.filter(isKeyless))
         let ends = elements.map { (holder: home(of: $0.holder), target: home(of: $0.target)) }
-        let groups = rest.map { circle(of: $0).isEmpty ? [$0] : circle(of: $0) }
-        while let next = groups.first(where: { group in
-            rest.contains(group[0])
-                && !ends.contains {
-                    group.contains($0.holder) && !group.contains($0.target) && rest.contains($0.target)
-                }
+        while let next = rest.first(where: { entity in
+            !ends.contains { $0.holder == entity && rest.contains($0.target) }
         }) {
-            ordered += next
-            rest.removeAll { next.contains($0) }
+            ordered.append(next)
+            rest.removeAll { $0 == next }
         }
-        return ordered
+        // Those that may be nested in their own kind are settled otherwise.
+        return ordered + rest
     }
 
-    /// The tables of entities without identifier whose rows may be nested in rows of an entity's table, and these in them, in their
-    /// order; none where its rows cannot be nested in their own kind.
-    func circle(of entity: Int) -> [Int] {
+    /// Whether rows of an entity's table, which have no identifier, may be nested in their own kind.
+    func isInCircle(_ entity: Int) -> Bool {
         let ends = elements.map { (holder: home(of: $0.holder), target: home(of: $0.target)) }
-        func nested(in start: Int) -> Set<Int> {
-            var (reached, open) = (Set<Int>(), [start])
-            while let entity = open.popLast() {
-                for end in ends where end.target == entity && reached.insert(end.holder).inserted {
-                    open.append(end.holder)
-                }
-            }
-            return reached
+        var (reached, open) = (Set<Int>(), [home(of: entity)])
+        while let next = open.popLast() {
+            for end in ends where end.target == next && reached.insert(end.holder).inserted { open.append(end.holder) }
         }
-        return nested(in: home(of: entity)).filter { nested(in: $0).contains(home(of: entity)) }.sorted()
+        return reached.contains(home(of: entity))
     }
 
     /// Whether what lists of a relationship leave out is deleted, unless something links it again.
@@ -286,15 +255,6 @@ struct RelatedTables {
         let placement = layout.relationships[relationship]
         let isOwned = layout.hierarchy.isOwned(placement.destination)
         return (placement.description.orphans ?? (isOwned ? .delete : .keep)) == .delete
-    }
-
-    /// What is settled in a way that does not find out whose rows a table refuses; nil where there is none.
-    var needingNoGuards: String? {
-        if let shared = shared.first { return "the table \(layout.table(of: shared)) has objects of several entities" }
-        let union = layout.relationships.indices.first {
-            isUnion($0) && isKeyless(layout.relationships[$0].destination)
-        }
-        return union.map { "\(layout.name(of: $0)) adds objects without identifier to lists" }
     }
 
     /// Whether lists of a relationship only add to what is there.

@@ -21,8 +21,6 @@ final class RelationStaging {
     private let listed: [[(reference: RelatedTables.Reference, attributes: Range<Int>)]]
     /// By the relationship that lists them, those that are in columns of identified objects.
     private let listedBy: [Int: RelatedTables.Reference]
-    /// The relationships by which objects refer to such without identifier.
-    private let referring: Set<Int>
     private let needsRowID: [Bool]
     private let isKeyless: [Bool]
     private let keyWidths: [Int]
@@ -30,6 +28,8 @@ final class RelationStaging {
     private var rowIDs: [[Int64]]
     /// By the batch's rows; 0 for none.
     private var given: [Int64] = []
+    /// Whether records are settled by taking one after the other.
+    private let isSerial: Bool
     /// Gets more of them.
     private let fetchRowIDs: (_ entity: Int) throws -> [Int64]
 
@@ -41,9 +41,13 @@ final class RelationStaging {
         case refused(RowFault, entity: Int)
     }
 
-    /// - Parameter fetchRowIDs: gets row ids for an entity that nobody else gets; they are taken from the last on.
-    init(_ tables: RelatedTables, fetchRowIDs: @escaping (_ entity: Int) throws -> [Int64]) {
+    /// - Parameters:
+    ///   - isSerial: whether records are settled by taking one after the other, whatever they say: then it is only found whether a server
+    ///     can have their values.
+    ///   - fetchRowIDs: gets row ids for an entity that nobody else gets; they are taken from the last on.
+    init(_ tables: RelatedTables, isSerial: Bool, fetchRowIDs: @escaping (_ entity: Int) throws -> [Int64]) {
         self.tables = tables
+        self.isSerial = isSerial
         self.fetchRowIDs = fetchRowIDs
         entities = tables.columns.count
         let indexes = tables.columns.indices
@@ -53,7 +57,6 @@ final class RelationStaging {
             }
         }
         listedBy = Dictionary(uniqueKeysWithValues: tables.listed.compactMap { one in one.list.map { ($0, one) } })
-        referring = Set(tables.referring.map(\.owner))
         needsRowID = indexes.map { tables.rowID(of: $0) != nil }
         isKeyless = indexes.map(tables.isKeyless)
         keyWidths = indexes.map { tables.key(of: $0).count }
@@ -119,11 +122,6 @@ final class RelationStaging {
             guard needsRowID[entity] else { continue }
             if rowIDs[entity].isEmpty { rowIDs[entity] = try fetchRowIDs(entity) }
             given[index] = rowIDs[entity].removeLast()
-            guard referring.contains(nested.relationship) else { continue }
-            let around = batch.rows[Int(row.parent)]
-            let own = tables.graph.nodes[Int(around.entity)].referredByRowID
-            guard let own = own.first(where: { $0.relationship == nested.relationship }) else { continue }
-            batch.cells[batch.cell(of: own.attribute, in: around)] = .integer(given[index])
         }
     }
 
@@ -181,10 +179,10 @@ final class RelationStaging {
                     let missing = missingKey(of: index, batch)
                     let place = missing == nil ? entity : list.flatMap { unnamed[$0.relationship]?[entity] }
                     guard let place, missing == nil || row.unmet < 0 else {
+                        if isSerial { continue }
                         return .refused(RowFault(reason: .incomplete, attribute: missing ?? -1), entity: entity)
                     }
-                    let holder =
-                        referring.contains(nested.relationship) ? places[Int(row.parent) - record.row] : list?.child
+                    let holder = list?.child
                     let numbers = ChunkRows.numbers(
                         ordinal,
                         child,
@@ -223,19 +221,8 @@ final class RelationStaging {
                     let name = List(relationship: relationship, row: row, child: child)
                     let fault = stage(name, valueCell, 0, places[row - record.row], batch, source, &rows)
                     if let fault { return .refused(fault, entity: Int(batch.rows[row].entity)) }
-                case .refers(let relationship, let row, let other) where referring.contains(relationship):
-                    let key = key(of: row, batch)
-                    guard let setter = setters[relationship], !key.contains(where: { $0.tag == .null }) else {
-                        continue
-                    }
-                    let numbers = ChunkRows.numbers(ordinal, child, -1, -1, places[row - record.row])
-                    let fault = rows[setter].append(numbers, key + [.integer(given[other])], source)
-                    if let fault { return .refused(fault, entity: Int(batch.rows[row].entity)) }
-                case .refers(let relationship, _, _):
-                    let name = tables.name(of: relationship)
-                    throw tables.unsettled("\(name), which objects without identifier say themselves of such")
-                case .joins(let relationship, _, _):
-                    throw tables.unsettled("\(tables.name(of: relationship)), a list of objects without identifier")
+                // Models in which records say such are settled otherwise.
+                case .refers, .joins: continue
                 }
             }
             if let references {
@@ -277,9 +264,8 @@ final class RelationStaging {
             let first = batch.cell(of: attributes.lowerBound, in: row)
             let target = batch.cells[first..<first + attributes.count]
             // It says so when all that is nested in that has been said.
-            if reference.isReferring, target.first?.tag != .null { continue }
             // Of a one-to-one it speaks for the other side, too: that has nobody else any more.
-            let isSole = reference.isOneToOne && !reference.isMirrored && !target.contains { $0.tag == .null }
+            let isSole = reference.isOneToOne && !target.contains { $0.tag == .null }
             if isSole, let place = reference.list.flatMap({ lists[$0] }) {
                 if let fault = rows[place].append(ChunkRows.numbers(row.ordinal, child, -1), Array(target), source) {
                     return fault

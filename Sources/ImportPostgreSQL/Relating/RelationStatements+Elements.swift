@@ -12,15 +12,11 @@ extension RelationStatements {
     ///
     /// A list replaces what its object had: the elements of its last list are the rows.
     func settlingElements(of entity: Int) -> [String] {
-        var statements = beginning(entity)
-        for reference in elements(of: entity) {
-            statements += reference.list.map(tables.isUnion) == true ? adding(reference) : settling(reference)
-        }
-        return statements + settlingReferred(of: entity)
+        beginning(entity) + elements(of: entity).flatMap(settling)
     }
 
     /// Makes the counts of a table's rows, and the rows of records.
-    func beginning(_ entity: Int) -> [String] {
+    private func beginning(_ entity: Int) -> [String] {
         let records =
             "SELECT \(kind(ofStaged: "s", entity)) AS kind, 1 AS one FROM \(stage(of: entity)) AS s WHERE s._list < 0"
         return [
@@ -44,7 +40,7 @@ extension RelationStatements {
     }
 
     /// Counts the rows of a query, which say in `kind` of which entity they are.
-    func adding(_ column: String, _ rows: String, _ entity: Int) -> String {
+    private func adding(_ column: String, _ rows: String, _ entity: Int) -> String {
         """
         UPDATE pg_temp._import_element_\(entity) AS c SET \(column) = c.\(column) + n.count FROM ( \
             SELECT kind, count(*) AS count FROM (\(rows)) AS counted GROUP BY kind
@@ -72,13 +68,11 @@ extension RelationStatements {
         _ entity: Int,
         of stage: String,
         from rest: String = "",
-        where condition: String,
-        clearing cleared: [Int] = []
+        where condition: String
     ) -> String {
         let rowID = tables.rowID(of: entity)
         let names = [rowID?.quoted].compactMap(\.self) + tables.columns[entity].map(\.quoted)
-        let columns = tables.columns[entity].indices.map { cleared.contains($0) ? "NULL" : "s.c\($0)" }
-        let values = (rowID == nil ? [] : ["s._row_id"]) + columns
+        let values = (rowID == nil ? [] : ["s._row_id"]) + tables.columns[entity].indices.map { "s.c\($0)" }
         // A table of no columns at all has rows, too.
         guard !names.isEmpty else {
             let rows = "SELECT FROM \(stage) AS s\(rest) WHERE \(condition)"
@@ -90,11 +84,7 @@ extension RelationStatements {
             """
     }
 
-    /// - Parameter isIncluded: what holds of the lists, as a condition.
-    func settling(
-        _ reference: RelatedTables.Reference,
-        where isIncluded: String = "l._ordinal > 0"
-    ) -> [String] {
+    private func settling(_ reference: RelatedTables.Reference) -> [String] {
         guard let relationship = reference.list else { return [] }
         let entity = tables.home(of: reference.holder)
         let stage = stage(of: reference)
@@ -112,7 +102,7 @@ extension RelationStatements {
             SELECT \(list(key)), l._ordinal, l._child, l._row, \
             row_number() OVER (PARTITION BY \(list(key)) ORDER BY l._ordinal, l._child) AS rank, \
             count(*) OVER (PARTITION BY \(list(key))) AS lists, false AS was_there \
-            FROM \(staged.lists(relationship).quoted) AS l WHERE \(isIncluded)
+            FROM \(staged.lists(relationship).quoted) AS l WHERE l._ordinal > 0
             """,
             "ANALYZE \(name)",
         ]
@@ -218,16 +208,12 @@ extension RelationStatements {
                 WHERE o.\(rowID.quoted) = s.c\(reference.columns.lowerBound))
                 """
             let elements = " JOIN \(name) AS l ON s._ordinal = l._ordinal AND s._list = l._child"
-            let isGone = "\(condition) AND NOT \(isThere)"
-            let cleared = Array(reference.columns) + [reference.position].compactMap(\.self)
             statements.append(
-                tables.outlive(reference)
-                    ? inserting(entity, of: stage, from: elements, where: isGone, clearing: cleared)
-                    : adding(
-                        "deleted",
-                        "SELECT \(reference.holder) AS kind FROM \(stage) AS s\(elements) WHERE \(isGone)",
-                        entity
-                    )
+                adding(
+                    "deleted",
+                    "SELECT \(reference.holder) AS kind FROM \(stage) AS s\(elements) WHERE \(condition) AND NOT \(isThere)",
+                    entity
+                )
             )
             condition += " AND \(isThere)"
         }
@@ -270,7 +256,7 @@ extension RelationStatements {
     /// Gives rows without identifier other row ids, and what names them, too.
     ///
     /// - Parameter same: the table that has the row ids, and those that are `kept` in place of them.
-    func renaming(_ entity: Int, by same: String) -> [String] {
+    private func renaming(_ entity: Int, by same: String) -> [String] {
         func rename(_ table: String, _ column: String, _ condition: String = "") -> String {
             "UPDATE \(table) AS s SET \(column) = m.kept FROM \(same) AS m WHERE s.\(column) = m._row_id\(condition)"
         }
@@ -282,70 +268,25 @@ extension RelationStatements {
                 rename(stage(of: element.holder), "c\(element.columns.lowerBound)", " AND s._relationship = \(list)")
             )
         }
-        for reference in tables.referring where tables.home(of: reference.target) == entity {
-            guard let list = reference.list else { continue }
-            statements.append(rename(staged.lists(list).quoted, "c0"))
-            statements.append(
-                rename(staged.setters(reference).quoted, "c\(tables.key(of: reference.holder).count)")
-            )
-        }
-        for list in staged.linking where tables.home(of: tables.layout.relationships[list].entity) == entity {
-            statements.append(rename(staged.lists(list).quoted, "c0"))
-            statements.append(rename(staged.links(list).quoted, "c0"))
-        }
         return statements
     }
 
-    /// Takes away what belonged to rows of an entity without identifier that are gone.
-    func removingOrphans(of entity: Int) -> [String] {
-        let circle = tables.circle(of: entity)
-        let group = circle.isEmpty ? [entity] : circle
-        var (statements, inner): ([String], [String]) = ([], [])
-        for element in tables.elements
-        where group.contains(tables.home(of: element.target)) && filled.contains(tables.home(of: element.holder)) {
-            if circle.contains(tables.home(of: element.holder)) {
-                inner.append(removingOrphans(by: element))
-            } else {
-                statements.append(removingOrphans(by: element))
-                if !tables.outlive(element) { statements += removingOrphans(of: tables.home(of: element.holder)) }
+    /// Takes away elements of rows of an entity without identifier that are gone.
+    private func removingOrphans(of entity: Int) -> [String] {
+        tables.elements.filter { tables.home(of: $0.target) == entity && filled.contains(tables.home(of: $0.holder)) }
+            .flatMap { element -> [String] in
+                guard let rowID = tables.rowID(of: entity) else { return [] }
+                let column = "t.\(tables.columns[element.holder][element.columns.lowerBound].quoted)"
+                return [
+                    """
+                    WITH gone AS (
+                        DELETE FROM \(tables.table(of: element.holder)) AS t WHERE \(column) IS NOT NULL AND NOT EXISTS (
+                            SELECT FROM \(tables.table(of: entity)) AS o WHERE o.\(rowID.quoted) = \(column)
+                        ) RETURNING 1
+                    ) INSERT INTO _import_gone SELECT \(element.holder), count(*) FROM gone HAVING count(*) > 0
+                    """
+                ] + removingOrphans(of: tables.home(of: element.holder))
             }
-        }
-        for join in tables.joins where filledJoins.contains(join.making) {
-            for (end, columns) in [(join.source, join.sourceColumns), (join.destination, join.destinationColumns)]
-            where group.contains(tables.home(of: end)) {
-                statements.append("DELETE FROM \(join.table) AS t WHERE \(isGone("t.\(columns[0].quoted)", end))")
-            }
-        }
-        if inner.isEmpty { return statements }
-        let steps = inner.map { "\($0); GET DIAGNOSTICS moved = ROW_COUNT; more := more + moved;" }
-        return [
-            """
-            DO $$ DECLARE moved bigint; more bigint; BEGIN
-                LOOP more := 0; \(steps.joined(separator: " ")) EXIT WHEN more = 0; END LOOP;
-            END $$
-            """
-        ] + statements
-    }
-
-    /// Takes away elements whose object is gone, or lets them stay without one.
-    private func removingOrphans(by element: RelatedTables.Reference) -> String {
-        let (all, table) = (tables.columns[element.holder], tables.table(of: element.holder))
-        let column = all[element.columns.lowerBound].quoted
-        let isGone = "t.\(column) IS NOT NULL AND \(isGone("t.\(column)", element.target))"
-        guard !tables.outlive(element) else {
-            let cleared = [column] + [element.position.map { all[$0].quoted }].compactMap(\.self)
-            return "UPDATE \(table) AS t SET \(list(cleared.map { "\($0) = NULL" })) WHERE \(isGone)"
-        }
-        return """
-            WITH gone AS (DELETE FROM \(table) AS t WHERE \(isGone) RETURNING 1) \
-            INSERT INTO _import_gone SELECT \(element.holder), count(*) FROM gone HAVING count(*) > 0
-            """
-    }
-
-    /// A condition: no row of an entity without identifier has this row id.
-    func isGone(_ id: String, _ entity: Int) -> String {
-        guard let rowID = tables.rowID(of: entity) else { return "false" }
-        return "NOT EXISTS (SELECT FROM \(tables.table(of: entity)) AS o WHERE o.\(rowID.quoted) = \(id))"
     }
 
     /// Rows that are gone with others, by entity.

@@ -95,12 +95,6 @@ extension RelationStatements {
         let places = sides.filter { $0.position != nil }
         let names =
             (join.sourceColumns + join.destinationColumns).map(\.quoted) + places.compactMap(\.position)
-        // Of elements that are gone, links are, too.
-        let isThere: [String] = [(join.source, "a0"), (join.destination, "b0")].map { end, key in
-            guard let rowID = tables.rowID(of: end) else { return "" }
-            return " AND EXISTS (SELECT FROM \(tables.table(of: end)) AS o WHERE o.\(rowID.quoted) = \(key))"
-        }
-        let condition: String = isThere.joined()
         var statements = filledJoins.contains(join.making) ? taking(join) : []
         statements += [
             """
@@ -113,10 +107,7 @@ extension RelationStatements {
             "ANALYZE \(told)",
         ]
         for side in sides where side.position != nil && tables.isUnion(side.relationship) {
-            let own = side.isSource ? a : b
-            statements +=
-                sides.count > 1
-                ? placingAdded(side, told, own: own, pair: pair) : placing(side, told, own: own, pair: pair)
+            statements += placing(side, told, own: side.isSource ? a : b, pair: pair)
         }
         for side in sides where side.isSource || !join.isSymmetric {
             // A link that is there already may get another place in the list.
@@ -147,7 +138,7 @@ extension RelationStatements {
             INSERT INTO \(join.table) (\(list(names))) SELECT \(list(pair + places.map(place))) \
             FROM (SELECT *, max(run) OVER (PARTITION BY \(list(pair))) AS last_run, \
             bool_or(is_last AND is_in) OVER (PARTITION BY \(list(pair))) AS is_linked FROM \(told)) AS ends \
-            WHERE is_linked AND run = last_run\(condition) GROUP BY \(list(pair))
+            WHERE is_linked AND run = last_run GROUP BY \(list(pair))
             """
         )
         return statements

@@ -9,7 +9,6 @@ extension RelationStatements {
     /// leads to leaves it out. Its place is that of the last list since the link is what it is.
     func settlingLinks(_ reference: RelatedTables.Reference) -> [String] {
         guard let relationship = reference.list else { return [] }
-        if reference.isMirrored { return settlingPartners(reference) }
         let (setters, lists) = (staged.setters(reference), staged.lists(relationship))
         let key = tables.key(of: reference.holder)
         let own = Array(tables.columns[reference.holder][reference.columns])
@@ -79,59 +78,56 @@ extension RelationStatements {
             SELECT *, \(isBreak) AS is_break FROM told
             WINDOW line AS (PARTITION BY \(list(setKeys)) ORDER BY _ordinal, _child)
             """,
-        ] + placingAdded(reference, in: set)
-            + [
-                """
-                INSERT INTO _import_relinked SELECT \(source), s._ordinal, l._row FROM \(set) AS s JOIN \(lists.quoted) AS l \
-                ON l._ordinal = s._ordinal AND l._child = s._list \
-                WHERE (s.is_break\(isWaiting)) AND s._ordinal > 0 AND s._list >= 0 \
-                UNION ALL SELECT \(source), left_ordinal, left_row FROM \(set) \
-                WHERE is_left AND is_there AND NOT is_unwritten
-                """,
-                // Rows that have brought their object another link, or another place.
-                """
-                INSERT INTO _import_relinked SELECT \(reference.holder), _ordinal, _row FROM (
-                    SELECT *, \(isMoved) AS is_moved FROM (
-                        SELECT *, sum(is_break::integer) OVER line AS run FROM \(set)
-                        WINDOW line AS (PARTITION BY \(list(setKeys)) ORDER BY _ordinal, _child)
-                    ) AS runs WINDOW places AS (PARTITION BY \(list(setKeys)), run, _list >= 0 ORDER BY _ordinal, _child)
-                ) AS moves WHERE _row >= 0 AND (is_break OR is_moved)
-                """,
-                """
-                CREATE TEMPORARY TABLE _import_link_\(relationship) ON COMMIT DROP AS
-                WITH runs AS (
-                    SELECT *, sum(is_break::integer) OVER line AS run, lead(1) OVER line IS NULL AS is_last FROM \(set)
+            """
+            INSERT INTO _import_relinked SELECT \(source), s._ordinal, l._row FROM \(set) AS s JOIN \(lists.quoted) AS l \
+            ON l._ordinal = s._ordinal AND l._child = s._list \
+            WHERE (s.is_break\(isWaiting)) AND s._ordinal > 0 AND s._list >= 0 \
+            UNION ALL SELECT \(source), left_ordinal, left_row FROM \(set) \
+            WHERE is_left AND is_there AND NOT is_unwritten
+            """,
+            // Rows that have brought their object another link, or another place.
+            """
+            INSERT INTO _import_relinked SELECT \(reference.holder), _ordinal, _row FROM (
+                SELECT *, \(isMoved) AS is_moved FROM (
+                    SELECT *, sum(is_break::integer) OVER line AS run FROM \(set)
                     WINDOW line AS (PARTITION BY \(list(setKeys)) ORDER BY _ordinal, _child)
-                ), placed AS (
-                    SELECT *, first_value(CASE WHEN _list >= 0 THEN nullif(_position, -1) END) OVER (
-                        PARTITION BY \(list(setKeys)), run ORDER BY _list < 0, _ordinal DESC, _child DESC
-                    ) AS place FROM runs
-                )
-                SELECT \(list(setKeys)), \(list(setReferences.map { "CASE WHEN NOT is_left THEN \($0) END AS \($0)" })),
-                    CASE WHEN NOT is_left AND \(areSet(setReferences)) THEN place END AS place, is_left
-                FROM placed WHERE is_last
+                ) AS runs WINDOW places AS (PARTITION BY \(list(setKeys)), run, _list >= 0 ORDER BY _ordinal, _child)
+            ) AS moves WHERE _row >= 0 AND (is_break OR is_moved)
+            """,
+            """
+            CREATE TEMPORARY TABLE _import_link_\(relationship) ON COMMIT DROP AS
+            WITH runs AS (
+                SELECT *, sum(is_break::integer) OVER line AS run, lead(1) OVER line IS NULL AS is_last FROM \(set)
+                WINDOW line AS (PARTITION BY \(list(setKeys)) ORDER BY _ordinal, _child)
+            ), placed AS (
+                SELECT *, first_value(CASE WHEN _list >= 0 THEN nullif(_position, -1) END) OVER (
+                    PARTITION BY \(list(setKeys)), run ORDER BY _list < 0, _ordinal DESC, _child DESC
+                ) AS place FROM runs
+            )
+            SELECT \(list(setKeys)), \(list(setReferences.map { "CASE WHEN NOT is_left THEN \($0) END AS \($0)" })),
+                CASE WHEN NOT is_left AND \(areSet(setReferences)) THEN place END AS place, is_left
+            FROM placed WHERE is_last
+            """,
+            "ANALYZE \(ends)",
+            sets.isEmpty
+                ? ""
+                : """
+                UPDATE \(tables.table(of: reference.holder)) AS t SET \(list(sets)) FROM \(ends) AS e \
+                WHERE \(same(objectKey, endKey)) AND (\(differs.joined(separator: " OR ")))
                 """,
-                "ANALYZE \(ends)",
-                sets.isEmpty
-                    ? ""
-                    : """
-                    UPDATE \(tables.table(of: reference.holder)) AS t SET \(list(sets)) FROM \(ends) AS e \
-                    WHERE \(same(objectKey, endKey)) AND (\(differs.joined(separator: " OR ")))
-                    """,
-                """
-                INSERT INTO _import_link SELECT \(literal(tables.name(of: relationship))), \
-                json_build_array(\(list(setReferences.map { "e.\($0)" }))), json_build_array(\(list(endKey))), \
-                coalesce(e.place, -1) FROM \(ends) AS e WHERE \(areSet(setReferences.map { "e.\($0)" })) AND NOT EXISTS (
-                    SELECT FROM \(tables.table(of: reference.holder)) AS t WHERE \(same(objectKey, endKey))
-                )
-                """,
-            ].filter { !$0.isEmpty }
+            """
+            INSERT INTO _import_link SELECT \(literal(tables.name(of: relationship))), \
+            json_build_array(\(list(setReferences.map { "e.\($0)" }))), json_build_array(\(list(endKey))), \
+            coalesce(e.place, -1) FROM \(ends) AS e WHERE \(areSet(setReferences.map { "e.\($0)" })) AND NOT EXISTS (
+                SELECT FROM \(tables.table(of: reference.holder)) AS t WHERE \(same(objectKey, endKey))
+            )
+            """,
+        ].filter { !$0.isEmpty }
     }
 
     /// How many links lists have broken, and of a one-to-one objects that have taken another's place.
     func unlinked(_ reference: RelatedTables.Reference) -> [(relationship: Int, count: String)] {
         guard let relationship = reference.list else { return [] }
-        if reference.isMirrored { return [unlinkedPartners(reference)] }
         // What is left out before its row is written was never linked.
         let count = """
             SELECT count(*) FROM pg_temp._import_set_\(relationship) WHERE is_left AND is_there \
@@ -143,7 +139,7 @@ extension RelationStatements {
     // MARK: What was there before
 
     /// Puts links that are stored, and that the job may change, before what it says: they are of record 0.
-    var taking: [String] { tables.listed.flatMap(taking) + tables.referring.compactMap(takingRest) }
+    var taking: [String] { tables.listed.flatMap(taking) }
 
     /// What takes links of stored objects, without a condition on these.
     func takingStored(_ reference: RelatedTables.Reference) -> String {
@@ -160,7 +156,6 @@ extension RelationStatements {
 
     private func taking(_ reference: RelatedTables.Reference) -> [String] {
         guard let relationship = reference.list else { return [] }
-        if reference.isMirrored { return takingPartners(reference) }
         let (setters, lists) = (staged.setters(reference), staged.lists(relationship))
         let own = tables.columns[reference.holder][reference.columns]
         let key = tables.key(of: reference.holder)

@@ -98,7 +98,7 @@ extension RelationStatements {
             rows.append(
                 """
                 \(stage) AS s JOIN pg_temp._import_list_\(list) AS l ON s._ordinal = l._ordinal AND s._list = l._child \
-                WHERE s._relationship = \(list) AND \(tables.isUnion(list) ? "l.part = l.last" : "l.rank = l.lists")\(isThere ?? "")
+                WHERE s._relationship = \(list) AND l.rank = l.lists\(isThere ?? "")
                 """
             )
         }

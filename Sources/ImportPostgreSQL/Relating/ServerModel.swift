@@ -10,19 +10,22 @@ struct ServerModel {
     let plans: [EntityPlan]
     /// How the entities relate to one another; nil where none does.
     let related: RelatedTables?
+    /// What needs that records are taken one after the other (`SerialSettling`); nil where statements settle all.
+    let serial: String?
 
-    /// - Throws: `ImportError` where it cannot be imported with, or has relationships of a kind that a server's schema cannot
-    ///   have yet.
+    /// - Throws: `ImportError` where it cannot be imported with, or a server's schema cannot have it.
     init(_ model: ModelDescription, _ options: JobOptions, _ transformers: TransformerRegistry, label: String) throws {
         self.model = model
         if model.isFlat {
             related = nil
+            serial = nil
             plans = try model.entities.enumerated().map {
                 try EntityPlan(entity: $1, index: $0, onConflict: options.onConflict, transformers: transformers)
             }
         } else {
             let graph = try GraphPlan(model, onConflict: options.onConflict, transformers: transformers)
-            try RelationshipSupport(graph, label: label).check()
+            try SerialNeed.checkIdentifiers(graph, label: label)
+            serial = SerialNeed(graph).what
             related = RelatedTables(graph)
             plans = graph.plans
         }

@@ -205,6 +205,21 @@ extension RelatedTables {
         }
     }
 
+    /// Drops the indexes that keep the places in lists unique: they change one by one.
+    func dropListIndexes(_ connection: ServerConnection) throws {
+        for reference in references where isKeyless(reference.holder) {
+            guard let position = reference.position else { continue }
+            let table = layout.table(of: reference.holder)
+            let all = columns[reference.holder]
+            let names = (all[reference.columns] + [all[position]]).map { ExactText($0.name) }
+            let wanted = ServerNames.fitting("\(table)_\(layout.relationships[reference.owner].base)")
+            for index in try ServerTables.indexes(of: table, connection)
+            where index.isUnique && index.name.hasPrefix(wanted) && index.columns.map({ ExactText($0) }) == names {
+                _ = try connection.execute("DROP INDEX \(ServerNames.quoted(index.name))")
+            }
+        }
+    }
+
     /// Makes the indexes of relationships, where they are not there.
     func prepareIndexes(_ connection: ServerConnection) throws {
         for reference in references {

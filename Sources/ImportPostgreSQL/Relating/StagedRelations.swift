@@ -147,7 +147,7 @@ struct StagedRelations {
 
     /// The relationships whose lists are kept, by their indexes.
     var listing: [Int] {
-        let inColumns = tables.references.filter { !$0.isMirrored }.compactMap(\.list)
+        let inColumns = tables.references.filter { !($0.isOneToOne && $0.list == $0.owner) }.compactMap(\.list)
         let inTables = tables.layout.relationships.indices.filter { index in
             let placement = tables.layout.relationships[index]
             return placement.shape == .join && !placement.description.from.isEmpty

@@ -179,8 +179,15 @@ struct ChunkRows {
 
     /// Adds a row that has numbers and cells only.
     ///
-    /// - Parameter cells: of the batch; one for each column.
-    mutating func append(_ numbers: SIMD8<Int64>, _ cells: [Cell], _ source: Source) -> RowFault? {
+    /// - Parameters:
+    ///   - cells: of the batch; one for each column.
+    ///   - isKey: whether all of them are an identifier together.
+    mutating func append(
+        _ numbers: SIMD8<Int64>,
+        _ cells: [Cell],
+        _ source: Source,
+        isKey: Bool = true
+    ) -> RowFault? {
         var size = 12 &* self.numbers &+ Self.fieldBytes &* cells.count &+ 2 &+ FieldBytes.slack
         for cell in cells { size &+= Int(cell.length) }
         guard size <= Self.mostRowBytes else { return RowFault(reason: .rowTooLarge, attribute: -1) }
@@ -201,7 +208,7 @@ struct ChunkRows {
             if length < FieldLength.null { return fault(length, -1, at: start) }
             FieldBytes.put(Int32(truncatingIfNeeded: length), at: out)
             out += 4 &+ max(0, length)
-            keyBytes &+= max(0, length)
+            if isKey { keyBytes &+= max(0, length) }
         }
         guard keyBytes <= Self.mostKeyBytes else { return fault(FieldLength.keyTooLong, -1, at: start) }
         rows.count = out - rows.base

@@ -112,6 +112,26 @@ package struct RowBatch {
         /// Its key, where it is one of a keyed collection.
         package var key: String?
 
+        package init(
+            entity: Int32,
+            ordinal: Int64,
+            byteOffset: Int64,
+            length: Int64,
+            errors: [RecordError],
+            nulled: [String] = [],
+            bytes: [UInt8],
+            key: String? = nil
+        ) {
+            self.entity = entity
+            self.ordinal = ordinal
+            self.byteOffset = byteOffset
+            self.length = length
+            self.errors = errors
+            self.nulled = nulled
+            self.bytes = bytes
+            self.key = key
+        }
+
         fileprivate var footprint: Int {
             MemoryLayout<Reject>.stride + bytes.count + 64 + errors.count * (MemoryLayout<RecordError>.stride + 64)
         }

@@ -116,7 +116,7 @@ struct RelationSettling {
     func prepare(_ statements: RelationStatements, _ connection: ServerConnection) throws {
         for statement in statements.settlingUnsaid { _ = try connection.execute(statement) }
         let named = try findNamed(statements, connection)
-        for statement in statements.taking { _ = try connection.execute(statement) }
+        for statement in statements.taking + statements.findingLate { _ = try connection.execute(statement) }
         for statement in named.flatMap(\.deciding) { _ = try connection.execute(statement) }
         for entity in statements.identified where statements.filled.contains(entity) {
             for row in try connection.execute(statements.fillingStubs(of: entity)) {

@@ -9,7 +9,7 @@ struct SettlingAtOnce {
     /// So many records are told refused at a time.
     private static let page = 10_000
     /// So many references that lead to nothing are held in memory.
-    private static let mostUnmet = 1_000_000
+    private static let mostUnmet = 200_000
 
     private let relations: RelationSettling
     private let statements: RelationStatements

@@ -26,7 +26,8 @@ extension RelationStatements {
         let isEmptying = tables.isUnion(relationship) ? " AND l._emptied = 1" : ""
         let isLeaving = "\(isEmptying) AND NOT \(isKept(reference, setKeys.map { "said.\($0)" }))"
         // What only adds leaves what waits in it, too.
-        let isWaiting = tables.isUnion(relationship) ? "" : " OR NOT s.is_there"
+        let isWaiting = tables.isUnion(relationship) ? "" : " OR NOT s.is_there OR s.is_late"
+        let late = staged.late(reference).quoted
         // Where a list leaves it out before anything else is said of it.
         let leaving = """
             LEFT JOIN LATERAL (
@@ -69,11 +70,15 @@ extension RelationStatements {
             ), told AS (
                 SELECT said.*, left_out._ordinal IS NOT NULL AS is_left, left_out._ordinal AS left_ordinal, left_out._child AS left_child,
                     left_out._row AS left_row,
-                    left_out._ordinal = said._ordinal AND left_out._child < said._row AS is_unwritten, EXISTS (
+                    coalesce((late._ordinal, late._child) > (said._ordinal, said._child), false) AS is_late,
+                    left_out._ordinal = said._ordinal AND left_out._child < said._row
+                        OR coalesce((late._ordinal, late._child) > (left_out._ordinal, left_out._child), false) AS is_unwritten,
+                    EXISTS (
                         SELECT FROM \(tables.table(of: reference.holder)) AS t
                         WHERE \(same(objectKey, setKeys.map { "said.\($0)" }))
                     ) AS is_there
-                FROM _import_said AS said \(leaving)
+                FROM _import_said AS said LEFT JOIN \(late) AS late
+                    ON \(same(setKeys.map { "late.\($0)" }, setKeys.map { "said.\($0)" })) \(leaving)
             )
             SELECT *, \(isBreak) AS is_break FROM told
             WINDOW line AS (PARTITION BY \(list(setKeys)) ORDER BY _ordinal, _child)
@@ -134,6 +139,31 @@ extension RelationStatements {
             AND NOT is_unwritten AND left_row
             """
         return [(relationship, "\(count) >= 0"), (reference.owner, "\(count) < 0")]
+    }
+
+    /// Finds the objects that lists name before they are there.
+    var findingLate: [String] { tables.listed.flatMap(findingLate) }
+
+    private func findingLate(_ reference: RelatedTables.Reference) -> [String] {
+        let (late, setters) = (staged.late(reference), staged.setters(reference).quoted)
+        let own = tables.keyPlaces(of: reference.holder).map { "f.c\($0)" }
+        let isStored =
+            filled.contains(tables.home(of: reference.holder))
+            ? """
+             AND NOT EXISTS (SELECT FROM \(tables.table(of: reference.holder)) AS t \
+            WHERE \(same(quoted(tables.key(of: reference.holder), of: "t"), own)))
+            """ : ""
+        return [
+            late.creation, "DELETE FROM \(late.quoted)",
+            """
+            INSERT INTO \(late.quoted) SELECT DISTINCT ON (\(list(own))) f._ordinal, f._child, \(list(own)) \
+            FROM \(stage(of: reference.holder)) AS f WHERE EXISTS (
+                SELECT FROM \(setters) AS s WHERE s._row < 0 AND s._list >= 0 \
+                AND \(same(columns("s", own.indices), own))
+            )\(isStored) ORDER BY \(list(own + ["f._ordinal", "f._child"]))
+            """,
+            "ANALYZE \(late.quoted)",
+        ]
     }
 
     // MARK: What was there before

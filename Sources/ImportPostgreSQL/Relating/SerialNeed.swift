@@ -21,14 +21,12 @@ struct SerialNeed {
 
     /// The first that needs it, in words; nil where nothing does.
     var what: String? {
-        do {
+        do throws(Found) {
             for entity in layout.entities.indices { try check(entity) }
             for relationship in layout.relationships.indices { try check(relationship: relationship) }
             return nil
-        } catch let found as Found {
-            return found.what
         } catch {
-            return "\(error)"
+            return error.what
         }
     }
 
@@ -45,7 +43,7 @@ struct SerialNeed {
         }
     }
 
-    private func check(_ index: Int) throws {
+    private func check(_ index: Int) throws(Found) {
         let entity = layout.entities[index]
         let identifier = layout.hierarchy.identifier(of: index)
         if graph.onConflict == .replace, sharesObjects(index) {
@@ -68,7 +66,7 @@ struct SerialNeed {
 
     private func isKeyless(_ entity: Int) -> Bool { layout.hierarchy.identifier(of: entity).isEmpty }
 
-    private func check(relationship index: Int) throws {
+    private func check(relationship index: Int) throws(Found) {
         let placement = layout.relationships[index]
         let description = placement.description
         let name = layout.name(of: index)
@@ -96,7 +94,7 @@ struct SerialNeed {
     }
 
     /// Objects without identifier: statements settle those that are in lists, whole, of objects that cannot be nested in them.
-    private func check(_ reference: RelatedTables.Reference) throws {
+    private func check(_ reference: RelatedTables.Reference) throws(Found) {
         let name = layout.name(of: reference.owner)
         if isKeyless(reference.target), !isKeyless(reference.holder) || reference.isOneToOne {
             throw found("\(name), which leads to objects without identifier")
@@ -118,7 +116,7 @@ struct SerialNeed {
     }
 
     /// Objects that are named by other attributes than the identifier: what waits for one is kept by the identifiers of both.
-    private func checkNames(_ index: Int) throws {
+    private func checkNames(_ index: Int) throws(Found) {
         let (placement, name) = (layout.relationships[index], layout.name(of: index))
         let description = placement.description
         if layout.hierarchy.isOwned(placement.destination) {
@@ -135,7 +133,7 @@ struct SerialNeed {
     }
 
     /// Lists that only add: statements find places in a join table that one side alone has lists of.
-    private func checkUnion(_ index: Int) throws {
+    private func checkUnion(_ index: Int) throws(Found) {
         let placement = layout.relationships[index]
         let union = "\(layout.name(of: index)) with \"list\": \"union\""
         guard placement.shape == .join else {

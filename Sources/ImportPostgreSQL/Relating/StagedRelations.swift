@@ -132,6 +132,15 @@ struct StagedRelations {
         )
     }
 
+    /// The objects that lists name before they are there, with the statements that make them; filled when all is staged.
+    func late(_ reference: RelatedTables.Reference) -> Table {
+        Table(
+            name: name("v\(reference.owner)"),
+            numbers: ["_ordinal", "_child"],
+            columns: tables.key(of: reference.holder)
+        )
+    }
+
     /// An object that replaces one that is there refers to nothing, as it does not say to what; a new one says nothing of it.
     static let unsaid = -2
 

@@ -173,7 +173,12 @@ package final class SerialStore {
             // Nobody needs it after a loss of power.
             try database.execute(sql: "PRAGMA kept.journal_mode = OFF; PRAGMA kept.synchronous = OFF")
             for (number, table) in layout.tables.enumerated() {
-                let columns = table.columns.indices.map { "c\($0)" }
+                // Of the same types: only then keys are found by an index (<https://www.sqlite.org/datatype3.html#affinity>).
+                let types = try Dictionary(
+                    Row.fetchAll(database, sql: "SELECT name, type FROM pragma_table_info(?)", arguments: [table.name])
+                        .map { (($0[0] as String).asciiLowercased, $0[1] as String) }
+                ) { first, _ in first }
+                let columns = table.columns.enumerated().map { "c\($0) \(types[$1.name.asciiLowercased] ?? "")" }
                 let list = table.columns.map(\.name.quotedIdentifier).joined(separator: ", ")
                 if table.isJoin {
                     let key = keyPlaces(of: table).map { "c\($0)" }.joined(separator: ", ")

@@ -133,12 +133,12 @@ struct ServerDatabase {
         return (program, holder)
     }
 
-    /// What `shutGate` is told so that the chunk after so many waits.
+    /// What `shutGate` is told so that the chunk after this many waits.
     static func isDone(after done: Int) -> String {
         "NEW.state = 'done' AND \(done) <= (SELECT count(*) FROM _import_chunk WHERE state = 'done')"
     }
 
-    /// Waits until so many sessions wait at the gate, `program` among them.
+    /// Waits until N sessions wait at the gate, `program` among them.
     func waitAtGate(_ program: ChildProcess, _ sessions: Int) throws {
         try wait(for: "the gate", instead: { program.account }) {
             guard program.isRunning else { throw NeverCame("the program has ended: \(program.account)") }

@@ -175,6 +175,32 @@ struct ServerInterruptionTests {
         try Self.check(database, files)
     }
 
+    /// Stops an import that waits for what a session holds, by a signal or, for 0, by its server's crash, and lets it come to its end.
+    static func stop(
+        _ program: ChildProcess,
+        by signal: Int32,
+        _ holder: PostgreSQLSession,
+        _ database: ServerDatabase
+    ) throws {
+        switch signal {
+        case 0: try database.server.crash()
+        case SIGINT: try interrupt(program)
+        default:
+            program.signal(signal)
+            program.wait()
+        }
+        holder.end()
+        if signal == 0 { try database.server.start() }
+        let result = program.wait()
+        let ending: ChildProcess.Ending = signal == 0 ? .exit(0) : signal == SIGKILL ? .signal(SIGKILL) : .exit(130)
+        #expect(result.ending == ending, "\(result.errorText)")
+        guard signal != 0 else { return }
+        try database.forgetDeadProcesses()
+        #expect(try database.isVerified())
+        let resumed = try database.importer(["resume", database.url])
+        #expect(resumed.ending == .exit(0), "\(resumed.errorText)")
+    }
+
     /// Stopped while it makes objects of what is staged, it has made all of them, or none.
     @Test(arguments: [SIGKILL, SIGINT, 0])
     func isStoppedWhileItSettles(signal: Int32) throws {
@@ -192,29 +218,7 @@ struct ServerInterruptionTests {
         try wait(for: "the settling", instead: { program.account }) { try database.heldBack("thing") > 0 ? true : nil }
         #expect(try database.query("SELECT count(*) FROM _import_chunk WHERE job = 2 AND state <> 'done'") == "0")
         #expect(try database.rows(of: "thing") == before)
-        if signal == 0 {
-            try server.crash()
-            holder.end()
-            try server.start()
-        } else {
-            if signal == SIGINT {
-                try Self.interrupt(program)
-            } else {
-                program.signal(signal)
-                program.wait()
-            }
-            holder.end()
-        }
-        let result = program.wait()
-        if signal != 0 {
-            #expect(result.ending == (signal == SIGKILL ? .signal(SIGKILL) : .exit(130)), "\(result.errorText)")
-            try database.forgetDeadProcesses()
-            #expect(try database.isVerified())
-            let resumed = try database.importer(["resume", database.url])
-            #expect(resumed.ending == .exit(0), "\(resumed.errorText)")
-        } else {
-            #expect(result.ending == .exit(0), "\(result.errorText)")
-        }
+        try Self.stop(program, by: signal, holder, database)
         _ = try files.storeOfTheSame(first)
         let same = try files.storeOfTheSame(second)
         #expect(try database.difference(of: "thing", from: same.path).isEmpty)

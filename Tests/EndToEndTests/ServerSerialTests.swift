@@ -179,29 +179,7 @@ struct ServerSerialTests {
         }
         #expect(try database.rows(of: "person") == before)
         #expect(try database.query("SELECT count(*) FROM book") == "0")
-        if signal == 0 {
-            try server.crash()
-            holder.end()
-            try server.start()
-        } else {
-            if signal == SIGINT {
-                try ServerInterruptionTests.interrupt(program)
-            } else {
-                program.signal(signal)
-                program.wait()
-            }
-            holder.end()
-        }
-        let result = program.wait()
-        if signal == 0 {
-            #expect(result.ending == .exit(0), "\(result.errorText)")
-        } else {
-            #expect(result.ending == (signal == SIGKILL ? .signal(SIGKILL) : .exit(130)), "\(result.errorText)")
-            try database.forgetDeadProcesses()
-            #expect(try database.isVerified())
-            let resumed = try database.importer(["resume", database.url])
-            #expect(resumed.ending == .exit(0), "\(resumed.errorText)")
-        }
+        try ServerInterruptionTests.stop(program, by: signal, holder, database)
         _ = try files.storeOfTheSame([people], options(files, people))
         let same = try files.storeOfTheSame([books], options(files, books))
         let report = try ServerReport(database.importer(["status", database.url, "--json"]).output)

@@ -96,7 +96,7 @@ struct SerialSettling {
         after accepted: Int64,
         without refused: [Int64: ImportModel.RecordError],
         _ retries: RetryTable?
-    ) throws -> (ordinal: Int64, error: ImportModel.RecordError) {
+    ) throws -> RefusedRow {
         func refusal(upTo ordinal: Int64) throws -> ServerFailure? {
             _ = try connection.execute("SAVEPOINT importer_trial")
             let failure = try attempt(without: refused, upTo: ordinal, retries)
@@ -107,19 +107,10 @@ struct SerialSettling {
             "SELECT coalesce(max(first_ordinal + records - 1), 0)::bigint FROM _import_chunk WHERE job = $1",
             [.integer(job)]
         ).first?.integer(0)
-        guard let last, last > accepted, var found = try refusal(upTo: last),
+        guard let last, last > accepted, let found = try refusal(upTo: last),
             try accepted > 0 || refusal(upTo: 0) == nil
         else { throw failure.unattributed(in: task.store) }
-        var (low, high) = (accepted, last)
-        while high - low > 1 {
-            let middle = low + (high - low) / 2
-            if let failure = try refusal(upTo: middle) {
-                (high, found) = (middle, failure)
-            } else {
-                low = middle
-            }
-        }
-        return (high, found.error(of: tables.entity(of: found), keyPath: ""))
+        return try tables.firstRefused(after: accepted, upTo: last, found, refusal)
     }
 
     /// Calls `body` with a new folder, which is removed afterwards; what a killed process has left of it goes before.

@@ -203,18 +203,10 @@ struct SettlingAtOnce {
         if accepted == nil {
             guard try refusal(upTo: 0) == nil else { throw failure.unattributed(in: relations.task.store) }
         }
-        var (low, high, found) = (accepted ?? 0, last, failure)
-        while high - low > 1 {
-            let middle = low + (high - low) / 2
-            if let failure = try refusal(upTo: middle) {
-                (high, found) = (middle, failure)
-            } else {
-                low = middle
-            }
-        }
-        guard high > low else { throw failure.unattributed(in: relations.task.store) }
-        accepted = low
-        return RefusedRow(ordinal: high, error: found.error(of: statements.tables.entity(of: found), keyPath: ""))
+        guard last > accepted ?? 0 else { throw failure.unattributed(in: relations.task.store) }
+        let refused = try statements.tables.firstRefused(after: accepted ?? 0, upTo: last, failure, refusal)
+        accepted = refused.ordinal - 1
+        return refused
     }
 
     /// What the server has against the records up to one, which nothing is left of afterwards.
@@ -236,10 +228,33 @@ struct SettlingAtOnce {
         _ = try connection.execute("ROLLBACK TO SAVEPOINT importer_trial; RELEASE SAVEPOINT importer_trial")
         return failure
     }
-
 }
 
 extension RelatedTables {
+    /// Finds the first record with which the server refuses a row, by halves.
+    ///
+    /// - Parameters:
+    ///   - accepted: up to this record it refuses none.
+    ///   - last: up to this one it does, with `failure`.
+    ///   - refusal: what it has against the records up to one.
+    func firstRefused(
+        after accepted: Int64,
+        upTo last: Int64,
+        _ failure: ServerFailure,
+        _ refusal: (_ ordinal: Int64) throws -> ServerFailure?
+    ) rethrows -> RefusedRow {
+        var (low, high, found) = (accepted, last, failure)
+        while high - low > 1 {
+            let middle = low + (high - low) / 2
+            if let failure = try refusal(middle) {
+                (high, found) = (middle, failure)
+            } else {
+                low = middle
+            }
+        }
+        return RefusedRow(ordinal: high, error: found.error(of: entity(of: found), keyPath: ""))
+    }
+
     /// The name of the entity whose table a failure names; empty where it names none.
     func entity(of failure: ServerFailure) -> String {
         let found = layout.entities.indices.first { ServerNames.fitting(layout.table(of: $0)) == failure.table }

@@ -6,7 +6,7 @@ import Importer
 /// Those that wait are registered together: the disk and the server are waited for once.
 final class ChunkRegistrar: Sendable {
     /// So many chunks may be cut and not registered.
-    private static let capacity = 8
+    private static let capacity = 4
 
     private struct State {
         var waiting: [ChunkEntry] = []

@@ -20,7 +20,7 @@ extension ChunkWorker.Task {
         var batch = DecodedBatch<UnusedLayout>()
         while !decoder.isExhausted {
             try interruption.check()
-            decoder.decode(upTo: 8_192, into: &batch)
+            decoder.decode(upTo: ChunkWorker.batchSize, into: &batch)
             try body(batch.rows, LateRejects(plans: plans, chunkBytes: decoder.bytes))
         }
     }

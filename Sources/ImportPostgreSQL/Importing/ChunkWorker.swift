@@ -57,6 +57,9 @@ final class ChunkWorker {
         }
     }
 
+    /// So many records are decoded, then encoded: few enough for their values to be in the processor's cache still.
+    static let batchSize = 512
+
     private let task: Task
     private let plans: [EntityPlan]
     /// Stages what records say, where entities relate to one another; nil where none do.
@@ -226,7 +229,7 @@ final class ChunkWorker {
         // A chunk without records still has what is outside of them.
         repeat {
             try task.interruption.check()
-            decoder.decode(upTo: 8_192, into: &batch)
+            decoder.decode(upTo: Self.batchSize, into: &batch)
             if let staging {
                 try staging.number(&batch.rows)
                 try add(batch.rows, refused, staging, &tally)

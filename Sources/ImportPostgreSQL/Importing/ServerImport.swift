@@ -4,8 +4,9 @@ import Importer
 
 /// Cuts what is left of a job's sources, registers the chunks, and works on them beside all others who do.
 struct ServerImport {
-    /// So many chunks may be cut that nobody has taken: the folder does not fill up where workers are slow.
-    private static let mostWaiting: Int64 = 64
+    /// So many chunks may be cut that nobody has taken, and twice as many as are taken: the folder does not fill up where workers are
+    /// slow, and files of chunks that are done are written over while the system still has them in memory.
+    private static let mostWaiting: Int64 = 8
 
     private let run: JobRun
     private let session: ServerSession
@@ -160,9 +161,12 @@ struct ServerImport {
         unsure.connection = session.connections
         if isDurable { unsure.entries.removeAll() }
         bell.ring()
-        while try session.read({ try waiting($0) }) >= Self.mostWaiting {
+        while true {
+            let seen = bell.count
+            if try session.read({ try isCutEnough($0) }) == false { return }
             try context.interruption.check()
-            Thread.sleep(forTimeInterval: 0.05)
+            // Other processes' commits ring no bell here.
+            bell.wait(after: seen, seconds: 0.05)
         }
     }
 
@@ -177,13 +181,18 @@ struct ServerImport {
         var connection = 0
     }
 
-    private func waiting(_ connection: ServerConnection) throws -> Int64 {
-        try connection.execute(
+    /// Whether workers have enough to take.
+    private func isCutEnough(_ connection: ServerConnection) throws -> Bool {
+        let found = try connection.execute(
             """
-            SELECT count(*) FROM _import_chunk
-            WHERE job = $1 AND state = 'sealed' AND lease_until < clock_timestamp()
+            SELECT count(*) FILTER (WHERE NOT is_taken), count(*) FILTER (WHERE is_taken)
+            FROM (
+                SELECT lease_until >= clock_timestamp() AS is_taken FROM _import_chunk WHERE job = $1 AND state = 'sealed'
+            ) AS chunks
             """,
             [.integer(run.job.id)]
-        ).first?.integer(0) ?? 0
+        ).first
+        guard let found else { return false }
+        return try found.integer(0) >= max(Self.mostWaiting, 2 * found.integer(1))
     }
 }

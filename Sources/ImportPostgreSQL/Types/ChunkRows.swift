@@ -275,18 +275,14 @@ struct ChunkRows {
         var keyBytes = 0
         for index in 0..<width {
             if index & 63 == 0 { mask = presence[row.firstPresenceWord &+ index >> 6] }
+            // Encoded in one place: it is long, and to call it for each value costs more than what it does.
             let isPresent = mask & 1 != 0
             mask >>= 1
-            var length: Int
-            if isPresent {
-                length = layout.types[index].put(cells[next], source, at: out + 4)
-                next &+= 1
-            } else {
-                length = layout.types[index].put(layout.defaults[index], defaults, at: out + 4)
-            }
+            let cell = isPresent ? cells[next] : layout.defaults[index]
+            if isPresent { next &+= 1 }
+            var length = layout.types[index].put(cell, isPresent ? source : defaults, at: out + 4)
             if length == FieldLength.hasNUL, layout.replacesNUL {
-                let text =
-                    isPresent ? source.text(of: cells[next &- 1]) : defaults.text(of: layout.defaults[index])
+                let text = (isPresent ? source : defaults).text(of: cell)
                 rows.count = out - rows.base
                 // The rest of the row comes after it.
                 out = rows.room(size &+ FieldBytes.lengthReplacingNUL(text))

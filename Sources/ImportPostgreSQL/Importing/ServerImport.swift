@@ -4,9 +4,9 @@ import Importer
 
 /// Cuts what is left of a job's sources, registers the chunks, and works on them beside all others who do.
 struct ServerImport {
-    /// So many chunks may be cut that nobody has taken, and twice as many as are taken: the folder does not fill up where workers are
-    /// slow, and files of chunks that are done are written over while the system still has them in memory.
-    private static let mostWaiting: Int64 = 8
+    /// So much may be cut that nobody has taken, and twice as many chunks as are taken: the folder does not fill up where workers are
+    /// slow, and chunks are written over files of others that are done while the system still has these in memory.
+    private static let mostWaiting = (bytes: Int64(64 << 20), chunks: Int64(64))
 
     private let run: JobRun
     private let session: ServerSession
@@ -185,14 +185,17 @@ struct ServerImport {
     private func isCutEnough(_ connection: ServerConnection) throws -> Bool {
         let found = try connection.execute(
             """
-            SELECT count(*) FILTER (WHERE NOT is_taken), count(*) FILTER (WHERE is_taken)
+            SELECT count(*) FILTER (WHERE NOT is_taken), coalesce(sum(bytes) FILTER (WHERE NOT is_taken), 0)::bigint,
+                count(*) FILTER (WHERE is_taken)
             FROM (
-                SELECT lease_until >= clock_timestamp() AS is_taken FROM _import_chunk WHERE job = $1 AND state = 'sealed'
+                SELECT end_byte - first_byte AS bytes, lease_until >= clock_timestamp() AS is_taken
+                FROM _import_chunk WHERE job = $1 AND state = 'sealed'
             ) AS chunks
             """,
             [.integer(run.job.id)]
         ).first
         guard let found else { return false }
-        return try found.integer(0) >= max(Self.mostWaiting, 2 * found.integer(1))
+        let (chunks, bytes, taken) = (try found.integer(0), try found.integer(1), try found.integer(2))
+        return chunks >= 2 * taken && (bytes >= Self.mostWaiting.bytes || chunks >= Self.mostWaiting.chunks)
     }
 }

@@ -54,6 +54,7 @@ struct ServerClaimTests {
         #expect(try rows() == ["first"])
     }
 
+    /// Each claim is told from all others by its epoch alone, too.
     @Test func whoeverWasReplacedWritesNothing() throws {
         let (first, second) = (try session(), try session())
         defer {
@@ -62,6 +63,8 @@ struct ServerClaimTests {
         }
         try first.claim(1)
         try second.claim(1)
+        let claim = try connection.execute("SELECT epoch, owner FROM _import_job").first
+        #expect(try claim?.integer(0) == 2 && claim?.text(1).isEmpty == false)
         #expect(try refusal(of: first) == .storeInUse)
         #expect(try rows().isEmpty)
         try write("second", by: second)

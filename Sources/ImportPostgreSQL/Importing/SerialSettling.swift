@@ -66,6 +66,7 @@ struct SerialSettling {
     ) throws -> ServerFailure? {
         try connection.refusal {
             var keys: [TableGuards.ForeignKey] = []
+            var indexes: [TableGuards.UniqueIndex] = []
             try inFolder { folder in
                 let store = try SerialStore(in: folder, of: task.job, task.transformers, task.interruption)
                 defer { store.close() }
@@ -75,6 +76,7 @@ struct SerialSettling {
                 // Others may read the tables up to here.
                 try ServerTables.drop(tables.foreignKeys, connection)
                 keys = try guards.takeAwayForeignKeys(connection)
+                indexes = try guards.takeAwayUniqueIndexes(ofLists: true, connection)
                 try tables.dropPartnerIndexes(connection)
                 try tables.dropListIndexes(connection)
                 for table in layout.tables { try writeBack(table, from: store) }
@@ -83,6 +85,9 @@ struct SerialSettling {
                 try writeRejects(from: store)
                 try writeCounts(from: store)
             }
+            // No table can be altered that has deferred triggers to come.
+            _ = try connection.execute("SET CONSTRAINTS ALL IMMEDIATE")
+            for index in indexes { try index.restore(connection) }
             for key in keys { try key.restore(connection) }
         }
     }

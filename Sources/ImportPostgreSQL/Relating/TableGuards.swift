@@ -71,10 +71,11 @@ struct TableGuards: RelationSQL {
     func areThere(isStaged: Bool, _ connection: ServerConnection) throws -> Bool {
         let keys = try tables.foreignKeys.filter { try ServerTables.isOurs($0, connection) }
         let own = keys.map { literal($0.name) } + ["''"]
-        return try known.contains { known in
+        let areThere = try known.contains { known in
             try hasConstraints(known, foreignKeys: own, connection)
                 || hasIndexes(known, isStaged: isStaged, connection)
         }
+        return try areThere || !uniqueIndexes(ofLists: false, connection).isEmpty
     }
 
     private func hasConstraints(
@@ -156,6 +157,7 @@ struct TableGuards: RelationSQL {
         fileprivate let table: String
         fileprivate let name: String
         fileprivate let definition: String
+        fileprivate let comment: String?
         fileprivate let target: String
         /// Of both tables, in double quotes: those of rows, and those that they lead to.
         fileprivate let columns: [String]
@@ -164,6 +166,7 @@ struct TableGuards: RelationSQL {
         /// Makes it again; rows that do not keep it are refused.
         func restore(_ connection: ServerConnection) throws {
             _ = try connection.execute("ALTER TABLE \(table) ADD CONSTRAINT \(name) \(definition)")
+            if let comment { _ = try connection.execute(comment) }
         }
     }
 
@@ -222,7 +225,9 @@ struct TableGuards: RelationSQL {
         let keys = try connection.execute(
             """
             SELECT c.relname, k.conrelid::regclass::text, quote_ident(k.conname), pg_catalog.pg_get_constraintdef(k.oid),
-                k.confrelid::regclass::text, \(columns("conrelid", "conkey")), \(columns("confrelid", "confkey"))
+                k.confrelid::regclass::text, \(columns("conrelid", "conkey")), \(columns("confrelid", "confkey")),
+                (SELECT format('COMMENT ON CONSTRAINT %I ON %s IS %L', k.conname, k.conrelid::regclass, description)
+                FROM obj_description(k.oid, 'pg_constraint') AS said (description) WHERE description IS NOT NULL)
             FROM pg_catalog.pg_constraint AS k
                 JOIN pg_catalog.pg_class AS c ON c.oid = k.conrelid AND c.relname IN (\(names))
                 JOIN pg_catalog.pg_class AS d ON d.oid = k.confrelid AND d.relname IN (\(names))
@@ -237,6 +242,7 @@ struct TableGuards: RelationSQL {
                 table: try row.text(1),
                 name: try row.text(2),
                 definition: try row.text(3),
+                comment: try row.optionalText(7),
                 target: try row.text(4),
                 columns: try StoredJSON.decode([String].self, row.text(5)),
                 targetColumns: try StoredJSON.decode([String].self, row.text(6))

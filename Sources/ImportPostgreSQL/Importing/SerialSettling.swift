@@ -120,11 +120,10 @@ struct SerialSettling {
 
     /// Calls `body` with a new folder, which is removed afterwards; what a killed process has left of it goes before.
     private func inFolder(_ body: (String) throws -> Void) throws {
-        let files = FileManager.default
-        let folder = files.temporaryDirectory.appendingPathComponent("importer-\(task.job.token)").path
-        try? files.removeItem(atPath: folder)
+        let folder = SerialFolder.path(of: task.job)
+        SerialFolder.remove(of: task.job)
         do {
-            try files.createDirectory(
+            try FileManager.default.createDirectory(
                 atPath: folder,
                 withIntermediateDirectories: false,
                 attributes: [.posixPermissions: 0o700]
@@ -137,7 +136,7 @@ struct SerialSettling {
                 advice: "Let TMPDIR be a folder that can be written; then resume: \(call: .resuming(store: label))."
             )
         }
-        defer { try? files.removeItem(atPath: folder) }
+        defer { SerialFolder.remove(of: task.job) }
         try body(folder)
     }
 

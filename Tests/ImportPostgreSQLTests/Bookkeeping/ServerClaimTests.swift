@@ -100,14 +100,34 @@ struct ServerClaimTests {
         #expect(try refusal(of: session) == .storeInUse)
     }
 
+    /// Ends the connection of a session.
+    private func cut(_ session: ServerSession) throws {
+        let process = try session.read { try $0.execute("SELECT pg_backend_pid()").first?.integer(0) ?? 0 }
+        try connection.execute("SELECT pg_terminate_backend($1::integer, 600000)", [.integer(process)])
+    }
+
+    /// Whoever comes back has the schema to itself again.
+    @Test func aLockThatIsLostIsTakenAgain() throws {
+        let (first, second) = (try session(), try session())
+        defer {
+            first.close()
+            second.close()
+        }
+        try first.lock()
+        try cut(first)
+        #expect(try first.read { try $0.execute("SELECT 1").count } == 1)
+        #expect(throws: ImportError.self) { try second.lock() }
+        first.unlock()
+        try second.lock()
+    }
+
     /// Also where the connection was lost, and with it the schema's lock.
     @Test func whoeverComesBackHasItsClaimLookedAt() throws {
         let (first, second) = (try session(), try session())
         defer { first.close() }
         try first.lock()
         try first.claim(1)
-        let process = try first.read { try $0.execute("SELECT pg_backend_pid()").first?.integer(0) ?? 0 }
-        try connection.execute("SELECT pg_terminate_backend($1::integer, 600000)", [.integer(process)])
+        try cut(first)
         try second.lock()
         try second.claim(1)
         try write("second", by: second)

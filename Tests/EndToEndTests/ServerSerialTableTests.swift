@@ -196,4 +196,36 @@ struct ServerSerialTableTests {
         #expect(try database.query("SELECT text FROM note WHERE book_id = 'a'") == "new")
         #expect(try database.isVerified())
     }
+
+    /// A process that hangs, and is replaced by another one on the same host, leaves the folder of that alone when it goes on.
+    @Test func aReplacedProcessLeavesTheNextOneItsFolder() throws {
+        let database = try Self.filled()
+        let files = try Self.books([#"{"id": "a", "notes": ["new"]}"#])
+        let folder = files.directory.path("tmp")
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+        let environment = ["TMPDIR": folder]
+        let reader = database.server.session(with: database.url)
+        try reader.query("BEGIN; SELECT FROM note")
+        let first = try database.start(database.command(files, nil, ["--reconnect", "0"]), environment: environment)
+        try wait(for: "the writing back", instead: { first.account }) {
+            try database.heldBack("note") > 0 ? true : nil
+        }
+        #expect(first.suspend())
+        try database.execute(
+            "SELECT pg_terminate_backend(pid, 600000) FROM pg_locks WHERE relation = 'note'::regclass AND NOT granted"
+        )
+        let second = try database.start(["resume", database.url], environment: environment)
+        try wait(for: "the writing back", instead: { second.account }) {
+            try database.heldBack("note") > 0 ? true : nil
+        }
+        let names = files.directory.names(in: "tmp")
+        first.resume()
+        #expect(first.wait().ending == .exit(69), "\(first.account)")
+        #expect(names.count == 1 && files.directory.names(in: "tmp") == names)
+        reader.end()
+        #expect(second.wait().ending == .exit(0), "\(second.account)")
+        #expect(files.directory.names(in: "tmp").isEmpty)
+        #expect(try database.query("SELECT text FROM note WHERE book_id = 'a'") == "new")
+        #expect(try database.isVerified())
+    }
 }

@@ -121,7 +121,6 @@ struct SerialSettling {
     /// Calls `body` with a new folder, which is removed afterwards; what a killed process has left of it goes before.
     private func inFolder(_ body: (String) throws -> Void) throws {
         let folder = SerialFolder.path(of: task.job)
-        SerialFolder.remove(of: task.job)
         do {
             try FileManager.default.createDirectory(
                 atPath: folder,
@@ -136,7 +135,7 @@ struct SerialSettling {
                 advice: "Let TMPDIR be a folder that can be written; then resume: \(call: .resuming(store: label))."
             )
         }
-        defer { SerialFolder.remove(of: task.job) }
+        defer { try? FileManager.default.removeItem(atPath: folder) }
         try body(folder)
     }
 

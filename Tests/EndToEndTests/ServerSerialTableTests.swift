@@ -155,6 +155,37 @@ struct ServerSerialTableTests {
         #expect(try database.isVerified())
     }
 
+    /// A foreign key of others that does not hold of all rows still holds of those that come, and one outside keeps its index.
+    @Test(arguments: ["", #", "owner": "local""#])
+    func foreignKeysOfOthersHold(keys: String) throws {
+        let model = """
+            {"entities": {
+              "person": {"identifier": ["id"], "attributes": {"id": {"type": "integer64"}},
+                "relationships": {"desk": {"entity": "desk", "inverse": "owner", "unresolved": "keep"}}},
+              "desk": {"identifier": ["id"], "attributes": {"id": {"type": "integer64"}},
+                "relationships": {"owner": {"entity": "person", "inverse": "desk"}, "near": {"entity": "desk"\(keys)}}}}}
+            """
+        let first = [#"{"id": 1, "desk": {"id": 7}}"#, #"{"id": 2, "desk": 70}"#]
+        let more = [#"{"id": 3, "desk": 80}"#, #"{"id": 2, "desk": 70}"#, #"{"id": 4, "desk": {"id": 8}}"#]
+        let files = try ImportFiles(records: [first, more], model: model, options: ["--entity", "person"])
+        let database = try ServerDatabase()
+        try database.imported(files, [files.sources[0]])
+        try database.execute(
+            """
+            ALTER TABLE person ADD CONSTRAINT own FOREIGN KEY (desk_id) REFERENCES desk (id) NOT VALID;
+            CREATE TABLE seat (desk bigint REFERENCES person (desk_id)); INSERT INTO seat VALUES (7)
+            """
+        )
+        let key = "SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE conname = 'own'"
+        let before = try database.query(key)
+        let report = try database.imported(files, [files.sources[1]], ["--max-errors", "none"])
+        #expect(report.counts.rejected == 1 && report.counts.inserted == 1, "\(report)")
+        #expect(try database.query("SELECT * FROM person ORDER BY 1") == "1|7\n2|70\n4|8")
+        #expect(try database.query("SELECT ordinal FROM _import_reject") == "1")
+        #expect(try database.query(key) == before)
+        #expect(try database.isVerified())
+    }
+
     /// The same of places in lists.
     @Test func uniqueConstraintsOnPlacesStay() throws {
         let database = try Self.filled()

@@ -184,7 +184,7 @@ extension ServerTables {
     struct Index {
         let name: String
         let isUnique: Bool
-        /// Whether it has no other columns, and no constraint has it.
+        /// Whether it has no other columns, and no constraint has or needs it.
         let isPlain: Bool
         /// What it is on, in its order; empty where it is on something else than columns as they are.
         let columns: [String]
@@ -196,7 +196,7 @@ extension ServerTables {
             """
             SELECT x.relname, i.indisunique, a.attname, coalesce(k.option = 0 AND o.opcdefault
                 AND k.sorting = a.attcollation, false), i.indnatts = i.indnkeyatts AND NOT EXISTS (
-                SELECT FROM pg_catalog.pg_constraint WHERE conindid = i.indexrelid AND contype <> 'f')
+                SELECT FROM pg_catalog.pg_constraint WHERE conindid = i.indexrelid)
             FROM pg_catalog.pg_index AS i JOIN pg_catalog.pg_class AS x ON x.oid = i.indexrelid
                 JOIN pg_catalog.pg_class AS c ON c.oid = i.indrelid
                 JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace

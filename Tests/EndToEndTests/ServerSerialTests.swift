@@ -9,7 +9,7 @@ struct ServerSerialTests {
     private static let small = ["--chunk-size", "120"]
 
     /// Two objects of one shelf change places, so that their row ids are of no use; `keys` are what needs it.
-    private static func model(_ keys: String = #""by": "name", "unresolved": "reject""#) -> String {
+    static func model(_ keys: String = #""by": "name", "unresolved": "reject""#) -> String {
         """
         {"entities": {
           "book": {"identifier": ["id"], "attributes": {"id": {"type": "string"}, "price": {"type": "decimal", "optional": true},
@@ -41,7 +41,7 @@ struct ServerSerialTests {
     ]
     private static let tables = ["book", "person", "note", "book_readers"]
 
-    private static func files(_ keys: String? = nil) throws -> ImportFiles {
+    static func files(_ keys: String? = nil) throws -> ImportFiles {
         try ImportFiles(records: [people, books], model: keys.map(model) ?? model())
     }
 

@@ -8,6 +8,7 @@ package struct AttributeCoercion: Sendable {
     /// Callers in a hurry keep this in a table of their own, and then ask the type themselves.
     package let isPlain: Bool
     private let rules: AttributeRules?
+    private let replacementOfNUL: TransformerRegistry.ReplacementOfNUL?
 
     /// - Parameter transformers: those that the description may name.
     /// - Throws: `AttributeMistakes` with what is wrong, where nothing can be coerced by the description. A stored model
@@ -17,9 +18,13 @@ package struct AttributeCoercion: Sendable {
         transformers: TransformerRegistry = .standard
     ) throws(AttributeMistakes) {
         type = attribute.type
-        isPlain = !AttributeRules.areNeeded(by: attribute)
+        let hasTexts = [.string, .uri].contains(attribute.type)
+        let isKept = !hasTexts || transformers.replacementOfNUL == .null && !attribute.isOptional
+        replacementOfNUL = isKept ? nil : transformers.replacementOfNUL
+        let needsRules = AttributeRules.areNeeded(by: attribute)
+        isPlain = !needsRules && replacementOfNUL == nil
         var mistakes: [AttributeMistake] = []
-        rules = isPlain ? nil : AttributeRules(attribute, transformers: transformers, &mistakes)
+        rules = needsRules ? AttributeRules(attribute, transformers: transformers, &mistakes) : nil
         guard mistakes.isEmpty else { throw AttributeMistakes(mistakes: mistakes) }
     }
 
@@ -34,7 +39,18 @@ package struct AttributeCoercion: Sendable {
         scratch: inout [UInt8],
         notes: inout CoercionNotes
     ) throws(CoercionError) -> CoercedValue {
-        guard let rules else { return try type.coerce(token, scratch: &scratch, notes: &notes) }
-        return try rules.coerce(token, scratch: &scratch, notes: &notes)
+        let value =
+            if let rules { try rules.coerce(token, scratch: &scratch, notes: &notes) } else {
+                try type.coerce(token, scratch: &scratch, notes: &notes)
+            }
+        // In JSON it is an escape, so that the text is not where it was.
+        guard let replacementOfNUL, case .scratch(let range) = value, scratch[range].contains(0) else { return value }
+        switch replacementOfNUL {
+        case .null: return .null
+        case .text:
+            let start = scratch.count
+            for byte in Array(scratch[range]) { scratch += byte == 0 ? Array("\u{FFFD}".utf8) : [byte] }
+            return .scratch(start..<scratch.count)
+        }
     }
 }

@@ -17,6 +17,16 @@ public struct TransformerRegistry: Sendable {
     public static let standard = TransformerRegistry()
 
     private(set) var transformers: [String: Transformer]
+    /// What a text with U+0000 becomes after all transformers; nil where it stays as it is.
+    package var replacementOfNUL: ReplacementOfNUL?
+
+    /// What a text with U+0000 becomes.
+    package enum ReplacementOfNUL: Sendable {
+        /// A text with U+FFFD for each.
+        case text
+        /// Null where the attribute is optional.
+        case null
+    }
 
     /// A registry of the built-in transformers.
     public init() {

@@ -13,7 +13,7 @@ final class ServerJournal: ServerJournalReader, Journal {
     func begin(_ planned: StoredJob, _ beginning: JobBeginning) throws -> AdoptedModel {
         guard planned.options.mirror == nil else { throw unsupported("\(.mirror)") }
         guard !planned.keepsUndo else { throw unsupported("\(.keepsUndo)") }
-        return try session.write { connection in
+        let begun = try session.write { connection in
             var job = planned
             try BookkeepingSchema.prepare(connection, label: label)
             if var chunks = beginning.replacedChunks {
@@ -33,6 +33,8 @@ final class ServerJournal: ServerJournalReader, Journal {
             }
             return AdoptedModel(job: job, messages: messages)
         }
+        if let replaced = beginning.replaced { SerialFolder.remove(of: replaced) }
+        return begun
     }
 
     private func unsupported(_ what: ImportText) -> ImportError {
@@ -220,6 +222,7 @@ final class ServerJournal: ServerJournalReader, Journal {
 
     func remove(_ job: StoredJob) throws -> MergeNotification? {
         try session.write { try remove(job, $0) }
+        SerialFolder.remove(of: job)
         return nil
     }
 

@@ -82,15 +82,20 @@ extension SerialSettling {
 
     /// Makes sure that no two rows have one place.
     private func checkPlaces(in table: TableDescription) throws {
-        let isPartitioned = try connection.execute(
-            "SELECT relkind = 'p' FROM pg_catalog.pg_class WHERE oid = to_regclass($1)",
+        let row = try connection.execute(
+            """
+            SELECT relkind = 'p', EXISTS (SELECT FROM pg_catalog.pg_inherits WHERE inhparent = oid)
+            FROM pg_catalog.pg_class WHERE oid = to_regclass($1)
+            """,
             [.text(ServerTables.quoted(table.name))]
-        ).first?.bool(0)
-        guard isPartitioned == true else { return }
+        ).first
+        let (isPartitioned, hasHeirs) = (try row?.bool(0) ?? false, try row?.bool(1) ?? false)
+        guard isPartitioned || hasHeirs else { return }
+        let why: ImportText = isPartitioned ? "is partitioned" : "has tables that inherit from it"
         throw ImportError(
             .tableUnsuitable,
             at: label,
-            "the table \(table.name) is partitioned, and no integer identifies its rows: they cannot be told apart here",
+            "the table \(table.name) \(why), and no integer identifies its rows: they cannot be told apart here",
             advice: "Nothing of this is in the tables. Import into another schema; \(.restart) forgets this import."
         )
     }
@@ -116,6 +121,7 @@ extension SerialSettling {
         )
         var rows = try staged.rows(task.job.options)
         var counts: [SerialStore.Change: Int64] = [:]
+        var changes = columns.map { _ in false }
         func flush() throws {
             guard rows.count > 0 else { return }
             _ = try connection.copy(rows.statement) { try rows.write(to: &$0) }
@@ -123,13 +129,14 @@ extension SerialSettling {
         }
         try store.forEachChange(of: table, identity: identity(of: table)) { change, row, changed, values in
             counts[change, default: 0] += 1
+            for index in changed.indices where changed[index] { changes[index] = true }
             // What a table has is not written again: others may have put something there that no record could say.
             let written = values.indices.map { change == .new || changed[$0] || key.contains($0) ? values[$0] : .null }
             try append(change, row, changed, written, to: &rows, table)
             if rows.byteCount >= 4 << 20 { try flush() }
         }
         try flush()
-        if !counts.isEmpty { try apply(table, columns, key, counts) }
+        if !counts.isEmpty { try apply(table, columns, key, changes, counts) }
         _ = try connection.execute("DROP TABLE _import_serial_row")
     }
 
@@ -181,6 +188,7 @@ extension SerialSettling {
         _ table: TableDescription,
         _ columns: [ServerColumn],
         _ key: [Int],
+        _ changes: [Bool],
         _ counts: [SerialStore.Change: Int64]
     ) throws {
         let name = ServerTables.quoted(table.name)
@@ -188,7 +196,8 @@ extension SerialSettling {
             key.isEmpty
             ? "t.ctid = format('(%s,%s)', s._row >> 16, s._row & 65535)::tid"
             : key.map { "t.\(columns[$0].quoted) = s.c\($0)" }.joined(separator: " AND ")
-        let sets = columns.enumerated().map { index, column in
+        // Triggers may be of some columns only, and rights, too.
+        let sets = columns.enumerated().filter { changes[$0.offset] }.map { index, column in
             """
             \(column.quoted) = CASE WHEN get_byte(s.c\(columns.count), \(index)) = 1 THEN s.c\(index) \
             ELSE t.\(column.quoted) END

@@ -50,10 +50,18 @@ extension SerialSettling {
         for table in layout.tables {
             guard let key = try stubKey(of: table) else { continue }
             let types = key.map { ReadType(catalogName: $0.type.catalogName) }
-            let stubs = try connection.execute(
+            var stubs: [[StoredValue]] = []
+            try task.store.forEachRow(
                 "SELECT \(parts("key", key).joined(separator: ", ")) FROM _import_stub WHERE table_name = $1",
-                [.text(table.name)]
-            ).map { row in try types.indices.map { StoredValue(try types[$0].value(row, $0)) } }
+                [.text(table.name)],
+                connection
+            ) { row in
+                stubs.append(try types.indices.map { StoredValue(try types[$0].value(row, $0)) })
+                if stubs.count >= Self.page {
+                    try store.load(stubs: stubs, of: table)
+                    stubs.removeAll(keepingCapacity: true)
+                }
+            }
             try store.load(stubs: stubs, of: table)
         }
     }

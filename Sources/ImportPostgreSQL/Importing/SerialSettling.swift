@@ -66,6 +66,7 @@ struct SerialSettling {
     ) throws -> ServerFailure? {
         try connection.refusal {
             var keys: [TableGuards.ForeignKey] = []
+            var indexes: [TableGuards.UniqueIndex] = []
             try inFolder { folder in
                 let store = try SerialStore(in: folder, of: task.job, task.transformers, task.interruption)
                 defer { store.close() }
@@ -75,6 +76,7 @@ struct SerialSettling {
                 // Others may read the tables up to here.
                 try ServerTables.drop(tables.foreignKeys, connection)
                 keys = try guards.takeAwayForeignKeys(connection)
+                indexes = try guards.takeAwayUniqueIndexes(ofLists: true, connection)
                 try tables.dropPartnerIndexes(connection)
                 try tables.dropListIndexes(connection)
                 for table in layout.tables { try writeBack(table, from: store) }
@@ -83,6 +85,9 @@ struct SerialSettling {
                 try writeRejects(from: store)
                 try writeCounts(from: store)
             }
+            // No table can be altered that has deferred triggers to come.
+            _ = try connection.execute("SET CONSTRAINTS ALL IMMEDIATE")
+            for index in indexes { try index.restore(connection) }
             for key in keys { try key.restore(connection) }
         }
     }
@@ -115,11 +120,9 @@ struct SerialSettling {
 
     /// Calls `body` with a new folder, which is removed afterwards; what a killed process has left of it goes before.
     private func inFolder(_ body: (String) throws -> Void) throws {
-        let files = FileManager.default
-        let folder = files.temporaryDirectory.appendingPathComponent("importer-\(task.job.token)").path
-        try? files.removeItem(atPath: folder)
+        let folder = SerialFolder.path(of: task.job)
         do {
-            try files.createDirectory(
+            try FileManager.default.createDirectory(
                 atPath: folder,
                 withIntermediateDirectories: false,
                 attributes: [.posixPermissions: 0o700]
@@ -132,7 +135,7 @@ struct SerialSettling {
                 advice: "Let TMPDIR be a folder that can be written; then resume: \(call: .resuming(store: label))."
             )
         }
-        defer { try? files.removeItem(atPath: folder) }
+        defer { try? FileManager.default.removeItem(atPath: folder) }
         try body(folder)
     }
 

@@ -90,6 +90,7 @@ struct SettlingAtOnce {
     /// Settles all, as far as nothing is refused.
     private func attempt() throws -> Outcome {
         let keys = try guards.takeAwayForeignKeys(connection)
+        let indexes = try guards.takeAwayUniqueIndexes(ofLists: false, connection)
         try judge()
         if let failure = try connection.refusal(of: { try relations.prepare(statements, connection) }) {
             return .failed(failure)
@@ -111,6 +112,11 @@ struct SettlingAtOnce {
             let rows = try refusedReferences()
             if rows.isEmpty { throw failure.unattributed(in: relations.task.store) }
             return .refused(rows)
+        }
+        for index in indexes {
+            if let failure = try connection.refusal(of: { try index.restore(connection) }) {
+                throw failure.unattributed(in: relations.task.store)
+            }
         }
         for key in keys {
             guard let failure = try connection.refusal(of: { try key.restore(connection) }) else { continue }
@@ -220,6 +226,7 @@ struct SettlingAtOnce {
         }
         let failure = try connection.refusal {
             _ = try guards.takeAwayForeignKeys(connection)
+            _ = try guards.takeAwayUniqueIndexes(ofLists: false, connection)
             if isInOrder { try relations.reject(statements, connection) }
             try relations.prepare(statements, connection)
             for entity in statements.identified { _ = try settling.makeObjects(of: entity, most: nil, connection) }

@@ -74,6 +74,12 @@ extension ServerTables {
         _ = try connection.execute("ALTER TABLE \(quoted(table)) ADD CONSTRAINT \(name) PRIMARY KEY (\(list))")
     }
 
+    /// Whether an import calls an index so that is to have the name `wanted`.
+    static func isMade(_ name: String, as wanted: String) -> Bool {
+        ExactText(name) == ExactText(ServerNames.fitting(wanted))
+            || (2...99).contains { ExactText(name) == ExactText(ServerNames.fitting("\(wanted)_\($0)")) }
+    }
+
     private static func freeName(_ wanted: String, _ connection: ServerConnection) throws -> String {
         var (name, number) = (ServerNames.fitting(wanted), 2)
         while try kind(of: name, connection) != nil {
@@ -195,13 +201,8 @@ extension RelatedTables {
     /// Drops the indexes that keep one-to-ones unique: who has whom is known only when all is settled.
     func dropPartnerIndexes(_ connection: ServerConnection) throws {
         for reference in references where reference.isOneToOne {
-            let table = layout.table(of: reference.holder)
             let names = columns[reference.holder][reference.columns].map { ExactText($0.name) }
-            let wanted = ServerNames.fitting("\(table)_\(layout.relationships[reference.owner].base)")
-            for index in try ServerTables.indexes(of: table, connection)
-            where index.isUnique && index.name.hasPrefix(wanted) && index.columns.map({ ExactText($0) }) == names {
-                _ = try connection.execute("DROP INDEX \(ServerNames.quoted(index.name))")
-            }
+            try dropIndexes(of: reference, on: names, connection)
         }
     }
 
@@ -209,15 +210,27 @@ extension RelatedTables {
     func dropListIndexes(_ connection: ServerConnection) throws {
         for reference in references where isKeyless(reference.holder) {
             guard let position = reference.position else { continue }
-            let table = layout.table(of: reference.holder)
             let all = columns[reference.holder]
             let names = (all[reference.columns] + [all[position]]).map { ExactText($0.name) }
-            let wanted = ServerNames.fitting("\(table)_\(layout.relationships[reference.owner].base)")
-            for index in try ServerTables.indexes(of: table, connection)
-            where index.isUnique && index.name.hasPrefix(wanted) && index.columns.map({ ExactText($0) }) == names {
-                _ = try connection.execute("DROP INDEX \(ServerNames.quoted(index.name))")
-            }
+            try dropIndexes(of: reference, on: names, connection)
         }
+    }
+
+    /// Drops the unique indexes that imports have made on columns of a relationship.
+    private func dropIndexes(of reference: Reference, on names: [ExactText], _ connection: ServerConnection) throws {
+        let table = layout.table(of: reference.holder)
+        let wanted = indexName(of: reference)
+        for index in try ServerTables.indexes(of: table, connection)
+        where index.isUnique && index.isPlain && ServerTables.isMade(index.name, as: wanted)
+            && index.columns.map({ ExactText($0) }) == names
+        {
+            _ = try connection.execute("DROP INDEX \(ServerNames.quoted(index.name))")
+        }
+    }
+
+    /// What the index of a relationship is to be called.
+    func indexName(of reference: Reference) -> String {
+        "\(layout.table(of: reference.holder))_\(layout.relationships[reference.owner].base)"
     }
 
     /// Makes the indexes of relationships, where they are not there.
@@ -230,7 +243,7 @@ extension RelatedTables {
                 on: names + [position.map { columns[reference.holder][$0].name }].compactMap(\.self),
                 of: table,
                 isUnique: position != nil || reference.isOneToOne,
-                named: "\(table)_\(layout.relationships[reference.owner].base)",
+                named: indexName(of: reference),
                 connection
             )
         }

@@ -71,10 +71,11 @@ struct TableGuards: RelationSQL {
     func areThere(isStaged: Bool, _ connection: ServerConnection) throws -> Bool {
         let keys = try tables.foreignKeys.filter { try ServerTables.isOurs($0, connection) }
         let own = keys.map { literal($0.name) } + ["''"]
-        return try known.contains { known in
+        let areThere = try known.contains { known in
             try hasConstraints(known, foreignKeys: own, connection)
                 || hasIndexes(known, isStaged: isStaged, connection)
         }
+        return try areThere || !uniqueIndexes(ofLists: false, connection).isEmpty
     }
 
     private func hasConstraints(
@@ -156,14 +157,54 @@ struct TableGuards: RelationSQL {
         fileprivate let table: String
         fileprivate let name: String
         fileprivate let definition: String
+        fileprivate let comment: String?
         fileprivate let target: String
         /// Of both tables, in double quotes: those of rows, and those that they lead to.
         fileprivate let columns: [String]
         fileprivate let targetColumns: [String]
+        /// A temporary table of what led to nothing before, where it does not hold of all rows (NOT VALID).
+        fileprivate var broken: String?
+
+        /// A condition: values lead to nothing, and have not done so before.
+        fileprivate func isBroken(_ values: [String]) -> String {
+            func has(_ table: String, _ columns: [String]) -> String {
+                "EXISTS (SELECT FROM \(table) AS t WHERE \(StagedColumns.areSame(columns.map { "t.\($0)" }, values)))"
+            }
+            let areSet = values.map { "\($0) IS NOT NULL" }.joined(separator: " AND ")
+            return "\(areSet) AND NOT \(has(target, targetColumns))"
+                + (broken.map { " AND NOT \(has($0, columns))" } ?? "")
+        }
+
+        /// Keeps what leads to nothing now, if that is allowed.
+        fileprivate mutating func keepBroken(_ number: Int, _ connection: ServerConnection) throws {
+            guard definition.hasSuffix("NOT VALID") else { return }
+            let list = columns.map { "o.\($0)" }
+            _ = try connection.execute(
+                """
+                CREATE TEMPORARY TABLE _import_broken_\(number) ON COMMIT DROP AS
+                SELECT DISTINCT \(list.joined(separator: ", ")) FROM \(table) AS o WHERE \(isBroken(list))
+                """
+            )
+            broken = "pg_temp._import_broken_\(number)"
+        }
 
         /// Makes it again; rows that do not keep it are refused.
         func restore(_ connection: ServerConnection) throws {
+            if broken != nil {
+                // The server would look at rows that come later.
+                let isBroken = isBroken(columns.map { "o.\($0)" })
+                let found = try connection.execute("SELECT EXISTS (SELECT FROM \(table) AS o WHERE \(isBroken))").first
+                if try found?.bool(0) == true {
+                    throw ServerFailure(
+                        sqlState: "23503",
+                        message:
+                            "insert or update on table \"\(relation)\" violates foreign key constraint \"\(name)\"",
+                        table: relation
+                    )
+                }
+            }
             _ = try connection.execute("ALTER TABLE \(table) ADD CONSTRAINT \(name) \(definition)")
+            if let comment { _ = try connection.execute(comment) }
         }
     }
 
@@ -177,9 +218,7 @@ struct TableGuards: RelationSQL {
             guard own.count == key.columns.count else { return nil }
             let values = own.map { "s.c\($0)" }
             return """
-                SELECT s._ordinal FROM \(stage) AS s WHERE \(areSet(values)) AND NOT EXISTS (
-                    SELECT FROM \(key.target) AS t WHERE \(same(key.targetColumns.map { "t.\($0)" }, values))
-                ) AND EXISTS (SELECT FROM \(key.table) AS o WHERE \(same(key.columns.map { "o.\($0)" }, values)))
+                SELECT s._ordinal FROM \(stage) AS s WHERE \(key.isBroken(values)) AND EXISTS (SELECT FROM \(key.table) AS o WHERE \(same(key.columns.map { "o.\($0)" }, values)))
                 """
         }
         guard !records.isEmpty else { return [] }
@@ -219,10 +258,12 @@ struct TableGuards: RelationSQL {
     /// - Returns: what is to be made again in the same transaction.
     func takeAwayForeignKeys(_ connection: ServerConnection) throws -> [ForeignKey] {
         let names = list(known.map { literal(ServerNames.fitting($0.table)) })
-        let keys = try connection.execute(
+        var keys = try connection.execute(
             """
             SELECT c.relname, k.conrelid::regclass::text, quote_ident(k.conname), pg_catalog.pg_get_constraintdef(k.oid),
-                k.confrelid::regclass::text, \(columns("conrelid", "conkey")), \(columns("confrelid", "confkey"))
+                k.confrelid::regclass::text, \(columns("conrelid", "conkey")), \(columns("confrelid", "confkey")),
+                (SELECT format('COMMENT ON CONSTRAINT %I ON %s IS %L', k.conname, k.conrelid::regclass, description)
+                FROM obj_description(k.oid, 'pg_constraint') AS said (description) WHERE description IS NOT NULL)
             FROM pg_catalog.pg_constraint AS k
                 JOIN pg_catalog.pg_class AS c ON c.oid = k.conrelid AND c.relname IN (\(names))
                 JOIN pg_catalog.pg_class AS d ON d.oid = k.confrelid AND d.relname IN (\(names))
@@ -237,11 +278,13 @@ struct TableGuards: RelationSQL {
                 table: try row.text(1),
                 name: try row.text(2),
                 definition: try row.text(3),
+                comment: try row.optionalText(7),
                 target: try row.text(4),
                 columns: try StoredJSON.decode([String].self, row.text(5)),
                 targetColumns: try StoredJSON.decode([String].self, row.text(6))
             )
         }
+        for number in keys.indices { try keys[number].keepBroken(number, connection) }
         for key in keys { _ = try connection.execute("ALTER TABLE \(key.table) DROP CONSTRAINT \(key.name)") }
         return keys
     }

@@ -184,6 +184,8 @@ extension ServerTables {
     struct Index {
         let name: String
         let isUnique: Bool
+        /// Whether it has no other columns, and no constraint has or needs it.
+        let isPlain: Bool
         /// What it is on, in its order; empty where it is on something else than columns as they are.
         let columns: [String]
     }
@@ -193,7 +195,8 @@ extension ServerTables {
         let rows = try connection.execute(
             """
             SELECT x.relname, i.indisunique, a.attname, coalesce(k.option = 0 AND o.opcdefault
-                AND k.sorting = a.attcollation, false)
+                AND k.sorting = a.attcollation, false), i.indnatts = i.indnkeyatts AND NOT EXISTS (
+                SELECT FROM pg_catalog.pg_constraint WHERE conindid = i.indexrelid)
             FROM pg_catalog.pg_index AS i JOIN pg_catalog.pg_class AS x ON x.oid = i.indexrelid
                 JOIN pg_catalog.pg_class AS c ON c.oid = i.indrelid
                 JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
@@ -217,7 +220,14 @@ extension ServerTables {
             if place + 1 < rows.count, try rows[place + 1].text(0) == name { continue }
             let columns = current.allSatisfy(\.isPlain) ? current.compactMap(\.column) : []
             let isPlain = columns.count == current.count
-            indexes.append(Index(name: name, isUnique: try row.bool(1), columns: isPlain ? columns : []))
+            indexes.append(
+                Index(
+                    name: name,
+                    isUnique: try row.bool(1),
+                    isPlain: try row.bool(4),
+                    columns: isPlain ? columns : []
+                )
+            )
             current.removeAll()
         }
         return indexes

@@ -152,11 +152,20 @@ extension SerialStore {
                 let rows = try Row.fetchCursor(database, sql: sql)
                 while let row = try rows.next() {
                     try interruption.check()
-                    let values = own.indices.map { CoercedJSON(row[$0 + 1] as DatabaseValue) }
+                    let values = try own.indices.map { try row.value($0 + 1) }
                     let mask = tellsDifferences ? own.indices.map { row[$0 + 1 + own.count] as Bool } : none
                     try body(change, row[0], mask, values)
                 }
             }
         }
+    }
+}
+
+extension Row {
+    /// A value as it is: GRDB has a text up to U+0000.
+    fileprivate func value(_ index: Int) throws -> CoercedJSON {
+        let value: DatabaseValue = self[index]
+        guard case .string = value.storage else { return CoercedJSON(value) }
+        return try withUnsafeData(atIndex: index) { .text(String(decoding: $0 ?? Data(), as: UTF8.self)) }
     }
 }

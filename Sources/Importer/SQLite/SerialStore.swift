@@ -74,7 +74,13 @@ package final class SerialStore {
         options.nul = .error
         self.options = options
         sources = job.sources
-        self.transformers = transformers
+        var replacing = transformers
+        if job.options.nul == .replace {
+            replacing.replacementOfNUL = .text
+        } else if job.options.onError == .null {
+            replacing.replacementOfNUL = .null
+        }
+        self.transformers = replacing
         self.interruption = interruption
         path = folder + "/serial.sqlite"
         session = try StoreSession(path, file: StoreFile.made(path), keepsWAL: false, durability: .off)

@@ -37,6 +37,13 @@ package final class PostgreSQLServer: Sendable {
     package var url: String { url(of: "postgres") }
     /// What a program needs in its environment to be let in.
     package var environment: [String: String] { ["PGPASSFILE": passwordFile] }
+    /// The same for one that runs psql: what Debian has in its place, a program in Perl, takes many times as long to start.
+    package var environmentWithPrograms: [String: String] {
+        get throws {
+            let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
+            return environment.merging(["PATH": "\(try Self.programs.get()):\(path)"]) { $1 }
+        }
+    }
 
     private let guardian: Guardian
     private let databases = Atomic<Int>(0)
@@ -88,17 +95,17 @@ package final class PostgreSQLServer: Sendable {
         let null = "NULL \(UUID().uuidString)"
         let options = ["-X", "-q", "-t", "--csv", "-v", "ON_ERROR_STOP=1", "-P", "null=\(null)"]
         let arguments = options + ["-d", url ?? self.url] + texts.flatMap { ["-c", $0] }
-        let output = try Self.output(of: [Self.psql.get()] + arguments, environment: environment)
+        let output = try Self.output(of: ["\(Self.programs.get())/psql"] + arguments, environment: environment)
         return fields(ofCSV: output).map { $0.map { $0 == null ? nil : $0 } }
     }
 
     /// A session of one's own with a database.
     package func session(with url: String) -> PostgreSQLSession { PostgreSQLSession(withPasswordFile(url)) }
 
-    /// The server's own, and not what Debian has in its place.
-    private static let psql = Result {
+    /// The folder of the server's own programs.
+    private static let programs = Result {
         let setup = Project.root.appending(path: "scripts/setup.bash").path
-        return try output(of: ["bash", "-c", #"source "$0"; printf %s/psql "$(postgresql_programs)""#, setup])
+        return try output(of: ["bash", "-c", #"source "$0"; printf %s "$(postgresql_programs)""#, setup])
     }
 
     private func url(of database: String) -> String { "postgresql://importer@/\(database)?host=\(folder)" }

@@ -34,7 +34,7 @@ package final class PostgreSQLServer: Sendable {
     /// The folder of its socket.
     package let folder: String
     /// Its database `postgres`.
-    package var url: String { url(of: "postgres") }
+    package var url: String { Self.url(of: "postgres", in: folder) }
     /// What a program needs in its environment to be let in.
     package var environment: [String: String] { ["PGPASSFILE": passwordFile] }
     /// The same for one that runs psql: what Debian has in its place, a program in Perl, takes many times as long to start.
@@ -47,6 +47,7 @@ package final class PostgreSQLServer: Sendable {
 
     private let guardian: Guardian
     private let databases = Atomic<Int>(0)
+    private let administration: PostgreSQLSession
     private var passwordFile: String { "\(folder)/pgpass" }
 
     /// Starts a server of one's own.
@@ -55,6 +56,7 @@ package final class PostgreSQLServer: Sendable {
     package init(settings: [String] = []) throws {
         guardian = try Guardian()
         folder = guardian.directory.path
+        administration = PostgreSQLSession("\(Self.url(of: "postgres", in: folder))&passfile=\(folder)/pgpass")
         try start(settings: settings)
     }
 
@@ -76,8 +78,8 @@ package final class PostgreSQLServer: Sendable {
     /// - Returns: its URL, for `query` and for a program that has `environment`.
     package func makeDatabase() throws -> String {
         let name = "test_\(databases.add(1, ordering: .relaxed).newValue)"
-        try query("CREATE DATABASE \(name)")
-        return url(of: name)
+        try administration.query("CREATE DATABASE \(name)")
+        return Self.url(of: name, in: folder)
     }
 
     /// A URL that is enough for libpq in this process, as it names the file of the password, too.
@@ -108,7 +110,9 @@ package final class PostgreSQLServer: Sendable {
         return try output(of: ["bash", "-c", #"source "$0"; printf %s "$(postgresql_programs)""#, setup])
     }
 
-    private func url(of database: String) -> String { "postgresql://importer@/\(database)?host=\(folder)" }
+    private static func url(of database: String, in folder: String) -> String {
+        "postgresql://importer@/\(database)?host=\(folder)"
+    }
 
     @discardableResult
     private func control(_ arguments: [String]) throws -> String {

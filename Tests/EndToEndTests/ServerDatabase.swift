@@ -233,7 +233,8 @@ extension ServerDatabase {
     /// A JSON array of arrays of texts, as an array in an order of its own.
     static func sorted(_ json: String) throws -> [[String?]] {
         let rows = try JSONDecoder().decode([[String?]].self, from: Data(json.utf8))
-        return rows.sorted { "\($0)" < "\($1)" }
+        // Each is spelled once, and not whenever it is compared.
+        return rows.map { (row: $0, text: "\($0)") }.sorted { $0.text < $1.text }.map(\.row)
     }
 
     private static func bookkeeping(_ query: (String) throws -> String) throws -> String {

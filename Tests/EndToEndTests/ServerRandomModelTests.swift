@@ -73,10 +73,10 @@ struct ServerRandomModelTests {
     /// None of these is of a kind that a server refuses.
     @Test(arguments: kinds) func areWhatAStoreHas(_ kind: Kind) throws {
         let database = try ServerDatabase()
-        let script = ["python3", "-B", Project.check("server_cases.py"), "--importer", Project.importer]
+        let script = [Project.python, "-B", Project.check("server_cases.py"), "--importer", Project.importer]
         let numbers = ["--graphs", "\(kind.graphs)", "--seed", "\(kind.seed)"]
         let command = script + ["--url", database.url] + numbers + kind.options
-        let result = try ChildProcess(command, environment: database.server.environment).wait()
+        let result = try ChildProcess(command, environment: database.server.environmentWithPrograms).wait()
         #expect(result.ending == .exit(0), "\(result.outputText)\(result.errorText)")
         let same = result.outputText.split(separator: "\n").count { $0.hasSuffix(": same") }
         #expect(same == kind.graphs, "\(result.outputText)")

@@ -8,9 +8,10 @@ struct ServerRelationshipTests {
     /// Workers, the importing process and the server die while chunks are imported and settled.
     @Test func standWhateverDies() throws {
         let blows = ["--kills", "2", "--importer-kills", "1", "--crashes", "1", "--cuts", "0.05", "--impatient"]
+        let script = [Project.python, Project.root.appending(path: "scripts/server-relationships").path]
         let result = try ChildProcess(
-            [Project.root.appending(path: "scripts/server-relationships").path, "--orders", "200"] + blows
-                + ["--importer", Project.importer]
+            script + ["--orders", "200"] + blows + ["--importer", Project.importer],
+            environment: PostgreSQLServer.shared().environmentWithPrograms
         ).wait()
         #expect(result.ending == .exit(0), "\(result.outputText)\(result.errorText)")
     }

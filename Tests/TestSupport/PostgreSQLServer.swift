@@ -34,12 +34,20 @@ package final class PostgreSQLServer: Sendable {
     /// The folder of its socket.
     package let folder: String
     /// Its database `postgres`.
-    package var url: String { url(of: "postgres") }
+    package var url: String { Self.url(of: "postgres", in: folder) }
     /// What a program needs in its environment to be let in.
     package var environment: [String: String] { ["PGPASSFILE": passwordFile] }
+    /// The same for one that runs psql: what Debian has in its place, a program in Perl, takes many times as long to start.
+    package var environmentWithPrograms: [String: String] {
+        get throws {
+            let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
+            return environment.merging(["PATH": "\(try Self.programs.get()):\(path)"]) { $1 }
+        }
+    }
 
     private let guardian: Guardian
     private let databases = Atomic<Int>(0)
+    private let administration: PostgreSQLSession
     private var passwordFile: String { "\(folder)/pgpass" }
 
     /// Starts a server of one's own.
@@ -48,11 +56,15 @@ package final class PostgreSQLServer: Sendable {
     package init(settings: [String] = []) throws {
         guardian = try Guardian()
         folder = guardian.directory.path
+        administration = PostgreSQLSession("\(Self.url(of: "postgres", in: folder))&passfile=\(folder)/pgpass")
         try start(settings: settings)
     }
 
     /// Starts it again after `crash` or `stop`.
-    package func start(settings: [String] = []) throws { try control(["start"] + settings) }
+    package func start(settings: [String] = []) throws {
+        // Its log takes memory, too.
+        try control(["start", "min_wal_size=32MB", "max_wal_size=128MB"] + settings)
+    }
 
     /// Ends it as if it had died.
     ///
@@ -69,8 +81,8 @@ package final class PostgreSQLServer: Sendable {
     /// - Returns: its URL, for `query` and for a program that has `environment`.
     package func makeDatabase() throws -> String {
         let name = "test_\(databases.add(1, ordering: .relaxed).newValue)"
-        try query("CREATE DATABASE \(name)")
-        return url(of: name)
+        try administration.query("CREATE DATABASE \(name)")
+        return Self.url(of: name, in: folder)
     }
 
     /// A URL that is enough for libpq in this process, as it names the file of the password, too.
@@ -88,20 +100,22 @@ package final class PostgreSQLServer: Sendable {
         let null = "NULL \(UUID().uuidString)"
         let options = ["-X", "-q", "-t", "--csv", "-v", "ON_ERROR_STOP=1", "-P", "null=\(null)"]
         let arguments = options + ["-d", url ?? self.url] + texts.flatMap { ["-c", $0] }
-        let output = try Self.output(of: [Self.psql.get()] + arguments, environment: environment)
+        let output = try Self.output(of: ["\(Self.programs.get())/psql"] + arguments, environment: environment)
         return fields(ofCSV: output).map { $0.map { $0 == null ? nil : $0 } }
     }
 
     /// A session of one's own with a database.
     package func session(with url: String) -> PostgreSQLSession { PostgreSQLSession(withPasswordFile(url)) }
 
-    /// The server's own, and not what Debian has in its place.
-    private static let psql = Result {
+    /// The folder of the server's own programs.
+    private static let programs = Result {
         let setup = Project.root.appending(path: "scripts/setup.bash").path
-        return try output(of: ["bash", "-c", #"source "$0"; printf %s/psql "$(postgresql_programs)""#, setup])
+        return try output(of: ["bash", "-c", #"source "$0"; printf %s "$(postgresql_programs)""#, setup])
     }
 
-    private func url(of database: String) -> String { "postgresql://importer@/\(database)?host=\(folder)" }
+    private static func url(of database: String, in folder: String) -> String {
+        "postgresql://importer@/\(database)?host=\(folder)"
+    }
 
     @discardableResult
     private func control(_ arguments: [String]) throws -> String {
@@ -121,6 +135,15 @@ package final class PostgreSQLServer: Sendable {
 private final class Guardian: Sendable {
     static let script = Project.root.appending(path: "scripts/postgres-server").path
 
+    /// Where files are in memory, if there is room: imports make and remove so many files that a disk's file system takes a third of
+    /// a server's time.
+    private static let memory: URL? = {
+        let url = URL(filePath: "/dev/shm")
+        let values = try? FileManager.default.attributesOfFileSystem(forPath: url.path)
+        guard let free = values?[.systemFreeSize] as? NSNumber, free.int64Value > 4 << 30 else { return nil }
+        return url
+    }()
+
     /// Goes after the server has ended.
     let directory: TemporaryDirectory
     /// No other process has it: where it is closed, the shell that reads its other end goes on.
@@ -128,7 +151,7 @@ private final class Guardian: Sendable {
     private let processIdentifier: pid_t
 
     init() throws {
-        directory = try TemporaryDirectory()
+        directory = try TemporaryDirectory(in: Self.memory)
         var ends: [Int32] = [0, 0]
         guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
             throw NeverCame("a pair of sockets: \(errno)")

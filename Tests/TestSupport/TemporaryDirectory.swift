@@ -5,8 +5,11 @@ package final class TemporaryDirectory: Sendable {
     package let path: String
 
     /// Makes the directory, readable by its owner only.
-    package init() throws {
-        let url = FileManager.default.temporaryDirectory.appending(path: "importer-tests-\(UUID().uuidString)")
+    ///
+    /// - Parameter parent: where [the system's folder for temporary files].
+    package init(in parent: URL? = nil) throws {
+        let parent = parent ?? FileManager.default.temporaryDirectory
+        let url = parent.appending(path: "importer-tests-\(UUID().uuidString)")
         try FileManager.default.createDirectory(
             at: url,
             withIntermediateDirectories: true,

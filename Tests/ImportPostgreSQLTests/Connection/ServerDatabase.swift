@@ -10,16 +10,19 @@ struct ServerDatabase {
     let server: PostgreSQLServer
     /// As psql is given it.
     let url: String
+    private let session: PostgreSQLSession
 
     init() throws {
         server = try PostgreSQLServer.shared()
         url = try server.makeDatabase()
+        session = server.session(with: url)
     }
 
     /// One on another server, its database `postgres`.
     init(on server: PostgreSQLServer) {
         self.server = server
         url = server.url
+        session = server.session(with: url)
     }
 
     /// Its address with other parameters than those that connections need.
@@ -32,7 +35,7 @@ struct ServerDatabase {
     }
 
     @discardableResult
-    func query(_ text: String) throws -> [[String?]] { try server.query(text, in: url) }
+    func query(_ text: String) throws -> [[String?]] { try session.query(text) }
 
     /// Does something on another thread as soon as a connection of this database waits for what `event` says.
     ///
@@ -40,8 +43,9 @@ struct ServerDatabase {
     func whenWaiting(for event: String, _ body: @escaping @Sendable (_ process: pid_t) throws -> Void) {
         Thread.detachNewThread { [self] in
             do {
+                let watcher = server.session(with: url)
                 let process = try wait(for: "a process that waits for \(event)") {
-                    try query(
+                    try watcher.query(
                         """
                         SELECT pid FROM pg_stat_activity
                         WHERE datname = current_database() AND wait_event = '\(event)'

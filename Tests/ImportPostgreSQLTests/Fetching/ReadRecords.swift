@@ -44,7 +44,7 @@ struct ReadRecords: Sendable {
     let sqlite: StoreReader
     let database: ServerDatabase
     private let store: ServerStore
-    /// A new one: it stays with its thread.
+    /// A new one with a connection of its own: it stays with its thread.
     var server: ServerReader { ServerReader(store) }
 
     init(count: Int, seed: UInt64) throws {
@@ -92,7 +92,11 @@ struct ReadRecords: Sendable {
     }
 
     /// What both print for a request.
-    func both(_ request: FetchRequest, as format: RecordFormat = .ndjson) throws -> (sqlite: String, server: String) {
+    func both(
+        _ request: FetchRequest,
+        _ server: ServerReader,
+        as format: RecordFormat = .ndjson
+    ) throws -> (sqlite: String, server: String) {
         var (one, other): ([UInt8], [UInt8]) = ([], [])
         try sqlite.write(request, as: format) { one += $0 }
         try server.write(request, as: format) { other += $0 }

@@ -15,7 +15,7 @@ struct CopiedTables {
         connection = try database.connect()
     }
 
-    /// Runs SQL by psql.
+    /// Runs SQL without the code under test.
     @discardableResult
     func query(_ sql: String) throws -> [[String?]] { try database.query(sql) }
 

@@ -197,10 +197,7 @@ final class ServerSession {
 
     func unlock() {
         guard isLocked else { return }
-        isLocked = false
-        claim = nil
-        // The lock is the session's.
-        drop()
+        close()
     }
 
     /// Makes this process the one that a job's row names.
@@ -219,6 +216,8 @@ final class ServerSession {
     }
 
     func close() {
+        // The lock ends with the connection, too, but that the server may notice later than the next import begins.
+        if isLocked { _ = try? connection?.execute("SELECT pg_advisory_unlock_all()") }
         claim = nil
         isLocked = false
         drop()

@@ -61,16 +61,31 @@ struct ServerSerialTableTests {
 
     // MARK: What others have made
 
-    /// Triggers that are to run at the end do not keep foreign keys from being made again.
-    @Test func deferredTriggersRun() throws {
-        let database = try Self.filled()
+    /// Notes a column of each row for which a trigger runs, in a table `seen`.
+    private static func noteRows(_ trigger: String, _ column: String, _ database: ServerDatabase) throws {
         try database.execute(
             """
             CREATE TABLE seen (id text);
             CREATE FUNCTION see() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-                INSERT INTO seen VALUES (NEW.text); RETURN NULL; END $$;
+                INSERT INTO seen VALUES (NEW.\(column)); RETURN NULL; END $$;
+            \(trigger) EXECUTE FUNCTION see()
+            """
+        )
+    }
+
+    /// Triggers that are to run at the end do not keep foreign keys from being made again.
+    @Test func deferredTriggersRun() throws {
+        let database = try Self.filled()
+        try Self.noteRows(
+            """
             CREATE CONSTRAINT TRIGGER late AFTER INSERT OR UPDATE ON note DEFERRABLE INITIALLY DEFERRED
-                FOR EACH ROW EXECUTE FUNCTION see();
+                FOR EACH ROW
+            """,
+            "text",
+            database
+        )
+        try database.execute(
+            """
             ALTER TABLE note ADD CONSTRAINT own FOREIGN KEY (book_id) REFERENCES book (id) ON DELETE CASCADE DEFERRABLE;
             COMMENT ON CONSTRAINT own ON note IS 'it''s mine'
             """
@@ -87,14 +102,7 @@ struct ServerSerialTableTests {
     /// A trigger of a column runs where that has changed.
     @Test func columnsThatStayAreNotWritten() throws {
         let database = try Self.filled()
-        try database.execute(
-            """
-            CREATE TABLE seen (id text);
-            CREATE FUNCTION see() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-                INSERT INTO seen VALUES (NEW.id); RETURN NULL; END $$;
-            CREATE TRIGGER priced AFTER UPDATE OF price ON book FOR EACH ROW EXECUTE FUNCTION see()
-            """
-        )
+        try Self.noteRows("CREATE TRIGGER priced AFTER UPDATE OF price ON book FOR EACH ROW", "id", database)
         try database.imported(Self.books([#"{"id": "a", "author": "Zoe"}"#]))
         #expect(try database.query("SELECT author_id FROM book WHERE id = 'a'") == "4")
         #expect(try database.query("SELECT count(*) FROM seen") == "0")

@@ -135,8 +135,8 @@ package final class PostgreSQLServer: Sendable {
 private final class Guardian: Sendable {
     static let script = Project.root.appending(path: "scripts/postgres-server").path
 
-    /// Where files are in memory, if there is room: imports make and remove so many files that a disk's file system takes a third of
-    /// a server's time.
+    /// Where files are in memory, if there is room: on a disk, a third of a server's time is spent on files that imports make and
+    /// remove.
     private static let memory: URL? = {
         let url = URL(filePath: "/dev/shm")
         let values = try? FileManager.default.attributesOfFileSystem(forPath: url.path)

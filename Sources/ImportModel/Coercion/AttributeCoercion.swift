@@ -49,7 +49,10 @@ package struct AttributeCoercion: Sendable {
         case .null: return .null
         case .text:
             let start = scratch.count
-            for byte in Array(scratch[range]) { scratch += byte == 0 ? Array("\u{FFFD}".utf8) : [byte] }
+            for index in range {
+                let byte = scratch[index]
+                if byte == 0 { scratch += "\u{FFFD}".utf8 } else { scratch.append(byte) }
+            }
             return .scratch(start..<scratch.count)
         }
     }

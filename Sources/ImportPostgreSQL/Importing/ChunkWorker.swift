@@ -57,7 +57,7 @@ final class ChunkWorker {
         }
     }
 
-    /// So many records are decoded, then encoded: few enough for their values to be in the processor's cache still.
+    /// Up to this many records are decoded, then encoded: few enough for their values to be in the processor's cache still.
     static let batchSize = 512
 
     private let task: Task

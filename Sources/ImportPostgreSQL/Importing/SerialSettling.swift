@@ -118,7 +118,7 @@ struct SerialSettling {
         return try tables.firstRefused(after: accepted, upTo: last, found, refusal)
     }
 
-    /// Calls `body` with a new folder, which is removed afterwards; what a killed process has left of it goes before.
+    /// Calls `body` with a new folder, which is removed afterwards.
     private func inFolder(_ body: (String) throws -> Void) throws {
         let folder = SerialFolder.path(of: task.job)
         do {

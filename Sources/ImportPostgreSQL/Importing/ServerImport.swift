@@ -4,8 +4,8 @@ import Importer
 
 /// Cuts what is left of a job's sources, registers the chunks, and works on them beside all others who do.
 struct ServerImport {
-    /// So much may be cut that nobody has taken, and twice as many chunks as are taken: the folder does not fill up where workers are
-    /// slow, and chunks are written over files of others that are done while the system still has these in memory.
+    /// Up to this much is cut that no worker has taken, or twice the chunks at work where that is more: the folder does not fill up
+    /// where workers are slow, and chunks are written over files of others that are done while the system still has these in memory.
     private static let mostWaiting = (bytes: Int64(64 << 20), chunks: Int64(64))
 
     private let run: JobRun
@@ -163,7 +163,7 @@ struct ServerImport {
         bell.ring()
         while true {
             let seen = bell.count
-            if try session.read({ try isCutEnough($0) }) == false { return }
+            guard try session.read({ try isCutEnough($0) }) else { return }
             try context.interruption.check()
             // Other processes' commits ring no bell here.
             bell.wait(after: seen, seconds: 0.05)

@@ -218,7 +218,8 @@ struct TableGuards: RelationSQL {
             guard own.count == key.columns.count else { return nil }
             let values = own.map { "s.c\($0)" }
             return """
-                SELECT s._ordinal FROM \(stage) AS s WHERE \(key.isBroken(values)) AND EXISTS (SELECT FROM \(key.table) AS o WHERE \(same(key.columns.map { "o.\($0)" }, values)))
+                SELECT s._ordinal FROM \(stage) AS s WHERE \(key.isBroken(values)) AND EXISTS (
+                    SELECT FROM \(key.table) AS o WHERE \(same(key.columns.map { "o.\($0)" }, values)))
                 """
         }
         guard !records.isEmpty else { return [] }

@@ -157,7 +157,7 @@ struct ChunkFenceTests {
         #expect(try rows() == ["b"])
     }
 
-    /// A chunk that was registered anew is taken for the first time again: the number of attempts is the same.
+    /// A chunk that was registered again has its first attempt again: only the owner tells the leases apart.
     @Test func aLeaseOfWhatWasCutAgainCommitsNothing() throws {
         let first = try #require(try lease("a"))
         try connection.execute("DELETE FROM _import_chunk")

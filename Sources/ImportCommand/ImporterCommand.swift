@@ -54,7 +54,7 @@ struct ImporterCommand: ParsableCommand {
                 StandardError.write(helpMessage(columns: StandardError.helpColumns) + "\n")
                 return ImportError.Code.usage.rawValue
             }
-            command = try parseAsRoot(arguments)
+            command = try subcommand(arguments) ?? parseAsRoot(arguments)
         } catch {
             return report(parsing: error, arguments)
         }
@@ -66,6 +66,16 @@ struct ImporterCommand: ParsableCommand {
             let isParsers = [ExitCode.success, .validationFailure].contains(exitCode(for: error))
             return isParsers && !(error is ExitCode) ? report(parsing: error, arguments) : Failure(error).report()
         }
+    }
+
+    /// The subcommand that arguments begin with, as they say; nil where they are none or ask for help.
+    ///
+    /// The parser's first look at all commands takes a quarter of the start, so that is left for what it has to say.
+    private static func subcommand(_ arguments: [String]) -> (any ParsableCommand)? {
+        guard let named = configuration.subcommands.first(where: { $0.configuration.commandName == arguments.first }),
+            let command = try? named.parseAsRoot(Array(arguments.dropFirst())), type(of: command) == named
+        else { return nil }
+        return command
     }
 
     /// The names of the subcommands.

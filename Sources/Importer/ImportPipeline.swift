@@ -14,9 +14,12 @@ public final class ImportPipeline: Sendable {
     /// Announces every commit.
     public let merges: MergeCenter
 
-    /// Whether the run has ended because the store's file is no longer at its path: what is there now is another's.
-    public var hasLostStore: Bool { isStoreLost.load(ordering: .relaxed) }
-    private let isStoreLost = Atomic(false)
+    /// The number, in its store, of the job that the run has begun or goes on with.
+    ///
+    /// It is nil before there is one, and where the run has ended because the store's file is no longer at its path: what is there
+    /// now is another's.
+    public var job: Int64? { begunJob.withLock { $0 } }
+    private let begunJob = Mutex<Int64?>(nil)
     /// Whether it has been run, or has read what can be read once only.
     private let isSpent = Atomic(false)
 
@@ -323,6 +326,7 @@ public final class ImportPipeline: Sendable {
         try check(destination)
         try destination.lock()
         if case .mirror(let job, let options) = request {
+            begunJob.withLock { $0 = job }
             let (report, wasDone) = try MirrorJob(context: context(interruption), destination: destination).run(
                 job,
                 options
@@ -339,7 +343,8 @@ public final class ImportPipeline: Sendable {
         }
         try checkStoreModel(decision)
         let begun = try StartJob(context(interruption), in: destination).start(decision)
-        defer { isStoreLost.store(destination.isLost, ordering: .relaxed) }
+        begunJob.withLock { $0 = begun.job.id }
+        defer { if destination.isLost { begunJob.withLock { $0 = nil } } }
         let report = try begun.go { try Self.phases($0, into: destination) }
         return Outcome(report: report, wasAlreadyFinished: false)
     }
@@ -400,6 +405,7 @@ public final class ImportPipeline: Sendable {
         guard let destination = destination as? SQLiteDestination else {
             throw ImportError(.fault, at: store, "changes of a store that is not SQLite's")
         }
+        begunJob.withLock { $0 = job.id }
         do {
             let report = try ChangeResumption(context: context, destination: destination).run(job, decision)
             return Outcome(report: report, wasAlreadyFinished: false)

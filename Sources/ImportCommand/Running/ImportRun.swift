@@ -19,7 +19,6 @@ struct ImportRun {
 
     func perform(_ pipeline: ImportPipeline) throws {
         let reportFile = try output.report.map { try ReportFile(path: $0, apartFrom: files) }
-        let before = UnfinishedJobs(inspection)
         let watch = WatchedRun(
             progress: pipeline.progress,
             interruption: pipeline.interruption,
@@ -32,7 +31,8 @@ struct ImportRun {
             outcome = try watch.perform { try pipeline.run() }
         } catch let error as ImportError {
             // The report of what is in the store, if it has come that far; the error is what counts.
-            let report = pipeline.hasLostStore ? nil : UnfinishedJobs(inspection).change(since: before)
+            let job = pipeline.job.flatMap { try? inspection.status(of: $0) }
+            let report = job.flatMap { $0.state == .finished ? nil : $0 }
             if let report {
                 try? reportFile?.write(report)
                 if output.json { try? print(JSONText.document(report)) }
@@ -69,20 +69,5 @@ struct ImportRun {
         sources.filter { $0 != "-" }.map { (role: "the source", path: $0) } + others
             + ["", "-wal", "-shm", "-journal", ".lock"].map { (role: "the store", path: store + $0) }
             + [(role: "the chunk directory", path: store + ".chunks")]
-    }
-}
-
-/// A store's unfinished jobs before or after a run, to tell which of them the run was about.
-private struct UnfinishedJobs {
-    private let jobs: [ImportReport]
-
-    init(_ inspection: any JobInspection) {
-        // A store that is not there, or is none, has no jobs; the import itself says what is wrong with it.
-        jobs = (try? inspection.unfinished()) ?? []
-    }
-
-    /// The job that was begun or resumed since; jobs of other sources stay as they were.
-    func change(since before: UnfinishedJobs) -> ImportReport? {
-        jobs.last { !before.jobs.contains($0) }
     }
 }

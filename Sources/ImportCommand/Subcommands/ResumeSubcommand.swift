@@ -46,25 +46,30 @@ struct ResumeSubcommand: ParsableCommand {
             case .file(let path): ImportPipeline(resuming: path, run: runArguments.options, maxErrors: maxErrors)
             case .server(let server): ImportPipeline(resuming: server, run: runArguments.options, maxErrors: maxErrors)
             }
-        let inspection = place.inspection
-        let job = try? inspection.status()
-        let unfinished = (try? inspection.unfinished()) ?? []
-        if let job, unfinished.count > 1 {
-            StandardError.write(
-                message:
-                    "resuming the import of \(ReportText.sources(job)), the newest of \(unfinished.count) unfinished imports",
-                mode: output.progress.mode
-            )
-        }
+        let job = try? resumedJob(place.inspection)
         let others = runArguments.chunks.map { [(role: "the chunk directory", path: $0)] } ?? []
         var run = ImportRun(
             store: store,
-            inspection: inspection,
+            inspection: place.inspection,
             sources: job?.sources ?? [],
             others: others,
             output: output
         )
         run.answer = .nothingToResume
         try run.perform(pipeline)
+    }
+
+    /// The job that is going to be resumed; says so where there are several.
+    private func resumedJob(_ inspection: any JobInspection) throws -> ImportReport {
+        let job = try inspection.status()
+        let count = try inspection.unfinished().count
+        if count > 1 {
+            StandardError.write(
+                message:
+                    "resuming the import of \(ReportText.sources(job)), the newest of \(count) unfinished imports",
+                mode: output.progress.mode
+            )
+        }
+        return job
     }
 }

@@ -64,6 +64,8 @@ struct ChunkTable: Sendable {
             try connection.execute("SELECT seconds FROM _import_job WHERE id = $1", [.integer(job)])
             .first?.double(0) ?? 0
         let kept = try kept ?? lastKept(connection)
+        // A chunk has a number from 1.
+        guard kept > 0 else { return marker }
         let last = try connection.execute(
             "SELECT entry FROM _import_chunk WHERE job = $1 AND number = $2",
             [.integer(job), .integer(kept)]

@@ -124,22 +124,16 @@ struct ServerCounts {
     private func write(_ rejects: [RowBatch.Reject], of entry: ChunkEntry, _ connection: ServerConnection) throws {
         guard !rejects.isEmpty else { return }
         let encoder = StoredJSON.makeEncoder()
-        for reject in rejects {
-            _ = try connection.execute(
-                """
-                INSERT INTO _import_reject (
-                    job, chunk, ordinal, entity, source, byte_offset, length, errors, record, record_key, state
-                ) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
-                """,
-                [
-                    .integer(job.id), .integer(Int64(entry.number)), .integer(reject.ordinal),
-                    .text(plans[Int(reject.entity)].entity.name), .integer(Int64(entry.source)),
-                    .integer(reject.byteOffset), .integer(reject.length),
-                    .bookkeeping(String(decoding: try encoder.encode(reject.errors), as: UTF8.self)),
-                    .bytes(reject.bytes), reject.key.map { .bookkeeping($0) } ?? .null,
-                    .text((job.retry == nil ? RejectState.open : .retried).rawValue),
-                ]
-            )
+        let state = (job.retry == nil ? RejectState.open : .retried).rawValue
+        let columns = "job, chunk, ordinal, entity, source, byte_offset, length, errors, record, record_key, state"
+        try connection.insert(into: "_import_reject (\(columns))", rejects) { reject in
+            [
+                .integer(job.id), .integer(Int64(entry.number)), .integer(reject.ordinal),
+                .text(plans[Int(reject.entity)].entity.name), .integer(Int64(entry.source)),
+                .integer(reject.byteOffset), .integer(reject.length),
+                .bookkeeping(String(decoding: try encoder.encode(reject.errors), as: UTF8.self)),
+                .bytes(reject.bytes), reject.key.map { .bookkeeping($0) } ?? .null, .text(state),
+            ]
         }
     }
 

@@ -18,7 +18,7 @@ class ServerJournalReader: JournalReader {
     /// - Returns: nil while there is no bookkeeping.
     func readIfThere<Result>(_ body: (ServerConnection) throws -> Result) throws -> Result? {
         try session.read { connection in
-            guard try BookkeepingSchema.isThere(connection) else { return nil }
+            guard try session.hasBookkeeping(connection) else { return nil }
             return try body(connection)
         }
     }

@@ -15,6 +15,8 @@ final class ServerSession {
     private(set) var connections = 0
     /// Whether the server has let this process in: what is wrong before that will be wrong a moment later, too.
     private var hasConnected = false
+    /// Whether the schema was found to have the importer's tables.
+    private var isBookkept = false
     /// The last chunk that a resumed job keeps, found while no worker committed any; nil where cutting has gone on since.
     var keptChunk: Int64?
     /// Whether this is the schema's only importing process.
@@ -120,7 +122,7 @@ final class ServerSession {
             var result: Result?
             do {
                 try connection.transaction("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") {
-                    guard try BookkeepingSchema.isThere(connection) else {
+                    guard try hasBookkeeping(connection) else {
                         throw ImportError(
                             .storeEmpty,
                             at: label,
@@ -137,6 +139,12 @@ final class ServerSession {
             guard let result else { throw ImportError(.fault, at: label, "a transaction has no result") }
             return result
         }
+    }
+
+    /// Whether the schema has the importer's tables; once it has, it is not asked again.
+    func hasBookkeeping(_ connection: ServerConnection) throws -> Bool {
+        if !isBookkept { isBookkept = try BookkeepingSchema.isThere(connection) }
+        return isBookkept
     }
 
     // MARK: The lock and the claim

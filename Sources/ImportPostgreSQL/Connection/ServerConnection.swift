@@ -8,6 +8,8 @@ final class ServerConnection {
     let address: ServerAddress
     /// The schema that names without one are in; it need not be there (`makeSchema`).
     let schema: String
+    /// Whether `schema` was there when the connection was made.
+    let hadSchema: Bool
     /// The server's version as libpq has it: 150004 is 15.4.
     let serverVersion: Int
     /// Whether an interruption ends a running statement; otherwise it is waited for.
@@ -45,6 +47,7 @@ final class ServerConnection {
         }
         let session = try opening.prepare(link, writes: writes)
         schema = session.schema
+        hadSchema = session.isThere
         serverVersion = link.serverVersion
     }
 
@@ -178,6 +181,34 @@ final class ServerConnection {
     }
 
     // MARK: COPY
+
+    /// Inserts rows, all of them in as many round trips as one.
+    ///
+    /// They are sent as text, so that the server reads each value as its column's type
+    /// (<https://www.postgresql.org/docs/current/sql-copy.html>).
+    ///
+    /// - Parameters:
+    ///   - target: a table with the columns that rows have values of, as SQL.
+    ///   - rows: what rows are made of.
+    ///   - values: a row's values, one at least.
+    /// - Throws: `ServerFailure`; what `values` throws; the interruption's `ImportError` as `copy` does.
+    func insert<Rows: Sequence>(
+        into target: String,
+        _ rows: Rows,
+        _ values: (Rows.Element) throws -> [ServerValue]
+    ) throws {
+        _ = try copy("COPY \(target) FROM STDIN") { stream in
+            for row in rows {
+                var line: [UInt8] = []
+                for value in try values(row) {
+                    value.appendCopyText(to: &line)
+                    line.append(UInt8(ascii: "\t"))
+                }
+                line[line.count - 1] = UInt8(ascii: "\n")
+                try stream.write(line)
+            }
+        }
+    }
 
     /// Copies rows into a table.
     ///

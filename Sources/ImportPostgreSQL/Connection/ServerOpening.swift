@@ -10,6 +10,7 @@ struct ServerOpening {
     /// What is known of a session that is ready.
     struct Session {
         let schema: String
+        let isThere: Bool
     }
 
     /// The oldest server that is accepted, as libpq numbers them.
@@ -62,14 +63,8 @@ struct ServerOpening {
             )
         }
         try run(link, Self.settings)
-        let row = try run(
-            link,
-            """
-            SELECT current_schema(), current_setting('transaction_read_only'), pg_is_in_recovery(),
-                current_setting('server_encoding'), pg_backend_pid()
-            """
-        )
-        guard let row else { throw unusable("the server does not say what it is", "Use PostgreSQL.") }
+        let found = try run(link, Self.facts, [address.schema.map { .text($0) } ?? .null])
+        guard let row = found else { throw unusable("the server does not say what it is", "Use PostgreSQL.") }
         if writes, try row.text(1) == "on" {
             let why = try row.bool(2) ? "it is a replica" : "the session is read-only"
             throw ServerFailure(sqlState: "25006", message: why).importError(at: address.label, showsValues: false)
@@ -82,21 +77,15 @@ struct ServerOpening {
             )
         }
         if try row.integer(4) != link.backendPID { try refuseTransactionPooling(link) }
-        guard let schema = try address.schema ?? row.optionalText(0) else {
+        guard let schema = try row.optionalText(0) else {
             throw unusable("no schema of the search path is there", "Name one; it is made if it is not there.")
         }
         // What is not to be used is passed over in the search path: our tables would be temporary ones.
-        let isClosed = try run(
-            link,
-            "SELECT NOT has_schema_privilege(oid, 'USAGE') FROM pg_catalog.pg_namespace WHERE nspname = $1",
-            [.text(schema)]
-        )
-        if try isClosed?.bool(0) == true {
+        let isThere = try row.optionalText(5) != nil
+        if isThere, try !row.bool(5) {
             throw ServerFailure(sqlState: "42501", message: "permission denied for schema \(schema)")
         }
-        // Only what is there, and what is temporary after it: nobody can put a table before ours.
-        try run(link, "SELECT set_config('search_path', $1, false)", [.text("\(link.quoted(schema)), pg_temp")])
-        return Session(schema: schema)
+        return Session(schema: schema, isThere: isThere)
     }
 
     /// What is not known to a server (or to one that only speaks like PostgreSQL) is left out.
@@ -112,6 +101,18 @@ struct ServerOpening {
             ('statement_timeout', '0'), ('lock_timeout', '0'), ('transaction_timeout', '0'),
             ('idle_in_transaction_session_timeout', '0'), ('idle_session_timeout', '0')
         ) AS wanted (name, setting) WHERE current_setting(wanted.name, true) IS NOT NULL
+        """
+
+    /// What the server is, and whether the schema, which is `$1` or that of the search path, is there and may be used.
+    ///
+    /// From then on the search path has only what is there, and what is temporary after it: nobody can put a table before ours.
+    private static let facts = """
+        WITH session AS MATERIALIZED (SELECT coalesce($1, current_schema())::text AS schema)
+        SELECT schema, current_setting('transaction_read_only'), pg_is_in_recovery(),
+            current_setting('server_encoding'), pg_backend_pid(),
+            (SELECT has_schema_privilege(oid, 'USAGE') FROM pg_catalog.pg_namespace WHERE nspname = schema),
+            set_config('search_path', quote_ident(schema) || ', pg_temp', false)
+        FROM session
         """
 
     @discardableResult

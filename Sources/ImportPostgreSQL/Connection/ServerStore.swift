@@ -53,7 +53,7 @@ public struct ServerStore: Sendable {
             askForPassword: passwords?.answer
         )
         guard writes else { return connection }
-        try connection.makeSchema()
+        if !connection.hadSchema { try connection.makeSchema() }
         if durability == .off { _ = try connection.execute("SET synchronous_commit = off") }
         return connection
     }

@@ -20,4 +20,31 @@ enum ServerValue: Sendable, Hashable {
         case .text(let text): text
         }
     }
+
+    /// Adds it as COPY reads it in its text format: after a backslash there is a letter, or what it stands for.
+    func appendCopyText(to line: inout [UInt8]) {
+        if case .bytes(let bytes) = self {
+            line += Array(#"\\x"#.utf8)
+            for byte in bytes {
+                line.append(Self.digits[Int(byte >> 4)])
+                line.append(Self.digits[Int(byte & 15)])
+            }
+            return
+        }
+        guard let text else {
+            line += Array(#"\N"#.utf8)
+            return
+        }
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "\\"): line += Array(#"\\"#.utf8)
+            case UInt8(ascii: "\n"): line += Array(#"\n"#.utf8)
+            case UInt8(ascii: "\r"): line += Array(#"\r"#.utf8)
+            case UInt8(ascii: "\t"): line += Array(#"\t"#.utf8)
+            default: line.append(byte)
+            }
+        }
+    }
+
+    private static let digits = Array("0123456789abcdef".utf8)
 }

@@ -9,6 +9,8 @@ final class ChunkWorker {
     /// What the workers of a process have in common.
     struct Task: Sendable {
         let store: ServerStore
+        /// The workers' connections, which settle what they have staged, too.
+        let links: Kept<ServerLink>
         let job: StoredJob
         let model: ModelDescription
         let transformers: TransformerRegistry
@@ -77,8 +79,9 @@ final class ChunkWorker {
     private var label: String { task.store.label }
 
     /// - Throws: `ImportError` where the model cannot be imported with.
-    init(_ task: Task) throws {
+    init(_ task: Task, _ link: ServerLink) throws {
         self.task = task
+        self.link = link
         let model = try task.serverModel()
         plans = model.plans
         decoder = task.decoder(model)
@@ -86,8 +89,6 @@ final class ChunkWorker {
         counts = ServerCounts(job: task.job, plans: plans)
         owner = Self.makeOwner()
         retries = RetryTable(of: task.job)
-        let link = ServerLink(task.store, task.interruption)
-        self.link = link
         staging = model.related.map { tables in
             RelationStaging(tables, isSerial: model.serial != nil) { entity in
                 while true {
@@ -130,7 +131,6 @@ final class ChunkWorker {
     ///
     /// - Throws: `ImportError`; what was committed before stays, and no chunk is left half committed.
     func work() throws {
-        defer { link.close() }
         var idleness = Idleness()
         while true {
             try task.interruption.check()

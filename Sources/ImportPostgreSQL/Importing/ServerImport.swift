@@ -44,7 +44,7 @@ struct ServerImport {
             on: ChunkQueue(capacity: 1),
             interruption: context.interruption,
             stop: { _ in bell.ring() },
-            work: { try ChunkWorker(task).work() },
+            work: { try task.links.use { try ChunkWorker(task, $0).work() } },
             feed: { [self] in
                 // Where a source has a fault, what is before it is all that is done now.
                 let fault = try cut(feed, bell)
@@ -72,7 +72,10 @@ struct ServerImport {
             interruption.request(.interrupt)
         }
         try pool.start(
-            Array(repeating: { try ServerSettling(task).work() }, count: context.options.workers)
+            Array(
+                repeating: { try task.links.use { try ServerSettling(task).work($0) } },
+                count: context.options.workers
+            )
         )
         try pool.wait()
         try settling.finish(session)
@@ -87,6 +90,9 @@ struct ServerImport {
             || session.store.durability == .off || model.isStagedOnServer
         return ChunkWorker.Task(
             store: session.store,
+            links: Kept { [store = session.store, interruption = context.interruption] in
+                ServerLink(store, interruption)
+            },
             job: run.job,
             model: model,
             transformers: context.transformers,

@@ -50,9 +50,7 @@ struct ServerSettling {
     /// Settles buckets until all are done.
     ///
     /// - Throws: `ImportError`; each bucket is settled, or as if that had not begun.
-    func work() throws {
-        let link = ServerLink(task.store, task.interruption)
-        defer { link.close() }
+    func work(_ link: ServerLink) throws {
         var idleness = Idleness()
         while true {
             try task.interruption.check()

@@ -78,6 +78,7 @@ public final class ServerWork: Sendable {
             }
             let task = ChunkWorker.Task(
                 store: store,
+                links: Kept { [store] in ServerLink(store, interruption) },
                 job: job,
                 model: model,
                 transformers: transformers,
@@ -100,12 +101,16 @@ public final class ServerWork: Sendable {
                 }
             }
             let pool = WorkerPool(workers: workers) { _ in interruption.request(.interrupt) }
-            try pool.start(Array(repeating: { try ChunkWorker(task).work() }, count: workers))
+            try pool.start(
+                Array(repeating: { try task.links.use { try ChunkWorker(task, $0).work() } }, count: workers)
+            )
             try pool.wait()
             if model.isStagedOnServer {
                 // The importing process waits for all buckets; this one does what is left when it comes to it.
                 let settlers = WorkerPool(workers: workers) { _ in interruption.request(.interrupt) }
-                try settlers.start(Array(repeating: { try ServerSettling(task).work() }, count: workers))
+                try settlers.start(
+                    Array(repeating: { try task.links.use { try ServerSettling(task).work($0) } }, count: workers)
+                )
                 try settlers.wait()
             }
             progress.update { $0.phase = .finished }

@@ -2,14 +2,18 @@ import ImportModel
 import Importer
 
 /// Looks into a server's schema without importing.
+///
+/// Its connection is kept from one question to the next, until it and its copies are gone.
 public struct ServerInspection: Sendable {
     let store: ServerStore
+    private let sessions: Kept<ServerSession>
 
     /// Prepares to look into a schema; nothing is opened before it is asked.
     ///
     /// - Parameter store: the schema.
     public init(_ store: ServerStore) {
         self.store = store
+        sessions = Kept { ServerSession(store, Interruption(), writes: false) }
     }
 
     var label: String { store.label }
@@ -19,9 +23,7 @@ public struct ServerInspection: Sendable {
     }
 
     func read<Result>(_ body: (ServerConnection) throws -> Result) throws -> Result {
-        let session = ServerSession(store, Interruption(), writes: false)
-        defer { session.close() }
-        return try session.snapshot(body)
+        try sessions.use { try $0.snapshot(body) }
     }
 
     /// The report of the job that `resume` would resume: the last unfinished one, or else the last one.

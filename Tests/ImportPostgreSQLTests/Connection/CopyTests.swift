@@ -54,6 +54,36 @@ struct CopyTests {
 
     @Test func noRowsAreFine() throws {
         #expect(try connection.copy("COPY t FROM STDIN") { _ in } == 0)
+        try connection.insert(into: "t (a, b)", [Int64]()) { [.integer($0)] }
+        #expect(try database.query("SELECT count(*) FROM t") == [["0"]])
+    }
+
+    /// Whatever is in a text, or in bytes, and whether there is a value.
+    @Test func valuesOfRowsAreTheirs() throws {
+        try database.query("CREATE TABLE v (b text, y bytea, f boolean, d double precision, n bigint, j json)")
+        let texts = [
+            "", "\\N", "\\.", "\t", "\n", "\r\n", "\\", "\\t", "a\tb\nc\\d", "\"q\",'", "\u{8}\u{B}\u{C}\u{1}\u{7F}",
+            "é日😀", "\\x00",
+        ]
+        let all = [UInt8](0...255)
+        try connection.insert(into: "v (b, y, f, d, n, j)", texts.enumerated()) { number, text in
+            [
+                .text(text), .bytes(number == 0 ? [] : all), .boolean(number % 2 == 0), .double(-1.5e300),
+                .integer(.min + Int64(number)), .text(#"{"a": "\n\t\\"}"#),
+            ]
+        }
+        try connection.insert(into: "v (b, y, n)", [0]) { _ in [.null, .null, .integer(1)] }
+        let rows = try connection.execute("SELECT b, y, f, d, j FROM v ORDER BY n")
+        let found = try rows.dropLast().map { try $0.text(0) }
+        #expect(found == texts)
+        for (number, row) in rows.dropLast().enumerated() {
+            #expect(try row.bytes(1) == (number == 0 ? [] : all))
+            #expect(try row.bool(2) == (number % 2 == 0))
+            #expect(try row.double(3) == -1.5e300)
+            #expect(try row.text(4) == #"{"a": "\n\t\\"}"#)
+        }
+        let last = try #require(rows.last)
+        #expect(try last.optionalText(0) == nil && last.optionalText(1) == nil && last.optionalText(2) == nil)
     }
 
     @Test func whatTheWriterThrowsLeavesNothing() throws {

@@ -48,7 +48,7 @@ struct ServerDatabase {
     @discardableResult
     func imported(_ files: ImportFiles, _ sources: [String]? = nil, _ options: [String] = []) throws -> ServerReport {
         let report = files.directory.path("server.json")
-        let result = try importer(command(files, sources, options + ["--report", report]))
+        let result = try importer(command(files, sources, options + ["--report", report, "--quiet"]))
         guard result.ending == .exit(0) else { throw NeverCame("\(result.ending): \(result.errorText)") }
         return try ServerReport(Data(contentsOf: URL(filePath: report)))
     }

@@ -28,7 +28,7 @@ struct ServerImportTests {
         + [ImportJob.inferred(count: 300)[1], ImportJob.inferred(count: 300)[3]]
 
     /// Texts of 1 MB, extremes, nulls, defaults and missing keys among them.
-    @Test(arguments: [1, 2])
+    @Test(arguments: Cases.few(1, of: [1, 2]))
     func valuesOfEveryTypeAreTheirs(seed: Int) throws {
         let files = try ImportFiles(records: [[]], model: Self.valueModel, options: ["--entity", "value"])
         let printed = try ImportFiles.expected(by: "server_values.py", ["80", "\(seed)", files.sources[0]])
@@ -46,7 +46,7 @@ struct ServerImportTests {
     }
 
     /// Sources of many shapes, some of whose records do not fit, with and without a model.
-    @Test(arguments: jobs)
+    @Test(arguments: Cases.few(3, of: jobs))
     func isWhatASQLiteStoreIs(_ job: ImportJob) throws {
         let files = try job.files()
         let database = try ServerDatabase()

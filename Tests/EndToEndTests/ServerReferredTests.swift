@@ -29,27 +29,34 @@ struct ServerReferredTests {
     }
 
     /// What a record says of what an object refers to overwrites that, whether only such records say it or lists do, too.
-    @Test(arguments: [
-        (
-            [
-                #"{"id": 1, "home": {"city": "a", "rooms": ["x", "y"]}}"#, #"{"id": 2, "home": {"city": "b"}}"#,
-                #"{"id": 1, "home": {"rooms": ["z"]}}"#, #"{"id": 2, "home": null}"#, #"{"id": 3}"#,
-                #"{"id": 4, "friends": [{"id": 3, "home": {"city": "c"}}]}"#, #"{"id": 3, "home": {"city": "d"}}"#,
-            ], "1|?|z\n2|-|\n3|d|\n4|-|", "2"
-        ),
-        (
-            [
-                #"{"id": 1, "home": {"city": "a", "people": [2, 3], "rooms": ["x"]}}"#,
-                #"{"id": 2, "home": {"city": "b", "rooms": ["y"]}}"#, #"{"id": 3, "home": null}"#, #"{"id": 3}"#,
-            ], "1|b|y\n2|b|y\n3|-|", "1"
-        ),
-        (
-            [
-                #"{"id": 1, "home": {"city": "a"}}"#, #"{"id": 2, "home": {"city": "b", "people": [1]}}"#,
-                #"{"id": 1, "home": {"city": "c", "people": []}}"#,
-            ], "1|c|\n2|-|", "2"
-        ),
-    ])
+    @Test(
+        arguments: Cases.few(
+            1,
+            of: [
+                (
+                    [
+                        #"{"id": 1, "home": {"city": "a", "rooms": ["x", "y"]}}"#, #"{"id": 2, "home": {"city": "b"}}"#,
+                        #"{"id": 1, "home": {"rooms": ["z"]}}"#, #"{"id": 2, "home": null}"#, #"{"id": 3}"#,
+                        #"{"id": 4, "friends": [{"id": 3, "home": {"city": "c"}}]}"#,
+                        #"{"id": 3, "home": {"city": "d"}}"#,
+                    ], "1|?|z\n2|-|\n3|d|\n4|-|", "2"
+                ),
+                (
+                    [
+                        #"{"id": 1, "home": {"city": "a", "people": [2, 3], "rooms": ["x"]}}"#,
+                        #"{"id": 2, "home": {"city": "b", "rooms": ["y"]}}"#, #"{"id": 3, "home": null}"#,
+                        #"{"id": 3}"#,
+                    ], "1|b|y\n2|b|y\n3|-|", "1"
+                ),
+                (
+                    [
+                        #"{"id": 1, "home": {"city": "a"}}"#, #"{"id": 2, "home": {"city": "b", "people": [1]}}"#,
+                        #"{"id": 1, "home": {"city": "c", "people": []}}"#,
+                    ], "1|c|\n2|-|", "2"
+                ),
+            ]
+        )
+    )
     func areOverwritten(records: [String], links: String, homes: String) throws {
         let files = try ImportFiles(records: [records], model: Self.homes, options: ["--entity", "person"])
         let database = try ServerDatabase()
@@ -132,11 +139,16 @@ struct ServerReferredTests {
     }
 
     /// Whom a list has and what says itself that it belongs to the same: records are taken one after the other then.
-    @Test(arguments: [
-        ("order", [#"{"id": 1, "parts": [{"name": "a", "order": 2}]}"#]),
-        ("part", [#"{"name": "a", "parent": {"name": "b"}}"#]),
-        ("box", [#"{"size": 1, "order": 1}"#, #"{"size": 2, "order": 1}"#]),
-    ])
+    @Test(
+        arguments: Cases.few(
+            1,
+            of: [
+                ("order", [#"{"id": 1, "parts": [{"name": "a", "order": 2}]}"#]),
+                ("part", [#"{"name": "a", "parent": {"name": "b"}}"#]),
+                ("box", [#"{"size": 1, "order": 1}"#, #"{"size": 2, "order": 1}"#]),
+            ]
+        )
+    )
     func mayContradictOneAnother(entity: String, records: [String]) throws {
         let files = try ImportFiles(records: [records], model: Self.orders, options: ["--entity", entity])
         let database = try ServerDatabase()

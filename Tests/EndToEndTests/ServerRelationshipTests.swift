@@ -10,7 +10,7 @@ struct ServerRelationshipTests {
         let blows = ["--kills", "2", "--importer-kills", "1", "--crashes", "1", "--cuts", "0.05", "--impatient"]
         let script = [Project.python, Project.root.appending(path: "scripts/server-relationships").path]
         let result = try ChildProcess(
-            script + ["--orders", "200"] + blows + ["--importer", Project.importer],
+            script + ["--orders", "80"] + blows + ["--importer", Project.importer],
             environment: PostgreSQLServer.shared().environmentWithPrograms
         ).wait()
         #expect(result.ending == .exit(0), "\(result.outputText)\(result.errorText)")

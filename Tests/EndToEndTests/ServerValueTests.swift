@@ -67,16 +67,21 @@ struct ServerValueTests {
     }
 
     /// What makes rejects.
-    @Test(arguments: [
-        "CREATE TABLE thing (id bigint, s text CHECK (s NOT LIKE 'Q%'))",
-        "CREATE TABLE thing (id bigint, s text UNIQUE); INSERT INTO thing VALUES (-1, 'Quittenmus-8642')",
-        """
-        CREATE TABLE thing (id bigint, s text);
-        CREATE FUNCTION read() RETURNS trigger LANGUAGE plpgsql AS $$
-            BEGIN NEW.id := substr(NEW.s, CASE WHEN NEW.id = 17 THEN 1 ELSE 2 END)::integer; RETURN NEW; END $$;
-        CREATE TRIGGER read BEFORE INSERT ON thing FOR EACH ROW EXECUTE FUNCTION read();
-        """,
-    ])
+    @Test(
+        arguments: Cases.few(
+            2,
+            of: [
+                "CREATE TABLE thing (id bigint, s text CHECK (s NOT LIKE 'Q%'))",
+                "CREATE TABLE thing (id bigint, s text UNIQUE); INSERT INTO thing VALUES (-1, 'Quittenmus-8642')",
+                """
+                CREATE TABLE thing (id bigint, s text);
+                CREATE FUNCTION read() RETURNS trigger LANGUAGE plpgsql AS $$
+                    BEGIN NEW.id := substr(NEW.s, CASE WHEN NEW.id = 17 THEN 1 ELSE 2 END)::integer; RETURN NEW; END $$;
+                CREATE TRIGGER read BEFORE INSERT ON thing FOR EACH ROW EXECUTE FUNCTION read();
+                """,
+            ]
+        )
+    )
     func rejectsHaveNoValues(sql: String) throws {
         let files = try Self.files()
         let database = try ServerDatabase()

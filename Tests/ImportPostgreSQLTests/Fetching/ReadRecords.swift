@@ -91,15 +91,16 @@ struct ReadRecords: Sendable {
         return "{\(members.joined(separator: ", "))}"
     }
 
-    /// What both print for a request.
+    /// What both print of a request's records: these attributes, nil for all.
     func both(
         _ request: FetchRequest,
         _ server: ServerReader,
+        _ attributes: [String]? = ["id"],
         as format: RecordFormat = .ndjson
     ) throws -> (sqlite: String, server: String) {
         var (one, other): ([UInt8], [UInt8]) = ([], [])
-        try sqlite.write(request, as: format) { one += $0 }
-        try server.write(request, as: format) { other += $0 }
+        try sqlite.write(request, attributes: attributes, as: format) { one += $0 }
+        try server.write(request, attributes: attributes, as: format) { other += $0 }
         return (String(decoding: one, as: UTF8.self), String(decoding: other, as: UTF8.self))
     }
 }

@@ -13,7 +13,7 @@ struct RefusedObjectsTests {
         let database = try ServerDatabase()
         let connection = try database.connect()
         defer { connection.close() }
-        for seed in 0..<60 as Range<UInt64> {
+        for seed in 0..<UInt64(Cases.few(12, of: 60)) {
             var random = SeededGenerator(seed: seed)
             let test = RefusedCase(policy, &random)
             #expect(try test.outcome(connection, &random) == test.expected, "seed \(seed)")
@@ -21,7 +21,7 @@ struct RefusedObjectsTests {
     }
 
     /// Of a wide table some columns are written at a time.
-    @Test(arguments: [false, true])
+    @Test(arguments: Cases.few(1, of: [false, true]))
     func takesRecordsOfWideTables(_ wasEmpty: Bool) throws {
         let database = try ServerDatabase()
         let connection = try database.connect()

@@ -9,7 +9,7 @@ struct SettlementTests {
     @Test(arguments: ConflictPolicy.allCases)
     func settlesAsIfOneRecordWereTakenAfterTheOther(_ policy: ConflictPolicy) throws {
         let run = try SettlingRun()
-        for seed in 0..<25 as Range<UInt64> {
+        for seed in 0..<UInt64(Cases.few(10, of: 25)) {
             var random = SeededGenerator(seed: seed)
             let test = SettlingCase(policy: policy, width: Int(seed % 7), &random)
             let outcome = try run.outcome(of: test, &random)
@@ -17,7 +17,7 @@ struct SettlementTests {
         }
     }
 
-    @Test(arguments: [62, 124, 450, 900])
+    @Test(arguments: Cases.few(1, of: [124, 900, 62, 450]))
     func settlesRowsOfManyMasks(_ width: Int) throws {
         let run = try SettlingRun()
         for (seed, policy) in [ConflictPolicy.merge, .replace, .ignore].enumerated() {
@@ -28,7 +28,7 @@ struct SettlementTests {
         }
     }
 
-    @Test(arguments: [false, true])
+    @Test(arguments: Cases.few(1, of: [false, true]))
     func settlesTheWidestTable(_ wasEmpty: Bool) throws {
         let server = try PostgreSQLServer.shared()
         let database = try server.makeDatabase()

@@ -44,7 +44,7 @@ struct ServerInterruptionTests {
         #expect(files.directory.names(in: "server.chunks").isEmpty)
     }
 
-    @Test(arguments: [false, true])
+    @Test(arguments: Cases.few(1, of: [true, false]))
     func anInterruptedImportIsResumed(identifier: Bool) throws {
         let files = try Self.files(identifier: identifier)
         let database = try ServerDatabase()

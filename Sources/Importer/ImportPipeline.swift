@@ -326,7 +326,6 @@ public final class ImportPipeline: Sendable {
         try check(destination)
         try destination.lock()
         if case .mirror(let job, let options) = request {
-            begunJob.withLock { $0 = job }
             let (report, wasDone) = try MirrorJob(context: context(interruption), destination: destination).run(
                 job,
                 options
@@ -405,7 +404,6 @@ public final class ImportPipeline: Sendable {
         guard let destination = destination as? SQLiteDestination else {
             throw ImportError(.fault, at: store, "changes of a store that is not SQLite's")
         }
-        begunJob.withLock { $0 = job.id }
         do {
             let report = try ChangeResumption(context: context, destination: destination).run(job, decision)
             return Outcome(report: report, wasAlreadyFinished: false)
@@ -439,7 +437,8 @@ public final class ImportPipeline: Sendable {
             transformers: transformers,
             progress: progress,
             interruption: interruption,
-            merges: merges
+            merges: merges,
+            onBeginning: { [self] job in begunJob.withLock { $0 = job } }
         )
     }
 

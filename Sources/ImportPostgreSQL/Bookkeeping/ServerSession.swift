@@ -56,6 +56,7 @@ final class ServerSession {
     private func drop() {
         connection?.close()
         connection = nil
+        isBookkept = false
     }
 
     /// Calls `body` with a connection, and again with another one where that is lost.
@@ -141,7 +142,7 @@ final class ServerSession {
         }
     }
 
-    /// Whether the schema has the importer's tables; once it has, it is not asked again.
+    /// Whether the schema has the importer's tables; once it has, it is not asked again on the same connection.
     func hasBookkeeping(_ connection: ServerConnection) throws -> Bool {
         if !isBookkept { isBookkept = try BookkeepingSchema.isThere(connection) }
         return isBookkept

@@ -85,6 +85,8 @@ struct ServerOpening {
         if isThere, try !row.bool(5) {
             throw ServerFailure(sqlState: "42501", message: "permission denied for schema \(schema)")
         }
+        // Only what is there, and what is temporary after it: nobody can put a table before ours. A pooler that is refused keeps its own.
+        try run(link, "SELECT set_config('search_path', $1, false)", [.text("\(link.quoted(schema)), pg_temp")])
         return Session(schema: schema, isThere: isThere)
     }
 
@@ -104,14 +106,11 @@ struct ServerOpening {
         """
 
     /// What the server is, and whether the schema, which is `$1` or that of the search path, is there and may be used.
-    ///
-    /// From then on the search path has only what is there, and what is temporary after it: nobody can put a table before ours.
     private static let facts = """
         WITH session AS MATERIALIZED (SELECT coalesce($1, current_schema())::text AS schema)
         SELECT schema, current_setting('transaction_read_only'), pg_is_in_recovery(),
             current_setting('server_encoding'), pg_backend_pid(),
-            (SELECT has_schema_privilege(oid, 'USAGE') FROM pg_catalog.pg_namespace WHERE nspname = schema),
-            set_config('search_path', quote_ident(schema) || ', pg_temp', false)
+            (SELECT has_schema_privilege(oid, 'USAGE') FROM pg_catalog.pg_namespace WHERE nspname = schema)
         FROM session
         """
 

@@ -13,6 +13,8 @@ package struct RunContext: Sendable {
     package let merges: MergeCenter
     /// Whether texts may have U+0000 in the store that a model is inferred for; nil for that of the run.
     package var textsHaveNUL: Bool?
+    /// Told the number of a job that changes what is there, once it is begun or resumed in the store.
+    var onBeginning: @Sendable (Int64) -> Void = { _ in }
 
     /// Says something to the person who watches the run.
     package func announce(_ messages: [ImportText]) {

@@ -25,6 +25,7 @@ struct ChangeJob {
             throw error
         }
         var job = run.job
+        context.onBeginning(job.id)
         do {
             do {
                 context.progress.update {

@@ -5,7 +5,7 @@ final class Kept<Thing>: Sendable {
     private let make: @Sendable () -> Thing
     private let idle = Mutex(Idle())
 
-    /// Nobody else has a thing that is here, and whoever takes it out is the only one that uses it.
+    /// Of what is idle nobody has a reference, and each is removed for one user alone.
     private struct Idle: @unchecked Sendable {
         var things: [Thing] = []
     }

@@ -21,7 +21,7 @@ enum ServerValue: Sendable, Hashable {
         }
     }
 
-    /// Adds it as COPY reads it in its text format: after a backslash there is a letter, or what it stands for.
+    /// Adds it as a field of COPY's text format, with backslash sequences (<https://www.postgresql.org/docs/current/sql-copy.html>).
     func appendCopyText(to line: inout [UInt8]) {
         if case .bytes(let bytes) = self {
             line += Array(#"\\x"#.utf8)

@@ -61,6 +61,27 @@ struct RejectedChangeTests {
         try patched.verify(isStrict: false)
     }
 
+    @Test func aRetryThatStopsSaysSoAndIsResumed() throws {
+        try edit(#""old":{"city":"Oslo"}"#, #""old":{"city":"other"}"#)
+        // No fault of the change: the trigger cannot run.
+        try StoreContent.execute(patched.store, "CREATE TRIGGER t BEFORE UPDATE ON p BEGIN SELECT missing(); END")
+        let file = patched.directory.path("report.json")
+        let arguments = ["retry", patched.store, repairs, "--json", "--report", file, "--progress", "none"]
+        let result = try run([Project.importer] + arguments)
+        #expect(result.ending == .exit(74), "\(result.errorText)")
+        for data in [result.output, try Data(contentsOf: URL(filePath: file))] {
+            let report = try #require(JSONSerialization.jsonObject(with: data) as? [String: Any])
+            #expect(report["job"] as? Int == 2)
+            #expect(report["state"] as? String == "failed")
+        }
+        #expect(try people() == "1|other|a\n2|Kiel|b\n9|y|q")
+        try StoreContent.execute(patched.store, "DROP TRIGGER t")
+        #expect(try runImporter("resume", patched.store, "--quiet").ending == .exit(0))
+        #expect(try people() == "1|Bonn|a\n2|Kiel|b\n9|y|q")
+        #expect(try open() == "repaired,open")
+        try patched.verify(isStrict: false)
+    }
+
     @Test func aRetryIsUndoneAsAPatchIs() throws {
         let before = try patched.digest
         try edit(#""old":{"city":"Oslo"}"#, #""old":{"city":"other"}"#)

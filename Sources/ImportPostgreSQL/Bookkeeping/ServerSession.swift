@@ -59,6 +59,13 @@ final class ServerSession {
         isBookkept = false
     }
 
+    /// Begins with the next question afresh where the connection was lost while nobody asked.
+    func renew() {
+        guard let connection, (try? connection.execute("SELECT 1")) == nil else { return }
+        drop()
+        hasConnected = false
+    }
+
     /// Calls `body` with a connection, and again with another one where that is lost.
     private func withConnection<Result>(_ body: (ServerConnection) throws -> Result) throws -> Result {
         var patience = store.patience

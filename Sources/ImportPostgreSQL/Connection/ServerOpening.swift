@@ -62,7 +62,11 @@ struct ServerOpening {
                 "Use one of version \(Self.oldest / 10_000) or later."
             )
         }
-        try run(link, Self.settings)
+        // A pooler's session is left as it is until it is known that it stays with its client.
+        if try run(link, Self.settings, [.integer(link.backendPID)]) == nil {
+            try refuseTransactionPooling(link)
+            try run(link, Self.settings, [.null])
+        }
         let found = try run(link, Self.facts, [address.schema.map { .text($0) } ?? .null])
         guard let row = found else { throw unusable("the server does not say what it is", "Use PostgreSQL.") }
         if writes, try row.text(1) == "on" {
@@ -76,21 +80,21 @@ struct ServerOpening {
                 "Use a database whose encoding is UTF8."
             )
         }
-        if try row.integer(4) != link.backendPID { try refuseTransactionPooling(link) }
         guard let schema = try row.optionalText(0) else {
             throw unusable("no schema of the search path is there", "Name one; it is made if it is not there.")
         }
         // What is not to be used is passed over in the search path: our tables would be temporary ones.
-        let isThere = try row.optionalText(5) != nil
-        if isThere, try !row.bool(5) {
+        let isThere = try row.optionalText(4) != nil
+        if isThere, try !row.bool(4) {
             throw ServerFailure(sqlState: "42501", message: "permission denied for schema \(schema)")
         }
-        // Only what is there, and what is temporary after it: nobody can put a table before ours. A pooler that is refused keeps its own.
+        // Only what is there, and what is temporary after it: nobody can put a table before ours.
         try run(link, "SELECT set_config('search_path', $1, false)", [.text("\(link.quoted(schema)), pg_temp")])
         return Session(schema: schema, isThere: isThere)
     }
 
-    /// What is not known to a server (or to one that only speaks like PostgreSQL) is left out.
+    /// What is not known to a server (or to one that only speaks like PostgreSQL) is left out; where a session of the server is
+    /// another process than `$1`, so is all.
     ///
     /// Texts are read and written in one form, as `pg_dump` has it, and no timeout ends what takes long
     /// (<https://www.postgresql.org/docs/current/runtime-config-client.html>).
@@ -103,13 +107,14 @@ struct ServerOpening {
             ('statement_timeout', '0'), ('lock_timeout', '0'), ('transaction_timeout', '0'),
             ('idle_in_transaction_session_timeout', '0'), ('idle_session_timeout', '0')
         ) AS wanted (name, setting) WHERE current_setting(wanted.name, true) IS NOT NULL
+            AND ($1::bigint IS NULL OR pg_backend_pid() = $1)
         """
 
     /// What the server is, and whether the schema, which is `$1` or that of the search path, is there and may be used.
     private static let facts = """
         WITH session AS MATERIALIZED (SELECT coalesce($1, current_schema())::text AS schema)
         SELECT schema, current_setting('transaction_read_only'), pg_is_in_recovery(),
-            current_setting('server_encoding'), pg_backend_pid(),
+            current_setting('server_encoding'),
             (SELECT has_schema_privilege(oid, 'USAGE') FROM pg_catalog.pg_namespace WHERE nspname = schema)
         FROM session
         """

@@ -23,7 +23,10 @@ public struct ServerInspection: Sendable {
     }
 
     func read<Result>(_ body: (ServerConnection) throws -> Result) throws -> Result {
-        try sessions.use { try $0.snapshot(body) }
+        try sessions.use { session in
+            session.renew()
+            return try session.snapshot(body)
+        }
     }
 
     /// The report of the job that `resume` would resume: the last unfinished one, or else the last one.

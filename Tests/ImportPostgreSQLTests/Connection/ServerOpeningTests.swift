@@ -156,7 +156,55 @@ struct ServerOpeningTests {
         #expect(error.message.contains("LATIN1"))
     }
 
+    @Test func aPoolerThatGivesSessionsAwayIsRefusedAndLeftAsItIs() throws {
+        let database = try ServerDatabase()
+        let proxy = try PostgreSQLProxy(to: database.server, pooling: .transaction)
+        let url = database.server.withPasswordFile(proxy.url(of: database.url))
+        let other = PostgreSQLSession(url)
+        let settings = "SELECT name, setting FROM pg_settings WHERE source = 'session' ORDER BY name"
+        let before = try other.query(settings)
+        let address = try ServerAddress(url)
+        let error = try error(address)
+        #expect(error.reason == .storeUnusable)
+        #expect(error.message.contains("gives the server's sessions away"))
+        #expect(error.advice?.contains("pool_mode") == true)
+        #expect(try other.query(settings) == before)
+        #expect(try other.query("SHOW search_path") == [[#""$user", public"#]])
+    }
+
+    @Test func aPoolerWhoseSessionsStayIsAsGoodAsTheServer() throws {
+        let database = try ServerDatabase()
+        let proxy = try PostgreSQLProxy(to: database.server, pooling: .session)
+        let address = try ServerAddress(database.server.withPasswordFile(proxy.url(of: database.url)))
+        let connection = try ServerConnection(address, interruption: Interruption())
+        #expect(try connection.execute("SHOW search_path").first?.text(0) == #""public", pg_temp"#)
+        #expect(try connection.execute("SHOW DateStyle").first?.text(0) == "ISO, YMD")
+    }
+
     // MARK: Its end
+
+    @Test func aServerThatHasGoneWhileNobodyAskedKeepsNobodyWaiting() throws {
+        let database = try ServerDatabase()
+        var proxy: PostgreSQLProxy? = try PostgreSQLProxy(to: database.server, pooling: .session)
+        let url = try #require(proxy).url(of: database.url)
+        var store = try ServerStore(ServerAddress(database.server.withPasswordFile(url)))
+        // A connection that is lost in the middle of a question is not made again.
+        store.reconnect = 0
+        let inspection = ServerInspection(store)
+        try BookkeepingSchema.prepare(database.connect(), label: "test")
+        #expect(try inspection.unfinished().isEmpty)
+        try database.query(
+            """
+            SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity
+            WHERE datname = current_database() AND pid <> pg_backend_pid()
+            """
+        )
+        #expect(try inspection.unfinished().isEmpty)
+        proxy = nil
+        let gone = #expect(throws: ImportError.self) { try inspection.unfinished() }
+        #expect(gone?.reason == .serverUnavailable)
+        #expect(gone?.message.contains("tried again") == false)
+    }
 
     @Test func aStatementThatSomebodyCancelsIsNoInterruption() throws {
         let database = try ServerDatabase()

@@ -52,7 +52,7 @@ struct ServerConstraintTests {
         ),
     ]
 
-    @Test(arguments: Cases.few(3, of: refusals))
+    @Test(arguments: Cases.few(2, of: refusals))
     func refusedObjectsAreRejects(column: String, more: String, text: String) throws {
         let files = try Self.files([Self.some])
         let database = try ServerDatabase()

@@ -46,7 +46,7 @@ struct ServerImportTests {
     }
 
     /// Sources of many shapes, some of whose records do not fit, with and without a model.
-    @Test(arguments: Cases.few(3, of: jobs))
+    @Test(arguments: Cases.few(2, of: jobs))
     func isWhatASQLiteStoreIs(_ job: ImportJob) throws {
         let files = try job.files()
         let database = try ServerDatabase()

@@ -71,7 +71,7 @@ struct ServerRandomModelTests {
     ]
 
     /// None of these is of a kind that a server refuses.
-    @Test(arguments: Cases.few(2, of: kinds)) func areWhatAStoreHas(_ kind: Kind) throws {
+    @Test(arguments: Cases.few(1, of: kinds)) func areWhatAStoreHas(_ kind: Kind) throws {
         let database = try ServerDatabase()
         let script = [Project.python, "-B", Project.check("server_cases.py"), "--importer", Project.importer]
         let graphs = Cases.few(1, of: kind.graphs)

@@ -71,7 +71,7 @@ struct ServerRelatedRefusalTests {
         ("ALTER TABLE \"order\" ADD CHECK (id <> 3)", "order", "violates check constraint"),
     ]
 
-    @Test(arguments: Cases.few(3, of: refusals))
+    @Test(arguments: Cases.few(2, of: refusals))
     func rejectTheirRecordsWhole(refusal: String, entity: String, words: String) throws {
         let files = try Self.files(Self.some)
         let database = try ServerDatabase()

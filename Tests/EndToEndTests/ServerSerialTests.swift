@@ -169,7 +169,7 @@ struct ServerSerialTests {
     }
 
     /// Stopped while it settles, it has made all objects, or none.
-    @Test(arguments: Cases.few(2, of: [SIGKILL, 0, SIGINT]))
+    @Test(arguments: Cases.few(1, of: [SIGKILL, 0, SIGINT]))
     func isStoppedWhileItSettles(signal: Int32) throws {
         let files = try Self.files()
         let server = try signal == 0 ? PostgreSQLServer() : .shared()

@@ -92,7 +92,7 @@ struct ServerReaderTests {
     /// Those that are the same in all that is sorted by have the order of their identifiers, which are row ids in SQLite.
     @Test(
         arguments: Cases.few(
-            9,
+            5,
             of: [
                 "s", "t", "n", "d", "dec", "b", "day", "u", "bin", "l", "big", "f", "clock", "unix", "milli", "bits",
                 "j", "id",

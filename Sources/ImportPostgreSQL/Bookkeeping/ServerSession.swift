@@ -59,7 +59,7 @@ final class ServerSession {
         isBookkept = false
     }
 
-    /// Begins with the next question afresh where the connection was lost while nobody asked.
+    /// Makes the next question a first one where the connection was lost while nobody asked: a server that is gone is not waited for.
     func renew() {
         guard let connection, (try? connection.execute("SELECT 1")) == nil else { return }
         drop()

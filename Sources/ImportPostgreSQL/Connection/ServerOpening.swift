@@ -62,7 +62,7 @@ struct ServerOpening {
                 "Use one of version \(Self.oldest / 10_000) or later."
             )
         }
-        // A pooler's session is left as it is until it is known that it stays with its client.
+        // No setting of a pooler's session is changed until it is known that it stays with its client.
         if try run(link, Self.settings, [.integer(link.backendPID)]) == nil {
             try refuseTransactionPooling(link)
             try run(link, Self.settings, [.null])

@@ -45,7 +45,6 @@ enum PlanText {
         switch layout {
         case .lines: "one record per line"
         case .stream: "a stream of JSON values"
-        case .document: "one JSON document"
         }
     }
 }

@@ -65,7 +65,7 @@ struct JobOpening {
                     advice: "Leave \(.again) out to resume it, or give \(.restart) instead."
                 )
             }
-            guard run.restart else { return try resume(open, takesChunks: takesChunks, journal) }
+            guard run.restart else { return try resume(open, takesChunks: takesChunks, jobs, journal) }
             guard open.id == jobs.last?.id else {
                 throw ImportError(
                     .jobSuperseded,
@@ -94,7 +94,12 @@ struct JobOpening {
         options.differences(from: job.options) + (takesChunks == job.takesChunks ? [] : [.sources])
     }
 
-    private func resume(_ job: StoredJob, takesChunks: Bool, _ journal: any JournalReader) throws -> Decision {
+    private func resume(
+        _ job: StoredJob,
+        takesChunks: Bool,
+        _ jobs: [StoredJob],
+        _ journal: any JournalReader
+    ) throws -> Decision {
         let differences = differences(from: job, takesChunks: takesChunks)
         guard differences.isEmpty else {
             throw ImportError(
@@ -105,7 +110,7 @@ struct JobOpening {
                 advice: "Resume it with \(call: .resuming(store: store)), or restart it with \(.restart)."
             )
         }
-        return try resumed(job, options.maxErrors, journal)
+        return try replacement(for: job, jobs, journal) ?? resumed(job, options.maxErrors, journal)
     }
 
     /// - Parameter maxErrors: how many rejects the job may have from now on; nil to leave that as it is.
@@ -161,7 +166,7 @@ struct JobOpening {
             }
     }
 
-    private func begin(
+    func begin(
         _ arguments: [String],
         _ chunks: ChunkSource?,
         jobs: [StoredJob],
@@ -192,7 +197,8 @@ struct JobOpening {
             try checkContinuing(job, replacing: replacing, journal)
             return .begin(job, open: [:], replacing: replacing)
         }
-        let plan = try planner.plan(arguments)
+        let others = jobs.filter { $0.id != replacing?.id }
+        let plan = try planner.plan(arguments) { try known(of: $0, others, journal) }
         try checkStream(plan.sources, jobs)
         try checkTables(of: plan.sources, journal)
         try checkIdentifiers(of: plan.sources, replacing: replacing, journal)
@@ -201,7 +207,7 @@ struct JobOpening {
             options: options,
             sources: plan.sources,
             model: options.model,
-            chunkDirectory: try freeDirectory(jobs.filter { $0.id != replacing?.id }, journal)
+            chunkDirectory: try freeDirectory(others, journal)
         )
         job.keepsUndo = run.keepsUndo || options.mirror != nil
         try checkContinuing(job, replacing: replacing, journal)
@@ -285,7 +291,9 @@ struct JobOpening {
     /// - Parameter maxErrors: how many rejects it may have from now on; nil to leave that as it is.
     func decideToResume(_ maxErrors: ErrorLimit?, _ journal: any JournalReader) throws -> Decision {
         let jobs = try journal.jobs()
-        if let open = jobs.last(where: { $0.state != .finished }) { return try resumed(open, maxErrors, journal) }
+        if let open = jobs.last(where: { $0.state != .finished }) {
+            return try replacement(for: open, jobs, journal) ?? resumed(open, maxErrors, journal)
+        }
         guard let last = jobs.last else {
             throw ImportError(.storeEmpty, at: store, "holds no import", advice: "Begin one with \(call: .importing).")
         }

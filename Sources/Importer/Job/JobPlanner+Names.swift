@@ -21,11 +21,20 @@ extension JobPlanner {
         return names
     }
 
+    /// Whether a file's name says that each line of it is a record.
+    static func isOfLines(_ path: String) -> Bool {
+        let compressed = [".gz", ".zst", ".xz", ".bz2", ".zip"]
+        let name = path.asciiLowercased
+        let plain = compressed.first { name.hasSuffix($0) }.map { String(name.dropLast($0.count)) } ?? name
+        return [".ndjson", ".jsonl", ".geojsonl", ".ldjson"].contains { plain.hasSuffix($0) }
+    }
+
     /// A file's name without its folders and without the extensions of JSON and of compression.
     static func name(of path: String) -> String {
         var name = path.split(separator: "/").last.map(String.init) ?? path
         let extensions = [
-            "gz", "zst", "xz", "bz2", "zip", "tar", "tgz", "json", "ndjson", "jsonl", "geojson", "bom", "min",
+            "gz", "zst", "xz", "bz2", "zip", "tar", "tgz", "json", "ndjson", "jsonl", "ldjson", "geojson", "geojsonl",
+            "bom", "min",
         ]
         while let dot = name.lastIndex(of: "."), dot > name.startIndex,
             extensions.contains(name[name.index(after: dot)...].lowercased())

@@ -26,46 +26,14 @@ struct JobPlanner {
         let open: SourceStream?
     }
 
-    /// Looks at the beginning of each source.
-    ///
-    /// - Parameter arguments: paths, or `-`.
-    /// - Throws: `ImportError` when a source cannot be read, or its records cannot be found.
-    func shapes(_ arguments: [String]) throws -> [Shaped] {
-        // What was found by itself, in words, and of which sources.
-        var findings: [(words: String, sources: [String])] = []
-        var trees: [ImportText] = []
-        defer {
-            for (words, sources) in findings {
-                announce("\(sources.count == 1 ? sources[0] : "\(sources.count) sources"): \(words)")
-            }
-            trees.forEach(announce)
-        }
-        return try describe(arguments).map { description in
-            let stream = try opener.open(description, interruption: interruption)
-            let sample = try stream.peek()
-            let (shape, words, ownTrees) = try shape(of: sample, description)
-            trees += ownTrees
-            if let words {
-                if let index = findings.firstIndex(where: { $0.words == words }) {
-                    findings[index].sources.append(description.displayName)
-                } else {
-                    findings.append((words, [description.displayName]))
-                }
-            }
-            return Shaped(
-                description: description.fingerprinted(sample.bytes),
-                shape: shape,
-                open: description.isRepeatable ? nil : stream
-            )
-        }
-    }
-
     /// Works out a job.
     ///
-    /// - Parameter arguments: paths, or `-`.
+    /// - Parameters:
+    ///   - arguments: paths, or `-`.
+    ///   - known: what the store has of the sources' entities, by their names in lower case.
     /// - Throws: `ImportError` when a source cannot be read, or its records cannot be found or named.
-    func plan(_ arguments: [String]) throws -> Plan {
-        let shaped = try shapes(arguments)
+    func plan(_ arguments: [String], known: Known = { _ in [:] }) throws -> Plan {
+        let shaped = try shapes(arguments, known: known)
         let sources = try sources(of: shaped.map { ($0.description, $0.shape) })
         var open: [Int: SourceStream] = [:]
         for (index, source) in shaped.enumerated() { open[index] = source.open }
@@ -139,126 +107,14 @@ struct JobPlanner {
         return descriptions
     }
 
-    // MARK: Where records are
-
-    /// The record paths that were asked for, by the command line or else by the model.
-    private var askedPaths: [RecordPath] {
-        if !options.records.isEmpty { return options.records }
-        return options.model?.entities.compactMap(\.records) ?? []
-    }
-
-    /// The keys that lead to what a record's relationships hold: an object that has them is a record itself.
-    private var nestedKeys: [[String]] {
-        guard let model = options.model, !model.isFlat else { return [] }
-        let destinations = Set(model.entities.flatMap(\.relationships).map { ExactText($0.destination) })
-        let roots = model.entities.filter { entity in
-            options.entity.map { $0 == entity.name } ?? !destinations.contains(ExactText(entity.name))
-        }
-        let hierarchy = EntityHierarchy(model.entities)
-        let ancestors = roots.flatMap { root in
-            hierarchy.index(of: root.name).map { hierarchy.chain(of: $0).map { model.entities[$0] } } ?? []
-        }
-        return ancestors.flatMap(\.relationships).flatMap(\.from).map { source in
-            switch source {
-            case .value(let path), .members(let path): path.keys
-            case .identifier(let paths): paths.first?.keys ?? []
-            }
-        }.filter { !$0.isEmpty }
-    }
-
-    /// A source's shape, and in words what was found by itself.
-    private func shape(
-        of sample: SourceStream.Sample,
-        _ source: SourceDescription
-    ) throws -> (SourceShape, words: String?, trees: [ImportText]) {
-        try checkBeginning(of: sample.bytes, source)
-        var detector = ShapeDetector(sample.bytes, isWhole: sample.isWhole)
-        detector.nested = nestedKeys
-        let found = detector.detection
-        if case .empty = found {
-            throw ImportError(
-                .sourceEmpty,
-                at: source.name,
-                "has no JSON value",
-                advice: "An import without records needs an empty array: []."
-            )
-        }
-        if GivenRecords.isName(source.name), sample.bytes == GivenRecords.none {
-            return (SourceShape(layout: .document, paths: GivenRecords.shapeOfNone), nil, [])
-        }
-        let asked = askedPaths
-        guard asked.isEmpty else {
-            return (SourceShape(asked: asked, found: found, isExplicit: !options.records.isEmpty), nil, [])
-        }
-        switch found {
-        case .found(let layout, let paths, let reason):
-            let texts = paths.map(\.description)
-            let words = "records at \(texts.joined(separator: ", ")) (\(reason))"
-            guard reason != ShapeDetector.noValue else { return (SourceShape(layout: layout, paths: texts), nil, []) }
-            let trees = paths.flatMap { treeLines(at: $0, detector, source) }
-            return (SourceShape(layout: layout, paths: texts), words, trees)
-        case .unnameable(let candidate):
-            throw ImportError(
-                .notUTF8,
-                at: source.name,
-                position: ImportError.Position(byteOffset: candidate.invalidKeyOffset.map(Int64.init)),
-                "\(candidate.path) has a key that is not UTF-8, at byte "
-                    + "\(candidate.invalidKeyOffset ?? 0)",
-                advice: "Records there have no path that could be named. Convert the file to UTF-8."
-            )
-        case .ambiguous(let candidates):
-            let list: [ImportText] = candidates.map {
-                $0.invalidKeyOffset == nil
-                    ? "  \(.records, $0.path.description)   (\($0.words))"
-                    : "  \($0.path) has a key that is not UTF-8 and cannot be named"
-            }
-            throw ImportError(
-                .recordsAmbiguous,
-                at: source.name,
-                "records could be at several record paths",
-                advice: "Say which with one or more of:\n\(list.joined(separator: "\n"))"
-            )
-        case .empty:
-            throw ImportError(.sourceEmpty, at: source.name, "has no JSON value")
-        }
-    }
-
-    /// Says that the records at a path that was found hold more of their kind, which stay inside of them.
-    private func treeLines(at path: RecordPath, _ detector: ShapeDetector, _ source: SourceDescription) -> [ImportText]
-    {
-        let levels = detector.treeLevels(at: path)
-        guard levels.count > 1 else { return [] }
-        let more = detector.isWhole ? "" : " or more"
-        let nested = levels.dropFirst().reduce(0) { $0 + $1.count }
-        var lines: [ImportText] = [
-            "\(source.displayName): a tree: records at \(path) hold \(nested)\(more) objects of the same shape, which stay "
-                + "inside of them; choose one of the levels with \(.records):"
-        ]
-        lines += levels.prefix(4).map {
-            "  \(.records, $0.path.description)   (\($0.count)\(more) objects)"
-        }
-        let deeper = levels.dropFirst(4).reduce(0) { $0 + $1.count }
-        if deeper > 0 { lines.append("  … and \(deeper)\(more) on \(levels.count - 4) deeper levels") }
-        return lines
-    }
-
-    /// What cannot begin a JSON value is not JSON at all; nothing is begun for it.
-    private func checkBeginning(of sample: [UInt8], _ source: SourceDescription) throws {
-        let whiteSpace: Set<UInt8> = [0x20, 0x09, 0x0A, 0x0D]
-        guard let place = sample.firstIndex(where: { !whiteSpace.contains($0) }) else { return }
-        let beginnings = Set("{[\"-0123456789tfn".utf8)
-        guard beginnings.contains(sample[place]) else {
-            throw ImportError(
-                .notJSON,
-                at: source.name,
-                position: ImportError.Position(byteOffset: Int64(place)),
-                "is not JSON: byte \(place) cannot begin a value",
-                advice: "Give JSON, plain or compressed; nothing was imported."
-            )
-        }
-    }
-
     // MARK: Which entity they are
+
+    /// The entity of a source with one record path; nil where its record path decides.
+    func entity(of source: SourceDescription) -> String? {
+        if let entity = options.entity { return entity }
+        if let model = options.model { return model.entities.count == 1 ? model.entities[0].name : nil }
+        return source.path.map { Self.name(of: source.member ?? $0) }
+    }
 
     private func entities(of shape: SourceShape, _ source: SourceDescription) throws -> [String] {
         if let model = options.model { return try shape.paths.map { try entity(at: $0, in: model) } }
@@ -302,17 +158,5 @@ struct JobPlanner {
             "the model does not say which entity the records at \(path) are",
             advice: "Give the entity's \"records\" in the model, or \(anyOf: .entity)."
         )
-    }
-}
-
-extension ShapeDetector.Candidate {
-    /// `array of 63 objects`.
-    fileprivate var words: String {
-        let count = isWhole ? "\(count)" : "\(count) or more"
-        return switch kind {
-        case .array: "array of \(count) objects"
-        case .keyed: "\(count) objects by key"
-        case .keyedArrays: "\(count) arrays of objects by key"
-        }
     }
 }

@@ -56,7 +56,7 @@ struct SplitStage {
         let splitter = try SourceSplitter(
             stream: stream,
             at: stream.offset,
-            settings: SourceSplitter.Settings(of: source.shape, limits),
+            settings: SourceSplitter.Settings(of: source.shape, limits, mayBeEmpty: sources.count > 1),
             writer: writer,
             start: start
         ) { [progress, interruption, directory, limits] entry in

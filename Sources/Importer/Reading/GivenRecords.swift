@@ -1,3 +1,4 @@
+import ImportModel
 import Synchronization
 
 /// A program's own records as a source: a stream of lines of JSON that can be read once, as standard input can.
@@ -67,7 +68,7 @@ final class GivenRecords: Sendable {
     /// What no records are as JSON: an array without elements, spelled as none is encoded.
     static let none = Array("[ ]\n".utf8)
     /// Where their records are.
-    static let shapeOfNone = ["$[*]"]
+    static let pathOfNone = RecordPath(steps: [.anyElement])
     /// The fingerprint of every source without records.
     static let fingerprintOfNone = none.withUnsafeBytes { XXH3Hasher.digest(of: $0) }
 }

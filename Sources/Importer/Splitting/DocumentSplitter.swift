@@ -17,7 +17,6 @@ final class DocumentSplitter {
     /// - Parameters:
     ///   - builder: what gathers the records.
     ///   - matcher: the record paths.
-    ///   - isDocument: whether a second value at the top level is a fault.
     ///   - maxDepth: records nested more deeply are passed over, in containers, from 1.
     ///   - enclosing: the opening tokens of the containers that enclose the beginning.
     ///   - isResumed: whether there were values before the beginning.
@@ -26,7 +25,6 @@ final class DocumentSplitter {
     init(
         builder: ChunkBuilder,
         matcher: RecordMatcher,
-        isDocument: Bool,
         maxDepth: Int,
         enclosing: String,
         isResumed: Bool,
@@ -37,7 +35,6 @@ final class DocumentSplitter {
         let scanner = RecordScanner(
             builder: builder,
             matcher: matcher,
-            isDocument: isDocument,
             maxDepth: maxDepth,
             topLevelValues: isResumed && enclosing.isEmpty ? 1 : 0
         )

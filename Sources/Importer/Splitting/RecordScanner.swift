@@ -19,7 +19,6 @@ struct RecordScanner {
     /// Those of the plain record before.
     private let keys = PlainKeys()
     private let builder: ChunkBuilder?
-    private let isDocument: Bool
     private let maxDepth: Int
     /// The containers that enclose this position.
     private var levels: RecordLevels
@@ -47,13 +46,11 @@ struct RecordScanner {
     /// - Parameters:
     ///   - builder: what gathers the records.
     ///   - matcher: the record paths.
-    ///   - isDocument: whether a second value at the top level is a fault.
     ///   - maxDepth: records nested more deeply are passed over, in containers, from 1.
     ///   - topLevelValues: how many there were before.
-    init(builder: ChunkBuilder, matcher: RecordMatcher, isDocument: Bool, maxDepth: Int, topLevelValues: Int) {
+    init(builder: ChunkBuilder, matcher: RecordMatcher, maxDepth: Int, topLevelValues: Int) {
         self.builder = builder
         levels = RecordLevels(matcher: matcher)
-        self.isDocument = isDocument
         self.maxDepth = maxDepth
         self.topLevelValues = topLevelValues
         depthLimit = Self.maximumOpenContainers
@@ -63,7 +60,6 @@ struct RecordScanner {
     init(checking matcher: RecordMatcher) {
         builder = nil
         levels = RecordLevels(matcher: matcher)
-        isDocument = false
         maxDepth = Self.maximumOpenContainers
         topLevelValues = 0
         depth = 1
@@ -155,17 +151,9 @@ struct RecordScanner {
         return false
     }
 
-    /// Says that a value at the top level begins.
-    private mutating func beginTopLevelValue() -> Bool {
-        topLevelValues += 1
-        guard isDocument, topLevelValues > 1, !isPriming else { return true }
-        let message = "more data after the document (where values follow one another, each is a record at $)"
-        return stop(ScanFault(kind: .syntax, byteOffset: places.startOfToken(), message: message))
-    }
-
     private mutating func scalar(end: Int, isString: Bool) -> Bool {
         guard let builder else { return true }
-        if levels.isEmpty, !beginTopLevelValue() { return false }
+        if levels.isEmpty { topLevelValues += 1 }
         if isPriming {
             places.lastEnd = end
             hasKey = false
@@ -202,7 +190,7 @@ struct RecordScanner {
 
     private mutating func open(isArray: Bool, end: Int) -> Bool {
         guard let builder else { return true }
-        if levels.isEmpty, !beginTopLevelValue() { return false }
+        if levels.isEmpty { topLevelValues += 1 }
         let paths = levels.valuePaths
         let recordPath = levels.recordPath(of: paths)
         places.lastEnd = end
@@ -304,7 +292,6 @@ struct RecordScanner {
 extension RecordScanner {
     /// The record path of what follows here if it is a record, and how it follows; nil if that depends on its key.
     private var following: (path: Int, records: PlainRecords)? {
-        if levels.isEmpty, isDocument { return nil }
         guard !isPriming, let kind = levels.kindOfFollowing else { return nil }
         let path = levels.recordPath(of: levels.valuePaths)
         return path < 0 ? nil : (path, PlainRecords(kind, maxDepth: maxDepth, keys))

@@ -26,6 +26,9 @@ extension ShapeDetector {
         func add(_ container: Int, _ steps: [RecordPath.Step], _ kind: Candidate.Kind, count: Int, _ invalid: Int?) {
             var candidate = candidate(container, steps, kind, count: count)
             candidate.invalidKeyOffset = invalid
+            if kind == .arrays, let first = children(of: container, limit: 1).first {
+                candidate.width = children(of: first).count
+            }
             found.append(candidate)
         }
         let members = members(of: object)
@@ -48,9 +51,12 @@ extension ShapeDetector {
             let steps = steps + [.key(key(member.key))]
             let invalidKey = invalidKey ?? firstInvalidByte(of: member.key)
             switch tape.tokens[member.value].kind {
-            case .array where isArrayOfObjects(member.value):
+            case .array where isArray(member.value, of: .object):
                 let count = children(of: member.value).count
                 add(member.value, steps + [.anyElement], .array, count: count, invalidKey)
+            case .array where isArray(member.value, of: .array):
+                let count = children(of: member.value).count
+                add(member.value, steps + [.anyElement], .arrays, count: count, invalidKey)
             case .object where steps.count < Self.maxKeys:
                 collect(in: member.value, steps: steps, invalidKey: invalidKey, into: &found)
             default: break
@@ -76,11 +82,82 @@ extension ShapeDetector {
     }
 
     /// Whether this is an array, and more than half of its elements are objects.
-    func isArrayOfObjects(_ value: Int) -> Bool {
+    func isArrayOfObjects(_ value: Int) -> Bool { isArray(value, of: .object) }
+
+    /// Whether this is an array, and more than half of its elements are of a kind.
+    private func isArray(_ value: Int, of kind: JSONKind) -> Bool {
         guard tape.tokens[value].kind == .array else { return false }
         let elements = children(of: value, limit: Self.judgedChildren)
-        let objects = elements.count { tape.tokens[$0].kind == .object }
-        return objects * 2 > elements.count
+        return elements.count { tape.tokens[$0].kind == kind } * 2 > elements.count
+    }
+
+    /// The first empty array in an object that has besides no more than numbers, booleans, null and empty texts.
+    ///
+    /// What has a text is a record that has an empty list, for all that is known.
+    func emptyCollection(in object: Int) -> RecordPath? {
+        var path: RecordPath?
+        return hasOnlyCounts(object, steps: [], &path) ? path : nil
+    }
+
+    private func hasOnlyCounts(_ object: Int, steps: [RecordPath.Step], _ path: inout RecordPath?) -> Bool {
+        guard tape.tokens[object].kind == .object, tape.tokens[object].next != 0 else { return false }
+        for member in members(of: object) {
+            let value = tape.tokens[member.value]
+            let steps = steps + [.key(key(member.key))]
+            switch value.kind {
+            case .null, .boolean, .number: continue
+            case .string where value.length == 0: continue
+            case .array where Int(value.next) == member.value + 1 && firstInvalidByte(of: member.key) == nil:
+                path = path ?? RecordPath(steps: steps + [.anyElement])
+            case .object where steps.count < Self.maxKeys && hasOnlyCounts(member.value, steps: steps, &path): continue
+            default: return false
+            }
+        }
+        return true
+    }
+
+    // MARK: Known record paths
+
+    /// Whether records like those of other sources are at a record path, or its collection is there and empty.
+    func leads(to path: RecordPath) -> Bool {
+        guard let first = topLevelValues.first, let values = values(at: path.steps[...], in: first) else {
+            return false
+        }
+        let objects = values.filter { tape.tokens[$0].kind == .object }
+        if values.isEmpty { return true }
+        guard objects.count * 2 > values.count else { return false }
+        return hints.keys.isEmpty || !hints.keys.isDisjoint(with: keys(of: objects))
+    }
+
+    /// The keys that the first records at a record path have.
+    func recordKeys(at path: RecordPath) -> Set<ExactText> {
+        let values = topLevelValues.prefix(Self.judgedLines).flatMap { self.values(at: path.steps[...], in: $0) ?? [] }
+        return keys(of: values.filter { tape.tokens[$0].kind == .object })
+    }
+
+    private func keys(of objects: [Int]) -> Set<ExactText> {
+        Set(objects.flatMap { keys(of: $0) }.map { ExactText(key($0)) })
+    }
+
+    /// The first values at a path; nil where it does not lead anywhere.
+    private func values(at steps: ArraySlice<RecordPath.Step>, in value: Int) -> [Int]? {
+        guard let step = steps.first else { return [value] }
+        let children: [Int]
+        switch (step, tape.tokens[value].kind) {
+        case (.anyElement, .array): children = self.children(of: value, limit: Self.judgedChildren)
+        case (.anyMember, .object): children = members(of: value).prefix(Self.judgedChildren).map(\.value)
+        case (.key(let name), .object):
+            let member = members(of: value).first { ExactText(key($0.key)) == ExactText(name) }
+            guard let member else { return nil }
+            children = [member.value]
+        default: return nil
+        }
+        var found: [Int] = []
+        for child in children where found.count < Self.judgedChildren {
+            guard let more = values(at: steps.dropFirst(), in: child) else { return nil }
+            found += more
+        }
+        return found
     }
 
     /// Whether these objects have most of their keys in common.

@@ -34,6 +34,8 @@ struct LineCount {
     private(set) var lastBroken: Int?
     /// Whether the first line is an opening bracket alone, as in a pretty-printed document.
     private(set) var isFirstBracket = false
+    /// Just past the first lines, of which a few tell what the others are.
+    private(set) var judgedEnd = 0
 
     /// Whether there are several, and each that is all there is a value.
     var areValues: Bool { begun >= 2 && ended >= 1 && values == ended && lastBroken == nil }
@@ -57,6 +59,7 @@ struct LineCount {
         let visible = Array(line.buffer.lazy.filter { !ShapeDetector.isWhiteSpace($0) }.prefix(2))
         if visible.isEmpty { return }
         begun += 1
+        if begun <= ShapeDetector.judgedLines { judgedEnd = start + line.count }
         // Without a line feed at its end, the sample breaks off in this line.
         guard line[line.count - 1] == UInt8(ascii: "\n") else { return }
         let isValue = reader.read(line: line) == .record

@@ -2,10 +2,22 @@ import ImportModel
 
 /// Finds out how a source's records are laid out, and where they are, from its first bytes.
 ///
-/// It looks at what is there and nothing else: no names of files, no guesses about what comes later.
+/// It tries readings of them one after the other, the most careful first, and makes no guesses about what comes later.
 struct ShapeDetector {
     /// The reason for a shape where there is nothing to judge by: what is wrong is said when it is read.
     static let noValue = "no JSON value was found"
+
+    /// What is known of a source besides its bytes.
+    struct Hints: Sendable, Hashable {
+        /// True if each line is a record by the source's name (`.ndjson`), also when there is one line.
+        var areLinesNamed = false
+        /// Where records of the same entity are in other sources, the likeliest first.
+        var paths: [RecordPath] = []
+        /// The keys that those records have; empty where they are not known.
+        var keys: Set<ExactText> = []
+        /// Keys that lead to what records hold, where that is known: no record path begins with them.
+        var nested: [[String]] = []
+    }
 
     /// What was found out.
     enum Detection: Sendable, Hashable {
@@ -26,6 +38,8 @@ struct ShapeDetector {
             case array = "array of objects"
             case keyed = "objects by key"
             case keyedArrays = "arrays of objects by key"
+            /// Rows without the names of their columns.
+            case arrays = "array of arrays"
         }
 
         let path: RecordPath
@@ -36,6 +50,8 @@ struct ShapeDetector {
         let isWhole: Bool
         /// How many of the sample's bytes it takes.
         let bytes: Int
+        /// How many elements the first of its arrays has; 0 where it has none.
+        var width = 0
         /// The first byte of a key on its path that is not UTF-8, in the sample; nil where all are.
         ///
         /// The path has U+FFFD in such a key, and does not lead here.
@@ -47,46 +63,48 @@ struct ShapeDetector {
 
     /// Containers nested more deeply than this are not looked into.
     static let maxDepth = 256
+    /// How many lines, or values one after the other, are looked into to judge the rest.
+    static let judgedLines = 100
 
     let text: [UInt8]
     let isWhole: Bool
     let lines: LineCount
     /// The tokens of the sample, up to its end, its first fault, or where it is nested too deeply.
     ///
-    /// None where each line is a value by itself: that says it all.
+    /// Those of the first lines alone where each line is a value by itself.
     let tape: RecordTape
     /// Whether the sample is JSON as far as it goes.
     let isSound: Bool
 
-    /// Keys that lead to what records hold, where that is known: no record path begins with them.
-    var nested: [[String]] = []
+    /// What is known besides.
+    var hints: Hints
 
     /// Reads the beginning of a source, which is UTF-8 without a byte order mark.
     ///
     /// - Parameters:
     ///   - sample: the first bytes, a MiB or so.
     ///   - isWhole: whether this is all of the source.
-    init(_ sample: [UInt8], isWhole: Bool) {
+    ///   - hints: what is known besides.
+    init(_ sample: [UInt8], isWhole: Bool, hints: Hints = Hints()) {
+        self.hints = hints
         // A line feed ends a last line, and a number, that nothing else ends.
         let text = isWhole && sample.last != UInt8(ascii: "\n") ? sample + [UInt8(ascii: "\n")] : sample
         self.text = text
         self.isWhole = isWhole
         lines = LineCount(text, isWhole: isWhole)
-        guard !lines.areValues else {
-            (tape, isSound) = (RecordTape(maxDepth: Self.maxDepth), true)
-            return
-        }
         let parser = YajlParser(handler: RecordTape(maxDepth: Self.maxDepth))
+        let judged = lines.areValues ? lines.judgedEnd : text.count
         let status = text.withUnsafeBufferPointer { buffer in
-            parser.handler.begin(ByteView(buffer))
-            return parser.parse(ByteView(buffer))
+            let view = ByteView(buffer)[0..<judged]
+            parser.handler.begin(view)
+            return parser.parse(view)
         }
         tape = parser.handler
         // yajl takes form feed and vertical tab for white space, and JSON has them nowhere.
         let spaces = text.withUnsafeBufferPointer { buffer in
             buffer.baseAddress.map { ByteScan.firstFormFeed($0, buffer.count) < buffer.count } ?? false
         }
-        if case .failed = status { isSound = false } else { isSound = !spaces }
+        if case .failed = status { isSound = false } else { isSound = !spaces || lines.areValues }
     }
 
     /// The shape of the source.
@@ -96,35 +114,82 @@ struct ShapeDetector {
         if text.allSatisfy(Self.isWhiteSpace) {
             return isWhole ? .empty : root("nothing but white space so far")
         }
-        if isLines { return .found(layout: .lines, paths: [.root], reason: "one value per line") }
+        for reading in Self.readings {
+            if let detection = reading(self) { return detection }
+        }
+        return root("a single value")
+    }
+
+    /// The readings of a source, the most careful first; nil where one does not apply.
+    private static let readings: [@Sendable (ShapeDetector) -> Detection?] = [
+        \.asBefore, \.asArrays, \.asLines, \.asValues, \.asCollection, \.asEmptyPage, \.asObject,
+    ]
+
+    /// Keeps what was kept before: the records where other sources of the same entity have them.
+    private var asBefore: Detection? {
+        hints.paths.first { leads(to: $0) }.map { path in
+            .found(layout: path == .root && isLines ? .lines : .stream, paths: [path], reason: "as before")
+        }
+    }
+
+    /// Keeps the elements of all arrays: one, one after the other, or one per line.
+    private var asArrays: Detection? {
         let values = topLevelValues
-        guard let first = values.first else { return root(Self.noValue) }
-        if values.count > 1 {
-            if areArraysOfObjects(values) { return elements("arrays one after the other") }
-            return root("values one after the other")
+        guard let first = values.first, tape.tokens[first].kind == .array else { return nil }
+        if values.count == 1, !isLines { return elements("a top-level array") }
+        guard areArraysOfObjects(values) else { return nil }
+        return elements(isLines ? "an array of objects per line" : "arrays one after the other")
+    }
+
+    /// Keeps every line.
+    private var asLines: Detection? {
+        guard isLines || hints.areLinesNamed && lines.begun == 1 && lines.values == lines.ended else { return nil }
+        return .found(layout: .lines, paths: [.root], reason: "one value per line")
+    }
+
+    /// Keeps every value.
+    private var asValues: Detection? {
+        guard let first = topLevelValues.first else { return root(Self.noValue) }
+        if topLevelValues.count > 1 { return root("values one after the other") }
+        guard tape.tokens[first].kind == .object else { return root("a single value") }
+        return hints.areLinesNamed ? root("a single value over several lines") : nil
+    }
+
+    /// Keeps the elements of one collection in an object; the rest is counted.
+    private var asCollection: Detection? {
+        let all = collections
+        let candidates = all.filter { $0.kind != .arrays }
+        guard let first = candidates.first else { return nil }
+        let largest = candidates.first { $0.bytes * 20 >= text.count * 19 }
+        guard let chosen = candidates.count == 1 ? first : largest else { return .ambiguous(candidates) }
+        // Rows whose columns the objects describe.
+        let rows = all.filter { $0.kind == .arrays && ($0.bytes > chosen.bytes || $0.width == chosen.count) }
+        guard rows.isEmpty else { return .ambiguous([chosen] + rows) }
+        guard chosen.invalidKeyOffset == nil else { return .unnameable(chosen) }
+        let reason = "\(candidates.count == 1 ? "the only" : "by far the largest") \(chosen.kind.rawValue)"
+        return .found(layout: .stream, paths: [chosen.path], reason: reason)
+    }
+
+    /// Keeps nothing: the one collection of the object is empty, and besides there are at most counts.
+    private var asEmptyPage: Detection? {
+        guard let path = topLevelValues.first.flatMap({ emptyCollection(in: $0) }) else { return nil }
+        return .found(layout: .stream, paths: [path], reason: "an empty array")
+    }
+
+    private var asObject: Detection? { root("a single object") }
+
+    /// True if the source is one object, whose records may be at several record paths.
+    var isOneObject: Bool {
+        let values = topLevelValues
+        return values.count == 1 && tape.tokens[values[0]].kind == .object && !isLines && !hints.areLinesNamed
+    }
+
+    /// The collections in the object that is the source's one value, in their order.
+    var collections: [Candidate] {
+        guard let first = topLevelValues.first, tape.tokens[first].kind == .object else { return [] }
+        return candidates(in: first).filter { candidate in
+            !hints.nested.contains { keys in candidate.path.steps.starts(with: keys.map { .key($0) }) }
         }
-        switch tape.tokens[first].kind {
-        case .array: return elements("a top-level array")
-        case .object: return detection(in: candidates(in: first).filter { !isNested($0.path) })
-        default: return root("a single value")
-        }
-    }
-
-    private func detection(in candidates: [Candidate]) -> Detection {
-        guard let first = candidates.first else { return root("a single object") }
-        if candidates.count == 1 { return chosen(first, "the only \(first.kind.rawValue)") }
-        let dominant = candidates.first { $0.bytes * 20 >= text.count * 19 }
-        guard let dominant else { return .ambiguous(candidates) }
-        return chosen(dominant, "by far the largest \(dominant.kind.rawValue)")
-    }
-
-    private func isNested(_ path: RecordPath) -> Bool {
-        nested.contains { keys in path.steps.starts(with: keys.map { .key($0) }) }
-    }
-
-    private func chosen(_ candidate: Candidate, _ reason: String) -> Detection {
-        guard candidate.invalidKeyOffset == nil else { return .unnameable(candidate) }
-        return .found(layout: .stream, paths: [candidate.path], reason: reason)
     }
 
     private func root(_ reason: String) -> Detection {
@@ -148,29 +213,16 @@ struct ShapeDetector {
         return values
     }
 
-    /// Whether these are arrays and mostly of objects, as when files of arrays are joined.
+    /// Whether two thirds of these, but for empty ones, are arrays of objects, as when files of arrays are joined.
     private func areArraysOfObjects(_ values: [Int]) -> Bool {
-        values.allSatisfy { value in
-            guard tape.tokens[value].kind == .array else { return false }
-            if tape.tokens[value].next == 0, children(of: value).isEmpty { return true }
-            return isArrayOfObjects(value)
+        let judged = values.prefix(Self.judgedLines).filter { value in
+            tape.tokens[value].kind != .array || !children(of: value, limit: 1).isEmpty
         }
+        return !judged.isEmpty && judged.count(where: isArrayOfObjects) * 3 >= judged.count * 2
     }
 
     static func isWhiteSpace(_ byte: UInt8) -> Bool {
         byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r")
             || byte == UInt8(ascii: "\t")
-    }
-}
-
-extension ShapeDetector.Detection {
-    /// The layout of a source for which somebody has named the record paths.
-    ///
-    /// A path into a document asks for one document. `$` takes each value for a record, so it goes with whatever was
-    /// found: lines if these are lines, and any number of values if not.
-    func layout(forGiven paths: [RecordPath]) -> SourceShape.Layout {
-        guard paths == [.root] else { return .document }
-        if case .found(.lines, _, _) = self { return .lines }
-        return .stream
     }
 }

@@ -6,10 +6,8 @@ public struct SourceShape: Sendable, Hashable, Codable {
     public enum Layout: String, Sendable, Hashable, Codable {
         /// One record per line; a broken line is a reject and the next line continues.
         case lines
-        /// JSON documents one after the other, parsed as a stream; a syntax error ends the source.
+        /// One JSON document or several one after the other, parsed as a stream; a syntax error ends the source.
         case stream
-        /// Exactly one JSON document; anything but white space after it is an error.
-        case document
     }
 
     /// How the source's bytes are cut.

@@ -18,6 +18,8 @@ final class SourceSplitter {
         var paths: [RecordPath]
         /// Which records are passed over or left out.
         var limits = SplitLimits()
+        /// True if the source may have no value at all.
+        var mayBeEmpty = false
         /// How many bytes are read at a time, from 1.
         var blockSize = SourceSplitter.defaultBlockSize
         /// How many bytes of a token yajl sees at least, if it spans blocks.
@@ -88,7 +90,6 @@ final class SourceSplitter {
         let splitter = try DocumentSplitter(
             builder: builder,
             matcher: matcher,
-            isDocument: settings.layout == .document,
             maxDepth: limits.maxDepth,
             enclosing: start.enclosing,
             isResumed: isResumed,
@@ -139,6 +140,8 @@ final class SourceSplitter {
     private func end(_ finish: () throws -> Void) throws -> SplitEnd {
         do {
             try finish()
+        } catch let fault as ScanFault where fault.kind == .empty && settings.mayBeEmpty {
+            builder.findCollections(matcher.all)
         } catch let fault as ScanFault {
             return .fault(try seal(at: fault, UnsafeBufferPointer(start: nil, count: 0)))
         } catch is ChunkBuilder.LimitReached {
@@ -168,7 +171,8 @@ extension SourceSplitter.Settings {
     /// How a source of this shape is cut.
     ///
     /// - Throws: `ImportError` where a path of the shape is none.
-    init(of shape: SourceShape, _ limits: SplitLimits) throws {
-        self.init(layout: shape.layout, paths: try shape.paths.map { try RecordPath($0) }, limits: limits)
+    init(of shape: SourceShape, _ limits: SplitLimits, mayBeEmpty: Bool = false) throws {
+        let paths = try shape.paths.map { try RecordPath($0) }
+        self.init(layout: shape.layout, paths: paths, limits: limits, mayBeEmpty: mayBeEmpty)
     }
 }

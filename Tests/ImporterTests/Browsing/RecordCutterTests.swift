@@ -10,10 +10,10 @@ struct RecordCutterTests {
     /// The layout, the path, what precedes the records, what is between them and after them, and whether they are the source's first.
     private static let shapes: [(SourceShape.Layout, String, String, String, String, Bool)] = [
         (.lines, "$", " \n", " \r\n\n", "\n", true), (.lines, "$", "\n", "\n", "", false),
-        (.stream, "$", " ", "\n ", "", true), (.document, "$[*]", "[", ",", "]", true),
-        (.document, "$[*]", ", ", " ,\n", " ]\n", false),
+        (.stream, "$", " ", "\n ", "", true), (.stream, "$[*]", "[", ",", "]", true),
+        (.stream, "$[*]", ", ", " ,\n", " ]\n", false),
         (
-            .document, "$.it.ems[*]", #"{"a": 12, "\u0069t": {"x": ["ems", {}], "ems": ["#, ",", #"], "y": [1, 2]}}"#,
+            .stream, "$.it.ems[*]", #"{"a": 12, "\u0069t": {"x": ["ems", {}], "ems": ["#, ",", #"], "y": [1, 2]}}"#,
             true
         ),
     ]
@@ -39,6 +39,6 @@ struct RecordCutterTests {
 
     @Test(arguments: ["$.*", "$[*].a[*]", "$.a", "$.a.*[*]"])
     func whatDependsOnWhatPrecedesIsNotCut(path: String) {
-        #expect(RecordCutter(SourceShape(layout: .document, paths: [path]), isStart: false) == nil)
+        #expect(RecordCutter(SourceShape(layout: .stream, paths: [path]), isStart: false) == nil)
     }
 }

@@ -17,7 +17,7 @@ struct ChunkQueueTests {
         let place = ChunkPlace()
         defer { withExtendedLifetime(place) {} }
         let directory = try ChunkDirectory(path: place.path, creates: true)
-        let shape = SourceShape(layout: .document, paths: ["$[*]"])
+        let shape = SourceShape(layout: .stream, paths: ["$[*]"])
         return entries.map { SealedChunk($0, in: directory, shape: shape, maxRecordBytes: 100) }
     }
 

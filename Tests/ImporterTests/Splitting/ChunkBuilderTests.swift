@@ -62,7 +62,7 @@ struct ChunkBuilderTests {
         _ limits: SplitLimits = SplitLimits(),
         onSealed: @escaping (ChunkEntry) throws -> Void
     ) throws -> ChunkBuilder {
-        let shape = SourceShape(layout: .document, paths: paths)
+        let shape = SourceShape(layout: .stream, paths: paths)
         let header = ChunkManifest.Header(sources: [], shapes: [shape], limits: limits)
         let manifest = try ChunkManifest(creatingIn: directory, header: header, synced: false)
         return ChunkBuilder(

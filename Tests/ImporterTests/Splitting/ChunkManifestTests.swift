@@ -5,7 +5,7 @@ import Testing
 
 struct ChunkManifestTests {
     private let temporary = ChunkPlace()
-    private let shape = SourceShape(layout: .document, paths: ["$[*]"])
+    private let shape = SourceShape(layout: .stream, paths: ["$[*]"])
 
     private var header: ChunkManifest.Header {
         ChunkManifest.Header(

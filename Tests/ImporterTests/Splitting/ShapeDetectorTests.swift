@@ -62,6 +62,10 @@ struct ShapeDetectorTests {
         ("{\"a\":1}\r\n\r\n{\"a\":2}\r\n", .found(.lines, "$")),
         ("1\n2\n3\n", .found(.lines, "$")),
         ("[1,2]\n[3]\n", .found(.lines, "$")),
+        ("[{\"a\":1},{\"a\":2}]\n[]\n[{\"a\":3}]\n", .found(.stream, "$[*]")),
+        ("[{\"a\":1}]\n[{\"a\":2}]\n{\"error\":1}\n", .found(.stream, "$[*]")),
+        ("[{\"a\":1}]\n{\"a\":2}\n", .found(.lines, "$")),
+        ("[]\n[]\n", .found(.lines, "$")),
         ("{\"a\":1}\n", .found(.stream, "$")),
         ("{\"a\":1}\n{\"a\":", .found(.lines, "$")),
         ("{\"a\":1}\n{\"a\":\n{\"a\":3}\n{\"a\":4}\n", .found(.lines, "$")),
@@ -94,7 +98,18 @@ struct ShapeDetectorTests {
         ("{\"a\":{\"b\":{\"c\":[{}]}}}", .found(.stream, "$.a.b.c[*]")),
         ("{\"a\":{\"b\":{\"c\":{\"d\":[{}]}}}}", .found(.stream, "$")),
         ("{\"items\":[1,2,3]}", .found(.stream, "$")),
-        ("{\"items\":[]}", .found(.stream, "$")),
+        ("{\"items\":[]}", .found(.stream, "$.items[*]")),
+        ("{\"Items\":[],\"Count\":0,\"next\":null,\"token\":\"\"}", .found(.stream, "$.Items[*]")),
+        ("{\"d\":{\"results\":[],\"more\":false},\"errors\":[]}", .found(.stream, "$.d.results[*]")),
+        ("{\"name\":\"n\",\"tags\":[]}", .found(.stream, "$")),
+        ("{\"tags\":[],\"sizes\":[1]}", .found(.stream, "$")),
+        // Rows beside the descriptions of their columns.
+        ("{\"meta\":[{\"name\":\"a\"}],\"data\":[[1],[2],[3],[4],[5]]}", .ambiguous(["$.meta[*]", "$.data[*]"])),
+        (
+            "{\"cols\":[{\"n\":\"a long name\"},{\"n\":\"b\"}],\"rows\":[[1,2]]}",
+            .ambiguous(["$.cols[*]", "$.rows[*]"])
+        ),
+        ("{\"rows\":[{\"a\":[1,2,3]}],\"box\":[[1,2],[3,4]]}", .found(.stream, "$.rows[*]")),
         ("{\"items\":[null,{},{}]}", .found(.stream, "$.items[*]")),
         ("{\"i\\u0074ems\":[{}]}", .found(.stream, "$.items[*]")),
         ("{\"x\":{\"id\":1,\"n\":2},\"y\":{\"id\":2,\"n\":3}}", .found(.stream, "$.*")),
@@ -179,13 +194,49 @@ struct ShapeDetectorTests {
         }
     }
 
-    @Test func aPathGivenAsksForOneDocument() {
-        #expect(Self.detect("[][]").layout(forGiven: [recordPath("$[*]")]) == .document)
-        #expect(Self.detect("[][]").layout(forGiven: [.root]) == .stream)
-        #expect(Self.detect("{}\n{}").layout(forGiven: [.root]) == .lines)
-        #expect(
-            Self.detect("{\"a\":[{}],\"b\":[{}]}").layout(forGiven: [recordPath("$.a[*]"), recordPath("$.b[*]")])
-                == .document
-        )
+    /// What is known of a source besides its bytes decides.
+    static let hinted: [(String, ShapeDetector.Hints, ExpectedShape)] = {
+        var lines = ShapeDetector.Hints()
+        lines.areLinesNamed = true
+        func known(_ paths: String..., keys: String...) -> ShapeDetector.Hints {
+            ShapeDetector.Hints(paths: paths.map(recordPath), keys: Set(keys.map { ExactText($0) }))
+        }
+        return [
+            ("{\"id\":1,\"lines\":[{\"x\":1},{\"x\":2}]}\n", lines, .found(.lines, "$")),
+            ("{\"id\":1,\"lines\":[{\"x\":1}]}", lines, .found(.lines, "$")),
+            ("{\"id\":1,\n\"lines\":[{\"x\":1}]\n}\n", lines, .found(.stream, "$")),
+            ("{\"Items\":[],\"Count\":0}\n", lines, .found(.lines, "$")),
+            ("[{\"x\":1},{\"x\":2}]\n", lines, .found(.stream, "$[*]")),
+            ("{\"a\":{\"i\":1},\"b\":{\"i\":2}}\n", lines, .found(.lines, "$")),
+            // The record path of other sources, also where nothing is there.
+            ("{\"name\":\"n\",\"items\":[]}", known("$.items[*]", keys: "n"), .found(.stream, "$.items[*]")),
+            ("{\"a\":{\"n\":1}}", known("$.*", keys: "n"), .found(.stream, "$.*")),
+            ("{}", known("$.*", keys: "n"), .found(.stream, "$.*")),
+            ("{\"items\":[{\"n\":1}],\"more\":[{\"m\":1}]}", known("$.items[*]"), .found(.stream, "$.items[*]")),
+            ("{\"no\":\"C\",\"lines\":[{\"s\":1}]}", known("$", keys: "no", "lines"), .found(.stream, "$")),
+            ("{\"no\":1}\n{\"no\":2}", known("$", keys: "no"), .found(.lines, "$")),
+            // It leads nowhere, or to something else.
+            ("{\"rows\":[{\"n\":1}]}", known("$.items[*]", keys: "n"), .found(.stream, "$.rows[*]")),
+            ("{\"items\":[{\"n\":1}],\"total\":1}", known("$.*", keys: "n"), .found(.stream, "$.items[*]")),
+            ("{\"items\":[{\"n\":1}],\"total\":1}", known("$", keys: "n"), .found(.stream, "$.items[*]")),
+            ("[{\"n\":1}]", known("$", keys: "n"), .found(.stream, "$[*]")),
+            ("[{\"n\":1}]", known("$.items[*]", keys: "n"), .found(.stream, "$[*]")),
+        ]
+    }()
+
+    @Test(arguments: hinted.indices) func readsASourceAsOthersOfItsEntityAre(_ index: Int) {
+        let (text, hints, expected) = Self.hinted[index]
+        let detection = ShapeDetector(Array(text.utf8), isWhole: true, hints: hints).detection
+        #expect(expected.matches(detection), "\(text): \(detection)")
+    }
+
+    @Test func aPathThatIsAskedForHoldsForEachValue() {
+        func layout(_ text: String, _ paths: String...) -> SourceShape.Layout {
+            SourceShape(asked: paths.map(recordPath), found: Self.detect(text)).layout
+        }
+        #expect(layout("[][]", "$[*]") == .stream)
+        #expect(layout("[][]", "$") == .stream)
+        #expect(layout("{}\n{}", "$") == .lines)
+        #expect(layout("{\"a\":[{}]}\n{\"a\":[{}]}", "$.a[*]") == .stream)
     }
 }

@@ -5,7 +5,7 @@ import Testing
 @testable import Importer
 
 struct SourceSplitterLimitTests {
-    static let layouts: [SourceShape.Layout] = [.document, .lines]
+    static let layouts: [SourceShape.Layout] = [.stream, .lines]
 
     /// Three records, the middle one of `length` bytes.
     private func source(_ layout: SourceShape.Layout, _ length: Int) -> (text: String, middle: String) {
@@ -132,7 +132,7 @@ struct SourceSplitterLimitTests {
         let matcher = try RecordMatcher([RecordPath(steps: [.key("a\"\\\n"), .anyMember, .key("k"), .anyMember])])
         #expect(matcher.otherKeys == ["k", "k", "kk", "k", "k"])
         let text = #"{"a\"\\\n":{"x":{"k":{"p":1,"q":2}},"y":{"k":{"r":3}}}}"#
-        let shape = SourceShape(layout: .document, paths: ["$"])
+        let shape = SourceShape(layout: .stream, paths: ["$"])
         var entries: [ChunkEntry] = []
         func run(_ start: SplitPosition) throws -> SplitEnd {
             let temporary = ChunkPlace()
@@ -148,7 +148,7 @@ struct SourceSplitterLimitTests {
                 stream: MemoryStream(Array(text.utf8), from: Int(start.byteOffset)),
                 at: start.byteOffset,
                 settings: SourceSplitter.Settings(
-                    layout: .document,
+                    layout: .stream,
                     paths: [RecordPath(steps: [.key("a\"\\\n"), .anyMember, .key("k"), .anyMember])]
                 ),
                 writer: writer,

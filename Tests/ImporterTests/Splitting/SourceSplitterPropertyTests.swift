@@ -15,57 +15,57 @@ struct Sample: Sendable, CustomTestStringConvertible {
 
     static let values = #"{"a":"x\"\\","b":[1,{"c":[]},-2.5e+3],"ü":null}"#
     static let all: [Sample] = [
-        Sample(layout: .document, paths: ["$"], text: " \n\(values)\n "),
-        Sample(layout: .document, paths: ["$"], text: "12"),
-        Sample(layout: .document, paths: ["$"], text: " true"),
-        Sample(layout: .document, paths: ["$[*]"], text: "[]"),
+        Sample(layout: .stream, paths: ["$"], text: " \n\(values)\n "),
+        Sample(layout: .stream, paths: ["$"], text: "12"),
+        Sample(layout: .stream, paths: ["$"], text: " true"),
+        Sample(layout: .stream, paths: ["$[*]"], text: "[]"),
         Sample(
-            layout: .document,
+            layout: .stream,
             paths: ["$[*]"],
             text: "[ \(values) ,\r\n 12,\"s\\u00e9\" ,null,true,[false],{} ,-1e5]\n"
         ),
         Sample(
-            layout: .document,
+            layout: .stream,
             paths: ["$.*"],
             text: "{\"k1\" : \(values),\n\"k\\\"2\":\n3 , \"\":\"t\",\"k4\":[1\n,2]}"
         ),
         Sample(
-            layout: .document,
+            layout: .stream,
             paths: ["$.users[*]", "$.orders[*]"],
             text:
                 "{\"v\":1,\"users\":[\(values),{\"n\":2}],\"x\":{\"users\":[9]},\"orders\":[1,2,\n{\"o\":3}],\"users\":[7]}"
         ),
         Sample(
-            layout: .document,
+            layout: .stream,
             paths: ["$.a.*", "$.b.c[*]", "$.meta"],
             text:
                 "{\"meta\":{\"m\":1},\"a\":{\"x\":1,\"y\":[2]},\"b\":{\"d\":4,\"c\":[5,6]},\"a\":[1],\"b\":7,\"e\":[]}"
         ),
         Sample(
-            layout: .document,
+            layout: .stream,
             paths: ["$.*.items[*]"],
             text: "{\"p\":{\"items\":[1,2],\"n\":0},\"q\":{\"items\":{\"no\":1}},\"r\":5,\"items\":{\"items\":[[3]]}}"
         ),
-        Sample(layout: .document, paths: ["$[*][*]", "$[*].k.*"], text: "[[1,2],{\"k\":{\"z\":3},\"l\":4},5,[[6]]]"),
+        Sample(layout: .stream, paths: ["$[*][*]", "$[*].k.*"], text: "[[1,2],{\"k\":{\"z\":3},\"l\":4},5,[[6]]]"),
         Sample(layout: .stream, paths: ["$"], text: "\(values)\(values) 1 2\n\"a\"\"b\"[1][2]{}true null\n-3.25 "),
         Sample(layout: .stream, paths: ["$"], text: "1\n2\n3"),
         Sample(layout: .stream, paths: ["$[*]"], text: "[1,2][] {\"o\":1}\n[3]\"s\" 4 [5 , 6]"),
         // Rows of plain records, with others among them.
         Sample(
-            layout: .document,
+            layout: .stream,
             paths: ["$[*]"],
             text:
                 "[\(Array(repeating: values, count: 9).joined(separator: ",\n")), {\"a\":\n1},\t[],7,{}, {\"b\" :\r[ 2\n]}]"
         ),
         // As deep as plain ones may be, and deeper.
         Sample(
-            layout: .document,
+            layout: .stream,
             paths: ["$[*]"],
             text:
                 "[\((62...66).map { String(repeating: "[", count: $0) + String(repeating: "]", count: $0) }.joined(separator: ","))]"
         ),
         Sample(
-            layout: .document,
+            layout: .stream,
             paths: ["$.*"],
             text: "{\((1...9).map { "\"k\($0)\": \(values)" }.joined(separator: " , ")),\"\\u006b\":\n{\n},\"z\":0}"
         ),
@@ -236,8 +236,6 @@ struct SourceSplitterPropertyTests {
             if let fault = first.fault {
                 #expect(fault.kind == (bytes.allSatisfy(ByteScan.isSpace) ? .empty : .truncated), "\(end)")
                 #expect(fault.byteOffset == Int64(end))
-            } else {
-                #expect(sample.layout != .document || sample.bytes[end...].allSatisfy(ByteScan.isSpace))
             }
             guard first.fault != nil else { continue }
             let place = first.entries.last?.end ?? .start

@@ -75,7 +75,7 @@ struct SourceSplitterWindowTests {
     }
 
     @Test(arguments: [
-        ("[1,2,3 oops", SourceShape.Layout.document, "$[*]"), ("1 2 3 4x \u{0C}", .stream, "$"),
+        ("[1,2,3 oops", SourceShape.Layout.stream, "$[*]"), ("1 2 3 4x \u{0C}", .stream, "$"),
         ("{}\n[1]\n2\n{\"broken", .lines, "$"),
     ])
     func looksAtNothingBehindTheLastRecordThatIsWanted(_ text: String, _ layout: SourceShape.Layout, _ path: String)

@@ -40,7 +40,7 @@ final class ChunkPlace {
 
 /// How a test cuts a source.
 struct SplitCase {
-    var layout = SourceShape.Layout.document
+    var layout = SourceShape.Layout.stream
     var paths: [String] = ["$"]
     var limits = SplitLimits()
     var blockSize = SourceSplitter.defaultBlockSize

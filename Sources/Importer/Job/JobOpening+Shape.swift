@@ -1,0 +1,92 @@
+import ImportModel
+
+/// What the store already knows of where the records of sources are.
+extension JobOpening {
+    /// What the store has of the entities of these sources, by their names in lower case.
+    func known(of descriptions: [SourceDescription], _ jobs: [StoredJob], _ journal: any JournalReader) throws
+        -> [String: KnownRecords]
+    {
+        guard options.records.isEmpty else { return [:] }
+        let names = descriptions.compactMap { planner.entity(of: $0) }
+        let keys = Set(names.map(\.asciiLowercased))
+        let changes = jobs.filter { $0.change != nil }
+        var known: [String: KnownRecords] = [:]
+        for job in jobs.reversed() where job.retry == nil && job.change == nil {
+            guard !StoredJob.isUndone(job.id, changes) else { continue }
+            for (entity, path) in job.sources.flatMap({ zip($0.entities, $0.shape.paths) }) {
+                let key = entity.asciiLowercased
+                guard keys.contains(key), let path = try? RecordPath(path) else { continue }
+                if !known[key, default: KnownRecords()].paths.contains(path) {
+                    known[key, default: KnownRecords()].paths.append(path)
+                }
+            }
+        }
+        guard !known.isEmpty else { return known }
+        for entity in try options.model?.entities ?? continued(names, journal) {
+            let from = entity.attributes.flatMap(\.from) + entity.relationships.flatMap(\.from).flatMap(\.paths)
+            known[entity.name.asciiLowercased]?.keys = Set(
+                from.filter(\.isWithinRecord).compactMap(\.keys.first).map { ExactText($0) }
+            )
+        }
+        return known
+    }
+
+    private func continued(_ names: [String], _ journal: any JournalReader) throws -> [EntityDescription] {
+        let source = StoredJob.Source(
+            description: SourceDescription(name: "-", path: nil, member: nil, size: nil, modified: nil),
+            shape: SourceShape(layout: .stream, paths: []),
+            entities: names
+        )
+        let job = StoredJob(options: options, sources: [source], model: nil, chunkDirectory: "")
+        return try journal.continuedEntities(of: job).values.map(\.entity)
+    }
+
+    /// The job that takes the place of one that has committed no record, where its sources are laid out otherwise by now;
+    /// nil where they are not.
+    func replacement(for job: StoredJob, _ jobs: [StoredJob], _ journal: any JournalReader) throws -> Decision? {
+        guard job.retry == nil, job.change == nil, job.isReadableAgain,
+            try journal.marker(of: job).recordOrdinal == 0
+        else { return nil }
+        var arguments: [String] = []
+        for path in job.sources.compactMap(\.description.path) where !arguments.contains(path) {
+            arguments.append(path)
+        }
+        let opening = JobOpening(
+            store: store,
+            options: job.options,
+            run: run,
+            planner: JobPlanner(
+                options: job.options,
+                opener: planner.opener,
+                interruption: planner.interruption,
+                announce: planner.announce
+            ),
+            chunksBase: chunksBase,
+            isPlanning: isPlanning
+        )
+        let quiet = JobPlanner(options: job.options, opener: planner.opener, interruption: planner.interruption) { _ in
+        }
+        let others = jobs.filter { $0.id != job.id }
+        let shapes = try quiet.shapes(arguments) { try opening.known(of: $0, others, journal) }.map(\.shape)
+        guard shapes != job.sources.map(\.shape) else { return nil }
+        guard job.id == jobs.last?.id else {
+            throw ImportError(
+                .jobSuperseded,
+                at: store,
+                "the sources of the interrupted import have their records elsewhere by now, and another import has run since",
+                advice: "Import them into another store."
+            )
+        }
+        return try opening.begin(arguments, nil, jobs: jobs, replacing: job, journal)
+    }
+}
+
+extension RelationshipDescription.Source {
+    /// Where it is read in a record.
+    fileprivate var paths: [AttributePath] {
+        switch self {
+        case .value(let path), .members(let path): [path]
+        case .identifier(let paths): paths
+        }
+    }
+}

@@ -121,23 +121,31 @@ class Table:
         if keyed:
             self.columns.append((self.names.name("key"), None))
         self.found = []
-        self.collect(path, ())
+        members = list(self.members(path, ()))
+        # A key that is a name itself keeps it.
+        own = [bool(len(keys) == 1 and keys[0]) for keys, _ in members]
+        given = {}
+        for wanted in (True, False):
+            for (keys, _), is_own in zip(members, own):
+                if is_own == wanted:
+                    given[keys] = self.names.name(joined(keys))
+        for keys, child in members:
+            if child.is_list() and expected.allows(self.trail + keys):
+                self.found.append((keys, child))
+            else:
+                self.columns.append((given[keys], keys))
         expected.tables.append(self)
         for keys, path in self.found:
             table = expected.names.name(f"{name}_{joined(keys)}")
             self.lists.append((keys, table, path))
         self.lists = [(keys, Table(table, path.element, expected, self, keys)) for keys, table, path in self.lists]
 
-    def collect(self, path, keys):
+    def members(self, path, keys):
         for key, child in path.children.items():
             if child.is_flat():
-                self.collect(child, keys + (key,))
-                continue
-            name = self.names.name(joined(keys + (key,)))
-            if child.is_list() and self.expected.allows(self.trail + keys + (key,)):
-                self.found.append((keys + (key,), child))
+                yield from self.members(child, keys + (key,))
             else:
-                self.columns.append((name, keys + (key,)))
+                yield keys + (key,), child
 
     def key(self):
         """The column by which its rows are referred to."""

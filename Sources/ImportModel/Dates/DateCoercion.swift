@@ -235,7 +235,7 @@ package struct DateCoercion: Sendable {
     @inline(__always)
     private func notes(on date: WrittenDate) -> CoercionNotes {
         var notes: CoercionNotes = []
-        if let offset = date.offset, offset != 0 { notes.insert(.timeZoneLost) }
+        if let offset = date.offset, offset != 0 || date.hasZoneName { notes.insert(.timeZoneLost) }
         if date.hasMoreThanMilliseconds { notes.insert(.subMillisecondLost) }
         if date.isLeapSecond { notes.insert(.leapSecond) }
         return notes

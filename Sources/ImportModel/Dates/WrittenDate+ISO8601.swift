@@ -3,23 +3,43 @@ extension WrittenDate {
     ///
     /// Taken is all of RFC 3339, and beside it what ISO 8601 allows for the same things: a date only (midnight), the
     /// basic format without separators (`20141017T005411Z`), no seconds, a fraction of any length after `.` or `,`,
-    /// offsets like `+05`, `+0530` and `+05:30`, `24:00` for the end of a day, and no zone at all.
+    /// offsets like `+05`, `+0530` and `+05:30`, `24:00` for the end of a day, and no zone at all. So are the spellings of
+    /// programs that nearly write it: a blank for the `T` or before the zone, `UTC`, an offset with seconds, `20141017005411`,
+    /// and the zone's name in brackets after an offset (RFC 9557).
     init?(iso8601 text: ByteView) {
         guard let day = CalendarDay(text) else { return nil }
         clockSeconds = day.daysSinceYearOne * 86_400
         guard day.end < text.count else { return }
-        guard text[day.end] | 0x20 == UInt8(ascii: "t") || text[day.end] == UInt8(ascii: " ") else { return nil }
-        guard let time = ClockTime(text, from: day.end + 1) else { return nil }
+        let hasSeparator = text[day.end] | 0x20 == UInt8(ascii: "t") || text[day.end] == UInt8(ascii: " ")
+        guard hasSeparator || !day.isExtended && text.number(at: day.end, digits: 6) != nil else { return nil }
+        guard let time = ClockTime(text, from: day.end + (hasSeparator ? 1 : 0)) else { return nil }
         clockSeconds += time.seconds
         milliseconds = time.milliseconds
         hasMoreThanMilliseconds = time.hasMoreThanMilliseconds
         isLeapSecond = time.isLeapSecond
         guard time.end < text.count else { return }
-        guard let zone = Self.zoneOffset(text, from: time.end) else { return nil }
+        guard let zone = Self.zone(text, from: time.end) else { return nil }
         offset = zone
+        hasZoneName = text[text.count - 1] == UInt8(ascii: "]") && !text.buffer.suffix(5).elementsEqual("[UTC]".utf8)
         isCanonical =
             text.count == 24 && day.isExtended && text[10] == UInt8(ascii: "T") && text[19] == UInt8(ascii: ".")
             && text[23] == UInt8(ascii: "Z") && time.isPlain
+    }
+
+    /// The offset of the zone that ends a date, in seconds.
+    static func zone(_ text: ByteView, from start: Int) -> Int? {
+        let start = text[start] == UInt8(ascii: " ") ? start + 1 : start
+        var end = text.count
+        if text[end - 1] == UInt8(ascii: "]"), let name = text.buffer.lastIndex(of: UInt8(ascii: "[")), name + 2 < end {
+            end = name
+        }
+        guard start < end else { return nil }
+        let zone = text[start..<end]
+        if zone.buffer.elementsEqual("UTC".utf8) { return 0 }
+        guard zone.count == 9, zone.has(UInt8(ascii: ":"), at: 6) else { return zoneOffset(zone, from: 0) }
+        guard let offset = zoneOffset(zone[0..<6], from: 0), let seconds = zone.number(at: 7, digits: 2), seconds < 60
+        else { return nil }
+        return zone[0] == UInt8(ascii: "-") ? offset - seconds : offset + seconds
     }
 
     /// The offset from UTC in seconds: `Z`, `±hh`, `±hhmm` or `±hh:mm`, and nothing after it.
@@ -42,13 +62,32 @@ extension WrittenDate {
     }
 }
 
-/// Whether `text` is exactly `YYYY-MM-DDTHH:MM:SSZ`, with one to three digits of a fraction or none: an instant that
-/// names a day in the calendar, and neither 24:00 nor a leap second.
+/// Whether `text` is a day with hyphens and a time with colons and seconds, in UTC in any spelling but `-00:00`, with at most
+/// milliseconds: an instant that names a day in the calendar, and neither 24:00 nor a leap second.
 package func isUTCInstant(_ text: ByteView) -> Bool {
-    let count = text.count
-    guard count == 20 || count >= 22 && count <= 24, text[count - 1] == UInt8(ascii: "Z"),
-        text[10] == UInt8(ascii: "T"), count == 20 || text[19] == UInt8(ascii: "."),
-        let day = CalendarDay(text), day.isExtended, let time = ClockTime(text, from: 11)
+    guard text.count >= 20, text[10] == UInt8(ascii: "T") || text[10] == UInt8(ascii: " "),
+        text[16] == UInt8(ascii: ":"), let day = CalendarDay(text), day.isExtended,
+        let time = ClockTime(text, from: 11), time.isPlain, !time.hasMoreThanMilliseconds, time.end < text.count
     else { return false }
-    return time.isPlain && time.end == count - 1 && text[16] == UInt8(ascii: ":")
+    // The name of another zone would be lost.
+    if text[text.count - 1] == UInt8(ascii: "]"), !text.buffer.suffix(5).elementsEqual("[UTC]".utf8) { return false }
+    let zone = text[time.end]
+    if time.end + 1 == text.count { return zone == UInt8(ascii: "Z") }
+    return zone != UInt8(ascii: "-") && zone != UInt8(ascii: "z") && WrittenDate.zone(text, from: time.end) == 0
+}
+
+extension DateFormat {
+    /// Whether a `date` with this format reads a text.
+    package func reads(_ text: ByteView, hasEscapes: Bool = false) -> Bool {
+        let coercion =
+            self == .iso8601
+            ? DateCoercion.iso8601
+            : try? DateCoercion(formats: [self], timeZone: nil, isWallClock: false, storage: .iso8601)
+        var (scratch, notes): ([UInt8], CoercionNotes) = ([], [])
+        let token = JSONToken(kind: .string, bytes: text, hasEscapes: hasEscapes)
+        return (try? coercion?.coerce(token, scratch: &scratch, notes: &notes)) != nil
+    }
+
+    /// The formats of texts that an attribute reads which is made a `date` by its type alone.
+    package static let written: [DateFormat] = [.iso8601, .dotnet, .rfc2822]
 }

@@ -6,6 +6,8 @@ struct WrittenDate {
     var milliseconds = 0
     /// How many seconds that clock is ahead of UTC; nil where no zone is written.
     var offset: Int?
+    /// Whether the name of a zone is written that the offset does not tell.
+    var hasZoneName = false
     /// Whether something after the milliseconds was not zero.
     var hasMoreThanMilliseconds = false
     /// Whether the second was written as 60, so that `clockSeconds` is that of the next one.

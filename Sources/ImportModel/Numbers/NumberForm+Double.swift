@@ -1,3 +1,5 @@
+import Foundation
+
 extension NumberForm {
     /// The double nearest to the value, ties to the even one; infinite if it is too large.
     ///
@@ -122,10 +124,10 @@ extension NumberForm {
         }
     }
 
-    /// Whether a double keeps the value: the shortest decimal that stands for `double` is the value as written, or the
-    /// value is an integer that `double` equals.
+    /// Whether a double keeps the value: the shortest decimal that stands for `double` is the value as written, or the value
+    /// is an integer that `double` equals, or what `double` is with as many digits as are written.
     ///
-    /// So `0.1` survives, though no double equals it, and `0.12345678901234567891` and `1e-999` do not.
+    /// So `0.1` survives, though no double equals it, and `0.30000000000000004441`; `0.12345678901234567891` and `1e-999` do not.
     package func survives(as double: Double) -> Bool {
         if significantDigits == 0 { return true }
         guard double.isFinite, double != 0 else { return false }
@@ -137,7 +139,35 @@ extension NumberForm {
             double.write(to: &comparison)
             if comparison.isEqual { return true }
         }
-        return isExactlyRepresentableAsDouble
+        return isExactlyRepresentableAsDouble || significantDigits > 15 && isPrint(of: double)
+    }
+
+    /// Whether `double`, printed with as many digits as are written, is the value: `%.17g` of C, 20 digits of SQLite's shell.
+    ///
+    /// SQLite works with a little more than a double has, so that its 20 digits, or 19 and a zero, may be a few units off.
+    func isPrint(of double: Double) -> Bool {
+        guard significantDigits <= 800 else { return false }
+        let isSQLite = 19...20 ~= significantDigits && point < mantissaEnd
+        let count = isSQLite ? 20 : significantDigits
+        var text = [CChar](repeating: 0, count: count + 16)
+        _ = withVaList([Int32(count - 1), double.magnitude]) { vsnprintf(&text, text.count, "%.*e", $0) }
+        let printed = text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
+        // A digit, the point, the others, and an exponent of that digit.
+        let start = count == 1 ? 2 : count + 2
+        guard printed.count > start,
+            Int(String(decoding: printed[start...], as: UTF8.self)) == exponent + significantDigits - 1
+        else { return false }
+        var digits: [UInt8] = []
+        appendDigits(0..<significantDigits, to: &digits)
+        digits += [UInt8](repeating: UInt8(ascii: "0"), count: count - significantDigits)
+        let others = printed[..<1] + printed[min(2, start - 1)..<start - 1]
+        guard isSQLite else { return others.elementsEqual(digits) }
+        let (one, other) = (Self.integer(digits), Self.integer(others))
+        return max(one, other) - min(one, other) <= UInt128(significand >> 58)
+    }
+
+    private static func integer(_ digits: some Sequence<UInt8>) -> UInt128 {
+        digits.reduce(0) { $0 * 10 + UInt128($1 - UInt8(ascii: "0")) }
     }
 
     /// 10^0 to 10^22, which doubles hold exactly.

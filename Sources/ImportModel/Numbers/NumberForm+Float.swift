@@ -12,7 +12,7 @@ extension NumberForm {
     }
 
     /// Whether a float keeps the value: the shortest decimal that stands for `float` is the value as written, or the value
-    /// is what the store's REAL says of `float`.
+    /// is what the store's REAL says of `float`, or what `float` is with as many digits as are written.
     package func survives(as float: Float) -> Bool {
         if significantDigits == 0 { return true }
         guard float.isFinite, float != 0 else { return false }
@@ -23,6 +23,6 @@ extension NumberForm {
             float.write(to: &comparison)
             if comparison.isEqual { return true }
         }
-        return double == Double(float) && survives(as: Double(float))
+        return double == Double(float) && survives(as: Double(float)) || isPrint(of: Double(float))
     }
 }

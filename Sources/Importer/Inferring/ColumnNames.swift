@@ -19,6 +19,14 @@ struct ColumnNames {
         keys.map { $0.isEmpty ? "empty" : $0 }.joined(separator: "_")
     }
 
+    /// The names for these columns, in their order: a key that is a name itself keeps it.
+    mutating func names(for columns: [[String]]) -> [String] {
+        func isName(_ keys: [String]) -> Bool { keys.count == 1 && keys[0] != "" }
+        var names = columns.map { isName($0) ? name(for: $0) : "" }
+        for (index, keys) in columns.enumerated() where !isName(keys) { names[index] = name(for: keys) }
+        return names
+    }
+
     /// Keeps a name from being given.
     mutating func reserve(_ name: String) {
         used.insert(name.asciiLowercased)

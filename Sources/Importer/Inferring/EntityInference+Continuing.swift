@@ -25,15 +25,25 @@ extension EntityInference {
         }
         guard !covered.isCovered else { return columns.compactMap(\.self) + added }
         if statistics.paths[root].isFull { add(.keysLeftOut, .record) }
-        for column in self.columns(besides: covered, count: columns.count) {
+        let new = self.columns(besides: covered, count: columns.count)
+        // A column of the person's own that has the name is meant.
+        let keys = Set(new.filter { $0.keys.count == 1 }.map { $0.keys[0].asciiLowercased })
+        func isOwn(_ column: Column) -> Bool {
+            let wanted = ColumnNames.wanted(for: column.keys).asciiLowercased
+            return column.element == nil && own[wanted] != nil && (column.keys.count == 1 || !keys.contains(wanted))
+        }
+        let unnamed = new.filter { !isOwn($0) }
+        let given = names.names(for: unnamed.map(\.keys))
+        noteRenamed(unnamed, given)
+        let nameByPath = Dictionary(zip(unnamed.map(\.path), given)) { first, _ in first }
+        for column in new {
             let from = AttributePath(keys: column.keys)
             let wanted = ColumnNames.wanted(for: column.keys).asciiLowercased
             if column.element != nil {
-                lists.append(List(name: names.name(for: column.keys), column: column))
+                lists.append(List(name: nameByPath[column.path] ?? wanted, column: column))
                 continue
             }
-            // A column of the person's own that has the name is meant.
-            if var attribute = own.removeValue(forKey: wanted),
+            if isOwn(column), var attribute = own.removeValue(forKey: wanted),
                 let place = stored.entity.attributes.firstIndex(where: { $0.column == attribute.column })
             {
                 attribute.from = [from]
@@ -44,7 +54,7 @@ extension EntityInference {
                 add(.keysLeftOut, .record)
                 break
             }
-            let name = names.name(for: column.keys)
+            let name = nameByPath[column.path] ?? names.name(for: column.keys)
             added.append(attribute(column.path, named: name, type: columnType(column.path), from: from))
         }
         return columns.compactMap(\.self) + added

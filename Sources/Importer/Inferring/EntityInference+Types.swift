@@ -37,7 +37,7 @@ extension EntityInference {
 
     private func numberType(_ seen: PathStatistics) -> AttributeType {
         let needsDecimal =
-            seen.bigIntegers > 0 || seen.marks.contains(.hugeNumber)
+            seen.bigIntegers > 0 || seen.marks.contains(.exactNumber)
             || seen.fractions > 0 && seen.marks.contains(.inexactInteger)
         if needsDecimal { return seen.marks.contains(.wildNumber) ? .json : .decimal }
         return seen.fractions > 0 ? .double : .integer64

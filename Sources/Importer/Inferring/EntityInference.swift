@@ -89,9 +89,10 @@ struct EntityInference {
             attributes.append(attribute(root, named: names.name(wanted: "value"), type: type, from: .record))
             return attributes
         }
-        for column in columns {
+        let given = names.names(for: columns.map(\.keys))
+        noteRenamed(columns, given)
+        for (column, name) in zip(columns, given) {
             let from = AttributePath(keys: column.keys)
-            let name = names.name(for: column.keys)
             if column.element != nil {
                 lists.append(List(name: name, column: column))
             } else {
@@ -112,6 +113,13 @@ struct EntityInference {
         // Without objects, nothing says that there will always be a value.
         let isOptional = seen.values < objectCount || objectCount == 0
         return AttributeDescription(name: name, type: type, isOptional: isOptional, from: [from])
+    }
+
+    /// Says which columns have other names than their keys.
+    mutating func noteRenamed(_ columns: [Column], _ names: [String]) {
+        let renamed = zip(columns, names).filter { ColumnNames.wanted(for: $0.keys) != $1 }
+        guard !renamed.isEmpty else { return }
+        add(.renamed(renamed.map { "\(AttributePath(keys: $0.keys)) is \($1)" }), .record)
     }
 
     mutating func add(_ finding: InferenceNotice.Finding, _ path: AttributePath) {

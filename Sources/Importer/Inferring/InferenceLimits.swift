@@ -9,7 +9,7 @@
 /// For an object to outlive a few full ones inside of it, the limits shrink with depth.
 struct InferenceLimits: Sendable, Hashable {
     /// The charge at which an object is full, by depth; the record itself first, the last one for all deeper objects.
-    var charges = [96_000, 6_000, 2_500, 1_100]
+    var charges = [96_000, 60_000, 30_000, 12_000, 2_600, 1_100]
     /// With more direct keys than this, an object is full.
     var keys = 1_000
     /// With more direct keys than this, the record is full.

@@ -26,7 +26,7 @@ extension InferenceNotice {
     /// Whether all of an entity are said in one line.
     private var isTogether: Bool {
         switch finding {
-        case .identifierCandidate, .arraysOfObjects, .arraysTooDeep: true
+        case .identifierCandidate, .arraysOfObjects, .arraysTooDeep, .decimals: true
         default: false
         }
     }
@@ -43,6 +43,10 @@ extension InferenceNotice {
         case .arraysTooDeep:
             return "\(entity): \(names): arrays of objects kept as JSON: there would be more levels of child tables "
                 + "(\(anyOf: .nestedDepth))"
+        case .decimals:
+            return
+                "\(entity): \(names): decimal, so that no digit is lost; it is text in SQLite, where CAST(… AS REAL) compares it "
+                + "(\(anyOf: .types) for a double)"
         default: break
         }
         let isOne = paths.count == 1

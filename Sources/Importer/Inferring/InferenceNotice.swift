@@ -22,6 +22,10 @@ struct InferenceNotice: Sendable, Hashable, CustomStringConvertible {
         case arraysTooDeep
         /// Text or keys that are not well-formed Unicode (lone surrogates) stay JSON.
         case illFormedText
+        /// Numbers of which a double would lose digits.
+        case decimals
+        /// Columns that have other names than their keys: which, in words.
+        case renamed([String])
         /// Text with U+0000 stays JSON, as the store's texts cannot have it.
         case textWithNUL
         /// New keys get no columns, as the table or the object would have too many.
@@ -44,7 +48,10 @@ struct InferenceNotice: Sendable, Hashable, CustomStringConvertible {
     let finding: Finding
 
     /// One line for people, with control characters escaped.
-    var description: String { "\(entity): \(path): \(text)" }
+    var description: String {
+        if case .renamed = finding { return "\(entity): \(text)" }
+        return "\(entity): \(path): \(text)"
+    }
 
     private var text: String {
         switch finding {
@@ -69,6 +76,11 @@ struct InferenceNotice: Sendable, Hashable, CustomStringConvertible {
             return "arrays of objects kept as JSON: there would be more levels of child tables"
         case .illFormedText:
             return "kept as JSON: some text is not well-formed Unicode (a lone surrogate)"
+        case .decimals:
+            return "decimal, so that no digit is lost: SQL compares it as text but for CAST(… AS REAL)"
+        case .renamed(let columns):
+            let more = columns.count > 8 ? " and \(columns.count - 8) more" : ""
+            return "columns with other names than their keys: " + columns.prefix(8).joined(separator: ", ") + more
         case .textWithNUL:
             return "kept as JSON: some text has U+0000, which the server's texts cannot have"
         case .keysLeftOut:

@@ -144,6 +144,9 @@ struct InferenceOverrides: Sendable {
                 let name = ExactText(model.entities[entity].attributes[attribute].name)
                 guard let type = types.first(where: { ExactText($0.key) == name })?.value else { continue }
                 model.entities[entity].attributes[attribute].type = type
+                if type == .date {
+                    model.entities[entity].attributes[attribute].formats = DateFormat.written.map(\.name)
+                }
                 unknown.remove(name)
             }
         }

@@ -6,12 +6,12 @@ enum NumberKind: Equatable {
     case integer(Int64)
     /// A larger integer.
     case bigInteger
-    /// Written with a fraction or an exponent, and within the range of doubles.
+    /// Written with a fraction or an exponent, and kept by a double.
     case fraction
-    /// Written with an exponent beyond the range of doubles.
-    case huge
-    /// An exponent that not even a decimal holds. Says whether the number is within the range of doubles (as 0).
-    case wild(isFinite: Bool)
+    /// Written with a fraction or an exponent, and beyond the range or the digits of doubles.
+    case exact
+    /// An exponent that not even a decimal holds.
+    case wild
 
     /// Tells the kind of a number as RFC 8259 has it.
     @inline(__always)
@@ -46,15 +46,15 @@ enum NumberKind: Equatable {
             if byte == UInt8(ascii: ".") { hasPoint = true }
             if byte | 0x20 == UInt8(ascii: "e") { hasExponent = true }
         }
-        // Without an exponent, so few digits are within the range of doubles.
-        if hasPoint, !hasExponent, bytes.count <= 300 { return .fraction }
+        // A double keeps 15 digits where there is no exponent.
+        if hasPoint, !hasExponent, bytes.count <= 16 { return .fraction }
         // Only bytes that are no number have no form; they do not come here.
         guard let form = NumberForm(bytes) else { return .bigInteger }
         if !hasPoint, !hasExponent {
             if let value = form.int64 { return .integer(value) }
             return .bigInteger
         }
-        guard form.fitsDecimal else { return .wild(isFinite: form.isFiniteAsDouble) }
-        return form.isFiniteAsDouble ? .fraction : .huge
+        guard form.fitsDecimal else { return .wild }
+        return form.survives(as: form.double) ? .fraction : .exact
     }
 }

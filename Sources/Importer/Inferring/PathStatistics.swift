@@ -16,8 +16,8 @@ struct PathStatistics: Sendable {
         static let illFormedString = Marks(rawValue: 1 << 2)
         /// An integer of 64 bits that no double equals.
         static let inexactInteger = Marks(rawValue: 1 << 3)
-        /// A number beyond the range of doubles.
-        static let hugeNumber = Marks(rawValue: 1 << 4)
+        /// A number with a fraction or an exponent that no double keeps.
+        static let exactNumber = Marks(rawValue: 1 << 4)
         /// A number whose exponent not even a decimal holds.
         static let wildNumber = Marks(rawValue: 1 << 7)
         /// An object at the depth at which objects are not looked into any more.
@@ -172,12 +172,12 @@ struct PathStatistics: Sendable {
             bigIntegers += 1
         case .fraction:
             fractions += 1
-        case .huge:
+        case .exact:
             fractions += 1
-            marks.insert(.hugeNumber)
-        case .wild(let isFinite):
+            marks.insert(.exactNumber)
+        case .wild:
             fractions += 1
-            marks.formUnion(isFinite ? .wildNumber : [.wildNumber, .hugeNumber])
+            marks.formUnion([.wildNumber, .exactNumber])
         }
         return nil
     }

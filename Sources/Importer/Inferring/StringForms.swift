@@ -6,7 +6,7 @@ import ImportModel
 struct StringForms: OptionSet, Sendable, Hashable {
     let rawValue: UInt8
 
-    /// `2015-01-01T15:00:00Z`, with at most milliseconds: what a `date` gives back as the same instant.
+    /// `2015-01-01T15:00:00Z`, in UTC in any spelling, with at most milliseconds: what a `date` gives back as the same instant.
     static let utcInstant = StringForms(rawValue: 1 << 0)
     /// A UUID in lower case.
     static let lowercaseUUID = StringForms(rawValue: 1 << 1)
@@ -18,11 +18,13 @@ struct StringForms: OptionSet, Sendable, Hashable {
     static let dotnet = StringForms(rawValue: 1 << 4)
     /// `31/12/2015`, `1/2/15`.
     static let slashed = StringForms(rawValue: 1 << 5)
-    /// `Thu, 01 Jan 2015 15:00:00 GMT`, `Thu Jan 01 15:00:00 +0000 2015`.
+    /// `Thu Jan 01 15:00:00 +0000 2015`.
     static let weekday = StringForms(rawValue: 1 << 6)
+    /// `Thu, 01 Jan 2015 15:00:00 GMT`.
+    static let mail = StringForms(rawValue: 1 << 7)
 
     static let all: StringForms = [
-        .utcInstant, .lowercaseUUID, .day, .dayAndTime, .dotnet, .slashed, .weekday,
+        .utcInstant, .lowercaseUUID, .day, .dayAndTime, .dotnet, .slashed, .weekday, .mail,
     ]
 
     /// The forms among `candidates` that a string has.
@@ -30,17 +32,26 @@ struct StringForms: OptionSet, Sendable, Hashable {
     /// The string's bytes are between its quotes, as written.
     static func of(_ bytes: ByteView, hasEscapes: Bool, among candidates: StringForms) -> StringForms {
         // .NET writes its dates with an escaped slash; of all others an escape only hides the form.
-        if hasEscapes { return hasPrefix(#"\/Date("#, bytes) ? candidates.intersection(.dotnet) : [] }
+        if hasEscapes {
+            return hasPrefix(#"\/Date("#, bytes) && DateFormat.dotnet.reads(bytes, hasEscapes: true)
+                ? candidates.intersection(.dotnet) : []
+        }
         var forms: StringForms = []
         if candidates.contains(.utcInstant), isUTCInstant(bytes) { forms.insert(.utcInstant) }
         if candidates.contains(.lowercaseUUID), isLowercaseUUID(bytes) { forms.insert(.lowercaseUUID) }
-        if candidates.contains(.day), bytes.count == 10, matches("dddd-dd-dd", bytes) { forms.insert(.day) }
-        if candidates.contains(.dayAndTime), bytes.count <= 40,
-            matches("dddd-dd-ddTdd:dd", bytes) || matches("dddd-dd-dd dd:dd", bytes)
+        if candidates.contains(.day), bytes.count == 10, matches("dddd-dd-dd", bytes), DateFormat.iso8601.reads(bytes) {
+            forms.insert(.day)
+        }
+        if candidates.contains(.dayAndTime), bytes.count <= 80,
+            matches("dddd-dd-dd", bytes) && bytes.count > 10 || matches("dddddddd", bytes) && bytes.count > 13,
+            DateFormat.iso8601.reads(bytes)
         {
             forms.insert(.dayAndTime)
         }
-        if candidates.contains(.dotnet), hasPrefix("/Date(", bytes) { forms.insert(.dotnet) }
+        if candidates.contains(.dotnet), hasPrefix("/Date(", bytes), DateFormat.dotnet.reads(bytes) {
+            forms.insert(.dotnet)
+        }
+        if candidates.contains(.mail), bytes.count <= 40, DateFormat.rfc2822.reads(bytes) { forms.insert(.mail) }
         if candidates.contains(.slashed), isSlashed(bytes) { forms.insert(.slashed) }
         if candidates.contains(.weekday), isWeekday(bytes) { forms.insert(.weekday) }
         return forms
@@ -52,8 +63,9 @@ struct StringForms: OptionSet, Sendable, Hashable {
         case .day: "days (2015-01-31)"
         case .dayAndTime: "dates and times that are not all in UTC with at most milliseconds"
         case .dotnet: ".NET dates (/Date(1420124400000)/)"
-        case .slashed: "dates with slashes (31/12/2015)"
-        case .weekday: "dates with their weekday (Thu, 01 Jan 2015 15:00:00 GMT)"
+        case .mail: "dates of mail and HTTP (Thu, 01 Jan 2015 15:00:00 GMT)"
+        case .slashed: "dates with slashes (31/12/2015), which need a \"format\" in a model file"
+        case .weekday: "dates with their weekday, which need a \"format\" in a model file"
         default: nil
         }
     }

@@ -141,7 +141,7 @@ struct InferringObjectsTests {
         #expect(
             infer([#"{"":1,"empty":1,"a":{"":1},"x\u0000y":1}"#])
                 == [
-                    "empty: integer64 from ", "empty_2: integer64 from empty", "a_empty: integer64 from a/",
+                    "empty_2: integer64 from ", "empty: integer64", "a_empty: integer64 from a/",
                     "x_y: integer64 from x\0y",
                 ]
         )

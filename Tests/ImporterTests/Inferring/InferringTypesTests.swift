@@ -24,8 +24,15 @@ struct InferringTypesTests {
         #expect(type("1.5") == "a: double")
         #expect(type("1e3") == "a: double")
         #expect(type("-0.0") == "a: double")
-        #expect(type("0.1234567890123456789012345678901234567890") == "a: double")
-        #expect(type("1e-999") == "a: double")
+        #expect(type("0.10000000000000001", "0.3000000000000000444") == "a: double")
+    }
+
+    @Test func numbersOfWhichADoubleLosesDigitsAreDecimal() {
+        #expect(type("0.1234567890123456789012345678901234567890") == "a: decimal")
+        #expect(type("1e-999") == "a: decimal")
+        #expect(type("1.5", "1234567890123456.7800", "2") == "a: decimal")
+        #expect(type("1234567890123456.7800", "null") == "a: decimal?")
+        #expect(type("12345678901234567.8", #""x""#) == "a: string")
     }
 
     @Test func integersMixedWithFractionsAreDoubleIfDoublesEqualThem() {
@@ -40,7 +47,7 @@ struct InferringTypesTests {
         #expect(type("1e400", "1") == "a: decimal")
         #expect(type("1e308") == "a: double")
         #expect(type("1e99999999999999999999") == "a: json")
-        #expect(type("1e-99999999999999999999") == "a: double")
+        #expect(type("1e-99999999999999999999") == "a: json")
         #expect(type("1e-99999999999999999999", "1e400") == "a: json")
     }
 
@@ -48,6 +55,8 @@ struct InferringTypesTests {
         #expect(type(#""x""#) == "a: string")
         #expect(type(#""2015-01-01T15:00:00Z""#, #""2015-01-01T15:00:00.123Z""#) == "a: date")
         #expect(type(#""2015-01-01T15:00:00Z""#, #""2015-01-01T15:00:00+01:00""#) == "a: string")
+        #expect(type(#""2015-01-01T15:00:00+00:00""#, #""2015-01-01 15:00:00.5 UTC""#) == "a: date")
+        #expect(type(#""2015-01-01T15:00:00+00:00[Europe/London]""#) == "a: string")
         #expect(type(#""2015-01-01T15:00:00.1234Z""#) == "a: string")
         #expect(type(#""2015-02-30T15:00:00Z""#) == "a: string")
         #expect(type(#""2015-01-01T15:00:00Z""#, #""""#) == "a: string")

@@ -130,7 +130,7 @@ struct ConstraintTests {
             store,
             "SELECT record, record_key FROM _import_reject JOIN _import_reject_key ON reject = id ORDER BY ordinal"
         )
-        let expected = stride(from: 0, to: 40, by: 3).map { "{\"name\": null}|p\($0)" }
+        let expected = stride(from: 0, to: 40, by: 3).map { #"{"name": null}|["g\#($0)","p\#($0)"]"# }
         #expect(rejects == expected.joined(separator: "\n"))
         #expect(try StoreContent.query(store, "SELECT count(*) FROM free") == "40")
         #expect(try runImporter("verify", store).ending == .exit(0))

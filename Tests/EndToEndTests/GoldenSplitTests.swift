@@ -105,6 +105,18 @@ struct GoldenSplitTests {
             lines: [#"{"x":{"a":1}}"#, #"{"y":5}"#]
         ),
         Golden(
+            name: "arrays by key",
+            source: #"{"x":[{"a":1},{"a":2}], "y\"\u0041" : [3],"":[]}"#,
+            options: ["--records", "$.*[*]"],
+            lines: [#"{"x":{"a":1}}"#, #"{"x":{"a":2}}"#, #"{"y\"\u0041":3}"#]
+        ),
+        Golden(
+            name: "keyed in keyed",
+            source: #"{"v":1,"users":{"x":{"p" : {"a":1},"q":2},"y":{"p":3}}}"#,
+            options: ["--records", "$.users.*.*"],
+            lines: [#"{"x":{"p" : {"a":1}}}"#, #"{"x":{"q":2}}"#, #"{"y":{"p":3}}"#]
+        ),
+        Golden(
             name: "path with a quoted key",
             source: #"{"639-3":[{"a":1},{"a":2}],"a.b":[{"c":1}]}"#,
             options: ["--records", "$['639-3'][*]"],

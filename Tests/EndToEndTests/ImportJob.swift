@@ -71,6 +71,12 @@ struct ImportJob: Sendable, CustomTestStringConvertible {
                 fileName: "people.json",
                 options: ["--records", "$.*"]
             ),
+            ImportJob(
+                name: "keys on the way, inferred",
+                source: Data(groups(people).utf8),
+                fileName: "people.json",
+                options: ["--records", "$.*.items.*", "--records", "$.*.list[*]"]
+            ),
         ]
     }
 
@@ -120,6 +126,17 @@ struct ImportJob: Sendable, CustomTestStringConvertible {
         lines[lines.count / 3] = "{\"id\":1,\"guid\":\"x\",\"name\":\"" + String(repeating: "long ", count: 500) + "\"}"
         lines.insert("", at: lines.count / 2)
         return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// In groups of 50, a half of each under keys.
+    private static func groups(_ samples: Samples) -> String {
+        let groups = stride(from: 0, to: samples.records.count, by: 50).map { start in
+            let records = samples.records[start..<min(start + 50, samples.records.count)]
+            let members = records.prefix(25).enumerated().map { "\"k\\u00e9\($0)\" : \($1)" }.joined(separator: ",\n")
+            let list = records.dropFirst(25).joined(separator: ", ")
+            return "\"group \\\"\(start)\": {\"items\": {\(members)}, \"n\": 1, \"list\": [\(list)]}"
+        }
+        return "{\(groups.joined(separator: ", "))}"
     }
 
     private static func collections(_ samples: Samples) -> String {

@@ -9,7 +9,7 @@ struct InterruptionTests {
 
     static let jobs = [
         ImportJob.withModel(count: count)[0], ImportJob.withModel(count: count)[2],
-        ImportJob.inferred(count: count)[1], ImportJob.inferred(count: count)[3],
+        ImportJob.inferred(count: count)[1], ImportJob.inferred(count: count)[4],
         ImportJob.parts(count: count)[0], ImportJob.generated(count: count)[1],
     ]
 

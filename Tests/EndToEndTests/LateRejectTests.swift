@@ -87,6 +87,25 @@ struct LateRejectTests {
             model: model(entity("a", at: "$.*", #"["key"]"#).replacing(#""$key", "optional": true"#, with: #""$key""#))
         ),
         Case(
+            name: "keys on the way, one in the identifier",
+            sources: [
+                (
+                    "k.json",
+                    "{\"a\": {\"x\": \(keyed(120, seed: 63)), \"\\u00e9\" : \(keyed(120, seed: 63))}, \"b\": {"
+                        + ["x", "y"].map { "\"\($0)\": [\(objects(120, seed: 64).joined(separator: ", "))]" }
+                        .joined(separator: ",") + "}}"
+                )
+            ],
+            model: model(
+                entity("A", at: "$.a.*.*", #"["outer", "k", "p"]"#)
+                    .replacing(
+                        #""attributes": {"#,
+                        with: #""attributes": {"outer": {"type": "string", "from": "$key[1]"},"#
+                    )
+                    + ", " + entity("B", at: "$.b.*[*]").replacing(#""from": "key""#, with: #""from": "$key""#)
+            )
+        ),
+        Case(
             name: "several entities in turn, after a byte order mark",
             sources: [("i.json", interleaved(250))],
             model: model(

@@ -261,7 +261,7 @@ struct ManyMistakesTests {
         "$.entitys.Third.attributes: must be an object",
         "$.entitys.third.attributes.id: must be an object",
         #"$.entitys.Fourth.userinfo: there is no such key; perhaps "userInfo" is meant"#,
-        "$.entitys.Fourth.attributes.id.from: can never match: only records whose path ends in .* have a key",
+        "$.entitys.Fourth.attributes.id.from: can never match: a record has a key for each .* of its path",
         "$.entitys.Other2.table: the table of Fourth has this name already; SQLite ignores case",
         "$.entitys.Other2.links: there is no such key; an entity may have records, table, identifier, attributes, "
             + "relationships, parent, abstract, indexes, together, subentity, renamingIdentifier, userInfo",

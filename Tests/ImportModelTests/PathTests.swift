@@ -26,6 +26,18 @@ struct PathTests {
         #expect(try RecordPath("$.a.*").isKeyed)
     }
 
+    @Test func countsAndNamesTheKeysOnTheWay() throws {
+        let path = try RecordPath("$.*.files[*].*.functions.*.*[*]")
+        #expect(path.keyCount == 4 && !path.isKeyed)
+        #expect((0..<5).map { path.name(ofKey: $0) } == [nil, "functions", "files", nil, nil])
+        for text in ["$key", "$key[1]", "$key[12]"] { #expect(try AttributePath(text).description == text) }
+        #expect(try AttributePath("$key[3]").keyLevel == 3)
+        #expect(try AttributePath("key").keyLevel == nil)
+        for text in ["$key[0]", "$key[01]", "$key[-1]", "$key[]", "$key[1", "$key[1]x", "$key[99999999]", "$key1"] {
+            #expect(throws: PathSyntaxError.self, "\(text)") { try AttributePath(text) }
+        }
+    }
+
     @Test func writesPathsInTheirCanonicalForm() {
         #expect(RecordPath(steps: []).description == "$")
         #expect(RecordPath(steps: [.key("items"), .anyElement]).description == "$.items[*]")

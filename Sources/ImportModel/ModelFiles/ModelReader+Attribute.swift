@@ -179,12 +179,12 @@ extension ModelReader {
                 let path = try AttributePath(text)
                 if let last {
                     objection(element.place, "is never read: \(last) precedes it and always exists")
-                } else if path.isRecordKey, let records, !records.isKeyed {
-                    objection(element.place, "can never match: only records whose path ends in .* have a key")
+                } else if let level = path.keyLevel, let records, level >= records.keyCount {
+                    objection(element.place, "can never match: a record has a key for each .* of its path")
                 } else if paths.contains(where: { $0.description.hasSameBytes(as: path.description) }) {
                     objection(element.place, "is repeated")
                 }
-                let isAlwaysThere = path == .record || path.isRecordKey && records?.isKeyed == true
+                let isAlwaysThere = path == .record || path.keyLevel.map { $0 < records?.keyCount ?? 0 } == true
                 if isAlwaysThere { last = last ?? path }
                 paths.append(path)
             } catch {

@@ -1,6 +1,6 @@
 extension AttributePath: CustomStringConvertible, Codable {
     /// Reads a path: keys with dots between them (`name.full`), keys that are not plain names in brackets and quotes
-    /// (`['a.b'].c`), `$key` or `$`; in nested objects also `@value`, `@index`, `@key` or `@parent.name`.
+    /// (`['a.b'].c`), `$key`, `$key[1]` or `$`; in nested objects also `@value`, `@index`, `@key` or `@parent.name`.
     ///
     /// - Throws: `PathSyntaxError` if the text is anything else.
     public init(_ text: String) throws(PathSyntaxError) {
@@ -10,10 +10,12 @@ extension AttributePath: CustomStringConvertible, Codable {
                 self = .record
                 return
             }
-            guard scanner.take("k"), scanner.take("e"), scanner.take("y"), scanner.isAtEnd else {
-                throw scanner.error("after $ there may only be key; a key that begins with $ is written in ['…']")
+            guard scanner.take("k"), scanner.take("e"), scanner.take("y"), let level = scanner.keyLevel() else {
+                throw scanner.error(
+                    "after $ there may only be key or key[1], key[2] …; a key that begins with $ is written in ['…']"
+                )
             }
-            self = .recordKey
+            self = .recordKey(outwards: level)
             return
         }
         if scanner.take("@") {
@@ -59,7 +61,7 @@ extension AttributePath: CustomStringConvertible, Codable {
     /// The path as text, from which it can be read again.
     public var description: String {
         switch origin {
-        case .key: return "$key"
+        case .key(let level): return level == 0 ? "$key" : "$key[\(level)]"
         case .element: return "@value"
         case .index: return "@index"
         case .parent(let attribute):

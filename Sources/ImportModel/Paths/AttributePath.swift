@@ -1,4 +1,5 @@
-/// Where an attribute's value is in its record: `name.full`, `['a.b'].c`, or `$key`.
+/// Where an attribute's value is in its record: `name.full`, `['a.b'].c`, or `$key`, and `$key[1]` for the
+/// key one further out, where several lead to the record.
 ///
 /// In a nested object it is within that object, and may also be `@value` (the element itself, in a list of scalars),
 /// `@index` (its index in its list), `@key` (its key, where an object is the collection), or `@parent.name` (an attribute of
@@ -8,7 +9,7 @@ public struct AttributePath: Sendable, Hashable {
     enum Origin: Hashable, Sendable {
         case value
         case element
-        case key
+        case key(Int)
         case index
         case parent(attribute: String)
     }
@@ -33,7 +34,10 @@ public struct AttributePath: Sendable, Hashable {
 
     /// The key under which a record of a keyed collection is (`$key`), or an element of an object that is a collection
     /// (`@key`).
-    public static let recordKey = AttributePath(.key)
+    public static let recordKey = recordKey(outwards: 0)
+
+    /// The key that is so many further out than ``recordKey`` (`$key[1]`): that of a file, in `$.files.*.functions.*`.
+    public static func recordKey(outwards level: Int) -> AttributePath { AttributePath(.key(level)) }
 
     /// The record itself (`$`).
     public static let record = AttributePath(keys: [])
@@ -47,7 +51,13 @@ public struct AttributePath: Sendable, Hashable {
     public static let index = AttributePath(.index)
 
     /// Whether this is ``recordKey``.
-    public var isRecordKey: Bool { origin == .key }
+    public var isRecordKey: Bool { keyLevel == 0 }
+
+    /// How many keys further out than ``recordKey`` this one is; nil for all that is no key.
+    public var keyLevel: Int? {
+        if case .key(let level) = origin { return level }
+        return nil
+    }
 
     /// Whether this is ``element``.
     public var isElement: Bool { origin == .element }

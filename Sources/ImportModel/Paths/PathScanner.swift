@@ -21,6 +21,16 @@ struct PathScanner {
         PathSyntaxError(position: index + 1 - back, reason: reason)
     }
 
+    /// What follows `$key` to the end: nothing, or `[1]`, `[2]` …; nil for all else.
+    mutating func keyLevel() -> Int? {
+        if isAtEnd { return 0 }
+        guard take("["), let end = scalars.last, end == "]", scalars.count - index < 5 else { return nil }
+        let digits = String(String.UnicodeScalarView(scalars[index..<scalars.count - 1]))
+        guard let level = Int(digits), level > 0, "\(level)" == digits else { return nil }
+        index = scalars.count
+        return level
+    }
+
     /// A name that needs no quotes: letters, digits, `_`, `-`.
     mutating func name() throws(PathSyntaxError) -> String {
         var name = String.UnicodeScalarView()

@@ -25,4 +25,17 @@ public struct RecordPath: Sendable, Hashable {
 
     /// Whether the records are an object's members, so that each has a key of its own.
     public var isKeyed: Bool { steps.last == .anyMember }
+
+    /// How many keys lead to a record that the path does not name: one for each `.*`.
+    public var keyCount: Int { steps.count { $0 == .anyMember } }
+
+    /// The key before the `.*` that is so many further out than the innermost one, arrays between them aside: `files` in
+    /// `$.files.*.functions.*` for the first; nil where there is none.
+    package func name(ofKey level: Int) -> String? {
+        let places = steps.indices.filter { steps[$0] == .anyMember }
+        guard level < places.count else { return nil }
+        let before = steps[..<places[places.count - 1 - level]].last { $0 != .anyElement }
+        if case .key(let name)? = before { return name }
+        return nil
+    }
 }

@@ -140,7 +140,7 @@ package final class ChunkDecoder<Layout: RowLayout> {
                 }
                 // Not the line itself, which would be copied into the closure.
                 let (bytes, offset, byteOffset) = (line.bytes, line.offset, line.byteOffset)
-                let (ordinal, root, recordKey) = (line.ordinal, line.root, line.isKeyed ? 1 : -1)
+                let (ordinal, keys, prefix) = (line.ordinal, line.keys, line.prefix)
                 reader.record(of: line).withTokens { tokens in
                     let input = RecordDecoder.Input(
                         line: bytes,
@@ -149,8 +149,8 @@ package final class ChunkDecoder<Layout: RowLayout> {
                         source: source,
                         byteOffset: byteOffset,
                         ordinal: ordinal,
-                        root: root,
-                        recordKey: recordKey
+                        keys: keys,
+                        prefix: prefix
                     )
                     if shortGraph?.decode(input, entity: entity, into: &batch) == true { return }
                     if let graph {
@@ -277,9 +277,9 @@ package final class ChunkDecoder<Layout: RowLayout> {
             code: code,
             expected: expected,
             found: found,
-            byteOffset: line.byteOffset + Int64(place)
+            byteOffset: line.byteOffset + Int64(max(place, line.prefix))
         )
-        let (key, value) = line.isKeyed ? KeyedLine.split(line.bytes) : (nil, 0..<max(0, line.bytes.count - 1))
+        let (key, value) = KeyedLine.split(line.bytes, keys: line.keys)
         let text = line.bytes[value]
         batch.reject(
             RowBatch.Reject(
@@ -317,13 +317,14 @@ package final class ChunkDecoder<Layout: RowLayout> {
         var head = Array(Data(base64Encoded: entry.head) ?? Data())
         var key: String?
         var prefix = 0
-        if line.isKeyed {
-            let member = [UInt8(ascii: "{")] + head + [UInt8(ascii: "}"), 0x0A]
-            let (name, value) = member.withUnsafeBufferPointer { KeyedLine.split(ByteView($0)) }
+        if line.keys > 0 {
+            let keys = Array((entry.keys ?? "{").utf8)
+            let member = keys + head + Array(repeating: UInt8(ascii: "}"), count: line.keys) + [0x0A]
+            let (name, value) = member.withUnsafeBufferPointer { KeyedLine.split(ByteView($0), keys: line.keys) }
             // A key that is longer than what is kept has no value after it.
             if !value.isEmpty {
                 key = name
-                prefix = value.lowerBound - 1
+                prefix = max(0, value.lowerBound - keys.count)
                 head = Array(member[value])
             }
         }

@@ -13,17 +13,17 @@ final class ChunkReader {
         let offset: Int
         /// The source position of the line's first byte.
         ///
-        /// A keyed record's line begins with a brace of its own, which stands for the byte before the key.
+        /// Of a line that begins with keys of its own it is as far before the record as they are long.
         let byteOffset: Int64
         /// The record's number in the job.
         let ordinal: Int64
         /// Its record path, as an index of its source's paths.
         let path: Int
-        let isKeyed: Bool
+        /// How many keys lead to the record's value.
+        let keys: Int
+        /// How many of the line's bytes precede the source's own.
+        let prefix: Int
         let content: Content
-
-        /// The token of the record's value on the tape.
-        var root: Int { isKeyed ? 2 : 0 }
     }
 
     /// What a line is.
@@ -36,9 +36,8 @@ final class ChunkReader {
         case passedOver(Int)
     }
 
-    private let reader: RecordReader
-    /// For keyed records, which are in an object of their line's own.
-    private let keyedReader: RecordReader
+    // Nobody comes back here while it is used; checking that for each record would cost more.
+    @exclusivity(unchecked) private var readers: RecordReaders
 
     /// The chunk being read, and its bytes.
     private(set) var chunk: SealedChunk?
@@ -54,8 +53,7 @@ final class ChunkReader {
 
     /// - Parameter maxDepth: how deeply a record may be nested.
     init(maxDepth: Int) {
-        reader = RecordReader(maxDepth: maxDepth)
-        keyedReader = RecordReader(maxDepth: maxDepth + 1)
+        readers = RecordReaders(maxDepth: maxDepth)
     }
 
     /// Takes the next chunk.
@@ -67,7 +65,8 @@ final class ChunkReader {
         line = 0
         offset = 0
         sourceOffset = chunk.entry.firstByte
-        positions = ChunkPositions(chunk.entry, isKeyed: chunk.isKeyed)
+        positions = ChunkPositions(chunk.entry, keys: chunk.keys)
+        _ = readers.make(keys: chunk.keys.map(\.count).max() ?? 0)
         nextPassedOver = 0
         needsUTF8Check = bytes.withUnsafeBufferPointer { UTF8Validation.firstInvalid(in: ByteView($0)) != nil }
     }
@@ -90,7 +89,7 @@ final class ChunkReader {
             while line < last {
                 let ordinal = chunk.entry.firstOrdinal + Int64(line)
                 let next = nextLine(in: all, &positions)
-                let isKeyed = chunk.isKeyed[next.place.path]
+                let keys = chunk.keys[next.place.path].count
                 let bytes = all[next.range]
                 let goesOn = body(
                     Line(
@@ -99,8 +98,9 @@ final class ChunkReader {
                         byteOffset: next.place.firstByte - Int64(next.place.prefix),
                         ordinal: ordinal,
                         path: next.place.path,
-                        isKeyed: isKeyed,
-                        content: content(of: bytes, isKeyed: isKeyed, line: line - 1, chunk)
+                        keys: keys,
+                        prefix: next.place.prefix,
+                        content: content(of: bytes, keys: keys, line: line - 1, chunk)
                     )
                 )
                 if !goesOn { break }
@@ -111,7 +111,7 @@ final class ChunkReader {
 
     /// What has parsed the line that was read last, which is a record.
     @inline(__always)
-    func record(of line: Line) -> RecordReader { line.isKeyed ? keyedReader : reader }
+    func record(of line: Line) -> RecordReader { readers[line.keys] }
 
     private struct NextLine {
         let range: Range<Int>
@@ -125,7 +125,7 @@ final class ChunkReader {
         let start = all.base + first
         let lineFeed = memchr(start, 0x0A, all.count - first)
         let length = lineFeed.map { UnsafeRawPointer($0) - UnsafeRawPointer(start) } ?? all.count - first
-        let place = positions.next(lineLength: length)
+        let place = positions.next(all[first..<first + length])
         sourceOffset = place.firstByte + place.length
         offset = min(first + length + 1, all.count)
         line += 1
@@ -133,15 +133,15 @@ final class ChunkReader {
     }
 
     @inline(__always)
-    private func content(of bytes: ByteView, isKeyed: Bool, line: Int, _ chunk: SealedChunk) -> Content {
+    private func content(of bytes: ByteView, keys: Int, line: Int, _ chunk: SealedChunk) -> Content {
         if bytes.count <= 1 { return passedOver(line, chunk) }
         if needsUTF8Check, let place = UTF8Validation.firstInvalid(in: bytes) {
             return .broken(.invalidUTF8, at: place)
         }
-        let reader = isKeyed ? keyedReader : reader
+        let reader = readers[keys]
         switch reader.read(line: bytes) {
-        // A chunk directory may come from anywhere: what `Line.root` leads to must be there.
-        case .record where isKeyed && !reader.tape.isMember: return .broken(.malformed, at: 0)
+        // A chunk directory may come from anywhere: what the keys lead to must be there.
+        case .record where keys > 0 && !reader.tape.isMember(levels: keys): return .broken(.malformed, at: 0)
         case .record: return .record
         case .tooDeep: return .broken(.recordTooDeep, at: 0)
         case .malformed(let place): return .broken(.malformed, at: place)

@@ -75,6 +75,8 @@ package final class EntityPlan {
     /// The slot of the record itself (`$`), of its key (`$key`); -1 where no attribute reads them.
     package let recordSlot: Int
     package let recordKeySlot: Int
+    /// The slots of keys that are further out, and how far (`$key[1]`).
+    let outerKeySlots: [(slot: Int, level: Int)]
     /// Per attribute what an inserted object gets when its record does not mention it.
     ///
     /// Texts are in `defaultBytes`.
@@ -163,6 +165,11 @@ package final class EntityPlan {
         slotCount = slotPaths.count
         recordSlot = slotOf[ExactText(AttributePath.record.description)] ?? -1
         recordKeySlot = slotOf[ExactText(AttributePath.recordKey.description)] ?? -1
+        outerKeySlots = Set(paths).compactMap { path in
+            path.keyLevel.flatMap { level in
+                level == 0 ? nil : slotOf[ExactText(path.description)].map { (slot: $0, level: level) }
+            }
+        }
         elementSlot = slotOf[ExactText(AttributePath.element.description)] ?? -1
         indexSlot = slotOf[ExactText(AttributePath.index.description)] ?? -1
         parentSlots = Set(paths).compactMap { path in

@@ -471,19 +471,3 @@ extension GraphDecoder {
         return (cells, isReference(entity, cells, own, batch))
     }
 }
-
-extension RecordDecoder.Input {
-    /// The same record at a value within it.
-    func nested(at token: Int, key: Int) -> RecordDecoder.Input {
-        RecordDecoder.Input(
-            line: line,
-            tokens: tokens,
-            lineOffset: lineOffset,
-            source: source,
-            byteOffset: byteOffset,
-            ordinal: ordinal,
-            root: token,
-            recordKey: key
-        )
-    }
-}

@@ -34,15 +34,15 @@ package struct LateRejects {
             length: Int64(place.length),
             errors: errors,
             bytes: Array(chunkBytes[place.chunkOffset..<place.chunkOffset + place.length]),
-            key: key(of: place)
+            key: RecordKeys.text(of: keys(of: place))
         )
     }
 
-    /// The key of a keyed record.
-    private func key(of place: RowBatch.Place) -> String? {
-        guard place.keyedLineOffset >= 0 else { return nil }
+    /// The keys of a record, the outermost first.
+    func keys(of place: RowBatch.Place) -> [String] {
+        guard place.keyedLineOffset >= 0 else { return [] }
         return chunkBytes.withUnsafeBufferPointer {
-            KeyedLine.split(ByteView($0)[place.keyedLineOffset..<place.chunkOffset]).key
+            KeyedLine.keys(in: ByteView($0)[place.keyedLineOffset..<place.chunkOffset])
         }
     }
 }

@@ -5,8 +5,7 @@ import ImportModel
 /// Made and used by one worker.
 package final class OpenRecordDecoder {
     let decoder: GraphDecoder
-    private let reader: RecordReader
-    private let keyedReader: RecordReader
+    private var readers: RecordReaders
     /// Whether a reference leads to nothing, which makes a reject of its record.
     ///
     /// Its relationship, the cells that it says, and whether these are other attributes than the identifier.
@@ -33,8 +32,7 @@ package final class OpenRecordDecoder {
     ///   - kinds: knows what stored objects are.
     package init(plan: GraphPlan, options: JobOptions, kinds: any StoredKinds) {
         decoder = GraphDecoder(plan: plan, options: options, storedKinds: kinds)
-        reader = RecordReader(maxDepth: options.maxDepth)
-        keyedReader = RecordReader(maxDepth: options.maxDepth + 1)
+        readers = RecordReaders(maxDepth: options.maxDepth)
     }
 
     /// Decodes a record of a batch, as one of the entity that its row is of.
@@ -53,9 +51,9 @@ package final class OpenRecordDecoder {
     ) throws -> RowBatch {
         let place = batch.places[index]
         let row = batch.rows[batch.graph.records[index].row]
-        let isKeyed = place.keyedLineOffset >= 0
-        let lineOffset = isKeyed ? place.keyedLineOffset : place.chunkOffset
-        let reader = isKeyed ? keyedReader : reader
+        let lineOffset = place.keyedLineOffset >= 0 ? place.keyedLineOffset : place.chunkOffset
+        let keys = found.keys(of: place)
+        let reader = readers.make(keys: keys.count)
         var own = RowBatch()
         own.reset(entities: decoder.plan.nodes.count)
         decoder.retry(batch.graph.retried.isEmpty ? nil : batch.graph.retried[index])
@@ -74,8 +72,8 @@ package final class OpenRecordDecoder {
                     source: source,
                     byteOffset: place.byteOffset - Int64(place.chunkOffset - lineOffset),
                     ordinal: row.ordinal,
-                    root: isKeyed ? 2 : 0,
-                    recordKey: isKeyed ? 1 : -1
+                    keys: keys.count,
+                    prefix: place.prefix
                 )
                 decoder.decode(input, entity: Int(row.entity), into: &own)
             }

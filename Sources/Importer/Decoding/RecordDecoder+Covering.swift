@@ -24,7 +24,7 @@ extension RecordDecoder {
         if isLossless, onError != .null { noteNoObject(value, input) }
     }
 
-    /// The cell of an attribute whose slot holds no token of its own: it is covered, or reads `retriedKey`.
+    /// The cell of an attribute whose slot holds no token of its own: it is covered, or reads one of `retriedKeys`.
     @inline(never)
     mutating func rareCell(
         _ attribute: Int,
@@ -33,7 +33,7 @@ extension RecordDecoder {
         input: Input,
         batch: inout RowBatch
     ) -> Cell {
-        if token == Self.retriedKeyToken { return keyCell(attribute, input: input, batch: &batch) }
+        if token == Self.retriedKeyToken { return keyCell(attribute, slot: slot, input: input, batch: &batch) }
         if token == Self.indexToken { return indexCell(attribute, input: input, batch: &batch) }
         if token == Self.parentToken { return parentCell(slot) }
         let index = Self.covered(token)

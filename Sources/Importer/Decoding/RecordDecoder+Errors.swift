@@ -20,10 +20,10 @@ extension RecordDecoder {
         )
     }
 
-    /// The source position of a value's first byte, a string's quote included.
+    /// The source position of a value's first byte, a string's quote included; of a key that is not there the record's.
     func position(of index: Int, _ input: Input) -> Int64 {
         let token = input.tokens[index]
-        return input.byteOffset + Int64(token.start) - (token.kind == .string ? 1 : 0)
+        return input.byteOffset + Int64(max(Int(token.start) - (token.kind == .string ? 1 : 0), input.prefix))
     }
 
     /// A value's own bytes in the record's line, a string's quotes included.
@@ -42,7 +42,8 @@ extension RecordDecoder {
         let identifier = plan.identifier.first.map { token(of: $0).token } ?? -1
         return RowBatch.Place(
             chunkOffset: input.lineOffset + range.lowerBound,
-            keyedLineOffset: input.recordKey >= 0 ? input.lineOffset : -1,
+            keyedLineOffset: input.keys > 0 ? input.lineOffset : -1,
+            prefix: input.prefix,
             byteOffset: position(of: input.root, input),
             length: range.count,
             identifierOffset: position(of: identifier < 0 ? input.root : identifier, input)
@@ -67,13 +68,16 @@ extension RecordDecoder {
         )
     }
 
-    /// The key of a keyed record.
+    /// The keys of a record, as `RecordKeys` has them.
     func recordKey(_ input: Input) -> String? {
-        guard input.recordKey >= 0 else { return nil }
-        let token = input.tokens[input.recordKey].json(in: input.line)
-        guard token.hasEscapes else { return String(decoding: token.bytes.buffer, as: UTF8.self) }
-        var key: [UInt8] = []
-        _ = Unescaping.append(token.bytes, to: &key)
-        return String(decoding: key, as: UTF8.self)
+        RecordKeys.text(
+            of: (0..<input.keys).map { level in
+                let token = input.tokens[2 * level + 1].json(in: input.line)
+                guard token.hasEscapes else { return String(decoding: token.bytes.buffer, as: UTF8.self) }
+                var key: [UInt8] = []
+                _ = Unescaping.append(token.bytes, to: &key)
+                return String(decoding: key, as: UTF8.self)
+            }
+        )
     }
 }

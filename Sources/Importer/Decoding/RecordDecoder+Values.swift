@@ -73,19 +73,21 @@ extension RecordDecoder {
         return .null
     }
 
-    /// The cell of an attribute that reads `retriedKey`.
+    /// The cell of an attribute that reads one of `retriedKeys`.
     mutating func keyCell(
         _ attribute: Int,
+        slot: Int,
         input: Input,
         batch: inout RowBatch
     ) -> Cell {
         // As a token it is between its quotes, which are part of the value where that is JSON.
-        let text = Array(JSONValue.string(String(decoding: retriedKey ?? [], as: UTF8.self)).serialized().utf8)
+        let level = plan.outerKeySlots.first { $0.slot == slot }?.level ?? 0
+        let text = Array(JSONValue.string(retriedKeys[level]).serialized().utf8)
         return text.withUnsafeBufferPointer { buffer in
             let bytes = ByteView(buffer)[1..<text.count - 1]
             let hasEscapes = bytes.buffer.contains(UInt8(ascii: "\\"))
             let token = JSONToken(kind: .string, bytes: bytes, hasEscapes: hasEscapes)
-            return cell(attribute, token, isInChunk: false, slot: plan.recordKeySlot, input.root, input, &batch)
+            return cell(attribute, token, isInChunk: false, slot: slot, input.root, input, &batch)
         }
     }
 

@@ -18,9 +18,43 @@ struct RecordDecoder {
         let byteOffset: Int64
         /// The record's number in the job.
         let ordinal: Int64
-        /// The token of the record's value; of a keyed record's key, or -1.
-        let root: Int
-        let recordKey: Int
+        /// The token of the record's value; of its innermost key, or -1.
+        private(set) var root: Int
+        private(set) var recordKey: Int
+        /// How many keys the record's line has before it; none for a value within the record.
+        private(set) var keys: Int
+        /// How many bytes of the line precede those that the source has in one piece.
+        let prefix: Int
+
+        /// A record whose line has so many keys before it.
+        init(
+            line: ByteView,
+            tokens: UnsafeBufferPointer<RecordTape.Token>,
+            lineOffset: Int,
+            source: Int,
+            byteOffset: Int64,
+            ordinal: Int64,
+            keys: Int = 0,
+            prefix: Int = 0
+        ) {
+            self.line = line
+            self.tokens = tokens
+            self.lineOffset = lineOffset
+            self.source = source
+            self.byteOffset = byteOffset
+            self.ordinal = ordinal
+            self.keys = keys
+            self.prefix = prefix
+            root = 2 * keys
+            recordKey = 2 * keys - 1
+        }
+
+        /// The same record at a value within it.
+        func nested(at token: Int, key: Int) -> Input {
+            var nested = self
+            (nested.root, nested.recordKey, nested.keys) = (token, key, token == root ? keys : 0)
+            return nested
+        }
 
         /// The chunk's bytes up to the line's end.
         var chunk: UnsafeBufferPointer<UInt8> {
@@ -68,13 +102,13 @@ struct RecordDecoder {
     var covers: [(token: Int, node: Int)] = []
     /// What an inserted object would need and the record lacks; it may be merged into one that has it.
     var unmet: [RecordError] = []
-    /// The key that the record at hand had in its collection, in a retry: it is beside the record there.
-    var retriedKey: [UInt8]?
+    /// The keys that the record at hand had in its collections, in a retry, the innermost first: they are beside it there.
+    var retriedKeys: [String] = []
     /// Where the record at hand was before, in a retry.
     ///
     /// What is made for it is made of that: records of several repair files would else be taken for the same.
     var origin: Origin?
-    /// Stands for the token of `retriedKey`, which is not on the tape.
+    /// Stands for the token of one of `retriedKeys`, which is not on the tape.
     static let retriedKeyToken = -2
     /// Stand for the index in a list, and for an attribute of the object around, of a nested object.
     static let indexToken = -3
@@ -123,7 +157,7 @@ struct RecordDecoder {
         let root = input.tokens[input.root]
         if plan.recordSlot >= 0 { fill(plan.recordSlot, input.root) }
         if plan.recordKeySlot >= 0, input.recordKey >= 0 { fill(plan.recordKeySlot, input.recordKey) }
-        if plan.recordKeySlot >= 0, retriedKey != nil { fill(plan.recordKeySlot, Self.retriedKeyToken) }
+        if !plan.outerKeySlots.isEmpty || !retriedKeys.isEmpty { fillKeys(input) }
         if root.kind == .object {
             walk(input.root, node: 0, isCovered: plan.recordSlot >= 0, input: input)
             return false
@@ -140,9 +174,18 @@ struct RecordDecoder {
         return false
     }
 
+    /// Fills the slots of keys further out than the record's own, and of all that are beside it in a retry.
+    private mutating func fillKeys(_ input: Input) {
+        for (slot, level) in plan.outerKeySlots where level < input.keys { fill(slot, input.recordKey - 2 * level) }
+        for (slot, level) in plan.outerKeySlots + [(plan.recordKeySlot, 0)] where slot >= 0 && level < retriedKeys.count
+        {
+            fill(slot, Self.retriedKeyToken)
+        }
+    }
+
     /// Says which reject is decoded next, in a retry; nil for records of an import.
     mutating func retry(_ record: RetriedRecords.Record?) {
-        retriedKey = record?.key
+        retriedKeys = record?.keys ?? []
         origin = record?.origin
     }
 

@@ -8,19 +8,20 @@ package struct RetriedRecords: Sendable {
         package let isOpen: Bool
         /// Whether it is still the text that was written for what is not JSON.
         package let isText: Bool
-        /// The record's key in its collection, if it has one.
-        package let key: [UInt8]?
+        /// The record's keys in its collections, the innermost first.
+        let keys: [String]
         /// Where the record was when it was rejected.
         let origin: RecordDecoder.Origin
 
         /// - Parameters:
+        ///   - key: its keys, as `RecordKeys` has them, if it has any.
         ///   - source: the source's index in the job that rejected it, from 0.
         ///   - byteOffset: the record's first byte in that source.
         package init(entity: Int, isOpen: Bool, isText: Bool, key: [UInt8]?, source: Int, byteOffset: Int64) {
             self.entity = entity
             self.isOpen = isOpen
             self.isText = isText
-            self.key = key
+            keys = key.map { RecordKeys.keys(in: String(decoding: $0, as: UTF8.self)).reversed() } ?? []
             origin = RecordDecoder.Origin(source: source, byteOffset: byteOffset)
         }
     }

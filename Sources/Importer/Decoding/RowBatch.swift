@@ -87,8 +87,10 @@ package struct RowBatch {
     package struct Place {
         /// The record's first byte in the chunk's bytes.
         package let chunkOffset: Int
-        /// The first byte of its line there if its key precedes it; -1 where it has none.
+        /// The first byte of its line there if keys precede it; -1 where it has none.
         package let keyedLineOffset: Int
+        /// How many bytes of that line precede those that the source has in one piece.
+        package let prefix: Int
         /// Its first byte in the source, and its length.
         package let byteOffset: Int64
         package let length: Int
@@ -109,7 +111,7 @@ package struct RowBatch {
         package var nulled: [String] = []
         /// Its original bytes, or the first of them.
         package let bytes: [UInt8]
-        /// Its key, where it is one of a keyed collection.
+        /// Its keys, where it is one of a keyed collection, as `RecordKeys` has them.
         package var key: String?
 
         package init(

@@ -140,7 +140,8 @@ final class ShortGraphPlan {
         for (index, node) in plan.nodes.enumerated() {
             let entity = node.plan
             guard node.subentities.isEmpty, !node.isAbstract, !layout.isShared(index), !entity.hasGenerated,
-                entity.parentSlots.isEmpty, entity.recordKeySlot < 0, entity.indexSlot < 0
+                entity.parentSlots.isEmpty, entity.recordKeySlot < 0, entity.outerKeySlots.isEmpty,
+                entity.indexSlot < 0
             else { return nil }
         }
         for relationship in plan.nodes.flatMap(\.relationships) {

@@ -4,13 +4,12 @@ import ImportModel
 ///
 /// Their records are parsed once more. Made and used by one worker.
 package final class ValuePlaces {
-    private let reader: RecordReader
+    private var readers: RecordReaders
     private var decoders: [Int32: RecordDecoder] = [:]
 
     /// - Parameter maxDepth: how deeply a record may be nested.
     package init(maxDepth: Int) {
-        // A keyed record is in an object of its line's own.
-        reader = RecordReader(maxDepth: maxDepth + 1)
+        readers = RecordReaders(maxDepth: maxDepth)
     }
 
     /// The source position of the first byte of a value, a string's quote included.
@@ -27,12 +26,13 @@ package final class ValuePlaces {
         in place: RowBatch.Place,
         _ chunk: UnsafeBufferPointer<UInt8>
     ) -> Int64 {
-        let isKeyed = place.keyedLineOffset >= 0
-        let start = isKeyed ? place.keyedLineOffset : place.chunkOffset
+        let start = place.keyedLineOffset >= 0 ? place.keyedLineOffset : place.chunkOffset
+        let keys = KeyedLine.keys(in: ByteView(chunk)[start..<place.chunkOffset]).count
         let end = chunk[(place.chunkOffset + place.length)...].firstIndex(of: UInt8(ascii: "\n"))
         guard let end, plan.slots.indices.contains(attribute) else { return place.byteOffset }
         let line = ByteView(chunk)[start..<end + 1]
-        guard reader.read(line: line) == .record, !isKeyed || reader.tape.isMember else { return place.byteOffset }
+        let reader = readers.make(keys: keys)
+        guard reader.read(line: line) == .record, reader.tape.isMember(levels: keys) else { return place.byteOffset }
         var decoder =
             decoders.removeValue(forKey: plan.index)
             ?? RecordDecoder(plan: plan, onError: .reject, isLossless: false)
@@ -46,8 +46,8 @@ package final class ValuePlaces {
                 source: 0,
                 byteOffset: place.byteOffset - Int64(place.chunkOffset - start),
                 ordinal: 0,
-                root: isKeyed ? 2 : 0,
-                recordKey: isKeyed ? 1 : -1
+                keys: keys,
+                prefix: place.prefix
             )
             _ = decoder.find(input)
             let token = decoder.token(of: attribute).token

@@ -21,7 +21,7 @@ public struct RepairedRecord: Sendable, Hashable {
     /// The reject's job and its record's number in it, which tell it from a reject of another store.
     private let job: Int64
     private let ordinal: Int64
-    /// The record's key, where it is one of a keyed collection.
+    /// The record's keys, where it is one of a keyed collection, as `RecordKeys` has them.
     private let key: String?
 
     init(_ json: String, reject: Int64, job: Int64, ordinal: Int64, key: String?) {
@@ -35,7 +35,7 @@ public struct RepairedRecord: Sendable, Hashable {
     /// The line of a repair file that says the same, with the LF that ends it.
     var line: [UInt8] {
         var text = "{\"reject\": \(reject), \"job\": \(job), \"ordinal\": \(ordinal)"
-        if let key { text += ", \"key\": \(JSONValue.string(key).serialized())" }
+        if let key { text += ", \"key\": \(RecordKeys.json(of: key))" }
         return Array("\(text), \"record\": \(json)}\n".utf8)
     }
 }

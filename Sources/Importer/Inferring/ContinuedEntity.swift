@@ -52,13 +52,14 @@ struct CoveredPaths {
     /// Whether an attribute reads this path, and with it all that is below.
     private(set) var isCovered = false
     private var children: [ExactText: CoveredPaths] = [:]
-    /// Whether an attribute reads the record's key.
-    private(set) var coversRecordKey = false
+    /// How far out the keys are that attributes read.
+    private(set) var keyLevels: Set<Int> = []
 
     /// The paths of these attributes.
     init(_ attributes: [AttributeDescription]) {
         for path in attributes.flatMap(\.from) {
-            if path.isRecordKey { coversRecordKey = true } else if path.isWithinRecord { insert(path.keys[...]) }
+            if let level = path.keyLevel { keyLevels.insert(level) }
+            if path.isWithinRecord { insert(path.keys[...]) }
         }
     }
 

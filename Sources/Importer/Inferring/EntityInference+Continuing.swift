@@ -15,14 +15,7 @@ extension EntityInference {
         for name in stored.reservedNames { names.reserve(name) }
         let covered = covered(by: columns.compactMap(\.self), stored)
         isKeyed = stored.isKeyed
-        var added: [AttributeDescription] = []
-        if root == EntityStatistics.record, statistics.paths[EntityStatistics.recordKey].strings > 0,
-            !covered.coversRecordKey
-        {
-            let name = names.name(wanted: "key")
-            let type = isText(EntityStatistics.recordKey) ? AttributeType.string : .json
-            added.append(attribute(EntityStatistics.recordKey, named: name, type: type, from: .recordKey))
-        }
+        var added = keys(besides: covered.keyLevels, &names)
         guard !covered.isCovered else { return columns.compactMap(\.self) + added }
         if statistics.paths[root].isFull { add(.keysLeftOut, .record) }
         let new = self.columns(besides: covered, count: columns.count)
@@ -111,7 +104,10 @@ extension ContinuedEntity {
 extension EntityStatistics {
     /// Where a key path below another path was met; nil where it was not.
     func path(of path: AttributePath, below root: Int = Self.record) -> Int? {
-        if path.isRecordKey { return root == Self.record ? Self.recordKey : nil }
+        if let level = path.keyLevel {
+            let path = Self.recordKey + level
+            return root == Self.record && keyPaths.contains(path) ? path : nil
+        }
         guard path.isWithinRecord else { return nil }
         return path.keys.reduce(root) { parent, key in
             parent.flatMap { parent in children(of: parent).first { ExactText(self.key(of: $0)) == ExactText(key) } }
@@ -127,7 +123,7 @@ extension EntityStatistics {
     func isComplete(_ attribute: AttributeDescription, below root: Int, of objects: Int64) -> Bool {
         attribute.from.contains { path in
             guard let path = self.path(of: path, below: root) else { return false }
-            if path == Self.recordKey { return paths[path].strings == objects }
+            if keyPaths.contains(path) { return paths[path].strings == objects }
             return paths[path].values == objects
         }
     }

@@ -40,6 +40,8 @@ struct EntityInference {
     let root: Int
     /// The keys that lead to its objects from the record on.
     let prefix: [String]
+    /// The names of the attributes of keys further out, the innermost first; what is missing is called as the innermost is.
+    let keyNames: [String]
     /// Whether other rows can refer to its own.
     var isKeyed = true
     /// Objects that would have become columns, but for the number of columns.
@@ -56,13 +58,15 @@ struct EntityInference {
         name: String,
         rules: NestingRules = NestingRules(),
         root: Int = EntityStatistics.record,
-        prefix: [String] = []
+        prefix: [String] = [],
+        keyNames: [String] = []
     ) {
         self.statistics = statistics
         self.name = name
         self.rules = rules
         self.root = root
         self.prefix = prefix
+        self.keyNames = keyNames
     }
 
     private var isOfRecords: Bool { root == EntityStatistics.record }
@@ -77,12 +81,7 @@ struct EntityInference {
         var names = ColumnNames()
         for name in reserved { names.reserve(name) }
         var attributes: [AttributeDescription] = []
-        if isOfRecords, statistics.paths[EntityStatistics.recordKey].strings > 0 {
-            let path = EntityStatistics.recordKey
-            // Keys are text, whatever form they have.
-            let type = isText(path) ? AttributeType.string : .json
-            attributes.append(attribute(path, named: names.name(wanted: "key"), type: type, from: .recordKey))
-        }
+        attributes += keys(besides: [], &names)
         let columns = columns()
         guard !columns.isEmpty else {
             let type = recordType()
@@ -98,6 +97,22 @@ struct EntityInference {
             } else {
                 attributes.append(attribute(column.path, named: name, type: columnType(column.path), from: from))
             }
+        }
+        return attributes
+    }
+
+    /// The attributes of the keys that lead to records, the innermost first.
+    ///
+    /// - Parameter levels: how far out those are that the store has.
+    mutating func keys(besides levels: Set<Int>, _ names: inout ColumnNames) -> [AttributeDescription] {
+        guard isOfRecords else { return [] }
+        var attributes: [AttributeDescription] = []
+        for (level, path) in statistics.keyPaths.enumerated()
+        where statistics.paths[path].strings > 0 && !levels.contains(level) {
+            let name = names.name(wanted: level > 0 && level <= keyNames.count ? keyNames[level - 1] : "key")
+            // Keys are text, whatever form they have.
+            let type = isText(path) ? AttributeType.string : .json
+            attributes.append(attribute(path, named: name, type: type, from: .recordKey(outwards: level)))
         }
         return attributes
     }

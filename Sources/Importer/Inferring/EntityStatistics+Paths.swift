@@ -65,7 +65,7 @@ extension EntityStatistics {
         usedSlots += 1
         guard usedSlots * 2 > slots.count else { return }
         slots = Array(repeating: 0, count: slots.count * 2)
-        for path in Self.recordKey + 1..<paths.count where !paths[path].isElement {
+        for path in keyPaths.upperBound + 1..<paths.count where !paths[path].isElement {
             var slot = Int(truncatingIfNeeded: paths[path].hash) & (slots.count - 1)
             while slots[slot] != 0 { slot = (slot + 1) & (slots.count - 1) }
             slots[slot] = Int32(truncatingIfNeeded: path)
@@ -124,14 +124,17 @@ extension EntityStatistics {
     /// Of other full objects they stay, unused: all that were ever
     /// made are within the record's limit.
     mutating func dropRestIfFull() {
-        guard paths[Self.record].isFull, paths.count > Self.recordKey + 1 else { return }
-        paths = Array(paths[...Self.recordKey])
+        guard paths[Self.record].isFull, paths.count > keyPaths.upperBound + 1 else { return }
+        paths = Array(paths[...keyPaths.upperBound])
         keys = []
         slots = Array(repeating: 0, count: 64)
         usedSlots = 0
-        let keySample = paths[Self.recordKey].sample
-        samples = keySample < 0 ? [] : [samples[Int(keySample)]]
-        if keySample >= 0 { paths[Self.recordKey].sample = 0 }
+        let all = samples
+        samples = []
+        for path in keyPaths where paths[path].sample >= 0 {
+            samples.append(all[Int(paths[path].sample)])
+            paths[path].sample = Int32(truncatingIfNeeded: samples.count - 1)
+        }
     }
 }
 

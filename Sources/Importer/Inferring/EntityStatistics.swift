@@ -9,10 +9,12 @@ import ImportModel
 struct EntityStatistics: Sendable {
     /// The index of the record itself among the paths.
     static let record = 0
-    /// The index of the record's key (`$key`) among the paths.
+    /// The index of the record's key (`$key`) among the paths; after it there are the keys further out.
     static let recordKey = 1
 
     let limits: InferenceLimits
+    /// The indexes of the keys among the paths.
+    let keyPaths: ClosedRange<Int>
     /// The record, its key, and then every path that was ever met, parents before children.
     var paths: [PathStatistics]
     /// How many records were seen.
@@ -39,11 +41,14 @@ struct EntityStatistics: Sendable {
     }
 
     /// Starts with no records.
-    init(limits: InferenceLimits = InferenceLimits()) {
+    ///
+    /// - Parameter keys: how many keys a record has at most.
+    init(limits: InferenceLimits = InferenceLimits(), keys: Int = 1) {
         self.limits = limits
+        keyPaths = Self.recordKey...max(1, keys)
         let record = PathStatistics(parent: -1, depth: 0, keyStart: 0, keyCount: 0, hash: 0)
         let recordKey = PathStatistics(parent: -1, depth: 1, keyStart: 0, keyCount: 0, hash: 0)
-        paths = [record, recordKey]
+        paths = [record] + Array(repeating: recordKey, count: keyPaths.count)
         slots = Array(repeating: 0, count: 64)
     }
 
@@ -54,19 +59,20 @@ struct EntityStatistics: Sendable {
     ///   - record: the bytes that were parsed, in valid UTF-8.
     ///   - root: the index of the record's own token on the tape.
     ///   - ordinal: the record's number in its job; no two records that are ever merged have the same.
-    ///   - key: the key under which the record of a keyed collection is, as a string.
+    ///   - keys: how many keys the line has before the record.
     mutating func add(
         _ tape: RecordTape,
         record: ByteView,
         root: Int = 0,
         ordinal: Int64,
-        key: JSONToken? = nil
+        keys: Int = 0
     ) {
-        if let key {
-            if records == 0 { startSample(at: Self.recordKey) }
-            paths[Self.recordKey].countString(key.bytes, hasEscapes: key.hasEscapes)
-            if paths[Self.recordKey].sample >= 0 {
-                sample(.string, key.bytes, hasEscapes: key.hasEscapes, integer: nil, at: Self.recordKey)
+        for path in keyPaths.prefix(keys) {
+            let key = tape.token(2 * (keys - path) + 1, in: record)
+            if records == 0 { startSample(at: path) }
+            paths[path].countString(key.bytes, hasEscapes: key.hasEscapes)
+            if paths[path].sample >= 0 {
+                sample(.string, key.bytes, hasEscapes: key.hasEscapes, integer: nil, at: path)
             }
         }
         tape.tokens.withUnsafeBufferPointer { tokens in
@@ -80,7 +86,7 @@ struct EntityStatistics: Sendable {
     ///
     /// The order of merging does not matter.
     ///
-    /// - Precondition: both have the same limits.
+    /// - Precondition: both have the same limits, and as many keys.
     mutating func merge(_ other: EntityStatistics) {
         precondition(limits == other.limits, "statistics under different limits")
         guard other.records > 0 else { return }
@@ -92,7 +98,7 @@ struct EntityStatistics: Sendable {
         // Elements of which only the other has seen any: what it knows of their values is all there is to know.
         var areNew = [Bool](repeating: false, count: other.paths.count)
         for path in other.paths.indices {
-            if path <= Self.recordKey {
+            if path <= keyPaths.upperBound {
                 places[path] = path
             } else {
                 // What is below a full object is there no more, neither here nor there.

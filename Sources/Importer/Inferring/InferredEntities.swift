@@ -34,6 +34,7 @@ struct InferredEntities {
     ///   - name: the entity's.
     ///   - table: its table's name; nil for the entity's.
     ///   - records: where its records are, to be kept in the model.
+    ///   - keyNames: of the attributes of keys further out, the innermost first.
     ///   - stored: what the store has of it, which decides; nil for nothing.
     ///   - identifier: per attribute of its identifier the names that it may have.
     ///   - rules: what becomes of objects and arrays.
@@ -43,13 +44,14 @@ struct InferredEntities {
         named name: String,
         table: String? = nil,
         records: RecordPath? = nil,
+        keyNames: [String] = [],
         continuing stored: ContinuedEntity? = nil,
         identifier: [[String]] = [],
         rules: NestingRules,
         names: inout TableNames
     ) throws {
         self.init(statistics, rules, names)
-        var inference = EntityInference(statistics, name: name, rules: rules)
+        var inference = EntityInference(statistics, name: name, rules: rules, keyNames: keyNames)
         var entity = EntityDescription(name: name, table: table, records: records, attributes: [])
         if let stored {
             entity = stored.entity

@@ -8,6 +8,8 @@ final class InferStage: Sendable {
     private let removesChunks: Bool
     private let progress: ImportProgress
     private let interruption: Interruption
+    /// How many keys a record has at most.
+    private let keys: Int
     private let merged = Mutex<[String: EntityStatistics]>([:])
 
     init(
@@ -22,6 +24,7 @@ final class InferStage: Sendable {
         self.removesChunks = removesChunks
         self.progress = progress
         self.interruption = interruption
+        keys = sources.flatMap(\.shape.paths).map { LineKeys($0).count }.max() ?? 0
     }
 
     /// Runs the workers until all chunks are looked at.
@@ -53,7 +56,9 @@ final class InferStage: Sendable {
             try reader.open(item.chunk)
             let names = sources[item.chunk.entry.source].entities
             // Taken out of the dictionary meanwhile, so that each is changed in place.
-            var byPath = names.map { statistics.removeValue(forKey: $0) ?? EntityStatistics(limits: limits) }
+            var byPath = names.map {
+                statistics.removeValue(forKey: $0) ?? EntityStatistics(limits: limits, keys: keys)
+            }
             reader.read(item.chunk.entry.records) { line in
                 guard case .record = line.content else { return true }
                 let parsed = reader.record(of: line)
@@ -61,9 +66,9 @@ final class InferStage: Sendable {
                 byPath[path].add(
                     parsed.tape,
                     record: line.bytes,
-                    root: line.root,
+                    root: 2 * line.keys,
                     ordinal: line.ordinal,
-                    key: line.isKeyed ? parsed.tape.token(1, in: line.bytes) : nil
+                    keys: line.keys
                 )
                 return true
             }
@@ -113,9 +118,10 @@ final class InferStage: Sendable {
         var names = Self.tableNames(besides: roots.map(\.name), stored, isIdentified: !identifiers.isEmpty, isTaken)
         let inferred = try roots.enumerated().map { index, root in
             try InferredEntities(
-                of: statistics[root.name] ?? EntityStatistics(limits: rules.limits),
+                of: statistics[root.name] ?? EntityStatistics(limits: rules.limits, keys: keys),
                 named: root.name,
                 records: try? RecordPath(root.path),
+                keyNames: keyNames(of: root.name),
                 continuing: stored[root.name],
                 identifier: identifiers[index] ?? [],
                 rules: rules,
@@ -138,6 +144,16 @@ final class InferStage: Sendable {
             return !named.contains(notice.entity)
         }
         return (model, InferenceNotice.lines(notices, children: Set(children.map(\.name))))
+    }
+
+    /// What the keys further out are called: by the keys that their objects are under.
+    private func keyNames(of entity: String) -> [String] {
+        let paths = sources.flatMap { source in zip(source.entities, source.shape.paths).filter { $0.0 == entity } }
+            .compactMap { try? RecordPath($0.1) }
+        return (1..<max(1, keys)).map { level in
+            let name = paths.first { $0.keyCount > level }?.name(ofKey: level)
+            return ColumnNames.wanted(for: (name.map { [$0] } ?? []) + ["key"])
+        }
     }
 
     /// What gives child tables names beside these.

@@ -56,8 +56,15 @@ struct RecordTape {
         return Int(token.start) - (token.kind == .string ? 1 : 0)
     }
 
-    /// Whether the value is an object with one member.
-    var isMember: Bool { count >= 3 && tokens[0].kind == .object && tokens[2].next == tokens[0].next }
+    /// Whether the value is an object with one member, and its value such an object again, so many times.
+    func isMember(levels: Int) -> Bool {
+        count > 2 * levels
+            && (0..<levels).allSatisfy { level in
+                let object = tokens[2 * level]
+                return object.kind == .object && object.next > 2 * level + 1
+                    && tokens[2 * level + 2].next == object.next
+            }
+    }
 
     /// Forgets all tokens and takes `block` as the bytes that come next, all at once.
     mutating func begin(_ block: ByteView) {

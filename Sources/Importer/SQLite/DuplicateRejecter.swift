@@ -36,7 +36,7 @@ final class DuplicateRejecter {
             try database.execute(
                 sql: """
                     CREATE TEMPORARY TABLE _import_duplicate (
-                        ordinal INTEGER PRIMARY KEY, entity, row_id, source, first_byte, key_length, length, identifier
+                        ordinal INTEGER PRIMARY KEY, entity, row_id, source, first_byte, head, key_length, length, identifier
                     )
                     """
             )
@@ -54,15 +54,15 @@ final class DuplicateRejecter {
                 ) WHERE place > 1 ORDER BY row_id
                 """
         )
-        let note = try database.makeStatement(sql: "INSERT INTO _import_duplicate VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
+        let note = try database.makeStatement(sql: "INSERT INTO _import_duplicate VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")
         var places = PlaceCursor(database, job: job.id, entity: position)
         while let rowID = try later.next() {
             guard let (place, source) = try places.place(of: rowID) else {
                 throw ImportError(strayRow: rowID, in: plan.entity.table)
             }
             try note.execute(arguments: [
-                place.ordinal, position, rowID, source, place.firstByte, place.keyLength, place.length,
-                place.identifierOffset,
+                place.ordinal, position, rowID, source, place.firstByte, Data(place.head), place.keyLength,
+                place.length, place.identifierOffset,
             ])
             changes.delete(rowID)
             changes.rejected += 1
@@ -109,7 +109,9 @@ final class DuplicateRejecter {
     private func reject(_ row: Row, _ plan: EntityPlan, _ bytes: [UInt8], keyLength: Int) -> RowBatch.Reject {
         // As in a chunk, line breaks between tokens are spaces; nowhere else does a record that is JSON have any.
         let record = bytes.dropFirst(keyLength).map { $0 == 0x0A || $0 == 0x0D ? 0x20 : $0 }
-        let line = [UInt8(ascii: "{")] + bytes.prefix(keyLength)
+        var line = [UInt8](row["head"] as Data)
+        if line.isEmpty, keyLength > 0 { line = [UInt8(ascii: "{")] }
+        line += bytes.prefix(keyLength)
         return RowBatch.Reject(
             entity: plan.index,
             ordinal: row["ordinal"],
@@ -117,7 +119,7 @@ final class DuplicateRejecter {
             length: Int64(record.count),
             errors: [plan.duplicateError(at: row["identifier"])],
             bytes: record,
-            key: keyLength == 0 ? nil : line.withUnsafeBufferPointer { KeyedLine.split(ByteView($0)).key }
+            key: RecordKeys.text(of: line.withUnsafeBufferPointer { KeyedLine.keys(in: ByteView($0)) })
         )
     }
 }

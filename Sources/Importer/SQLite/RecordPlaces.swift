@@ -11,6 +11,8 @@ struct RecordPlaces {
         let firstByte: Int64
         /// The bytes from its key to its own; 0 where it has none.
         let keyLength: Int64
+        /// What its line has before these: keys further out; empty for none.
+        let head: [UInt8]
         /// Its own bytes.
         let length: Int64
         /// The first byte of its identifier in the source.
@@ -40,8 +42,15 @@ struct RecordPlaces {
         var numbers = PackedNumbers.Reader(bytes)
         func next() -> Int64? { numbers.next().map { Int64(bitPattern: $0) } }
         var (ordinal, end): (Int64, Int64) = (0, 0)
-        while let step = next(), let gap = next(), let keyLength = next(), let length = next(), let identifier = next()
-        {
+        var head: [UInt8] = []
+        while var step = next() {
+            // No record has the number 0.
+            if step == 0, ordinal == 0, let count = next() {
+                while head.count < count, let byte = next() { head.append(UInt8(truncatingIfNeeded: byte)) }
+                step = next() ?? 0
+            }
+            guard let gap = next(), let keyLength = next(), let length = next(), let identifier = next()
+            else { break }
             ordinal &+= step
             let firstByte = end &+ gap
             places.append(
@@ -49,6 +58,7 @@ struct RecordPlaces {
                     ordinal: ordinal,
                     firstByte: firstByte,
                     keyLength: keyLength,
+                    head: head,
                     length: length,
                     identifierOffset: firstByte &+ identifier
                 )
@@ -66,15 +76,28 @@ struct RecordPlaces {
     private var nextRowID: Int64 = 0
     private var ordinal: Int64 = 0
     private var end: Int64 = 0
+    /// That of all places of the last block.
+    private var head: [UInt8] = []
 
     /// Adds a row that was written after the last one.
-    mutating func add(_ place: RowBatch.Place, ordinal: Int64, rowID: Int64) {
-        if blocks.last.map({ rowID != nextRowID || rowID &- $0.firstRowID >= Self.mostRows }) ?? true {
+    ///
+    /// - Parameter chunk: the bytes that its place is in.
+    mutating func add(_ place: RowBatch.Place, ordinal: Int64, rowID: Int64, _ chunk: [UInt8]) {
+        let first = max(0, place.keyedLineOffset)
+        // A brace alone before a key is no key.
+        let head = place.prefix > 1 ? chunk[first..<first + place.prefix] : []
+        if blocks.last.map({ rowID != nextRowID || rowID &- $0.firstRowID >= Self.mostRows }) ?? true
+            || !head.elementsEqual(self.head)
+        {
+            self.head = Array(head)
             blocks.append(Block(firstRowID: rowID))
             (self.ordinal, end) = (0, 0)
+            if !head.isEmpty {
+                for number in [0, Int64(head.count)] + head.map(Int64.init) { blocks[blocks.count - 1].append(number) }
+            }
         }
-        // A keyed record's line begins with a brace of its own.
-        let keyLength = place.keyedLineOffset < 0 ? 0 : Int64(place.chunkOffset - place.keyedLineOffset - 1)
+        let keyLength =
+            place.keyedLineOffset < 0 ? 0 : Int64(place.chunkOffset - place.keyedLineOffset - place.prefix)
         let firstByte = place.byteOffset &- keyLength
         let numbers = (ordinal &- self.ordinal, firstByte &- end, place.identifierOffset &- firstByte)
         let last = blocks.count - 1

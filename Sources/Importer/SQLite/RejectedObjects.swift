@@ -108,7 +108,7 @@ final class RejectedObjects {
     private func key(of record: [UInt8], _ reading: Reading, recordKey: String?) throws -> RowKey? {
         let plan = reading.plan
         var decoder = RecordDecoder(plan: plan, onError: .reject, isLossless: job.options.isLossless)
-        decoder.retriedKey = recordKey.map { Array($0.utf8) }
+        decoder.retriedKeys = recordKey.map { RecordKeys.keys(in: $0).reversed() } ?? []
         batch = RowBatch()
         batch.reset(entities: 1)
         var line = record
@@ -123,9 +123,7 @@ final class RejectedObjects {
                     lineOffset: 0,
                     source: 0,
                     byteOffset: 0,
-                    ordinal: 1,
-                    root: 0,
-                    recordKey: -1
+                    ordinal: 1
                 )
                 decoder.decode(input, into: &batch, laidOutIn: nil as RowImage?)
             }

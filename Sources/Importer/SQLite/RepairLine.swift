@@ -22,7 +22,7 @@ final class RepairLineWriter {
         }
         head += ", \"errors\": [\(errors.joined(separator: ", "))]"
         if reject.isPartial { head += ", \"is_partial\": true" }
-        if let key = reject.key { head += ", \"key\": \(quoted(key))" }
+        if let key = reject.key { head += ", \"key\": \(RecordKeys.json(of: key))" }
         bytes += (head + ", \"record\": ").utf8
         if !reject.isPartial, RepairLine.isJSON(reject.record, reader) {
             bytes += reject.record
@@ -47,7 +47,7 @@ struct RepairLine {
     /// What it says of where the record was; nil where it says nothing.
     private(set) var job: Int64?
     private(set) var ordinal: Int64?
-    /// The record's key in its collection, if it has one.
+    /// The record's keys in its collections, as `RecordKeys` has them, if it has any.
     private(set) var key: String?
     /// The record's text, if it is a JSON string.
     private(set) var text: [UInt8]?
@@ -125,8 +125,19 @@ struct RepairLine {
         case "record":
             if kind == .string { text = Array(Self.string(value, line, reader).utf8) }
         case "key":
-            guard kind == .string else { throw Problem(text: "has a \"key\" that is no string") }
-            key = Self.string(value, line, reader)
+            var places = [value]
+            if kind == .array {
+                places = []
+                var place = value + 1
+                while place < Int(reader.tape.tokens[value].next) {
+                    places.append(place)
+                    place = Int(reader.tape.tokens[place].next)
+                }
+            }
+            guard !places.isEmpty, places.allSatisfy({ reader.tape.tokens[$0].kind == .string }) else {
+                throw Problem(text: "has a \"key\" that is neither a string nor an array of strings")
+            }
+            key = RecordKeys.text(of: places.map { Self.string($0, line, reader) })
         default:
             let digits = String(decoding: reader.tape.token(value, in: line).bytes.buffer, as: UTF8.self)
             guard kind == .number, let number = Int64(digits), number > 0 else {

@@ -114,7 +114,8 @@ public struct StoreInspection: Sendable {
         public let record: [UInt8]
         /// What has become of it.
         public let state: RejectState
-        /// The record's key, where it is one of a keyed collection (`$.users.*`).
+        /// The record's key, where it is one of a keyed collection (`$.users.*`); of several keys
+        /// (`$.files.*.functions.*`) a JSON array, the outermost first.
         public let key: String?
 
         // More than seven parameters, as it is a plain value: one for each property.

@@ -300,7 +300,7 @@ final class StoreWriter: BatchWriter {
                 if places != nil {
                     var rowID = rowIDs.lowerBound
                     for (row, place) in zip(batch.rows, batch.places) where row.isLaidOut && Int(row.entity) == index {
-                        places?.add(place, ordinal: row.ordinal, rowID: rowID)
+                        places?.add(place, ordinal: row.ordinal, rowID: rowID, found.chunkBytes)
                         rowID += 1
                     }
                 }
@@ -320,7 +320,8 @@ final class StoreWriter: BatchWriter {
                 switch effect {
                 case .inserted(let rowID):
                     changes[index].insert(rowID)
-                    places?.add(batch.places[place], ordinal: batch.rows[place].ordinal, rowID: rowID)
+                    let ordinal = batch.rows[place].ordinal
+                    places?.add(batch.places[place], ordinal: ordinal, rowID: rowID, found.chunkBytes)
                 case .updated(let rowID): changes[index].update(rowID)
                 case .unchanged: changes[index].unchanged += 1
                 case .ignored: changes[index].ignored += 1

@@ -26,7 +26,7 @@ final class ChunkBuilder {
 
     private let writer: ChunkWriter
     private let settings: Settings
-    private let maxRecordBytes: Int64
+    let maxRecordBytes: Int64
     /// The source's index in the job, from 0.
     private let source: Int
     /// No chunk ends before this offset in the source.
@@ -38,7 +38,6 @@ final class ChunkBuilder {
 
     // The record that is open.
     private var recordStart: Int64 = -1
-    private var recordIsKeyed = false
     private var recordIsTooDeep = false
     private var recordHasLineBreaks = false
 
@@ -128,18 +127,18 @@ final class ChunkBuilder {
 
     // MARK: Records
 
+    /// Says what is around the bytes of the records that begin from here on; none is open.
+    func put(in line: RecordLine) { memory.line = line }
+
     /// Says that a record may begin at `offset`, in this block.
     ///
-    /// - Parameters:
-    ///   - offset: its first byte in the source.
-    ///   - isKeyed: whether its bytes begin with its key.
+    /// - Parameter offset: its first byte in the source; of its key where that is right before it.
     @inline(__always)
-    func beginRecord(at offset: Int64, isKeyed: Bool) {
+    func beginRecord(at offset: Int64) {
         recordStart = offset
-        recordIsKeyed = isKeyed
         recordIsTooDeep = false
         recordHasLineBreaks = false
-        memory.beginRecord(isKeyed: isKeyed)
+        memory.beginRecord()
     }
 
     /// Says that what began was no record.
@@ -173,7 +172,7 @@ final class ChunkBuilder {
         } else {
             memory.truncateRecord(to: Int(length))
             if hasLineBreaks ?? recordHasLineBreaks { memory.replaceLineBreaks(isUnparsed: settings.isUnparsed) }
-            memory.endRecord(isKeyed: recordIsKeyed)
+            memory.endRecord()
         }
         layout.append(from: recordStart, to: offset, path: path)
         recordEnd = boundary
@@ -200,6 +199,7 @@ final class ChunkBuilder {
             from: recordStart,
             length: length,
             isTooDeep: recordIsTooDeep,
+            line: memory.line,
             head: Data(buffer: memory.record)
         )
         memory.discardRecord()

@@ -6,9 +6,10 @@
 ///
 /// Every byte of a line stands for one byte of the source. The first line's record begins at `firstByte` plus its gap,
 /// every other one at the end of the record before it plus its gap. Byte *j* of a line (from 0) is the source's byte at the
-/// record's beginning plus *j*; CR and LF between tokens have become spaces. The line of a record of a keyed collection
-/// has its member in braces (`{"key": record}`): the record begins at the key's opening quote, which is the line's second
-/// byte, so that byte *j* is the source's at the beginning plus *j* - 1, and the record is two bytes shorter than its line.
+/// record's beginning plus *j*; CR and LF between tokens have become spaces. The line of a record whose path has `.*`
+/// has the keys there around it (`{"outer":{"key": record}}`). Where the path ends in `.*` the record begins at its key's
+/// opening quote; the other keys are as the source has them, but not at the record: `{"outer":{` and the closing braces
+/// stand for no byte of the source, so that byte *j* is the source's at the beginning plus *j* less the ones before it.
 /// `ChunkPositions` does this arithmetic.
 package struct ChunkEntry: Sendable, Hashable, Codable {
     /// Counts chunks of a directory, from 1.
@@ -96,14 +97,17 @@ package struct ChunkEntry: Sendable, Hashable, Codable {
         package let code: String
         /// Its first bytes, at most 4,096, in Base64.
         package let head: String
+        /// What its line would have before these; nil for nothing, or a brace.
+        package let keys: String?
 
         /// Says what was passed over.
-        package init(line: Int, firstByte: Int64, length: Int64, code: String, head: String) {
+        package init(line: Int, firstByte: Int64, length: Int64, code: String, head: String, keys: String? = nil) {
             self.line = line
             self.firstByte = firstByte
             self.length = length
             self.code = code
             self.head = head
+            self.keys = keys
         }
     }
 

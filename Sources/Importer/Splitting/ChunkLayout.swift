@@ -65,19 +65,22 @@ struct ChunkLayout {
     ///   - start: its first byte in the source.
     ///   - length: its length there.
     ///   - isTooDeep: whether it is nested too deeply; it is too large otherwise.
+    ///   - line: what its line would have around it.
     ///   - head: its first bytes.
-    mutating func passOverNext(from start: Int64, length: Int64, isTooDeep: Bool, head: Data) {
+    mutating func passOverNext(from start: Int64, length: Int64, isTooDeep: Bool, line: RecordLine, head: Data) {
         let head = head.base64EncodedString()
+        let keys = line.head.count > 1 ? String(decoding: line.head, as: UTF8.self) : nil
         rejects.append(
             ChunkEntry.PassedOver(
                 line: records,
                 firstByte: start,
                 length: length,
                 code: isTooDeep ? "recordTooDeep" : "recordTooLarge",
-                head: head
+                head: head,
+                keys: keys
             )
         )
-        rejectWeight += head.utf8.count + 100
+        rejectWeight += head.utf8.count + (keys?.utf8.count ?? 0) + 100
     }
 
     /// Begins the next chunk, which has no records yet.

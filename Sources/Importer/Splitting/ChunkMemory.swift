@@ -19,8 +19,10 @@ struct ChunkMemory: ~Copyable {
     private var count = 0
     /// Just past the last whole line.
     private(set) var lineEnd = 0
-    /// Where the open record's own bytes begin, after the brace before its key.
+    /// Where the open record's own bytes begin, after what its line has before them.
     private var recordStart = 0
+    /// What the lines of records that begin have around them.
+    var line = RecordLine()
 
     /// - Parameter usualSize: how many bytes of lines there are at most, but for the last one.
     init(usualSize: Int) {
@@ -50,12 +52,18 @@ struct ChunkMemory: ~Copyable {
     var recordCount: Int { count - recordStart }
 
     /// Begins a line with a record.
-    ///
-    /// - Parameter isKeyed: whether its bytes begin with its key, and are put in braces.
     @inline(__always)
-    mutating func beginRecord(isKeyed: Bool) {
-        if isKeyed { append(UInt8(ascii: "{")) }
+    mutating func beginRecord() {
+        if line.keys > 0 { appendHead() }
         recordStart = count
+    }
+
+    private mutating func appendHead() {
+        reserve(line.head.count)
+        for byte in line.head {
+            bytes[count] = byte
+            count += 1
+        }
     }
 
     /// Copies the bytes that come next in the open record.
@@ -92,8 +100,8 @@ struct ChunkMemory: ~Copyable {
 
     /// Ends the line of the open record.
     @inline(__always)
-    mutating func endRecord(isKeyed: Bool) {
-        if isKeyed { append(UInt8(ascii: "}")) }
+    mutating func endRecord() {
+        for _ in 0..<line.keys { append(UInt8(ascii: "}")) }
         endLine()
     }
 

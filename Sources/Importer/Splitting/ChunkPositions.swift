@@ -1,3 +1,5 @@
+import ImportModel
+
 /// Leads from the lines of a chunk back to the offsets in the source that they were taken from.
 ///
 /// Lines must be asked for in their order, from the first one.
@@ -10,12 +12,13 @@ struct ChunkPositions {
         let length: Int64
         /// The index of its record path.
         let path: Int
-        /// How many bytes the line has before the one that is at `firstByte`: 1 where its key was put in braces.
+        /// How many bytes the line has before the one that is at `firstByte`: those of keys further out, and of a brace
+        /// before the key that is there.
         let prefix: Int
     }
 
     private let entry: ChunkEntry
-    private let isKeyed: [Bool]
+    private let keys: [LineKeys]
     private var line = 0
     private var end: Int64
     private var gapRun = 0
@@ -26,10 +29,10 @@ struct ChunkPositions {
 
     /// - Parameters:
     ///   - entry: the chunk.
-    ///   - isKeyed: for each record path of the source, whether it ends in `.*`.
-    init(_ entry: ChunkEntry, isKeyed: [Bool]) {
+    ///   - keys: those of each record path of the source.
+    init(_ entry: ChunkEntry, keys: [LineKeys]) {
         self.entry = entry
-        self.isKeyed = isKeyed
+        self.keys = keys
         end = entry.firstByte
         gapsLeft = entry.gaps.first?.count ?? 0
         pathsLeft = entry.paths.first?.count ?? 0
@@ -37,21 +40,21 @@ struct ChunkPositions {
 
     /// The place of the next line.
     ///
-    /// - Parameter lineLength: the line's length without its line break; 0 for a record that was passed over.
+    /// - Parameter line: the line without its line break; empty for a record that was passed over.
     /// - Returns: where its record is.
-    mutating func next(lineLength: Int) -> Place {
+    mutating func next(_ line: ByteView) -> Place {
         let path = Int(value(entry.paths, &pathRun, &pathsLeft))
         let start = end &+ value(entry.gaps, &gapRun, &gapsLeft)
         var prefix = 0
-        var length = Int64(lineLength)
-        if reject < entry.rejects.count, entry.rejects[reject].line == line {
+        var length = Int64(line.count)
+        if reject < entry.rejects.count, entry.rejects[reject].line == self.line {
             length = entry.rejects[reject].length
             reject += 1
-        } else if isKeyed[path] {
-            prefix = 1
-            length -= 2
+        } else if keys[path].count > 0 {
+            prefix = keys[path].prefix(of: line)
+            length -= Int64(prefix + keys[path].count)
         }
-        line += 1
+        self.line += 1
         end = start &+ length
         return Place(firstByte: start, length: length, path: path, prefix: prefix)
     }

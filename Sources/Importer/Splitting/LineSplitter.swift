@@ -31,7 +31,7 @@ final class LineSplitter {
             if !builder.hasOpenRecord {
                 while start < end, ByteScan.isSpace(block[start]) { start += 1 }
                 if start < end {
-                    builder.beginRecord(at: base + Int64(start), isKeyed: false)
+                    builder.beginRecord(at: base + Int64(start))
                     hasValues = true
                 }
             }

@@ -14,14 +14,20 @@ struct RecordLevels {
 
     private let matcher: RecordMatcher
     private var stack: [Level] = []
+    /// By depth: the last key that records are within and no path names, as the source has it, in quotes.
+    private var outerKeys: [[UInt8]]
 
     init(matcher: RecordMatcher) {
         self.matcher = matcher
+        outerKeys = Array(repeating: [], count: matcher.outerKeys.count)
     }
 
     /// Whether this is the top level.
     @inline(__always)
     var isEmpty: Bool { stack.isEmpty }
+
+    /// Whether the innermost container is an object.
+    var isInObject: Bool { stack.last.map { !$0.isArray } ?? false }
 
     /// How many containers enclose this position.
     var count: Int { stack.count }
@@ -42,10 +48,33 @@ struct RecordLevels {
     /// Whether the records of a path have keys of their own.
     func isKeyed(_ path: Int) -> Bool { matcher.keyed & (1 << UInt64(path)) != 0 }
 
-    /// Whether the members of the innermost container may be records with keys.
-    var mayHoldKeyedRecords: Bool {
-        guard let top = stack.last, !top.isArray else { return false }
-        return top.paths & matcher.members[stack.count - 1] & matcher.complete[stack.count] != 0
+    /// The record path of members of the innermost container that are records with keys, or -1.
+    var pathOfKeyedRecords: Int {
+        guard let top = stack.last, !top.isArray else { return -1 }
+        return recordPath(of: top.paths & matcher.members[stack.count - 1])
+    }
+
+    /// What is around the bytes of a path's records here; it depends on the containers, not on the record.
+    func line(of path: Int) -> RecordLine {
+        guard path >= 0 else { return RecordLine() }
+        let steps = matcher.paths[path].steps
+        var line = RecordLine()
+        for (depth, step) in steps.enumerated() where step == .anyMember {
+            line.head.append(UInt8(ascii: "{"))
+            line.keys += 1
+            if depth < steps.count - 1 { line.head += outerKeys[depth] + [UInt8(ascii: ":")] }
+        }
+        return line
+    }
+
+    /// Whether records of some of `paths` are within the member at hand and keep its key.
+    func hasOuterKey(_ paths: UInt64) -> Bool {
+        !stack.isEmpty && paths & matcher.outerKeys[stack.count - 1] != 0
+    }
+
+    /// Keeps the key of the member at hand.
+    mutating func keepKey(_ bytes: [UInt8]) {
+        if let depth = stack.indices.last { outerKeys[depth] = bytes }
     }
 
     /// How values follow one another here, all with the same record paths; nil if these depend on their keys.
@@ -109,6 +138,10 @@ struct RecordLevels {
                 text += "["
             } else {
                 let isInnermost = depth == stack.count - 1
+                if !isInnermost, level.childPaths & matcher.outerKeys[depth] != 0 {
+                    text += "{\(String(decoding: outerKeys[depth], as: UTF8.self)):"
+                    continue
+                }
                 let key = isInnermost || level.key < 0 ? matcher.otherKeys[depth] : matcher.keys[depth][level.key].text
                 text += "{\(Self.quoted(key)):"
             }

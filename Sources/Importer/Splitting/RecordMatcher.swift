@@ -14,10 +14,14 @@ struct RecordMatcher {
         fileprivate let paths: UInt64
     }
 
-    /// All paths.
+    /// The paths themselves.
+    let paths: [RecordPath]
+    /// All of them.
     let all: UInt64
     /// The paths that end in `.*`.
     let keyed: UInt64
+    /// By depth: the paths that have any member here, and go on within it.
+    let outerKeys: [UInt64]
     /// By depth: the paths that end here.
     let complete: [UInt64]
     /// By depth: the paths that end with any element or any member of a container here.
@@ -50,6 +54,7 @@ struct RecordMatcher {
         var members = complete
         var objects = complete
         var collections = complete
+        var outerKeys = complete
         var all: UInt64 = 0
         var keyed: UInt64 = 0
         // By their bytes: two strings can be equal to Swift and differ in JSON.
@@ -67,6 +72,7 @@ struct RecordMatcher {
                 case .anyElement: elements[depth] |= bit
                 case .anyMember:
                     members[depth] |= bit
+                    if depth < path.steps.count - 1 { outerKeys[depth] |= bit }
                     objects[depth] |= bit
                 case .key(let key):
                     objects[depth] |= bit
@@ -74,8 +80,10 @@ struct RecordMatcher {
                 }
             }
         }
+        self.paths = paths
         self.all = all
         self.keyed = keyed
+        self.outerKeys = outerKeys
         self.complete = complete
         self.collections = collections
         self.elements = elements

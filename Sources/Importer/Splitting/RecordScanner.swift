@@ -30,6 +30,8 @@ struct RecordScanner {
     private var isPriming = false
     private var isEnding = false
     private var enclosingIsStale = true
+    /// The record path whose lines the builder makes, or -1; -2 where the containers are others since.
+    private var linePath = -2
     private var undelimited: Undelimited?
 
     /// Where the tokens are that yajl reports.
@@ -94,9 +96,8 @@ struct RecordScanner {
         places.end()
         guard depth == 0, places.tail.start >= 0, let builder, !builder.hasOpenRecord else { return }
         // A token that continues in the next block may be a record, or the key of one.
-        var isKeyed = false
-        if !hasKey { isKeyed = levels.mayHoldKeyedRecords }
-        builder.beginRecord(at: places.tail.start, isKeyed: isKeyed)
+        let path = hasKey || !levels.isInObject ? levels.recordPath(of: levels.valuePaths) : levels.pathOfKeyedRecords
+        beginRecord(at: places.tail.start, path, builder)
     }
 
     /// Says that the source has ended: yajl may now end a number that it was waiting for more digits of.
@@ -136,6 +137,16 @@ struct RecordScanner {
         )
     }
 
+    /// Begins a record, or what may be one.
+    @inline(__always)
+    private mutating func beginRecord(at offset: Int64, _ path: Int, _ builder: ChunkBuilder) {
+        if path != linePath {
+            builder.put(in: levels.line(of: path))
+            linePath = path
+        }
+        builder.beginRecord(at: offset)
+    }
+
     /// Ends the open record.
     private mutating func endRecord(at offset: Int64, _ path: Int, hasLineBreaks: Bool? = nil) throws {
         guard path >= 0, let builder else { return }
@@ -164,7 +175,7 @@ struct RecordScanner {
         // A number inside of a container that is not closed may lack digits.
         if isEnding, !levels.isEmpty { return true }
         if recordPath >= 0 {
-            if !builder.hasOpenRecord { builder.beginRecord(at: places.startOfToken(), isKeyed: false) }
+            if !builder.hasOpenRecord { beginRecord(at: places.startOfToken(), recordPath, builder) }
         } else {
             if paths != 0 { builder.beginOutside(levels.valueName, at: places.startOfToken()) }
             builder.endOutside(at: places.offset(end))
@@ -198,13 +209,14 @@ struct RecordScanner {
         if recordPath >= 0, !isPriming {
             path = recordPath
             containerStart = places.offset(end - 1)
-            if !builder.hasOpenRecord { builder.beginRecord(at: containerStart, isKeyed: false) }
+            if !builder.hasOpenRecord { beginRecord(at: containerStart, recordPath, builder) }
             depth = 1
             depthLimit = min(maxDepth, hardLimit)
             return true
         }
         if levels.open(paths, isArray: isArray) {
             enclosingIsStale = true
+            linePath = -2
             builder.findCollections(levels.collections)
             return true
         }
@@ -244,16 +256,24 @@ struct RecordScanner {
         let paths = levels.enterMember(key: index)
         hasKey = true
         places.lastEnd = end
+        if levels.hasOuterKey(paths) {
+            let bytes = bytes(from: start, to: end)
+            guard bytes.count <= max(builder.maxRecordBytes, Int64(ChunkBuilder.headLength)) else {
+                let message = "a key that each record within it is to keep has more bytes than a record may have"
+                return stop(ScanFault(kind: .syntax, byteOffset: start, message: message))
+            }
+            // What is not UTF-8 in it is counted below.
+            levels.keepKey(Array(String(decoding: bytes, as: UTF8.self).utf8))
+        }
         if isPriming { return true }
         let recordPath = levels.recordPath(of: paths)
         if recordPath >= 0, levels.isKeyed(recordPath) {
-            if !builder.hasOpenRecord { builder.beginRecord(at: start, isKeyed: true) }
+            if !builder.hasOpenRecord { beginRecord(at: start, recordPath, builder) }
             return true
         }
         if paths == 0 {
             builder.beginOutside(levels.containerName + Self.step(key), at: start)
-        } else if places.offset(end) - start == Int64(key.count + 2), UTF8Validation.firstInvalid(in: key) != nil {
-            // Without escapes, of which yajl may make bytes that are none.
+        } else if hasInvalidUTF8(key, start: start, end: end) {
             builder.countInvalidKey(levels.containerName + Self.step(key))
         }
         if builder.hasOpenRecord { builder.discardRecord() }
@@ -268,22 +288,33 @@ struct RecordScanner {
     private func keyIndex(_ key: ByteView, start: Int64, end: Int) -> Int {
         guard levels.hasKeys, places.tokenIsWhole else { return -1 }
         let index = levels.index(of: key)
-        guard index >= 0, places.offset(end) - start != Int64(key.count + 2), !isPriming else { return index }
+        guard index >= 0, places.offset(end) - start != Int64(key.count + 2) else { return index }
         // It has escapes, and yajl makes something of its own of a lone surrogate.
-        return hasLoneSurrogate(start: start, end: end) ? -1 : index
+        return SurrogateScan.hasLoneSurrogate(bytes(from: start, to: end)) ? -1 : index
     }
 
-    private func hasLoneSurrogate(start: Int64, end: Int) -> Bool {
+    private func hasInvalidUTF8(_ key: ByteView, start: Int64, end: Int) -> Bool {
+        guard places.offset(end) - start != Int64(key.count + 2) else {
+            return UTF8Validation.firstInvalid(in: key) != nil
+        }
+        // Of escapes yajl may make bytes that are none.
+        return bytes(from: start, to: end).withUnsafeBufferPointer {
+            UTF8Validation.firstInvalid(in: ByteView($0)) != nil
+        }
+    }
+
+    /// The bytes of a key, its quotes included.
+    private func bytes(from start: Int64, to end: Int) -> [UInt8] {
         // Earlier blocks' bytes are with the builder; this block's lie before the piece.
         var raw: [UInt8] = []
         var from = start
-        if let builder, start < builder.blockBase {
+        if !isPriming, let builder, start < builder.blockBase {
             raw.append(contentsOf: builder.openRecord.buffer)
             from = builder.blockBase
         }
         let first = Int(from - places.offset(0))
         raw.append(contentsOf: UnsafeBufferPointer(start: places.bytes + first, count: end - first))
-        return SurrogateScan.hasLoneSurrogate(raw)
+        return raw
     }
 }
 
@@ -327,11 +358,10 @@ extension RecordScanner {
         base: Int64
     ) throws -> Int {
         guard containerEnd == base + Int64(start), let builder, let (path, records) = following else { return start }
-        let isKeyed = levels.isKeyed(path)
         var index = start
         while let record = records.next(after: index, in: block, last: last) {
             if levels.isEmpty { topLevelValues += 1 }
-            builder.beginRecord(at: base + Int64(record.start), isKeyed: isKeyed)
+            beginRecord(at: base + Int64(record.start), path, builder)
             try endRecord(at: base + Int64(record.end), path, hasLineBreaks: record.hasLineBreaks)
             index = record.end
         }
@@ -414,6 +444,7 @@ extension RecordScanner: YajlHandler {
         }
         levels.close()
         enclosingIsStale = true
+        linePath = -2
         return true
     }
 }

@@ -7,8 +7,8 @@ package struct SealedChunk: Sendable {
     package let layout: SourceShape.Layout
     /// The record paths of the source.
     package let paths: [String]
-    /// Per record path of the source, whether its records carry a key.
-    package let isKeyed: [Bool]
+    /// Per record path of the source, the keys that its records carry.
+    package let keys: [LineKeys]
     package let maxRecordBytes: Int
 
     package init(_ entry: ChunkEntry, in directory: ChunkDirectory, shape: SourceShape, maxRecordBytes: Int) {
@@ -17,7 +17,7 @@ package struct SealedChunk: Sendable {
         self.maxRecordBytes = maxRecordBytes
         layout = shape.layout
         paths = shape.paths
-        isKeyed = shape.paths.map { (try? RecordPath($0))?.isKeyed ?? false }
+        keys = shape.paths.map { LineKeys($0) }
     }
 
     /// Reads the file.

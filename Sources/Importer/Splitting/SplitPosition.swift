@@ -6,7 +6,7 @@ package struct SplitPosition: Sendable, Hashable, Codable {
     ///
     /// Empty at the top level.
     /// A placeholder replaces the element or member before it, as the source continues with a comma or the container's
-    /// end. Keys that are in no record path are placeholders too.
+    /// end. Keys that are in no record path are placeholders too, but for those that the records within them keep.
     package var enclosing: String
     /// Line breaks (LF) before this position.
     package var lineBreaks: Int64

@@ -27,9 +27,7 @@ struct DecodedRecords {
                         lineOffset: start,
                         source: 0,
                         byteOffset: Int64(start),
-                        ordinal: Int64(index + 1),
-                        root: 0,
-                        recordKey: -1
+                        ordinal: Int64(index + 1)
                     )
                     decoder.decode(input, into: &batch, laidOutIn: nil as RowImage?)
                 }

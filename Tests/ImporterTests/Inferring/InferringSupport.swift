@@ -43,19 +43,13 @@ func add(
     ordinal: Int64,
     key: [UInt8]? = nil
 ) {
-    line.withUnsafeBufferPointer { line in
+    let keyed = key.map { Array("{\"".utf8) + $0 + Array("\":".utf8) + line.dropLast() + Array("}\n".utf8) }
+    (keyed ?? line).withUnsafeBufferPointer { line in
         let line = ByteView(line)
         let outcome = reader.read(line: line)
         precondition(outcome == .record, "no record: \(String(decoding: line.buffer, as: UTF8.self))")
-        guard let key else { return statistics.add(reader.tape, record: line, ordinal: ordinal) }
-        key.withUnsafeBufferPointer { bytes in
-            let token = JSONToken(
-                kind: .string,
-                bytes: ByteView(bytes),
-                hasEscapes: bytes.contains(UInt8(ascii: "\\"))
-            )
-            statistics.add(reader.tape, record: line, ordinal: ordinal, key: token)
-        }
+        let keys = key == nil ? 0 : 1
+        statistics.add(reader.tape, record: line, root: 2 * keys, ordinal: ordinal, keys: keys)
     }
 }
 

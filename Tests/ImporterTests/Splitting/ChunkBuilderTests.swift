@@ -16,9 +16,9 @@ struct ChunkBuilderTests {
         var kind = Kind.record
     }
 
-    /// The records of paths 1 and 3 are keyed.
-    private static let paths = ["$.a[*]", "$.b.*", "$.c[*]", "$.d.*"]
-    private static let isKeyed = [false, true, false, true]
+    private static let paths = ["$.a[*]", "$.b.*", "$.*[*]", "$.*.*"]
+    private static let heads = ["", "{", #"{"k\"":"#, #"{"k":{"#]
+    private static let tails = ["", "}", "}", "}}"]
 
     /// Gathers what was found.
     private static func gather(
@@ -51,7 +51,7 @@ struct ChunkBuilderTests {
             lines: lines,
             end: .finished,
             recordsPerPath: builder.recordsPerPath,
-            isKeyed: isKeyed
+            keys: paths.map(LineKeys.init)
         )
     }
 
@@ -106,7 +106,9 @@ struct ChunkBuilderTests {
                         }
                     }
                     if offset < base + block.count, let found = beginning[offset] {
-                        builder.beginRecord(at: Int64(offset), isKeyed: isKeyed[found.path])
+                        let head = Array(heads[found.path].utf8)
+                        builder.put(in: RecordLine(head: head, keys: tails[found.path].utf8.count))
+                        builder.beginRecord(at: Int64(offset))
                     }
                 }
                 builder.leaveBlock()
@@ -149,7 +151,7 @@ struct ChunkBuilderTests {
             let expected = records.map { record -> String in
                 guard record.kind == .record, record.range.count <= 20 else { return "" }
                 let text = String(decoding: bytes[record.range], as: UTF8.self)
-                return Self.isKeyed[record.path] ? "{\(text)}" : text
+                return Self.heads[record.path] + text + Self.tails[record.path]
             }
             #expect(result.texts == expected)
             #expect(result.starts == records.map { Int64($0.range.lowerBound) })
@@ -160,13 +162,14 @@ struct ChunkBuilderTests {
             // Which are passed over.
             let passedOver = entries.flatMap { entry in
                 entry.rejects.map {
-                    "\(entry.firstOrdinal + Int64($0.line)) \($0.firstByte) \($0.length) \($0.code) \($0.head)"
+                    "\(entry.firstOrdinal + Int64($0.line)) \($0.firstByte) \($0.length) \($0.code) \($0.head) \($0.keys ?? "")"
                 }
             }
             let expectedPassedOver = zip(1..., records).filter { $1.kind == .tooDeep || $1.range.count > 20 }.map {
                 let code = $1.kind == .tooDeep ? "recordTooDeep" : "recordTooLarge"
                 let head = Data(bytes[$1.range]).base64EncodedString()
-                return "\($0) \($1.range.lowerBound) \($1.range.count) \(code) \(head)"
+                let keys = Self.heads[$1.path]
+                return "\($0) \($1.range.lowerBound) \($1.range.count) \(code) \(head) \(keys.count > 1 ? keys : "")"
             }
             #expect(passedOver == expectedPassedOver)
             // The chunks follow one another from the source's first byte to its last.

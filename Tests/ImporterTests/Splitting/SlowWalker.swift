@@ -8,12 +8,16 @@ struct SlowWalker {
         let path: Int
         /// In the source, from the key's quote on for a keyed record.
         let range: Range<Int>
-        let isKeyed: Bool
+        /// What the line has before and after that.
+        var head = ""
+        var tail = ""
     }
 
     private let bytes: [UInt8]
     private let paths: [RecordPath]
     private var index = 0
+    /// The keys that lead to the value at hand, as the source has them; of elements empty.
+    private var keys: [String] = []
     private(set) var records: [Record] = []
     private(set) var outside: [String: Int64] = [:]
 
@@ -31,7 +35,7 @@ struct SlowWalker {
     var lines: [String] {
         records.map { record in
             let text = String(decoding: bytes[record.range].map { $0 == 10 || $0 == 13 ? 32 : $0 }, as: UTF8.self)
-            return record.isKeyed ? "{\(text)}" : text
+            return record.head + text + record.tail
         }
     }
 
@@ -81,9 +85,14 @@ struct SlowWalker {
             }
         }
         if let record {
-            let isKeyed = paths[record].isKeyed
-            let from = isKeyed ? keyStart ?? start : start
-            records.append(Record(path: record, range: from..<index, isKeyed: isKeyed))
+            let steps = paths[record].steps
+            let from = steps.last == .anyMember ? keyStart ?? start : start
+            var found = Record(path: record, range: from..<index)
+            for (depth, step) in steps.enumerated() where step == .anyMember {
+                found.head += depth == steps.count - 1 ? "{" : "{\"\(keys[depth])\":"
+                found.tail += "}"
+            }
+            records.append(found)
         }
     }
 
@@ -94,6 +103,7 @@ struct SlowWalker {
             if byte == 0x2C { index += 1 }
             skipSpace()
             if isArray {
+                keys.append("")
                 value(active, depth: depth + 1, name: name + "[*]", keyStart: nil, isInside: isInside)
             } else {
                 let start = index
@@ -105,8 +115,10 @@ struct SlowWalker {
                 }
                 let isNamed = active.contains { paths[$0].steps[depth] == .key(key) }
                 let step = matching.isEmpty || isNamed ? "." + key : ".*"
+                keys.append(key)
                 value(matching, depth: depth + 1, name: name + step, keyStart: start, isInside: isInside)
             }
+            keys.removeLast()
             skipSpace()
         }
         index += 1

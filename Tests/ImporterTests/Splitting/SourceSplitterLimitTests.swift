@@ -157,7 +157,7 @@ struct SourceSplitterLimitTests {
         }
         #expect(try run(.start) == .finished)
         #expect(entries.map(\.records) == [1, 1, 1])
-        #expect(entries[0].end.enclosing == #"{"a\"\\\u000a":{"k":{"k":{"k":0"#)
+        #expect(entries[0].end.enclosing == #"{"a\"\\\u000a":{"x":{"k":{"k":0"#)
         let checksums = entries.map(\.checksum)
         for index in 0..<2 {
             let start = entries[index].end

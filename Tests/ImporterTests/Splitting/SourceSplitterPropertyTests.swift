@@ -47,6 +47,31 @@ struct Sample: Sendable, CustomTestStringConvertible {
             text: "{\"p\":{\"items\":[1,2],\"n\":0},\"q\":{\"items\":{\"no\":1}},\"r\":5,\"items\":{\"items\":[[3]]}}"
         ),
         Sample(layout: .stream, paths: ["$[*][*]", "$[*].k.*"], text: "[[1,2],{\"k\":{\"z\":3},\"l\":4},5,[[6]]]"),
+        // Keys on the way to records.
+        Sample(
+            layout: .stream,
+            paths: ["$.*[*]"],
+            text:
+                "{\"k1\" : [\(values),\(values) ,1],\n\"k\\\"\\ud800\":\n[3 , \"t\"], \"\":{\"n\":1},\"k4\":[],\"\\u006b\":[[1\n,2],{}]}"
+        ),
+        Sample(
+            layout: .stream,
+            paths: ["$.files.*.functions.*"],
+            text:
+                "{\"meta\":1,\"files\" :{\"m.py\":{\"functions\":{\"f\":\(values),\"\" : 2}},\"n.py\":{\"x\":1,\"functions\":{\"f\" :\n{}}}, \"o\":[]}}"
+        ),
+        Sample(
+            layout: .stream,
+            paths: ["$.a.b[*]", "$.*.*", "$.*.c.*[*]", "$.d[*].*.e"],
+            text:
+                "{\"a\":{\"b\":[1,2],\"k\":3,\"b\":4},\"z\\n\":{\"b\":[5],\"c\":{\"x\":[6]}},\"d\":[{\"q\":{\"e\":7}},{\"r\":{\"e\":{}}}]}"
+        ),
+        Sample(
+            layout: .stream,
+            paths: ["$.*.c.*[*]", "$[*].*.*"],
+            text:
+                "{\"a\":{\"c\":{\"x\":[1,{}],\"y\":[\(values)]}},\"b\":{\"c\":{\"x\":[2]}}} [{\"a\":{\"b\":3,\"c\":4},\"d\":{\"b\":[5]}}] {\"a\":{\"c\":{\"x\":[6]}}}"
+        ),
         Sample(layout: .stream, paths: ["$"], text: "\(values)\(values) 1 2\n\"a\"\"b\"[1][2]{}true null\n-3.25 "),
         Sample(layout: .stream, paths: ["$"], text: "1\n2\n3"),
         Sample(layout: .stream, paths: ["$[*]"], text: "[1,2][] {\"o\":1}\n[3]\"s\" 4 [5 , 6]"),
@@ -127,13 +152,12 @@ struct SourceSplitterPropertyTests {
             let before = sample.bytes[..<Int(end)]
             #expect(entry.end.lineBreaks == Int64(before.filter { $0 == 10 }.count))
             #expect(entry.end.lineStart == Int64((before.lastIndex(of: 10) ?? -1) + 1))
-            let isKeyed = sample.paths.map { $0.hasSuffix(".*") }
-            var positions = ChunkPositions(entry, isKeyed: isKeyed)
+            var positions = ChunkPositions(entry, keys: result.keys)
             for line in lines {
-                let place = positions.next(lineLength: line.count)
+                let place = line.withUnsafeBufferPointer { positions.next(ByteView($0)) }
                 let record = records.popFirst()
                 #expect(record?.range == Int(place.firstByte)..<Int(place.firstByte + place.length))
-                #expect(record?.isKeyed == (place.prefix == 1))
+                #expect(record?.head.utf8.count == place.prefix)
             }
         }
         #expect(end == Int64(sample.bytes.count))

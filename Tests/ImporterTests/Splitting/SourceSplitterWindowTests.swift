@@ -36,18 +36,10 @@ struct SourceSplitterWindowTests {
         }
     }
 
-    private static func result(_ split: SplitCase, _ bytes: [UInt8], _ start: SplitPosition = .start) throws
-        -> SplitResult
-    {
-        var result = try split.split(bytes, start: start)
-        result.isKeyed = split.paths.map { SplitCase.path($0).isKeyed }
-        return result
-    }
-
     @Test(arguments: Sample.all)
     func takesASliceOfEachPathWhereverItIsCut(_ sample: Sample) throws {
         let bytes = sample.bytes
-        let all = Taken(try Self.result(SplitCase(layout: sample.layout, paths: sample.paths), bytes))
+        let all = Taken(try SplitCase(layout: sample.layout, paths: sample.paths).split(bytes))
         for (skip, limit) in [(0, 1), (1, nil), (1, 1), (2, 2), (0, 3), (3, 100), (99, nil), (0, 0), (2, 0)] {
             let expected = all.sliced(skip: skip, limit: limit)
             let limits = SplitLimits(skip: Int64(skip), limit: limit.map(Int64.init))
@@ -59,12 +51,12 @@ struct SourceSplitterWindowTests {
                     blockSize: block,
                     chunkSize: chunk
                 )
-                let result = try Self.result(split, bytes)
+                let result = try split.split(bytes)
                 #expect(result.end == .finished)
                 #expect(Taken(result) == expected, "skip \(skip), limit \(limit ?? -1), \(block), \(chunk)")
                 // Every place where a chunk ends is one to continue from, and leaves the rest.
                 for (index, entry) in result.entries.enumerated() where !entry.isLast {
-                    let rest = try Self.result(split, bytes, entry.end)
+                    let rest = try split.split(bytes, start: entry.end)
                     #expect(rest.end == .finished)
                     #expect(
                         rest.texts == result.lines[(index + 1)...].joined().map { String(decoding: $0, as: UTF8.self) }

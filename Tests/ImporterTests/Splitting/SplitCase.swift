@@ -105,7 +105,13 @@ struct SplitCase {
         guard read?.entries == entries, read?.header == header else {
             throw ImportError(.fault, "the manifest does not say what was sealed")
         }
-        return SplitResult(entries: entries, lines: lines, end: end, recordsPerPath: splitter.recordsPerPath)
+        return SplitResult(
+            entries: entries,
+            lines: lines,
+            end: end,
+            recordsPerPath: splitter.recordsPerPath,
+            keys: paths.map { LineKeys(Self.path($0).description) }
+        )
     }
 
     func split(_ text: String) throws -> SplitResult { try split(Array(text.utf8)) }
@@ -151,13 +157,16 @@ struct SplitResult {
     var starts: [Int64] {
         var starts: [Int64] = []
         for (entry, lines) in zip(entries, self.lines) {
-            var positions = ChunkPositions(entry, isKeyed: isKeyed)
-            for line in lines { starts.append(positions.next(lineLength: line.count).firstByte) }
+            var positions = ChunkPositions(entry, keys: keys)
+            for line in lines {
+                starts.append(line.withUnsafeBufferPointer { positions.next(ByteView($0)).firstByte })
+            }
         }
         return starts
     }
 
-    var isKeyed = [Bool](repeating: false, count: 64)
+    /// Those of each record path.
+    var keys: [LineKeys]
 
     /// All counts of outside values.
     var outside: [String: Int64] {

@@ -40,7 +40,7 @@ struct JobPlanner {
             }
             trees.forEach(announce)
         }
-        return try describe(arguments).map { description in
+        return try describe(arguments, announce: announce).map { description in
             let stream = try opener.open(description, interruption: interruption)
             let sample = try stream.peek()
             let (shape, words, ownTrees) = try shape(of: sample, description)
@@ -127,8 +127,10 @@ struct JobPlanner {
     /// The sources that the arguments stand for.
     ///
     /// - Throws: `ImportError` when one is not there, or standard input is named twice.
-    func describe(_ arguments: [String]) throws -> [SourceDescription] {
-        let descriptions = try arguments.flatMap { try opener.describe($0, interruption: interruption) }
+    func describe(_ arguments: [String], announce: (ImportText) -> Void = { _ in }) throws -> [SourceDescription] {
+        let descriptions = try arguments.flatMap {
+            try opener.describe($0, interruption: interruption, announce: announce)
+        }
         guard descriptions.filter({ !$0.isRepeatable }).count <= 1 else {
             throw ImportError(
                 .sourceReadOnce,

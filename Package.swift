@@ -24,6 +24,10 @@ let package = Package(
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CYajl", pkgConfig: "yajl", providers: [.apt(["libyajl-dev"])]),
         .systemLibrary(name: "CArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"])]),
+        .systemLibrary(
+            name: "CCompression",
+            providers: [.apt(["zlib1g-dev", "libbz2-dev", "liblzma-dev", "libzstd-dev"])]
+        ),
         .systemLibrary(name: "CXXHash", pkgConfig: "libxxhash", providers: [.apt(["libxxhash-dev"])]),
         .systemLibrary(name: "CNettle", pkgConfig: "nettle", providers: [.apt(["nettle-dev"])]),
         // Not linked: the library is loaded where a server is asked for.
@@ -35,7 +39,7 @@ let package = Package(
         .target(
             name: "Importer",
             dependencies: [
-                "ImportModel", "CSQLite", "CYajl", "CArchive", "CXXHash", "CNettle", "CMalloc",
+                "ImportModel", "CSQLite", "CYajl", "CArchive", "CCompression", "CXXHash", "CNettle", "CMalloc",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]

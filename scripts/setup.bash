@@ -86,7 +86,9 @@ install_for_packaging() {
 install_for_building() {
     command -v swift >/dev/null 2>&1 || die "needs a Swift toolchain, 6.1 or newer: https://www.swift.org/install/"
     install_missing pkg-config=pkg-config libyajl-dev=lib:yajl libsqlite3-dev=lib:sqlite3 \
-        libarchive-dev=lib:libarchive libxxhash-dev=lib:libxxhash nettle-dev=lib:nettle libpq-dev=lib:libpq
+        libarchive-dev=lib:libarchive zlib1g-dev=lib:zlib libbz2-dev=file:/usr/include/bzlib.h \
+        liblzma-dev=lib:liblzma libzstd-dev=lib:libzstd \
+        libxxhash-dev=lib:libxxhash nettle-dev=lib:nettle libpq-dev=lib:libpq
 }
 
 # The commit that the sources are of, with -dirty where they differ from it; nothing where they are not a clone of their own.

@@ -39,7 +39,7 @@ extension JobPlanner {
     /// - Throws: `ImportError` when a source cannot be read, or its records cannot be found.
     func shapes(_ arguments: [String], known: Known = { _ in [:] }) throws -> [Shaped] {
         let asked = askedPaths
-        let sources = try describe(arguments)
+        let sources = try describe(arguments, announce: announce)
         let known = try asked.isEmpty ? known(sources) : [:]
         var looks = try sources.map { try look(at: $0, known[entityKey(of: $0)] ?? KnownRecords()) }
         if let first = looks.first, looks.allSatisfy({ $0.detection == .empty }) {

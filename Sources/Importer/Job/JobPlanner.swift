@@ -95,8 +95,10 @@ struct JobPlanner {
     /// The sources that the arguments stand for.
     ///
     /// - Throws: `ImportError` when one is not there, or standard input is named twice.
-    func describe(_ arguments: [String]) throws -> [SourceDescription] {
-        let descriptions = try arguments.flatMap { try opener.describe($0, interruption: interruption) }
+    func describe(_ arguments: [String], announce: (ImportText) -> Void = { _ in }) throws -> [SourceDescription] {
+        let descriptions = try arguments.flatMap {
+            try opener.describe($0, interruption: interruption, announce: announce)
+        }
         guard descriptions.filter({ !$0.isRepeatable }).count <= 1 else {
             throw ImportError(
                 .sourceReadOnce,

@@ -1,12 +1,14 @@
 import CArchive
 
-/// Decompresses a file or reads an archive's members, one after the other, with libarchive.
+/// Reads an archive's members, one after the other, with libarchive.
 ///
 /// Used by one thread. After `nextMember`, it is the stream of that member's bytes.
 final class ArchiveReader: ByteStream {
-    /// What libarchive says is wrong with the data.
+    /// What is wrong with the data.
     struct Damage: Error {
         let reason: String
+        /// Whether they break off and are sound as far as they go.
+        var isCut = false
         /// What to do about it.
         var advice: ImportText =
             "Copy or download it again: an import of the repaired file resumes where this one stopped."
@@ -20,27 +22,23 @@ final class ArchiveReader: ByteStream {
     /// How many bytes of the current member libarchive has handed over.
     private var delivered: Int64 = 0
     private var failure: (any Error)?
-    /// The checksum of a gzip file's content.
-    private var checksum = CRC32()
+    /// Members without data of their own that `nextMember` has passed over, directories aside.
+    private(set) var leftOut: [String] = []
 
-    /// Reads `stream`, whose first bytes are of a `CompressedFormat`.
+    /// Reads `stream`, whose first bytes are of an archive.
     ///
     /// - Parameters:
-    ///   - stream: the compressed bytes.
+    ///   - stream: the archive's bytes.
     ///   - seekable: the file under `stream`, where there is one, for formats whose directory is at the end.
     /// - Throws: `Damage`, or what `stream` throws.
     init(_ stream: any ByteStream, seekable: DescriptorStream?) throws {
         guard let archive = archive_read_new() else { throw Damage(reason: "out of memory") }
         self.archive = archive
         input = Input(stream, seekable: seekable)
-        archive_read_support_filter_gzip(archive)
-        archive_read_support_filter_bzip2(archive)
-        archive_read_support_filter_xz(archive)
-        archive_read_support_filter_zstd(archive)
         archive_read_support_format_tar(archive)
         archive_read_support_format_zip(archive)
-        archive_read_support_format_empty(archive)
-        archive_read_support_format_raw(archive)
+        // Of tars one after the other, all are read.
+        archive_read_set_format_option(archive, "tar", "read_concatenated_archives", "1")
         archive_read_set_callback_data(archive, Unmanaged.passUnretained(input).toOpaque())
         archive_read_set_read_callback(archive) { _, context, block in
             Unmanaged<Input>.fromOpaque(context!).takeUnretainedValue().readBlock(block!)
@@ -57,12 +55,6 @@ final class ArchiveReader: ByteStream {
         archive_read_free(archive)
     }
 
-    /// Whether this is one compressed file rather than an archive; known after the first `nextMember`.
-    var isSingleFile: Bool {
-        let format = archive_format(archive) & ARCHIVE_FORMAT_BASE_MASK
-        return format == ARCHIVE_FORMAT_RAW || format == ARCHIVE_FORMAT_EMPTY
-    }
-
     /// Goes to the next member that is a regular file, passing over what is left of the current one.
     ///
     /// What macOS adds to archives under `__MACOSX/` is no member.
@@ -75,14 +67,14 @@ final class ArchiveReader: ByteStream {
             let result = archive_read_next_header(archive, &entry)
             if result == ARCHIVE_EOF { return nil }
             guard result >= ARCHIVE_WARN, let entry else { throw lastError() }
-            if isSingleFile, archive_filter_count(archive) < 2 {
-                // The first bytes were those of a compressed format, but libarchive takes it for none of them.
-                throw Damage(reason: "its beginning is not what it should be")
-            }
             memberCount += 1
-            let isFile = archive_entry_filetype(entry) == mode_t(S_IFREG) && archive_entry_hardlink(entry) == nil
             let name = Self.name(of: entry) ?? "#\(memberCount)"
-            guard isFile, !name.hasPrefix("__MACOSX/") else { continue }
+            if name.hasPrefix("__MACOSX/") { continue }
+            let type = archive_entry_filetype(entry)
+            guard type == mode_t(S_IFREG), archive_entry_hardlink(entry) == nil else {
+                if type != mode_t(S_IFDIR) { leftOut.append(name) }
+                continue
+            }
             pending = UnsafeRawBufferPointer(start: nil, count: 0)
             delivered = 0
             failure = nil
@@ -125,39 +117,12 @@ final class ArchiveReader: ByteStream {
         var count = 0
         var offset: la_int64_t = 0
         let result = archive_read_data_block(archive, &bytes, &count, &offset)
-        if result == ARCHIVE_EOF {
-            if isSingleFile { try checkEnd() }
-            return false
-        }
+        if result == ARCHIVE_EOF { return false }
         guard result == ARCHIVE_OK else { throw lastError() }
         guard offset == delivered else { throw Damage(reason: "it has holes") }
         pending = UnsafeRawBufferPointer(start: bytes, count: count)
         delivered += Int64(count)
-        if isGzip { checksum.update(pending) }
         return true
-    }
-
-    /// Whether this is one gzip file.
-    private var isGzip: Bool {
-        isSingleFile && archive_filter_count(archive) == 2 && archive_filter_code(archive, 0) == ARCHIVE_FILTER_GZIP
-    }
-
-    /// Looks at what libarchive leaves unseen: what follows the compressed data, and gzip's checksum.
-    ///
-    /// Zeroes may follow, as from tapes. The checksum is that of the last gzip member, and where members begin is not to be
-    /// known here; so it is checked where the length beside it says that there is only one.
-    private func checkEnd() throws {
-        try input.readToEnd()
-        let consumed = archive_filter_bytes(archive, -1)
-        guard input.endOfData <= consumed else {
-            throw Damage(reason: "something else follows the compressed data")
-        }
-        guard isGzip, input.count == consumed, input.tail.count == 8 else { return }
-        let trailer = input.tail.reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-        let length = UInt32(truncatingIfNeeded: trailer >> 32)
-        if length == UInt32(truncatingIfNeeded: delivered), UInt32(truncatingIfNeeded: trailer) != checksum.value {
-            throw Damage(reason: "its checksum is wrong")
-        }
     }
 
     private func lastError() -> any Error {
@@ -176,12 +141,6 @@ final class ArchiveReader: ByteStream {
 private final class Input {
     /// Why the last read failed, if it did not fail in libarchive.
     private(set) var failure: (any Error)?
-    /// How many bytes were read.
-    private(set) var count: Int64 = 0
-    /// Just past the last byte that was not 0.
-    private(set) var endOfData: Int64 = 0
-    /// The last eight bytes read.
-    private(set) var tail: [UInt8] = []
 
     private let stream: any ByteStream
     private let seekable: DescriptorStream?
@@ -201,7 +160,7 @@ private final class Input {
 
     func readBlock(_ place: UnsafeMutablePointer<UnsafeRawPointer?>) -> Int {
         do {
-            let count = try read()
+            let count = try stream.read(into: &block)
             lent.copyBytes(from: block[..<count])
             place.pointee = UnsafeRawPointer(lent.baseAddress)
             return count
@@ -209,19 +168,6 @@ private final class Input {
             failure = error
             return -1
         }
-    }
-
-    /// Reads what libarchive did not ask for.
-    func readToEnd() throws {
-        while try read() > 0 {}
-    }
-
-    private func read() throws -> Int {
-        let count = try stream.read(into: &block)
-        if let last = block[..<count].lastIndex(where: { $0 != 0 }) { endOfData = self.count + Int64(last) + 1 }
-        self.count += Int64(count)
-        tail = (tail + block[..<count].suffix(8)).suffix(8)
-        return count
     }
 
     func seek(_ offset: Int64, _ whence: Int32) -> Int64 {

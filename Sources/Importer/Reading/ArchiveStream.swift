@@ -70,28 +70,19 @@ final class ArchiveStream: ByteStream {
 
     /// The paths of an archive's regular files, in its order; nil if this is one compressed file, not an archive.
     ///
+    /// - Parameter leftOut: gets the paths of its members that have no data of their own, directories aside.
     /// - Throws: `ImportError`: `.badInput` when the archive is damaged.
-    static func members(
-        of descriptor: Descriptor,
-        format: CompressedFormat,
-        name: String,
-        interruption: Interruption
-    ) throws -> [String]? {
+    static func members(of origin: Origin, leftOut: inout [String], interruption: Interruption) throws -> [String]? {
         var members: [String] = []
         do {
-            let file = DescriptorStream(file: descriptor, name: name, interruption: interruption)
-            let reader = try ArchiveReader(file, seekable: file)
-            while let member = try reader.nextMember() {
-                if reader.isSingleFile { return nil }
-                members.append(member)
-            }
-            return reader.isSingleFile ? nil : members
+            guard case .archive(let reader) = try contents(of: origin, interruption: interruption) else { return nil }
+            while let member = try reader.nextMember() { members.append(member) }
+            leftOut = reader.leftOut
+            return members
         } catch let damage as ArchiveReader.Damage {
-            // Damage in a compressed file's very beginning is met again when it is read.
-            if members.isEmpty, !format.isArchive { return nil }
             throw ImportError(
                 .cannotDecompress,
-                at: name,
+                at: origin.name,
                 "cannot be decompressed: \(damage.reason)",
                 advice: damage.advice
             )
@@ -101,17 +92,19 @@ final class ArchiveStream: ByteStream {
     private static func decompress(_ origin: Origin, into queue: BlockQueue, interruption: Interruption) throws {
         var delivered: Int64 = 0
         do {
-            let reader = try open(origin, interruption: interruption)
-            guard try goToMember(of: reader, origin) else { return }
+            let contents = try Self.contents(of: origin, interruption: interruption)
+            let stream = try contents.stream(of: origin)
             while true {
                 guard var block = queue.takeSpare() else { return }
                 try interruption.check()
-                let count = try reader.read(into: &block)
+                let count = try stream.read(into: &block)
                 if count == 0 { break }
                 delivered += Int64(count)
                 queue.push(.block(bytes: block, count: count))
             }
-            guard origin.member == nil, !reader.isSingleFile, try reader.nextMember() != nil else { return }
+            guard origin.member == nil, case .archive(let reader) = contents, try reader.nextMember() != nil else {
+                return
+            }
             throw ImportError(
                 .archiveAmbiguous,
                 at: origin.name,
@@ -128,29 +121,48 @@ final class ArchiveStream: ByteStream {
         }
     }
 
-    private static func open(_ origin: Origin, interruption: Interruption) throws -> ArchiveReader {
-        guard let wake = origin.wake else {
-            let file = DescriptorStream(file: origin.descriptor, name: origin.name, interruption: interruption)
-            return try ArchiveReader(file, seekable: file)
+    /// What is left when nothing is compressed any more.
+    private enum Contents {
+        case file(any ByteStream)
+        case archive(ArchiveReader)
+
+        /// The bytes of the file, or of the member that is meant.
+        func stream(of origin: Origin) throws -> any ByteStream {
+            switch self {
+            case .file(let stream):
+                if origin.member == nil { return stream }
+            case .archive(let reader):
+                while let member = try reader.nextMember() {
+                    if origin.member == nil || origin.member == member { return reader }
+                }
+            }
+            if let member = origin.member {
+                throw ImportError(.archiveMemberNotFound, at: origin.name, "the archive no longer holds \(member)")
+            }
+            throw ImportError(.archiveEmpty, at: origin.name, "the archive holds no file")
         }
-        let rest = DescriptorStream(
-            pipe: origin.descriptor,
-            name: origin.name,
-            wake: wake,
-            interruption: interruption
-        )
-        return try ArchiveReader(PeekedStream(rest, head: origin.head), seekable: nil)
     }
 
-    /// False where an empty compressed file has nothing to go to.
-    private static func goToMember(of reader: ArchiveReader, _ origin: Origin) throws -> Bool {
-        while let member = try reader.nextMember() {
-            if origin.member == nil || origin.member == member { return true }
+    private static func contents(of origin: Origin, interruption: Interruption) throws -> Contents {
+        let file =
+            if let wake = origin.wake {
+                DescriptorStream(pipe: origin.descriptor, name: origin.name, wake: wake, interruption: interruption)
+            } else {
+                DescriptorStream(file: origin.descriptor, name: origin.name, interruption: interruption)
+            }
+        var stream = PeekedStream(file, head: origin.head)
+        // Some files give themselves again when they are decompressed.
+        for depth in 0..<8 {
+            guard let format = CompressedFormat(head: try stream.peek(CompressedFormat.headLength)) else {
+                return .file(stream)
+            }
+            guard let decoder = try format.decoder() else {
+                // What was looked at is read again by seeking.
+                let isSeekable = depth == 0 && file.isSeekable && file.seek(0, SEEK_SET) != nil
+                return .archive(try ArchiveReader(isSeekable ? file : stream, seekable: isSeekable ? file : nil))
+            }
+            stream = PeekedStream(DecompressedStream(stream, format, decoder: decoder))
         }
-        if let member = origin.member {
-            throw ImportError(.archiveMemberNotFound, at: origin.name, "the archive no longer holds \(member)")
-        }
-        if reader.isSingleFile { return false }
-        throw ImportError(.archiveEmpty, at: origin.name, "the archive holds no file")
+        throw ArchiveReader.Damage(reason: "it is compressed again and again")
     }
 }

@@ -28,7 +28,7 @@ final class PeekedStream: ByteStream {
                 let read = try base.read(into: &block)
                 head.append(contentsOf: block.prefix(read))
                 isAtEnd = read == 0
-            } catch let error as ImportError where error.code == .badInput {
+            } catch  where error is ArchiveReader.Damage || (error as? ImportError)?.code == .badInput {
                 damage = error
             }
         }

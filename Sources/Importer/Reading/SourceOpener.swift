@@ -1,4 +1,5 @@
 import Foundation
+import ImportModel
 
 /// Finds out what a command's `SOURCE` arguments stand for, and opens the sources.
 package struct SourceOpener: Sendable {
@@ -23,10 +24,15 @@ package struct SourceOpener: Sendable {
     /// - Parameters:
     ///   - argument: a path, or `-` for standard input.
     ///   - interruption: what ends the reading of a long archive.
+    ///   - announce: told what an archive has that is left out, in words.
     /// - Returns: at least one source.
     /// - Throws: `ImportError`: `.noInput` when there is no such file, it is a directory, or may not be read; `.badInput`
     ///   when it is a damaged or empty archive.
-    package func describe(_ argument: String, interruption: Interruption) throws -> [SourceDescription] {
+    package func describe(
+        _ argument: String,
+        interruption: Interruption,
+        announce: (ImportText) -> Void = { _ in }
+    ) throws -> [SourceDescription] {
         if argument == "-" || argument == records?.name { return [.pipe(named: argument)] }
         var status = stat()
         guard stat(argument, &status) == 0 else { throw ImportError.cannotOpen(argument, errno: errno) }
@@ -44,16 +50,22 @@ package struct SourceOpener: Sendable {
         let descriptor = try Descriptor.open(argument, waits: true)
         let file = DescriptorStream(file: descriptor, name: argument, interruption: interruption)
         let head = try PeekedStream(file).peek(CompressedFormat.headLength)
-        guard let format = CompressedFormat(head: head) else {
+        guard CompressedFormat(head: head) != nil else {
             return [.file(argument, status, member: nil, isCompressed: false)]
         }
         _ = file.seek(0, SEEK_SET)
-        let members = try ArchiveStream.members(
-            of: descriptor,
-            format: format,
-            name: argument,
-            interruption: interruption
-        )
+        let origin = ArchiveStream.Origin(descriptor: descriptor, head: [], wake: nil, name: argument, member: nil)
+        var leftOut: [String] = []
+        let members = try ArchiveStream.members(of: origin, leftOut: &leftOut, interruption: interruption)
+        if !leftOut.isEmpty {
+            let names = leftOut.prefix(5).map(\.printable) + (leftOut.count > 5 ? ["…"] : [])
+            announce(
+                """
+                \(argument.shownPath): links and other members without data of their own are left out, \(leftOut.count): \
+                \(names.joined(separator: ", "))
+                """
+            )
+        }
         guard let members else { return [.file(argument, status, member: nil, isCompressed: true)] }
         return try sources(in: argument, status, members: members)
     }

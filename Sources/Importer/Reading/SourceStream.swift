@@ -55,7 +55,10 @@ package final class SourceStream: ByteStream {
     }
 
     private func readMark(name: String) throws {
-        let head = try stream.peek(4)
+        let head = try stream.peek(CompressedFormat.markLength)
+        if let (reason, advice) = CompressedFormat.refusal(of: head) {
+            throw ImportError(.cannotDecompress, at: name, reason, advice: advice)
+        }
         let encoding = SourceEncoding(head: head)
         guard encoding == .utf8 else {
             throw ImportError(

@@ -63,7 +63,7 @@ struct CompressedSourceTests {
             #expect(error?.message.contains("\(read.count) decompressed bytes") == true)
             #expect(error?.advice != nil)
             #expect(read.elementsEqual(bytes[..<read.count]))
-            if kind != "xz", kind != "bzip2" { #expect(read.count > 0) }
+            if kind != "bzip2" { #expect(read.count > 0) }
         } catch let error as ImportError {
             #expect(kind == "zip" || kind == "tar")
             #expect(error.code == .badInput)
@@ -105,18 +105,6 @@ struct CompressedSourceTests {
         let (read, error) = readStreamUntilFailure(try opener.open(source, interruption: interruption))
         #expect(read == bytes)
         #expect(error?.code == .badInput)
-    }
-
-    @Test func theChecksumIsThatOfGzip() {
-        for count in 0..<40 {
-            var whole = CRC32()
-            let bytes = Array("123456789abcdefghijklmnopqrstuvwxyzABCDE".utf8.prefix(count))
-            bytes.withUnsafeBytes { whole.update($0) }
-            var parts = CRC32()
-            for byte in bytes { [byte].withUnsafeBytes { parts.update($0) } }
-            #expect(whole.value == parts.value)
-            if count == 9 { #expect(whole.value == 0xCBF4_3926) }
-        }
     }
 
     @Test(.enabled(if: SourceFixture.has("gzip"))) func anEmptyCompressedFileIsEmpty() throws {

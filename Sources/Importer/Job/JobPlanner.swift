@@ -171,8 +171,8 @@ struct JobPlanner {
         of sample: SourceStream.Sample,
         _ source: SourceDescription
     ) throws -> (SourceShape, words: String?, trees: [ImportText]) {
-        try checkBeginning(of: sample.bytes, source)
         var detector = ShapeDetector(sample.bytes, isWhole: sample.isWhole)
+        try checkBeginning(of: sample.bytes, isLines: detector.isLines, source)
         detector.nested = nestedKeys
         let found = detector.detection
         if case .empty = found {
@@ -228,6 +228,9 @@ struct JobPlanner {
     {
         let levels = detector.treeLevels(at: path)
         guard levels.count > 1 else { return [] }
+        // By the model, they become rows.
+        let below = levels[1].path.steps.dropFirst(path.steps.count)
+        guard !nestedKeys.contains(where: { below.starts(with: $0.map { .key($0) }) }) else { return [] }
         let more = detector.isWhole ? "" : " or more"
         let nested = levels.dropFirst().reduce(0) { $0 + $1.count }
         var lines: [ImportText] = [
@@ -240,22 +243,6 @@ struct JobPlanner {
         let deeper = levels.dropFirst(4).reduce(0) { $0 + $1.count }
         if deeper > 0 { lines.append("  … and \(deeper)\(more) on \(levels.count - 4) deeper levels") }
         return lines
-    }
-
-    /// What cannot begin a JSON value is not JSON at all; nothing is begun for it.
-    private func checkBeginning(of sample: [UInt8], _ source: SourceDescription) throws {
-        let whiteSpace: Set<UInt8> = [0x20, 0x09, 0x0A, 0x0D]
-        guard let place = sample.firstIndex(where: { !whiteSpace.contains($0) }) else { return }
-        let beginnings = Set("{[\"-0123456789tfn".utf8)
-        guard beginnings.contains(sample[place]) else {
-            throw ImportError(
-                .notJSON,
-                at: source.name,
-                position: ImportError.Position(byteOffset: Int64(place)),
-                "is not JSON: byte \(place) cannot begin a value",
-                advice: "Give JSON, plain or compressed; nothing was imported."
-            )
-        }
     }
 
     // MARK: Which entity they are
@@ -297,10 +284,19 @@ struct JobPlanner {
         }
         if let entity = model.entities.first(where: { $0.records?.description == path }) { return entity.name }
         if model.entities.count == 1 { return model.entities[0].name }
+        // A collection under the name of an entity, or of its table, has that entity's records.
+        if let key = Self.lastKey(of: path),
+            let entity = model.entities.first(where: { $0.name.hasSameBytes(as: key) })
+                ?? model.entities.first(where: { $0.table.asciiLowercased == key.asciiLowercased })
+        {
+            return entity.name
+        }
         throw ImportError(
             .entityUnnamed,
             "the model does not say which entity the records at \(path) are",
-            advice: "Give the entity's \"records\" in the model, or \(anyOf: .entity)."
+            advice:
+                "Give the entity's \"records\" in the model, or \(anyOf: .entity); the key of a collection that is the "
+                + "name of an entity says it, too."
         )
     }
 }

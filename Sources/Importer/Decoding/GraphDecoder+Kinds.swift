@@ -110,10 +110,17 @@ extension GraphDecoder {
         }
     }
 
-    /// The subentity that an object names, or else the entity that is asked for.
+    /// The subentity that an object names, each asked in turn, or else the entity that is asked for.
     private func chosen(of entity: Int, _ input: RecordDecoder.Input) -> Int {
+        var kind = entity
+        // Each is below the one before.
+        while let next = subentity(of: kind, input), next != kind { kind = next }
+        return kind
+    }
+
+    private func subentity(of entity: Int, _ input: RecordDecoder.Input) -> Int? {
         let node = plan.nodes[entity]
-        guard !node.subentities.isEmpty else { return entity }
+        guard !node.subentities.isEmpty else { return nil }
         decoders[entity].surroundings = nil
         _ = decoders[entity].find(input)
         for slot in node.subentitySlots {
@@ -126,7 +133,7 @@ extension GraphDecoder {
             }
             break
         }
-        return entity
+        return nil
     }
 
     private func text(of token: Int, _ input: RecordDecoder.Input) -> String? {

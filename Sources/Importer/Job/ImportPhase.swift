@@ -32,7 +32,7 @@ struct ImportPhase<Store: OrderedDestination> {
         defer { try? writers.close() }
         let stage = ImportStage(run, model, writers)
         let fault = try stage.run { try feed.feed($0, keepsAll: false) }
-        if let fault = fault ?? run.fault { throw fault }
+        if let fault = fault ?? run.fault { throw run.ended(by: fault) }
         try context.interruption.check()
         try run.checkCompleteness()
         run.open = [:]

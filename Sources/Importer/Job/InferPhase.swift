@@ -45,7 +45,7 @@ struct InferPhase {
             ) { [journal = run.journal] in try journal.isTaken($0) }
         } catch {
             // What is missing may come after the fault.
-            if let fault { throw fault }
+            if let fault { throw run.ended(by: fault) }
             run.abandon()
             throw error
         }

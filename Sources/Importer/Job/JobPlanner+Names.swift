@@ -4,13 +4,7 @@ import ImportModel
 extension JobPlanner {
     /// The last keys of several record paths.
     static func names(of paths: [String]) throws -> [String] {
-        let names = paths.map { text -> String in
-            let keys = (try? RecordPath(text))?.steps.compactMap { step in
-                if case .key(let key) = step { return key }
-                return nil
-            }
-            return keys?.last ?? ""
-        }
+        let names = paths.map { lastKey(of: $0) ?? "" }
         guard !names.contains(""), Set(names.map(\.asciiLowercased)).count == names.count else {
             throw ImportError(
                 .entityUnnamed,
@@ -27,6 +21,14 @@ extension JobPlanner {
         let name = path.asciiLowercased
         let plain = compressed.first { name.hasSuffix($0) }.map { String(name.dropLast($0.count)) } ?? name
         return [".ndjson", ".jsonl", ".geojsonl", ".ldjson"].contains { plain.hasSuffix($0) }
+    }
+
+    /// The last key of a record path; nil where it has none.
+    static func lastKey(of path: String) -> String? {
+        (try? RecordPath(path))?.steps.compactMap { step in
+            if case .key(let key) = step { return key }
+            return nil
+        }.last
     }
 
     /// A file's name without its folders and without the extensions of JSON and of compression.

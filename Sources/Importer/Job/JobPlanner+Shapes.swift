@@ -79,11 +79,11 @@ extension JobPlanner {
 
     private func look(at source: SourceDescription, _ stream: SourceStream, _ known: KnownRecords) throws -> Look {
         let sample = try stream.peek()
-        try checkBeginning(of: sample.bytes, source)
         let isGiven = GivenRecords.isName(source.name)
         var hints = ShapeDetector.Hints(paths: known.paths, keys: known.keys, nested: nestedKeys)
         hints.areLinesNamed = isGiven || Self.isOfLines(source.member ?? source.path ?? "")
         let detector = ShapeDetector(sample.bytes, isWhole: sample.isWhole, hints: hints)
+        try checkBeginning(of: sample.bytes, isLines: detector.isLines, source)
         var detection = detector.detection
         if isGiven, detection != .empty {
             detection =
@@ -224,6 +224,9 @@ extension JobPlanner {
     {
         let levels = detector.treeLevels(at: path)
         guard levels.count > 1 else { return [] }
+        // By the model, they become rows.
+        let below = levels[1].path.steps.dropFirst(path.steps.count)
+        guard !nestedKeys.contains(where: { below.starts(with: $0.map { .key($0) }) }) else { return [] }
         let more = detector.isWhole ? "" : " or more"
         let nested = levels.dropFirst().reduce(0) { $0 + $1.count }
         var lines: [ImportText] = [
@@ -236,22 +239,6 @@ extension JobPlanner {
         let deeper = levels.dropFirst(4).reduce(0) { $0 + $1.count }
         if deeper > 0 { lines.append("  … and \(deeper)\(more) on \(levels.count - 4) deeper levels") }
         return lines
-    }
-
-    /// What cannot begin a JSON value is not JSON at all; nothing is begun for it.
-    private func checkBeginning(of sample: [UInt8], _ source: SourceDescription) throws {
-        let whiteSpace: Set<UInt8> = [0x20, 0x09, 0x0A, 0x0D]
-        guard let place = sample.firstIndex(where: { !whiteSpace.contains($0) }) else { return }
-        let beginnings = Set("{[\"-0123456789tfn".utf8)
-        guard beginnings.contains(sample[place]) else {
-            throw ImportError(
-                .notJSON,
-                at: source.name,
-                position: ImportError.Position(byteOffset: Int64(place)),
-                "is not JSON: byte \(place) cannot begin a value",
-                advice: "Give JSON, plain or compressed; nothing was imported."
-            )
-        }
     }
 }
 

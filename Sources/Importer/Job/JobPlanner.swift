@@ -155,10 +155,19 @@ struct JobPlanner {
         }
         if let entity = model.entities.first(where: { $0.records?.description == path }) { return entity.name }
         if model.entities.count == 1 { return model.entities[0].name }
+        // A collection under the name of an entity, or of its table, has that entity's records.
+        if let key = Self.lastKey(of: path),
+            let entity = model.entities.first(where: { $0.name.hasSameBytes(as: key) })
+                ?? model.entities.first(where: { $0.table.asciiLowercased == key.asciiLowercased })
+        {
+            return entity.name
+        }
         throw ImportError(
             .entityUnnamed,
             "the model does not say which entity the records at \(path) are",
-            advice: "Give the entity's \"records\" in the model, or \(anyOf: .entity)."
+            advice:
+                "Give the entity's \"records\" in the model, or \(anyOf: .entity); the key of a collection that is the "
+                + "name of an entity says it, too."
         )
     }
 }

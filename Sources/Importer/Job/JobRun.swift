@@ -107,6 +107,15 @@ package struct JobRun {
         removeLeft()
     }
 
+    /// What a run ends with at a source in which something is wrong: of a job that has no record yet, nothing is left.
+    ///
+    /// - Parameter fault: what is wrong.
+    package func ended(by fault: ImportError) -> ImportError {
+        guard fault.reason == .notJSON, (try? journal.recordCounts(of: job).read) == 0 else { return fault }
+        abandon()
+        return fault.advising("No record was imported. Correct or complete the source, then run the command again.")
+    }
+
     // MARK: What it leaves behind
 
     /// All is in the store: that something cannot be removed is no failure of the import, and the next run tries again.

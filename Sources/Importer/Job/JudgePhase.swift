@@ -1,3 +1,5 @@
+import ImportModel
+
 /// Judges a job whose records are all in the store, before anything is deleted that they do not have.
 struct JudgePhase {
     private let run: JobRun
@@ -41,9 +43,14 @@ struct JudgePhase {
         guard job.options.limit != 0 else { return }
         let few = job.options.skip == 0 ? "no records" : "no more records than are passed over"
         let read = try run.journal.readEntities(of: job)
+        let hierarchy = EntityHierarchy(job.model?.entities ?? [])
         for source in job.sources {
             for (path, entity) in zip(source.shape.paths, source.entities)
-            where !read.contains(entity) && !unfound.contains(path) {
+            where !unfound.contains(path) {
+                // What is read for an entity may be of its subentities.
+                let kinds = hierarchy.index(of: entity).map { hierarchy.subentities(of: $0) } ?? []
+                let names = kinds.map { hierarchy.entities[$0].name } + [entity]
+                guard !names.contains(where: read.contains) else { continue }
                 context.announce(["\(source.description.displayName): \(few) were found at \(path)"])
             }
         }

@@ -37,7 +37,7 @@ final class ChunkBuilder {
     private var blockHasLineBreaks = false
 
     // The record that is open.
-    private var recordStart: Int64 = -1
+    private(set) var recordStart: Int64 = -1
     private var recordIsTooDeep = false
     private var recordHasLineBreaks = false
 
@@ -115,6 +115,11 @@ final class ChunkBuilder {
         // What has been cut at LF has none in it.
         blockHasLineBreaks =
             settings.isUnparsed ? memchr(bytes, 0x0D, count) != nil : ByteScan.hasLineBreaks(bytes, count)
+    }
+
+    /// Leaves out what is behind the first `count` bytes of the block: it comes again.
+    func endBlock(after count: Int) {
+        block = SourceBlock(block.bytes(from: block.base), at: block.base, count: count)
     }
 
     /// Keeps of the block what is needed later.

@@ -87,7 +87,7 @@ struct ChunkMemory: ~Copyable {
         let record = bytes + recordStart
         if !isUnparsed {
             ByteScan.replaceLineBreaks(record, recordCount)
-        } else if memchr(record, 0x0D, recordCount) != nil {
+        } else if memchr(record, 0x0D, recordCount) != nil || memchr(record, 0x0A, recordCount) != nil {
             ByteScan.replaceLineBreaksBetweenStrings(record, recordCount)
         }
     }

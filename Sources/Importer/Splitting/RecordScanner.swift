@@ -68,6 +68,9 @@ struct RecordScanner {
         depthLimit = Self.maximumOpenContainers
     }
 
+    /// Whether a container is open, for a scanner that only checks.
+    var isWithinContainer: Bool { depth > 1 }
+
     // MARK: Pieces
 
     /// Says which bytes the next events come from.

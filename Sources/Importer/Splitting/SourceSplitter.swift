@@ -33,6 +33,9 @@ final class SourceSplitter {
     private let builder: ChunkBuilder
     private var block: [UInt8]
     private var context = FaultContext()
+    /// What a block was left with, which comes again before the next one's bytes, and how many bytes are wanted then.
+    private var rest: [UInt8] = []
+    private var wanted = 0
 
     /// Prepares the split of a source.
     ///
@@ -84,7 +87,7 @@ final class SourceSplitter {
         let limits = settings.limits
         if settings.layout == .lines {
             let splitter = LineSplitter(builder: builder, matcher: matcher, maxRecordBytes: limits.maxRecordBytes)
-            if let end = try forEachBlock({ try splitter.split($0, $1) }) { return end }
+            if let end = try forEachBlock({ try splitter.split($0, $1, isLast: $2) }) { return end }
             return try end { try splitter.finish(isResumed: isResumed) }
         }
         let splitter = try DocumentSplitter(
@@ -95,7 +98,11 @@ final class SourceSplitter {
             isResumed: isResumed,
             longToken: settings.longToken
         )
-        if let end = try forEachBlock({ try splitter.split($0, $1) }) { return end }
+        let fault = try forEachBlock { block, count, _ in
+            try splitter.split(block, count)
+            return count
+        }
+        if let fault { return fault }
         return try end { try splitter.finish() }
     }
 
@@ -103,36 +110,66 @@ final class SourceSplitter {
 
     /// Reads the source to its end.
     ///
+    /// - Parameter body: cuts a block, after which no bytes follow if it is the last one, and returns how many bytes of it;
+    ///   the others come again, with more behind them.
     /// - Returns: how the split ended if it ended before that.
-    private func forEachBlock(_ body: (UnsafeMutablePointer<UInt8>, Int) throws -> Void) throws -> SplitEnd? {
+    private func forEachBlock(_ body: (UnsafeMutablePointer<UInt8>, Int, Bool) throws -> Int) throws -> SplitEnd? {
         while true {
             let count: Int
             do {
                 count = min(try stream.read(into: &block), block.count)
             } catch let error as ImportError where error.code == .badInput {
+                if let end = try takeRest(body) { return end }
                 try builder.finishAtFault()
                 throw error
             } catch is SampleEnd {
+                if let end = try takeRest(body) { return end }
                 try builder.finishAtSampleEnd()
                 return .finished
             }
-            let end = try block.withUnsafeMutableBufferPointer { buffer -> SplitEnd? in
-                guard count > 0, let base = buffer.baseAddress else { return nil }
-                builder.enterBlock(base, count)
-                do {
-                    try body(base, count)
-                } catch let fault as ScanFault {
-                    return .fault(try seal(at: fault, UnsafeBufferPointer(start: base, count: count)))
-                } catch is ChunkBuilder.LimitReached {
-                    try builder.finish()
-                    return .finished
-                }
-                context.leave(base, count)
-                builder.leaveBlock()
-                return nil
+            guard count > 0 else { return try takeRest(body) }
+            if rest.isEmpty {
+                if let end = try take(&block, count, isLast: false, body) { return end }
+                continue
             }
-            if let end { return end }
-            if count == 0 { return nil }
+            rest += block[..<count]
+            // Twice as much each time, so that looking at it again costs no more than looking at it.
+            if rest.count < wanted { continue }
+            var bytes = rest
+            if let end = try take(&bytes, bytes.count, isLast: false, body) { return end }
+        }
+    }
+
+    /// Cuts what was left of the blocks before, as nothing follows it.
+    private func takeRest(_ body: (UnsafeMutablePointer<UInt8>, Int, Bool) throws -> Int) throws -> SplitEnd? {
+        guard !rest.isEmpty else { return nil }
+        var bytes = rest
+        return try take(&bytes, bytes.count, isLast: true, body)
+    }
+
+    /// Cuts one block, of which `rest` keeps what has to come again.
+    private func take(
+        _ bytes: inout [UInt8],
+        _ count: Int,
+        isLast: Bool,
+        _ body: (UnsafeMutablePointer<UInt8>, Int, Bool) throws -> Int
+    ) throws -> SplitEnd? {
+        try bytes.withUnsafeMutableBufferPointer { buffer -> SplitEnd? in
+            guard count > 0, let base = buffer.baseAddress else { return nil }
+            builder.enterBlock(base, count)
+            do {
+                let used = try body(base, count, isLast)
+                context.leave(base, used)
+                builder.leaveBlock()
+                rest = Array(buffer[used..<count])
+                wanted = 2 * rest.count
+            } catch let fault as ScanFault {
+                return .fault(try seal(at: fault, UnsafeBufferPointer(start: base, count: count)))
+            } catch is ChunkBuilder.LimitReached {
+                try builder.finish()
+                return .finished
+            }
+            return nil
         }
     }
 

@@ -1,0 +1,105 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Sources that are not what they are taken for, values that go on over lines, and records that a model's names find.
+struct NotRecordsTests {
+    private func imported(
+        _ text: String,
+        named name: String = "t.ndjson",
+        model: String? = nil,
+        _ options: [String] = []
+    ) throws -> (result: ChildProcess.Result, store: String, directory: TemporaryDirectory) {
+        let directory = try TemporaryDirectory()
+        let source = directory.path(name)
+        try Data(text.utf8).write(to: URL(filePath: source))
+        var options = options
+        if let model {
+            try Data(model.utf8).write(to: URL(filePath: directory.path("m.json")))
+            options += ["--model", directory.path("m.json")]
+        }
+        let store = directory.path("store.sqlite")
+        return (try run([Project.importer, "import", source, "--into", store] + options), store, directory)
+    }
+
+    @Test(arguments: [
+        (#""{""id"":1,""name"":""n1""}""# + "\n", "CSV"), (#"1,"{""id"":1}""# + "\n", "CSV"),
+        ("\"id\"\n" + #""{""id"":1}""# + "\n" + #""{""id"":2}""# + "\n", "CSV"),
+        ("-- a dump\nCREATE TABLE t(a);\n", "SQL"), ("INSERT INTO t VALUES (1);\n", "SQL"),
+        ("2024-01-02 03:04:05 INFO started\n", "lines of a log"),
+        ("[2024-01-02 03:04:05] INFO started\n[2024-01-02 03:04:06] INFO ended\n", "lines of a log"),
+    ])
+    func isRefusedByName(text: String, name: String) throws {
+        let (result, store, directory) = try imported(text)
+        #expect(result.ending == .exit(65))
+        #expect(result.errorText.contains("is not JSON") && result.errorText.contains("looks like \(name)"))
+        #expect(!FileManager.default.fileExists(atPath: store))
+        withExtendedLifetime(directory) {}
+    }
+
+    @Test(arguments: ["{\"a\":1 x}", "{\"a\":1,\"b\":"])
+    func nothingIsLeftOfASourceWithoutARecord(text: String) throws {
+        let (result, store, directory) = try imported(text, named: "t.json")
+        #expect(result.ending == .exit(65))
+        #expect(result.errorText.contains("No record was imported."))
+        #expect(!FileManager.default.fileExists(atPath: store))
+        withExtendedLifetime(directory) {}
+    }
+
+    @Test(arguments: ["4k", "64k", "8M"]) func aValueGoesOnOverLines(chunkSize: String) throws {
+        var text = (0..<60_000).map { "{\"id\":\($0),\"j\":{\"a\":\($0)}}\n" }.joined()
+        for round in 0..<200 {
+            let id = 60_000 + 4 * round
+            text += "{\"id\":\(id),\"j\":{\"a\":1}\n ,\"k\":[1,\r\n2,{\"x\":\"}\"}\n]\n}\n"
+            text += "{\"id\":\(id + 1),\"j\":\n{\"a\":1}}\r\n\n"
+            text += "{\"id\":-1,\"j\":{\"a\":\n{\"id\":\(id + 2),\"j\":{\"a\":1}}\n"
+            text += "{\"id\":-2,\"j\":{\"a\":1}\n{\"id\":\(id + 3),\"j\":{\"a\":1}}\n"
+        }
+        text += "{\"id\":60800,\"j\":{\n\"a\":1}\n}"
+        let (result, store, directory) = try imported(text, ["--chunk-size", chunkSize])
+        #expect(result.ending == .exit(0), "\(result.errorText)")
+        let sql = "SELECT count(*), count(DISTINCT id), min(id), max(id), count(k) FROM t"
+        #expect(try StoreContent.query(store, sql) == "60801|60801|0|60800|200")
+        #expect(try StoreContent.query(store, "SELECT count(*) FROM _import_reject") == "400")
+        withExtendedLifetime(directory) {}
+    }
+
+    @Test func subentitiesAreAskedInTurn() throws {
+        let model = """
+            {"entities": {"line": {"abstract": true, "attributes": {}, "subentity": {"from": "type", "values":
+            {"RECORD": "rec", "STATE": "other"}}}, "other": {"parent": "line", "attributes": {"type": {"type": "string"}}},
+            "rec": {"parent": "line", "abstract": true, "attributes": {}, "subentity": {"from": "stream", "values":
+            {"users": "users"}}}, "users": {"parent": "rec", "attributes": {"id": {"type": "integer64"}}}}}
+            """
+        let text = "{\"type\":\"RECORD\",\"stream\":\"users\",\"id\":7}\n{\"type\":\"STATE\"}\n"
+        let (result, store, directory) = try imported(text, model: model, ["--entity", "line"])
+        #expect(result.ending == .exit(0))
+        #expect(!result.errorText.contains("no records were found"))
+        #expect(try StoreContent.query(store, "SELECT id, (SELECT count(*) FROM other) FROM users") == "7|1")
+        withExtendedLifetime(directory) {}
+    }
+
+    @Test func collectionsAreNamedAsEntities() throws {
+        let model = """
+            {"entities": {"sections": {"attributes": {"sid": {"type": "integer64"}}},
+            "Part": {"table": "parts", "attributes": {"pid": {"type": "integer64"}}}}}
+            """
+        let text = "{\"parts\":[{\"pid\":2}],\"sections\":[{\"sid\":1},{\"sid\":3}]}"
+        let paths = ["--records", "$.sections[*]", "--records", "$.parts[*]"]
+        let (result, store, directory) = try imported(text, named: "d.json", model: model, paths)
+        #expect(result.ending == .exit(0), "\(result.errorText)")
+        #expect(try StoreContent.query(store, "SELECT count(*), (SELECT max(pid) FROM parts) FROM sections") == "2|2")
+        withExtendedLifetime(directory) {}
+    }
+
+    @Test func aTreeOfTheModelDoesNotStayInside() throws {
+        let model = """
+            {"entities": {"node": {"attributes": {"a": {"type": "string"}}, "relationships": {"c": {"entity": "node",
+            "toMany": true, "inverse": "up"}, "up": {"entity": "node", "inverse": "c", "from": []}}}}}
+            """
+        let text = #"[{"a":"x","c":[{"a":"y","c":[{"a":"z","c":[]}]}]}]"#
+        let (result, _, directory) = try imported(text, named: "d.json", model: model)
+        #expect(!result.errorText.contains("stay inside"), "\(result.errorText)")
+        withExtendedLifetime(directory) {}
+    }
+}

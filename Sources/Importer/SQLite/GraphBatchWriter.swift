@@ -10,6 +10,8 @@ final class GraphBatchWriter {
     private let writer: GraphWriter
     /// nil where no record of the model can be appended.
     private let appender: GraphAppender?
+    /// Whether it is known which lists have elements without an object; tables that were empty have none.
+    private var isLostKnown: Bool
 
     /// - Parameters:
     ///   - isAppending: whether records are appended for now.
@@ -22,6 +24,7 @@ final class GraphBatchWriter {
         laysOutRows: Bool
     ) throws {
         self.job = job.id
+        isLostKnown = isAppending
         writer = try GraphWriter(database, plan: plan, job: job.id, options: job.options)
         let keyed = laysOutRows ? Self.keyed(plan) : nil
         appender = plan.isAppendable ? try GraphAppender(database, plan: plan, job: job.id, keyed: keyed) : nil
@@ -49,6 +52,7 @@ final class GraphBatchWriter {
                             SELECT 1 FROM pragma_index_list(:table) AS list
                             WHERE "unique" AND origin <> 'pk' AND NOT \(TableAdditions.isNoted("list.name", database))
                         )
+                        AND NOT EXISTS (SELECT 1 FROM pragma_table_info(:table) WHERE dflt_value IS NOT NULL)
                         AND NOT EXISTS (
                             SELECT 1 FROM sqlite_master WHERE type = 'trigger' AND tbl_name = :table COLLATE NOCASE
                         )
@@ -109,8 +113,13 @@ final class GraphBatchWriter {
             progress.isAppending = false
         }
         writer.seen = seen
+        if !isLostKnown {
+            writer.links.losing = try writer.links.lost().map(\.relationship)
+            isLostKnown = true
+        }
         // What is appended is not looked at one by one.
-        let refused = try writer.write(batch, found, appending: seen == nil ? appender : nil, &changes, &ledger)
+        let appender = seen == nil && writer.links.losing.isEmpty ? appender : nil
+        let refused = try writer.write(batch, found, appending: appender, &changes, &ledger)
         seen = writer.seen
         return refused.map { reject($0.record, $0.errors) }
     }

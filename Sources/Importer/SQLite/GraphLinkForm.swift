@@ -215,7 +215,7 @@ final class GraphLinkForm {
 
     /// How many rows refer to an object that is not there, from the side that has no columns.
     func countOfLost(in layout: ModelLayout) -> String {
-        let target = layout.target(of: relationship)
+        let (target, references) = isJoin ? (entity, own) : (layout.target(of: relationship), references)
         let key = Self.key(of: target, layout)
         let pairs = zip(references, key).map { "link.\($0) = target.\($1)" }.joined(separator: " AND ")
         let isSet = references.map { "link.\($0) IS NOT NULL" }.joined(separator: " AND ")

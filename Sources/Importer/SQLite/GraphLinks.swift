@@ -27,6 +27,8 @@ final class GraphLinks {
     /// The relationships that have links whose rows are not there yet; nil until it is asked for.
     private var waiting: Set<String>?
 
+    /// The relationships whose lists have elements without an object, which a new one must not inherit.
+    var losing: [Int] = []
     /// Whether the list at hand is to have nothing in it, also where it only adds otherwise.
     var isEmptying = false
 

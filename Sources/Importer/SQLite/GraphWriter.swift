@@ -402,6 +402,7 @@ final class GraphWriter {
                 (outcome.effects[row], outcome.rowIDs[row]) = (.inserted, rowID)
                 if parent >= 0, plan.nodes[entity].plan.identifier.isEmpty { outcome.relinked.insert(parent) }
                 let key = self.key(of: row, batch, values)
+                try links.takeAwayLost(from: row, entity, key: key, &outcome)
                 try links.applyWaiting(
                     for: rowID,
                     entity,

@@ -38,9 +38,12 @@ struct RejectTable {
 }
 
 extension EntityPlan {
-    /// The paths of attributes, for errors that are about all of them.
+    /// The paths of attributes, for errors that are about all of them; the columns of those that no key fills.
     func keyPath(of attributes: [Int]) -> String {
-        attributes.map { slotPaths[slots[$0].first ?? 0] }.joined(separator: ", ")
+        attributes.map { attribute in
+            let path = slotPaths[slots[attribute].first ?? 0]
+            return path.isEmpty ? entity.attributes[attribute].column : path
+        }.joined(separator: ", ")
     }
 
     /// What is wrong with a record whose object is there already.

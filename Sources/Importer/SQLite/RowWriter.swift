@@ -46,6 +46,10 @@ final class RowWriter {
     /// The current row's cell of each attribute; -1 where the record does not mention it.
     private var places: [Int]
     private let insert: OpaquePointer?
+    /// Attributes whose columns have defaults of the table's own.
+    private let defaulted: [Int]
+    /// Statements that leave some of these to the table, by these.
+    private var leaving: [[Int]: OpaquePointer] = [:]
     /// What a statement does where the table refuses its row.
     private let refusing: ConflictClause
     /// Statements that overwrite a row, by the attributes that they set.
@@ -69,21 +73,32 @@ final class RowWriter {
         places = Array(repeating: -1, count: entity.attributes.count)
         copier = plan.laysOutRows ? try RowCopier(database, statements, plan) : nil
         finder = plan.identifier.isEmpty ? nil : try RowFinder(statements, plan)
-        let columns = entity.attributes.map(\.column.quotedIdentifier)
-        let places = (1...max(1, columns.count)).map { "?\($0)" }
+        defaulted = entity.attributes.indices.filter {
+            constraints.defaulted.contains(entity.attributes[$0].column.asciiLowercased)
+                && plan.defaults[$0].tag == .null
+        }
         // What undo needs is kept by triggers, too; what they have done need not be taken back.
         refusing = constraints.hasTriggers ? .abort : .fail
+        insert = try statements.prepare(Self.insertion(into: entity, leaving: [], refusing))
+    }
+
+    /// - Parameter left: attributes whose columns get the table's defaults.
+    private static func insertion(
+        into entity: EntityDescription,
+        leaving left: [Int],
+        _ refusing: ConflictClause
+    ) -> String {
+        let attributes = entity.attributes.indices.filter { !left.contains($0) }
+        let columns = attributes.map { entity.attributes[$0].column.quotedIdentifier }.joined(separator: ", ")
+        let places = attributes.map { "?\($0 + 1)" }.joined(separator: ", ")
         // The statement's policy goes before those of constraints (`ON CONFLICT REPLACE`): no row gives way silently.
-        insert = try statements.prepare(
-            columns.isEmpty
-                ? "INSERT OR \(refusing.rawValue) INTO \(entity.table.quotedIdentifier) DEFAULT VALUES"
-                : "INSERT OR \(refusing.rawValue) INTO \(entity.table.quotedIdentifier) (\(columns.joined(separator: ", "))) "
-                    + "VALUES (\(places.joined(separator: ", ")))"
-        )
+        return "INSERT OR \(refusing.rawValue) INTO \(entity.table.quotedIdentifier) "
+            + (attributes.isEmpty ? "DEFAULT VALUES" : "(\(columns)) VALUES (\(places))")
     }
 
     deinit {
         sqlite3_finalize(insert)
+        for statement in leaving.values { sqlite3_finalize(statement) }
         for statement in overwriting.values { sqlite3_finalize(statement) }
         for statement in updates.values { sqlite3_finalize(statement) }
     }
@@ -234,7 +249,7 @@ final class RowWriter {
         if code != SQLITE_OK { throw statements.error(code) }
     }
 
-    /// Inserts a row: the cells that it has, and defaults in between.
+    /// Inserts a row: the cells that it has, and defaults in between, which are the table's where the model has none.
     ///
     /// - Returns: why the table refuses it; nil if it is there.
     private func insertRow(
@@ -243,7 +258,8 @@ final class RowWriter {
         _ batch: borrowing RowBatch
     ) throws -> TableConstraints.Refusal? {
         // Local, as each access to a class's property is checked.
-        let insert = insert
+        let left = defaulted.isEmpty ? [] : defaulted.filter { !batch.isPresent($0, in: row) }
+        let insert = try left.isEmpty ? self.insert : inserting(leaving: left)
         let plan = plan
         let absent = values.absent
         var next = row.firstCell
@@ -252,11 +268,22 @@ final class RowWriter {
             if batch.isPresent(attribute, in: row) {
                 try bind(values.cells[next], values, to: insert, at: place)
                 next += 1
-            } else {
+            } else if left.isEmpty || !left.contains(attribute) {
                 try bind(plan.defaults[attribute], absent, to: insert, at: place)
             }
         }
         return try statements.run(insert)
+    }
+
+    private func inserting(leaving left: [Int]) throws -> OpaquePointer? {
+        if let statement = leaving[left] { return statement }
+        if leaving.count >= 64 {
+            for statement in leaving.values { sqlite3_finalize(statement) }
+            leaving.removeAll()
+        }
+        let statement = try statements.prepare(Self.insertion(into: entity, leaving: left, refusing))
+        leaving[left] = statement
+        return statement
     }
 
     // MARK: Merging

@@ -9,12 +9,14 @@ extension StoreInspection {
         let layout = try ModelLayout(importing: model)
         let subject = "job \(job.id)"
         var checks = [Self.nestedCheck(subject, report)]
-        guard job.state == .finished, try StoredJob.all(database).last?.id == job.id,
+        let later = try StoredJob.all(database).filter { $0.id > job.id }
+        guard job.state == .finished, later.allSatisfy({ $0.model?.isFlat == true }),
             try !StoredMigration.isSuperseded(job.id, database)
         else { return checks }
         let statements = try GraphStatements(database)
+        checks.append(try elementCheck(subject, layout, job.id, statements))
+        guard later.isEmpty else { return checks }
         checks.append(try referenceCheck(subject, layout, report, statements))
-        checks.append(try elementCheck(subject, layout, statements))
         checks.append(try partnerCheck(subject, layout, statements))
         return checks
     }
@@ -70,18 +72,21 @@ extension StoreInspection {
         )
     }
 
-    private func elementCheck(_ subject: String, _ layout: ModelLayout, _ statements: GraphStatements) throws -> Check {
-        var alone: Int64 = 0
-        for (relationship, placement) in layout.relationships.enumerated() where placement.shape == .ownedDestination {
-            let form = GraphLinkForm(relationship, layout)
-            guard form.isPositional else { continue }
-            try statements.run(form.countOfLost(in: layout)) { alone += sqlite3_column_int64($0, 0) }
+    private func elementCheck(
+        _ subject: String,
+        _ layout: ModelLayout,
+        _ job: Int64,
+        _ statements: GraphStatements
+    ) throws -> Check {
+        let links = GraphLinks(layout, statements, job: job)
+        let lost = try links.lost().map { index, count in
+            "\(layout.name(of: index).printable) has \(count), which a record of their object takes away"
         }
         return Check(
             "no element of a list is without its object",
             of: subject,
-            holds: alone == 0,
-            detail: "\(alone)"
+            holds: lost.isEmpty,
+            detail: lost.isEmpty ? "0" : lost.joined(separator: "; ")
         )
     }
 

@@ -91,7 +91,8 @@ final class StoreWriter: BatchWriter {
                 let images = isUTF8 ? RowImageSchema(plans) : nil
                 for (plan, constraints) in zip(plans, constraints) {
                     let isLookedUp = !plan.identifier.isEmpty && !deferred.contains(Int(plan.index))
-                    plan.laysOutRows = images != nil && !isLookedUp && !constraints.canRefuse
+                    plan.laysOutRows =
+                        images != nil && !isLookedUp && !constraints.canRefuse && constraints.defaulted.isEmpty
                     plan.keepsPlaces = mayRefuse
                     plan.keepsIncomplete = deferred.contains(Int(plan.index)) && job.mayRejectLate
                 }

@@ -16,6 +16,9 @@ struct TableConstraints {
     /// Whether the table has triggers; asked for with every row.
     let hasTriggers: Bool
 
+    /// The columns that have a default of the table's own, which holds where a record lacks their key.
+    let defaulted: Set<String>
+
     /// Whether any table of the store has triggers.
     static func hasTriggers(_ database: Database) throws -> Bool {
         let sql = "SELECT EXISTS (SELECT 1 FROM main.sqlite_master WHERE type = 'trigger')"
@@ -35,6 +38,9 @@ struct TableConstraints {
             arguments: [table]
         )
         hasTriggers = !triggers.isEmpty
+        defaulted = Set(
+            try StoredColumn.all(of: table, database).filter { $0.defaultText != nil }.map(\.name.asciiLowercased)
+        )
         let identifier = Set(entity.identifierColumns.map(\.asciiLowercased))
         let definition = try Self.definition(of: table, database)
         mayCollate = definition.contains("collate")

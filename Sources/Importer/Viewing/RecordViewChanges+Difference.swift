@@ -44,13 +44,16 @@ extension RecordViewChanges {
             }
         }
         let stay = Set(Self.longestIncrease(candidates.map(\.origin)).map { candidates[$0].path })
+        // Out of a section that goes, or into one that comes, tables on a screen move no row.
+        let (gone, come) = (Set(deletedSections), Set(insertedSections.map(\.index)))
         for (section, content) in new.sections.enumerated() {
             for (row, record) in content.records.enumerated() {
                 let path = RecordIndexPath(section: section, row: row)
-                guard let origin = places.removeValue(forKey: record.rowID) else {
+                guard let origin = places[record.rowID], !come.contains(section), !gone.contains(origin.section) else {
                     insertions.append(Insertion(path: path, record: record))
                     continue
                 }
+                places[record.rowID] = nil
                 let isUpdated = old[origin] != record
                 if !stay.contains(path) {
                     moves.append(Move(source: origin, target: path, record: record, isUpdated: isUpdated))

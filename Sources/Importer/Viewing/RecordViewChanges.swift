@@ -32,6 +32,9 @@ public struct RecordViewChanges: Sendable, Hashable {
     }
 
     /// A record that is elsewhere now, and may have changed too.
+    ///
+    /// The index path may be the same, where as many records have come before it as have gone. Out of a section that goes,
+    /// and into one that comes, nothing moves: that is a deletion and an insertion.
     public struct Move: Sendable, Hashable {
         /// Where it was in the old snapshot.
         public let source: RecordIndexPath

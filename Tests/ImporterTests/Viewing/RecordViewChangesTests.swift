@@ -49,8 +49,19 @@ struct RecordViewChangesTests {
             let new = snapshot(&random, names: Array(Self.names.prefix(3)))
             let changes = RecordViewChanges(from: old, to: new)
             let (before, after) = (Set(old.records.map(\.rowID)), Set(new.records.map(\.rowID)))
-            #expect(Set(changes.deletions.map { old[$0]?.rowID }) == Set(before.subtracting(after).map { $0 }))
-            #expect(Set(changes.insertions.map(\.record.rowID)) == after.subtracting(before))
+            let (deleted, inserted) = (
+                Set(changes.deletions.compactMap { old[$0]?.rowID }), Set(changes.insertions.map(\.record.rowID))
+            )
+            #expect(deleted.subtracting(inserted) == before.subtracting(after))
+            #expect(inserted.subtracting(deleted) == after.subtracting(before))
+            // Only what a table on a screen cannot move goes and comes.
+            let come = Set(changes.insertedSections.map(\.index))
+            let gone = Set(changes.deletedSections)
+            for insertion in changes.insertions where deleted.contains(insertion.record.rowID) {
+                let source = changes.deletions.first { old[$0]?.rowID == insertion.record.rowID }
+                #expect(come.contains(insertion.path.section) || source.map { gone.contains($0.section) } == true)
+            }
+            #expect(!changes.moves.contains { gone.contains($0.source.section) || come.contains($0.target.section) })
             #expect(changes.insertions.allSatisfy { new[$0.path] == $0.record })
             for move in changes.moves {
                 #expect(old[move.source]?.rowID == move.record.rowID && new[move.target] == move.record)
@@ -64,7 +75,7 @@ struct RecordViewChangesTests {
             #expect(changes.moves.map(\.target) == changes.moves.map(\.target).sorted())
             // Nobody who stays passes another one who stays.
             let moved = Set(changes.moves.map(\.record.rowID))
-            let staying = before.intersection(after).subtracting(moved)
+            let staying = before.intersection(after).subtracting(moved).subtracting(deleted)
             #expect(
                 old.records.map(\.rowID).filter(staying.contains) == new.records.map(\.rowID).filter(staying.contains)
             )
